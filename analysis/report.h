@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers of a run, as defined in doc/definitions.md. Seconds, bytes, flop; shares are of T unless said otherwise. */
+#ifndef STAGESIM_REPORT_H
+#define STAGESIM_REPORT_H
+
+#include "platforms/platform.h"
+#include "simulator/timeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+enum cause { CAUSE_FILL, CAUSE_DRAIN, CAUSE_RECEIVE, CAUSE_COLLECTIVE, CAUSE_DEPENDENCY, CAUSES };
+extern const char *const cause_names[CAUSES];
+
+/* What the report needs to know beside program, platform and timeline; borrowed. */
+struct run_description {
+    const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
+    const char *platform_file, *workload, *schedule, *engine;
+    double micro_batch_size;     /* samples; 0: not known (then no throughput block) */
+    double sequence_length;      /* tokens per sample; 0: not a sequence model */
+    double model_flops;          /* per iteration, all ranks, recomputation not counted; 0: not known */
+    double hardware_flops;       /* the same with recomputation; 0: not known */
+    double peak_flops;           /* flop/s of a rank in the precision in use; 0: not known */
+    bool asynchronous;           /* the schedule is not equivalent to synchronous training */
+    const uint32_t *staleness;   /* [positions], NULL when synchronous */
+    const uint32_t *hosts;       /* rank -> index into platform hosts */
+};
+
+struct worker_report { /* one position of the replica that ends last */
+    uint32_t position, rank;
+    const char *host;
+    double busy, span, bubble; /* seconds, seconds, 1 - busy/T */
+    double causes[CAUSES];     /* shares of T */
+    double peak_in_flight;
+    double peak_bytes;
+};
+
+struct link_report {
+    const char *name;
+    double bytes, utilization; /* bytes / (T * bandwidth) */
+};
+
+struct report {
+    struct run_description run;
+    uint32_t ranks, iterations, micro_batches, represented_ranks;
+    double iteration, makespan;
+    double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
+    double bubble, bubble_min, bubble_max, over_ideal, span_max;
+    double causes[CAUSES];
+    double exposed, overlapped, sent_bytes;
+    double peak_in_flight;                 /* largest over all ranks */
+    double peak_bytes, capacity_bytes;     /* capacity 0: the platform says nothing of memory */
+    bool fits;
+    double energy;                         /* joules; negative: the platform has no wattage */
+    struct worker_report *workers;
+    uint32_t worker_count;
+    struct link_report *links;             /* the 20 busiest, busiest first, then by name */
+    uint32_t link_count;
+    bool has_critical_path;
+    double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;
+    /* the simulation block: the only figures that differ from run to run */
+    double wall, activities_per_s;
+    uint64_t activities;
+    double peak_rss_bytes;
+};
+
+/* Computes all figures; memory from the arena. `simulation` figures other than activities are left to the caller. */
+struct report *report_create(const struct run_description *run, const struct timeline *timeline, struct platform *platform,
+                             struct arena *arena);
+
+#endif

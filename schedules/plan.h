@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan: for each pipeline worker the ordered list of slots that a schedule makes it execute. */
+#ifndef STAGESIM_PLAN_H
+#define STAGESIM_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+enum slot_kind {
+    SLOT_FORWARD,  /* F */
+    SLOT_BACKWARD, /* B: the whole backward, or its input-gradient part where the plan splits the backward */
+    SLOT_WEIGHT,   /* W: the weight-gradient part of a split backward */
+    SLOT_EVICT,    /* E: the stash of a forward leaves for the partner worker (BPipe); takes no compute time */
+    SLOT_FETCH,    /* L: it is loaded back */
+};
+
+enum slot_part { PART_WHOLE, PART_A, PART_B }; /* halves of a micro-batch (backward halving) */
+
+/* One entry of a worker's order. 12 bytes: plans reach millions of slots. */
+struct slot {
+    uint32_t micro_batch;
+    uint16_t stage;
+    uint16_t pipeline; /* 2i: down pipeline i, 2i+1: up pipeline i; 0 in schedules of one direction */
+    uint8_t kind;      /* enum slot_kind */
+    uint8_t part;      /* enum slot_part */
+    uint8_t joined;    /* 1: one atomic block with the slot before it: inputs of both first, outputs of both after */
+    uint8_t split;     /* SLOT_BACKWARD: 1 when a SLOT_WEIGHT of the same stage and micro-batch follows later */
+};
+
+struct plan_order {
+    struct slot *slots;
+    size_t count, capacity;
+};
+
+enum plan_sync {       /* when the gradients of a stage on a worker are synchronised with their replicas */
+    PLAN_SYNC_EAGER,   /* as soon as the last backward (or W) of the stage on the worker is done */
+    PLAN_SYNC_AFTER,   /* after the worker's whole order */
+};
+
+enum plan_step {       /* what the optimizer step of a synchronous plan waits for besides its own gradients */
+    PLAN_STEP_LOCAL,   /* nothing else */
+    PLAN_STEP_BLOCKING /* a small all-reduce over all workers (global gradient norm, NaN check) before any step */
+};
+
+/* The copy of a stage that one pipeline holds. Every pipeline holds each stage exactly once. */
+struct plan_copy {
+    uint32_t worker;
+    enum plan_sync sync;
+};
+
+struct plan {
+    uint32_t workers, stages, pipelines;
+    uint32_t micro_batches;     /* all pipelines together, all iterations that the plan spells out */
+    uint32_t iterations;        /* 1; more where the order crosses iterations (asynchronous schedules, bypassed optimizer
+                                   synchronisation): micro-batch m then belongs to iteration m / (micro_batches / iterations) */
+    bool asynchronous;          /* not equivalent to synchronous training */
+    enum plan_step step;
+    struct plan_copy *copies;   /* [pipeline * stages + stage] */
+    double *weight_versions;    /* [worker]: copies of the weights of the worker's share that are held (1; PipeDream: D - w) */
+    uint32_t *staleness;        /* [worker]: updates between the weights used and the newest; 0 when synchronous */
+    struct plan_order *orders;  /* [worker] */
+};
+
+/* An empty plan; the caller owns it. Copies are unplaced (worker UINT32_MAX), sync eager, versions 1. */
+struct plan *plan_create(uint32_t workers, uint32_t stages, uint32_t pipelines, uint32_t micro_batches);
+void plan_destroy(struct plan *plan); /* NULL is fine */
+
+/* Says that `pipeline` holds `stage` on `worker`. */
+void plan_place(struct plan *plan, uint32_t pipeline, uint32_t stage, uint32_t worker);
+/* Where a stage of a pipeline lives. */
+static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, uint32_t stage)
+{
+    return plan->copies[(size_t)pipeline * plan->stages + stage].worker;
+}
+
+/* Appends to a worker's order; returns the slot, valid until the next append to the same worker. */
+struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
+                         uint32_t micro_batch);
+
+/* Letter of a kind as in the csv: F, B, W, E, L. */
+char slot_letter(enum slot_kind kind);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that lives as long as a run: allocated piece by piece, freed as a whole. */
+#ifndef STAGESIM_ARENA_H
+#define STAGESIM_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#define SCOPED(finish) __attribute__((cleanup(finish)))
+
+struct arena;
+
+/* The caller owns the arena. Never NULL: out of memory ends the process with a message and exit code 3. */
+struct arena *arena_create(void);
+/* Frees everything allocated from it. NULL is fine. */
+void arena_destroy(struct arena *arena);
+
+/* Zeroed memory, aligned for any type, never NULL, owned by the arena. */
+void *arena_alloc(struct arena *arena, size_t size);
+void *arena_array(struct arena *arena, size_t count, size_t size);
+char *arena_copy(struct arena *arena, const char *text);
+__attribute__((format(printf, 2, 3))) char *arena_print(struct arena *arena, const char *format, ...);
+char *arena_vprint(struct arena *arena, const char *format, va_list arguments);
+
+/* realloc for growing arrays outside an arena: doubles *capacity until it holds `count` items of `size` bytes; never
+ * returns NULL; new memory is not zeroed. The caller owns the result and frees it with free(). */
+void *array_grow(void *items, size_t *capacity, size_t count, size_t size);
+
+#endif

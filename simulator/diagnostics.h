@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bad input is reported with its place; reading goes on so that all mistakes come out in one run. Library code never
+ * prints: it reports here, and the command decides where the text goes. */
+#ifndef STAGESIM_DIAGNOSTICS_H
+#define STAGESIM_DIAGNOSTICS_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Where a value was written. line and column count from 1; 0 means unknown (only the file, or `--set KEY`, is named). */
+struct place {
+    const char *file;
+    unsigned line, column;
+};
+
+struct diag {
+    FILE *out;       /* where reports go; NULL: they are only counted */
+    unsigned errors; /* reports of diag_error so far */
+};
+
+/* Writes `file:line:column: error: text`, then the source line and a caret where the file can be read again. One call is
+ * one mistake; `format` has no trailing newline. */
+__attribute__((format(printf, 3, 4))) void diag_error(struct diag *diag, struct place at, const char *format, ...);
+void diag_verror(struct diag *diag, struct place at, const char *format, va_list arguments);
+/* The same with `note:`; does not count as a mistake. Used for the second place of a cross-field check. */
+__attribute__((format(printf, 3, 4))) void diag_note(struct diag *diag, struct place at, const char *format, ...);
+
+/* The entry of `words` (count of them) nearest to `word` by edit distance, or NULL when none is near. */
+const char *diag_nearest(const char *word, const char *const *words, size_t count);
+
+/* Trouble outside the input (a file, a plug-in, SimGrid): text filled by the first one to know, passed up untouched. */
+struct fault {
+    char text[1024];
+};
+
+/* Fills the fault unless it is filled already; returns false, so that one can `return fault_set(...)`. */
+__attribute__((format(printf, 2, 3))) _Bool fault_set(struct fault *fault, const char *format, ...);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: timed tasks of one replica, per position and stream an ordered list of operations with dependencies. The
+ * one language into which every workload is lowered and the only thing that an engine understands. */
+#ifndef STAGESIM_PROGRAM_H
+#define STAGESIM_PROGRAM_H
+
+#include "simulator/mesh.h"
+#include "workloads/workload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum operation_type { OPERATION_COMPUTE, OPERATION_SEND, OPERATION_RECEIVE, OPERATION_COLLECTIVE, OPERATION_DELAY };
+
+enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX, MICRO_BATCH_NONE = UINT32_MAX, BLOCK_NONE = UINT32_MAX };
+
+/* 32 bytes: programs reach millions of operations. The stream follows from the id, see position_stream_of. */
+struct operation {
+    uint8_t type;         /* enum operation_type */
+    uint8_t kind;         /* enum stagesim_kind */
+    uint8_t part;         /* 0 whole, 1 half a, 2 half b */
+    uint8_t collective;   /* OPERATION_COLLECTIVE: enum stagesim_collective */
+    uint16_t stage, layer; /* STAGE_NONE, LAYER_NONE: none */
+    uint32_t micro_batch; /* MICRO_BATCH_NONE: none */
+    uint16_t pipeline, iteration;
+    uint32_t cost;       /* index into program.costs */
+    uint32_t first_wait; /* position.waits[first_wait .. first_wait + wait_count): ids of the same position */
+    uint16_t wait_count;
+    uint16_t stream;     /* index into position.streams */
+    uint32_t block;      /* compute of a block: index into program.blocks of its second identity; BLOCK_NONE otherwise */
+};
+
+/* Operations of a stream have consecutive ids: first .. first + count - 1. Stream 0 of a position is its compute stream. */
+struct stream {
+    uint8_t type;      /* enum operation_type of all its operations */
+    uint8_t kind;      /* send, receive: enum stagesim_kind of its messages */
+    uint32_t peer;     /* send, receive: position; collective: index into program.groups; delay: lane */
+    uint32_t opposite; /* send, receive: index of the matching stream at the peer position */
+    uint32_t first, count;
+};
+
+struct position {
+    struct operation *operations;
+    uint32_t operation_count;
+    struct stream *streams;
+    uint32_t stream_count;
+    uint32_t *waits;
+    uint32_t wait_count;
+    /* The reverse of waits: dependents[first_dependent[id] .. first_dependent[id + 1]) are the operations that wait for id. */
+    uint32_t *dependents, *first_dependent;
+    struct stagesim_static_memory memory;
+};
+
+/* A set of ranks: all coordinates along `axes` (bit i: mesh axis i, none of them distinct) of `positions`. One instance for
+ * every coordinate along the other replicated axes. Members in rank order. */
+struct group {
+    uint32_t axes;
+    uint32_t *positions;
+    uint32_t position_count;
+    uint32_t collective_count; /* operations of each member position in this group */
+};
+
+/* The second identity of a computation that is a forward and a backward (or two forwards) as one block. */
+struct block {
+    uint8_t kind, part;
+    uint16_t stage, pipeline;
+    uint32_t micro_batch;
+};
+
+struct program {
+    const struct mesh *mesh;
+    struct stagesim_cost *costs;
+    uint32_t cost_count;
+    struct group *groups;
+    uint32_t group_count;
+    struct block *blocks;
+    uint32_t block_count;
+    struct position *positions; /* [mesh->positions] */
+    uint32_t iterations;
+    bool overlapping;          /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
+    uint32_t workers, stages;  /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */
+    uint32_t micro_batches;    /* per iteration and replica */
+};
+
+/* ---- building; the builder checks nothing that a workload's author could not see at once: mistakes are asserts ---- */
+
+struct program_builder;
+
+/* mesh is borrowed for the life of the program. */
+struct program_builder *program_builder_create(const struct mesh *mesh);
+void program_builder_destroy(struct program_builder *builder);
+
+uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost);
+/* axes: bit per mesh axis. */
+uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count);
+uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity, uint32_t cost);
+/* Gives the newest compute of the position a second identity: it is a block. */
+void program_add_block(struct program_builder *builder, uint32_t position, struct block second);
+uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane, struct stagesim_identity identity,
+                           uint32_t cost);
+void program_add_message(struct program_builder *builder, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
+                         uint32_t *send, uint32_t *receive);
+uint32_t program_add_collective(struct program_builder *builder, uint32_t position, uint32_t group, enum stagesim_collective collective,
+                                struct stagesim_identity identity, uint32_t cost);
+void program_add_wait(struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
+void program_set_memory(struct program_builder *builder, uint32_t position, const struct stagesim_static_memory *memory);
+
+/* Lays the operations out by stream (ids change), links opposite streams and dependents. Memory from the arena; the builder
+ * is left empty. */
+struct program *program_finish(struct program_builder *builder, struct arena *arena);
+
+/* ---- reading ---- */
+
+static inline const struct stagesim_cost *operation_cost(const struct program *program, const struct operation *operation)
+{
+    return &program->costs[operation->cost];
+}
+
+/* The number of ranks of an instance of a group. */
+uint32_t group_size(const struct program *program, const struct group *group);
+/* Number of instances of a group. */
+uint32_t group_instances(const struct program *program, const struct group *group);
+/* The instance that a replica belongs to: 0 .. group_instances - 1. */
+uint32_t group_instance_of(const struct program *program, const struct group *group, uint32_t replica);
+/* Ranks of an instance in rank order; `ranks` holds group_size entries. */
+void group_ranks(const struct program *program, const struct group *group, uint32_t instance, uint32_t *ranks);
+
+/* As in operations.csv: "F", "B", "W", "FB", "optimizer", "activation", ... */
+const char *kind_name(enum stagesim_kind kind);
+/* "all-reduce", ... */
+const char *collective_name(enum stagesim_collective collective);
+
+#endif

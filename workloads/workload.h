@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stagesim workload plug-in interface: the one installed header.
+ *
+ * A workload turns a job into a program: for every position of the mesh (a coordinate along the axes on which the code
+ * differs, for a pipeline one per worker) streams of operations that run in order, and what each operation waits for.
+ * Data-parallel and tensor-parallel replicas of a position share its program.
+ *
+ * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. stagesim refuses it, with both numbers
+ * and the path, when `abi` or `size` differ from its own. Fields are only ever appended; a break changes the number.
+ * Units: seconds, bytes, flop. Calls are made from one thread. Strings passed in are copied. */
+#ifndef STAGESIM_WORKLOAD_H
+#define STAGESIM_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STAGESIM_WORKLOAD_ABI 1u
+
+/* ---- the section of the scenario that a workload reads ---- */
+
+enum stagesim_field_type {
+    STAGESIM_FIELD_COUNT,      /* uint64_t: a plain integer */
+    STAGESIM_FIELD_RATIO,      /* double: a plain number */
+    STAGESIM_FIELD_TIME,       /* double, seconds: 1.5us */
+    STAGESIM_FIELD_BYTES,      /* double, bytes: 80GiB */
+    STAGESIM_FIELD_RATE,       /* double, bytes per second: 400Gbps, 25GBps */
+    STAGESIM_FIELD_FLOPS,      /* double, flop/s: 312Tf */
+    STAGESIM_FIELD_FLAG,       /* bool: true, false */
+    STAGESIM_FIELD_NAME,       /* unsigned: index into `names` */
+    STAGESIM_FIELD_TEXT,       /* const char *: any text */
+    STAGESIM_FIELD_PATH,       /* const char *: a file, made relative to the scenario's directory */
+    STAGESIM_FIELD_TIMES,      /* struct stagesim_list: one time, or a list of times */
+    STAGESIM_FIELD_BYTES_LIST, /* struct stagesim_list: one size, or a list of sizes */
+};
+
+/* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
+struct stagesim_list {
+    size_t count;
+    const double *values;
+};
+
+/* One key of a section. A table ends with an entry whose key is NULL. A key that is not given leaves what the parameters
+ * held before (see stagesim_workload.defaults). `least` and `most` bound numbers when least < most; both inclusive. */
+struct stagesim_field {
+    const char *key;
+    enum stagesim_field_type type;
+    size_t offset;
+    bool required;
+    double least, most;
+    const char *const *names; /* STAGESIM_FIELD_NAME: allowed words, NULL-terminated */
+    const char *doc;          /* one line: meaning, unit, default */
+};
+
+/* ---- what a program consists of ---- */
+
+enum stagesim_kind { /* what an operation is for; letters as in operations.csv */
+    STAGESIM_FORWARD,          /* F: forward of a stage and micro-batch */
+    STAGESIM_BACKWARD,         /* B: backward, or its input-gradient part where the backward is split */
+    STAGESIM_WEIGHT,           /* W: weight-gradient part of a backward */
+    STAGESIM_BLOCK,            /* FB: a forward and a backward as one block */
+    STAGESIM_OPTIMIZER,        /* optimizer */
+    STAGESIM_ACTIVATION,       /* activation: message to the next stage */
+    STAGESIM_GRADIENT,         /* gradient: message to the previous stage */
+    STAGESIM_GRADIENT_SYNC,    /* gradient-sync: gradient synchronisation */
+    STAGESIM_PARAMETER_GATHER, /* parameter-gather: all-gather of sharded parameters */
+    STAGESIM_TENSOR,           /* tensor: tensor-parallel communication */
+    STAGESIM_EXCHANGE,         /* exchange: stashed activations moved between workers, and other re-layouts */
+    STAGESIM_OTHER,            /* other */
+    STAGESIM_KINDS
+};
+
+enum stagesim_collective {
+    STAGESIM_ALL_REDUCE,
+    STAGESIM_REDUCE_SCATTER,
+    STAGESIM_ALL_GATHER,
+    STAGESIM_ALL_TO_ALL,
+    STAGESIM_BROADCAST,
+    STAGESIM_REDUCE,
+    STAGESIM_BARRIER,
+    STAGESIM_COLLECTIVES
+};
+
+#define STAGESIM_NONE UINT32_MAX
+
+/* What an operation belongs to. Unused numbers are STAGESIM_NONE. */
+struct stagesim_identity {
+    enum stagesim_kind kind;
+    uint32_t stage;       /* 0 .. S-1 */
+    uint32_t micro_batch; /* 0 .. N-1 within the replica */
+    uint32_t pipeline;    /* 2i: down pipeline i, 2i+1: up pipeline i; 0 otherwise */
+    uint32_t part;        /* 0: whole; 1, 2: half a, half b */
+    uint32_t layer;       /* STAGESIM_NONE at stage granularity */
+    uint32_t iteration;
+};
+
+/* What an operation costs; shared by all operations that cost the same. */
+struct stagesim_cost {
+    double seconds; /* compute, delay: duration at the host's nominal speed */
+    double flops;   /* compute: floating-point operations, recomputation included; 0 when not known */
+    double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
+    double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
+    double stash;   /* the same in micro-batch activations of one worker's share: +1 at F, -1 at B; a chunk counts 1/v */
+};
+
+/* Bytes that a position holds for the whole run. */
+struct stagesim_static_memory {
+    double parameters, gradients, optimizer, buffers;
+};
+
+/* ---- what stagesim offers while a workload is built ---- */
+
+struct stagesim_job; /* the job being built; stagesim's own */
+
+/* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first; an array that
+ * is NULL means all zero. Times are those of one whole micro-batch in one stage, backward includes weight. */
+struct stagesim_pipeline {
+    size_t size; /* sizeof(struct stagesim_pipeline) at build time */
+    uint32_t stages;
+    const double *forward, *backward, *weight; /* seconds; weight: the part of backward that is the weight gradient */
+    const double *block;                       /* seconds of a forward and a backward in one block; NULL: their sum */
+    const double *optimizer;                   /* seconds, after the stage's gradients are synchronised */
+    const double *forward_flops, *backward_flops, *weight_flops;
+    const double *message;    /* bytes of the activation that stage s sends to s+1 (and of its gradient on the way back) */
+    const double *gradient;   /* bytes of the stage's gradient, all-reduced over its replicas */
+    const double *activation; /* bytes stashed from F to B per micro-batch */
+    const double *weight_activation; /* the part of `activation` that W still needs after B; NULL: half of it */
+    const double *parameter;  /* bytes of one copy of the stage's weights */
+    const double *optimizer_state;
+};
+
+struct stagesim_api {
+    unsigned abi;
+    size_t size;
+
+    /* The job: workers is the pipeline axis' size, stages the schedule's number of stages (workers times chunks). */
+    uint32_t (*workers)(const struct stagesim_job *job);
+    uint32_t (*stages)(const struct stagesim_job *job);
+    uint32_t (*micro_batches)(const struct stagesim_job *job);
+    uint32_t (*iterations)(const struct stagesim_job *job);
+    uint32_t (*positions)(const struct stagesim_job *job);
+    /* Size of the named mesh axis; 1 when the mesh has no such axis. */
+    uint32_t (*axis)(const struct stagesim_job *job, const char *name);
+    /* Nominal flop/s of the host of a position (of its first replica). */
+    double (*host_speed)(const struct stagesim_job *job, uint32_t position);
+
+    /* Reports a mistake at the place of `key` in the workload's section (NULL: the section itself). */
+    void (*error)(struct stagesim_job *job, const char *key, const char *format, ...);
+
+    /* An entry of the program's cost table, to be named by operations. */
+    uint32_t (*cost)(struct stagesim_job *job, const struct stagesim_cost *cost);
+    /* A set of ranks: all coordinates along the named axes (comma-separated, e.g. "data", "data,tensor") of the given
+     * positions, one instance for every coordinate along the other replicated axes. count 0: just the calling
+     * operation's own position, one instance per position. */
+    uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
+
+    /* Operations. Each returns its id within the position; ids of one position are valid for `wait`. Operations of one
+     * stream run in the order in which they are added. */
+    uint32_t (*compute)(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
+    uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost);
+    /* A message: a send at `from` and the receive at `to`. Messages of one (from, to, identity.kind) travel one after the
+     * other in the order added. Ids of the two operations are stored where the pointers are not NULL. */
+    void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
+                    uint32_t *send, uint32_t *receive);
+    /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th collective. */
+    uint32_t (*collective)(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
+                           struct stagesim_identity identity, uint32_t cost);
+    /* `operation` starts only after `awaited` of the same position has ended. */
+    void (*wait)(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited);
+
+    void (*static_memory)(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory);
+
+    /* Lowers the scenario's pipeline schedule with these costs: computations, messages, gradient synchronisation and
+     * optimizer. False after a mistake was reported. */
+    bool (*pipeline)(struct stagesim_job *job, const struct stagesim_pipeline *pipeline);
+};
+
+/* ---- what a plug-in is ---- */
+
+struct stagesim_workload {
+    unsigned abi; /* STAGESIM_WORKLOAD_ABI at build time */
+    size_t size;  /* sizeof(struct stagesim_workload) at build time */
+    const char *name, *summary;
+    const struct stagesim_field *fields; /* the keys of the scenario's section of this name */
+    size_t parameters_size;              /* of the struct that `fields` fill */
+    const void *defaults;                /* its initial bytes; NULL: all zero */
+    /* Optional: checks across fields; reports through api->error and returns false. */
+    bool (*check)(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api);
+    /* Mandatory: builds the program; false after a mistake was reported. */
+    bool (*build)(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api);
+};
+
+#if defined(__GNUC__)
+#define STAGESIM_EXPORT __attribute__((visibility("default")))
+#else
+#define STAGESIM_EXPORT
+#endif
+
+/* The symbol that a plug-in exports:
+ *     extern STAGESIM_EXPORT const struct stagesim_workload stagesim_workload_plugin; */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
