@@ -103,6 +103,7 @@ void program_add_message(struct program_builder *builder, uint32_t from, uint32_
                          uint32_t *send, uint32_t *receive);
 uint32_t program_add_collective(struct program_builder *builder, uint32_t position, uint32_t group, enum stagesim_collective collective,
                                 struct stagesim_identity identity, uint32_t cost);
+/* A receive waits for nothing but the receives before it: it may not be the waiting operation. */
 void program_add_wait(struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
 void program_set_memory(struct program_builder *builder, uint32_t position, const struct stagesim_static_memory *memory);
 

@@ -169,7 +169,7 @@ struct stagesim_api {
     /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th collective. */
     uint32_t (*collective)(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
                            struct stagesim_identity identity, uint32_t cost);
-    /* `operation` starts only after `awaited` of the same position has ended. */
+    /* `operation`, which is not a receive, starts only after `awaited` of the same position has ended. */
     void (*wait)(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited);
 
     void (*static_memory)(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory);
