@@ -51,8 +51,7 @@ void plan_place(struct plan *plan, uint32_t pipeline, uint32_t stage, uint32_t w
     plan->copies[(size_t)pipeline * plan->stages + stage].worker = worker;
 }
 
-struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
-                         uint32_t micro_batch)
+struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch)
 {
     struct plan_order *order = &plan->orders[worker];
     order->slots = array_grow(order->slots, &order->capacity, order->count + 1, sizeof *order->slots);

@@ -35,14 +35,14 @@ struct plan_order {
     size_t count, capacity;
 };
 
-enum plan_sync {       /* when the gradients of a stage on a worker are synchronised with their replicas */
-    PLAN_SYNC_EAGER,   /* as soon as the last backward (or W) of the stage on the worker is done */
-    PLAN_SYNC_AFTER,   /* after the worker's whole order */
+enum plan_sync {                  /* when the gradients of a stage on a worker are synchronised with their replicas */
+                 PLAN_SYNC_EAGER, /* as soon as the last backward (or W) of the stage on the worker is done */
+                 PLAN_SYNC_AFTER, /* after the worker's whole order */
 };
 
-enum plan_step {       /* what the optimizer step of a synchronous plan waits for besides its own gradients */
-    PLAN_STEP_LOCAL,   /* nothing else */
-    PLAN_STEP_BLOCKING /* a small all-reduce over all workers (global gradient norm, NaN check) before any step */
+enum plan_step {                    /* what the optimizer step of a synchronous plan waits for besides its own gradients */
+                 PLAN_STEP_LOCAL,   /* nothing else */
+                 PLAN_STEP_BLOCKING /* a small all-reduce over all workers (global gradient norm, NaN check) before any step */
 };
 
 /* The copy of a stage that one pipeline holds. Every pipeline holds each stage exactly once. */
@@ -53,15 +53,15 @@ struct plan_copy {
 
 struct plan {
     uint32_t workers, stages, pipelines;
-    uint32_t micro_batches;     /* all pipelines together, all iterations that the plan spells out */
-    uint32_t iterations;        /* 1; more where the order crosses iterations (asynchronous schedules, bypassed optimizer
-                                   synchronisation): micro-batch m then belongs to iteration m / (micro_batches / iterations) */
-    bool asynchronous;          /* not equivalent to synchronous training */
+    uint32_t micro_batches; /* all pipelines together, all iterations that the plan spells out */
+    uint32_t iterations;    /* 1; more where the order crosses iterations (asynchronous schedules, bypassed optimizer
+                               synchronisation): micro-batch m then belongs to iteration m / (micro_batches / iterations) */
+    bool asynchronous;      /* not equivalent to synchronous training */
     enum plan_step step;
-    struct plan_copy *copies;   /* [pipeline * stages + stage] */
-    double *weight_versions;    /* [worker]: copies of the weights of the worker's share that are held (1; PipeDream: D - w) */
-    uint32_t *staleness;        /* [worker]: updates between the weights used and the newest; 0 when synchronous */
-    struct plan_order *orders;  /* [worker] */
+    struct plan_copy *copies;  /* [pipeline * stages + stage] */
+    double *weight_versions;   /* [worker]: copies of the weights of the worker's share that are held (1; PipeDream: D - w) */
+    uint32_t *staleness;       /* [worker]: updates between the weights used and the newest; 0 when synchronous */
+    struct plan_order *orders; /* [worker] */
 };
 
 /* An empty plan; the caller owns it. Copies are unplaced (worker UINT32_MAX), sync eager, versions 1. */
@@ -77,8 +77,7 @@ static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, u
 }
 
 /* Appends to a worker's order; returns the slot, valid until the next append to the same worker. */
-struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
-                         uint32_t micro_batch);
+struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch);
 
 /* Letter of a kind as in the csv: F, B, W, E, L. */
 char slot_letter(enum slot_kind kind);
