@@ -94,7 +94,7 @@ struct entry {
     uint32_t next;            /* of the same slot, NONE at the end */
 };
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 struct cells {
     uint32_t *heads; /* [slot]: index of its first entry, or NONE */

@@ -43,12 +43,23 @@ void plan_destroy(struct plan *plan)
     free(plan->staleness);
     free(plan->weight_versions);
     free(plan->copies);
+    free(plan->partners);
     free(plan);
 }
 
 void plan_place(struct plan *plan, uint32_t pipeline, uint32_t stage, uint32_t worker)
 {
     plan->copies[(size_t)pipeline * plan->stages + stage].worker = worker;
+}
+
+void plan_pair(struct plan *plan, uint32_t worker, uint32_t partner)
+{
+    if (!plan->partners) {
+        plan->partners = zeroed(plan->workers, sizeof *plan->partners);
+        for (uint32_t other = 0; other < plan->workers; other++)
+            plan->partners[other] = UINT32_MAX;
+    }
+    plan->partners[worker] = partner;
 }
 
 struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch)

@@ -35,14 +35,16 @@ struct plan_order {
     size_t count, capacity;
 };
 
-enum plan_sync {                  /* when the gradients of a stage on a worker are synchronised with their replicas */
-                 PLAN_SYNC_EAGER, /* as soon as the last backward (or W) of the stage on the worker is done */
-                 PLAN_SYNC_AFTER, /* after the worker's whole order */
+/* When the gradients of a stage on a worker are synchronised with their replicas. */
+enum plan_sync {
+    PLAN_SYNC_EAGER, /* as soon as the last backward (or W) of the stage on the worker is done */
+    PLAN_SYNC_AFTER, /* after the worker's whole order */
 };
 
-enum plan_step {                    /* what the optimizer step of a synchronous plan waits for besides its own gradients */
-                 PLAN_STEP_LOCAL,   /* nothing else */
-                 PLAN_STEP_BLOCKING /* a small all-reduce over all workers (global gradient norm, NaN check) before any step */
+/* What the optimizer step of a plan waits for besides its own gradients. */
+enum plan_step {
+    PLAN_STEP_LOCAL,    /* nothing else */
+    PLAN_STEP_BLOCKING, /* a small all-reduce over all workers (global gradient norm, NaN check) before any step */
 };
 
 /* The copy of a stage that one pipeline holds. Every pipeline holds each stage exactly once. */
@@ -57,10 +59,12 @@ struct plan {
     uint32_t iterations;    /* 1; more where the order crosses iterations (asynchronous schedules, bypassed optimizer
                                synchronisation): micro-batch m then belongs to iteration m / (micro_batches / iterations) */
     bool asynchronous;      /* not equivalent to synchronous training */
+    bool steps_each;        /* weights are updated after every micro-batch's backward (PipeDream), not once per iteration */
     enum plan_step step;
     struct plan_copy *copies;  /* [pipeline * stages + stage] */
     double *weight_versions;   /* [worker]: copies of the weights of the worker's share that are held (1; PipeDream: D - w) */
     uint32_t *staleness;       /* [worker]: updates between the weights used and the newest; 0 when synchronous */
+    uint32_t *partners;        /* [worker]: whose memory takes its evicted stashes; NULL where nothing is evicted */
     struct plan_order *orders; /* [worker] */
 };
 
@@ -70,6 +74,8 @@ void plan_destroy(struct plan *plan); /* NULL is fine */
 
 /* Says that `pipeline` holds `stage` on `worker`. */
 void plan_place(struct plan *plan, uint32_t pipeline, uint32_t stage, uint32_t worker);
+/* Says that the stashes which `worker` evicts go to `partner`. */
+void plan_pair(struct plan *plan, uint32_t worker, uint32_t partner);
 /* Where a stage of a pipeline lives. */
 static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, uint32_t stage)
 {
