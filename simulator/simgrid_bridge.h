@@ -18,13 +18,22 @@ struct arena;
  * SimGrid knows it. */
 struct platform *bridge_load(const char *file, const char *const *config, size_t config_count, struct arena *arena, struct fault *fault);
 
-/* Starts an actor on host index `host` that calls body(argument). */
-void bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);
-/* Runs until no actor is left. False with the fault filled when an actor or SimGrid failed (a host or a link went down), or
- * actors wait for ever. */
+/* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. */
+void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);
+/* Makes room for very many actors: small stacks without guard pages. Before the first actor is started. */
+void bridge_expect_many_actors(void);
+/* A mailbox (sg_mailbox_t) for messages to an actor: they start to move as soon as they are sent. */
+void *bridge_mailbox(const char *name, void *actor);
+/* Runs until no actor is left. False with the fault filled when an actor or SimGrid failed (a host or a link went down). */
 bool bridge_run(struct fault *fault);
-/* When a message (sg_comm_t) ended; negative while it is under way. */
-double bridge_comm_finish(void *comm);
+
+/* Starts a message of that many bytes (a fraction is allowed, 0 is not) from the calling actor's host to a mailbox; the
+ * returned sg_comm_t is to be given to bridge_wait. */
+void *bridge_send(void *mailbox, double bytes);
+/* When a message ended; negative while it is under way. */
+double bridge_comm_finish(const void *comm);
+/* Waits for a message, frees it, and returns when it ended, which may be before now. */
+double bridge_wait(void *comm);
 /* Moves the calling actor to a host: messages that it starts from now on leave from there. */
 void bridge_actor_move(struct platform *platform, uint32_t host);
 

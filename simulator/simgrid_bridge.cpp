@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one C++ file: loads a platform and runs the engine under try, and reaches the few things that SimGrid offers to C++
+ * only. Everything else uses SimGrid's C API. */
+#include "simulator/simgrid_bridge.h"
+
+extern "C" {
+#include "simulator/arena.h"
+}
+
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace sg4 = simgrid::s4u;
+
+namespace {
+
+/* What the bridge keeps beside struct platform, whose handle points here. */
+struct loaded {
+    struct arena *arena;
+    std::unordered_map<const sg4::Link *, uint32_t> link_index;
+    std::vector<uint32_t> route_links;  /* of the newest route */
+    std::vector<sg4::Link *> traversed; /* scratch of the newest route */
+};
+
+/* The first failure inside the simulation; one simulation per process, so one place. */
+struct failure {
+    bool seen = false;
+    std::string text;
+    void set(const std::string &what)
+    {
+        if (!seen)
+            text = what;
+        seen = true;
+    }
+};
+
+failure &first_failure()
+{
+    static failure instance;
+    return instance;
+}
+
+struct stop_simulation : std::exception {
+    const char *what() const noexcept override
+    {
+        return "the simulation was stopped";
+    }
+};
+
+void throw_on_host_failure(sg4::Host const &host)
+{
+    if (host.is_on() || host.get_actor_count() == 0)
+        return;
+    first_failure().set("host '" + host.get_name() + "' went down at " + std::to_string(sg4::Engine::get_clock()) +
+                        " s while the job ran on it");
+    throw stop_simulation();
+}
+
+void set_defaults()
+{
+    sg4::Engine::set_config("network/model:CM02");
+    sg4::Engine::set_config("network/crosstraffic:0");
+    sg4::Engine::set_config("network/TCP-gamma:0");
+    sg4::Engine::set_config("surf/precision:1e-15");
+#if defined(__SANITIZE_ADDRESS__)
+    sg4::Engine::set_config("contexts/factory:thread");
+#else
+    sg4::Engine::set_config("contexts/stack-size:64");
+#endif
+}
+
+/* ---- units of properties ---- */
+
+/* "80GiB", "2039GBps", "312Tf": a number and a unit with a decimal or binary prefix. NaN when it is neither. */
+double parse_amount(const char *text)
+{
+    char *rest = nullptr;
+    double value = strtod(text, &rest);
+    if (rest == text || !std::isfinite(value) || value < 0)
+        return NAN;
+    static const char prefixes[] = "kMGTPE";
+    const char *prefix = *rest ? strchr(prefixes, *rest == 'K' ? 'k' : *rest) : nullptr;
+    if (prefix) {
+        bool binary = rest[1] == 'i';
+        value *= std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(prefix - prefixes + 1));
+        rest += binary ? 2 : 1;
+    }
+    if (!strcmp(rest, "bps"))
+        return value / 8;
+    static const char *const units[] = {"", "B", "Bps", "f", "flops"};
+    bool known = std::any_of(std::begin(units), std::end(units), [rest](const char *unit) { return !strcmp(rest, unit); });
+    return known ? value : NAN;
+}
+
+struct bad_property : std::exception {
+    std::string text;
+    explicit bad_property(std::string what) : text(std::move(what))
+    {
+    }
+    const char *what() const noexcept override
+    {
+        return text.c_str();
+    }
+};
+
+double amount_property(sg4::Host *host, const char *key, const char *example)
+{
+    const char *text = host->get_property(key);
+    if (!text)
+        return 0;
+    double value = parse_amount(text);
+    if (std::isnan(value))
+        throw bad_property("host '" + host->get_name() + "': property " + key + "=\"" + text + "\" is no amount; expected one like " + example);
+    return value;
+}
+
+void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
+{
+    static const char *const precisions[PRECISIONS] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+    out->name = arena_copy(arena, host->get_cname());
+    if (const char *model = host->get_property("model"))
+        out->model = arena_copy(arena, model);
+    out->node = arena_copy(arena, host->get_englobing_zone()->get_cname());
+    out->speed = host->get_pstate_speed(0);
+    for (int precision = 0; precision < PRECISIONS; precision++)
+        out->peak[precision] = amount_property(host, (std::string("peak_") + precisions[precision]).c_str(), "312Tf");
+    out->memory = amount_property(host, "memory", "80GiB");
+    out->memory_bandwidth = amount_property(host, "memory_bandwidth", "2039GBps");
+    out->has_watts = host->get_property("wattage_per_state") != nullptr;
+    out->handle = host;
+}
+
+/* Every host is a GPU unless some host carries the property kind; then those with kind=gpu are. */
+std::vector<sg4::Host *> gpu_hosts(sg4::Engine *engine)
+{
+    std::vector<sg4::Host *> all = engine->get_all_hosts();
+    bool kinds = std::any_of(all.begin(), all.end(), [](const sg4::Host *host) { return host->get_property("kind") != nullptr; });
+    if (kinds)
+        all.erase(std::remove_if(all.begin(), all.end(),
+                                 [](const sg4::Host *host) {
+                                     const char *kind = host->get_property("kind");
+                                     return !kind || strcmp(kind, "gpu") != 0;
+                                 }),
+                  all.end());
+    std::sort(all.begin(), all.end(),
+              [](const sg4::Host *left, const sg4::Host *right) { return strverscmp(left->get_cname(), right->get_cname()) < 0; });
+    return all;
+}
+
+enum link_sharing sharing_of(const sg4::Link *link)
+{
+    switch (link->get_sharing_policy()) {
+    case sg4::Link::SharingPolicy::SHARED:
+        return LINK_SHARED;
+    case sg4::Link::SharingPolicy::FATPIPE:
+        return LINK_FATPIPE;
+    default:
+        return LINK_OTHER;
+    }
+}
+
+void fill_links(struct platform *platform, sg4::Engine *engine, loaded *loaded)
+{
+    std::vector<sg4::Link *> links = engine->get_all_links();
+    std::sort(links.begin(), links.end(),
+              [](const sg4::Link *left, const sg4::Link *right) { return strverscmp(left->get_cname(), right->get_cname()) < 0; });
+    platform->link_count = static_cast<uint32_t>(links.size());
+    platform->links =
+        static_cast<struct platform_link *>(arena_array(loaded->arena, links.size() + 1, sizeof(struct platform_link)));
+    for (uint32_t index = 0; index < platform->link_count; index++) {
+        sg4::Link *link = links[index];
+        loaded->link_index[link] = index;
+        platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(), link->get_latency(), sharing_of(link)};
+    }
+}
+
+void find_route(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route)
+{
+    auto *loaded = static_cast<struct loaded *>(platform->handle);
+    auto *source = static_cast<sg4::Host *>(platform->hosts[from].handle);
+    auto *target = static_cast<sg4::Host *>(platform->hosts[to].handle);
+    loaded->traversed.clear();
+    loaded->route_links.clear();
+    double latency = 0, bandwidth = INFINITY;
+    source->route_to(target, loaded->traversed, &latency);
+    for (const sg4::Link *link : loaded->traversed) {
+        auto found = loaded->link_index.find(link);
+        if (found == loaded->link_index.end())
+            continue;
+        loaded->route_links.push_back(found->second);
+        bandwidth = std::min(bandwidth, link->get_bandwidth());
+    }
+    *route = {latency, bandwidth, static_cast<uint32_t>(loaded->route_links.size()), loaded->route_links.data()};
+}
+
+struct platform *load(const char *file, const char *const *config, size_t config_count, struct arena *arena)
+{
+    static char program[] = "stagesim", quiet[] = "--log=root.thres:critical", layout[] = "--log=root.fmt:%m%n";
+    static char *arguments[] = {program, quiet, layout, nullptr};
+    int count = 3;
+    sg4::Engine *engine = sg4::Engine::get_instance(&count, arguments);
+    set_defaults();
+    for (size_t i = 0; i < config_count; i++)
+        sg4::Engine::set_config(config[i]);
+    engine->load_platform(file);
+    engine->seal_platform();
+    sg4::Host::on_state_change_cb(throw_on_host_failure);
+
+    auto *platform = static_cast<struct platform *>(arena_alloc(arena, sizeof(struct platform)));
+    static std::unique_ptr<loaded> owner;
+    owner = std::make_unique<loaded>();
+    loaded *kept = owner.get();
+    kept->arena = arena;
+    platform->file = arena_copy(arena, file);
+    platform->handle = kept;
+    platform->route = find_route;
+    std::vector<sg4::Host *> hosts = gpu_hosts(engine);
+    platform->host_count = static_cast<uint32_t>(hosts.size());
+    platform->hosts = static_cast<struct platform_host *>(arena_array(arena, hosts.size() + 1, sizeof(struct platform_host)));
+    for (size_t i = 0; i < hosts.size(); i++)
+        fill_host(&platform->hosts[i], hosts[i], arena);
+    fill_links(platform, engine, kept);
+    return platform;
+}
+
+/* Runs an actor's body. An exception must not leave it: outside an actor nobody could catch it. ForcefulKillException, by
+ * which SimGrid unwinds a killed actor, is no std::exception and passes. */
+void run_body(void (*body)(void *), void *argument)
+{
+    try {
+        body(argument);
+    } catch (const simgrid::NetworkFailureException &) {
+        first_failure().set("a link went down at " + std::to_string(sg4::Engine::get_clock()) + " s while a message was on it");
+        simgrid::s4u::Actor::kill_all();
+    } catch (const std::exception &exception) {
+        first_failure().set(exception.what());
+        simgrid::s4u::Actor::kill_all();
+    }
+}
+
+} // namespace
+
+struct platform *bridge_load(const char *file, const char *const *config, size_t config_count, struct arena *arena, struct fault *fault)
+{
+    try {
+        return load(file, config, config_count, arena);
+    } catch (const std::exception &exception) {
+        fault_set(fault, "%s", exception.what());
+    }
+    return nullptr;
+}
+
+void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument)
+{
+    auto *where = static_cast<sg4::Host *>(platform->hosts[host].handle);
+    return sg4::Actor::create("rank", where, [body, argument]() { run_body(body, argument); }).get();
+}
+
+void bridge_expect_many_actors(void)
+{
+    /* Each stack with a guard page is two mappings, of which Linux allows 65,530. */
+    sg4::Engine::set_config("contexts/guard-size:0");
+    sg4::Engine::set_config("contexts/stack-size:16");
+}
+
+void *bridge_mailbox(const char *name, void *actor)
+{
+    sg4::Mailbox *mailbox = sg4::Mailbox::by_name(name);
+    mailbox->set_receiver(static_cast<sg4::Actor *>(actor));
+    return mailbox;
+}
+
+bool bridge_run(struct fault *fault)
+{
+    try {
+        sg4::Engine::get_instance()->run();
+    } catch (const std::exception &exception) {
+        first_failure().set(exception.what());
+    }
+    if (first_failure().seen)
+        return fault_set(fault, "%s", first_failure().text.c_str());
+    return true;
+}
+
+void *bridge_send(void *mailbox, double bytes)
+{
+    static char payload; /* SimGrid wants one; nobody reads it */
+    sg4::CommPtr comm = static_cast<sg4::Mailbox *>(mailbox)->put_init(&payload, 0);
+    comm->set_remaining(bytes);
+    comm->start();
+    comm->add_ref();
+    return comm.get();
+}
+
+double bridge_comm_finish(const void *comm)
+{
+    return static_cast<const sg4::Comm *>(comm)->get_finish_time();
+}
+
+double bridge_wait(void *comm)
+{
+    sg4::CommPtr owned(static_cast<sg4::Comm *>(comm), false);
+    owned->wait();
+    return owned->get_finish_time();
+}
+
+void bridge_actor_move(struct platform *platform, uint32_t host)
+{
+    sg4::this_actor::set_host(static_cast<sg4::Host *>(platform->hosts[host].handle));
+}
