@@ -13,9 +13,20 @@ enum slot_kind {
     SLOT_FORWARD,  /* F */
     SLOT_BACKWARD, /* B: the whole backward, or its input-gradient part where the plan splits the backward */
     SLOT_WEIGHT,   /* W: the weight-gradient part of a split backward */
-    SLOT_EVICT,    /* E: the stash of a forward leaves for the partner worker (BPipe); takes no compute time */
+    SLOT_EVICT,    /* E: the stash of a forward moves to the partner worker (BPipe) */
     SLOT_FETCH,    /* L: it is loaded back */
 };
+
+/* Moving stashes. Worker x gives stashes away to y = partners[x] and gets them back before it needs them. Each of the two
+ * transfers is one message of one stash and has a slot in both orders; the slots carry the stage of x, so that on y they are
+ * the ones whose stage lives on another worker. They take no compute time and no later slot of the order waits for them,
+ * except that B on x waits for the message of its L. In either direction messages go in the order of the sender's slots.
+ *   E on x: the message x -> y is sent once the slot before it is done; the stash leaves x.
+ *   E on y: from here on y keeps room for it (the receive is posted; data that come earlier are taken as well).
+ *   L on y: the message y -> x is sent once the slot before it is done and the stash has come from x; it leaves y.
+ *   L on x: from here on x keeps room for it (the receive is posted).
+ * So no request message is needed, and the peaks of either worker follow from its own order alone: +1 at F, L on x and E on y,
+ * -1 at B, E on x and L on y. A plan's orders are those of a run in which E on y comes no later than E on x, L likewise. */
 
 enum slot_part { PART_WHOLE, PART_A, PART_B }; /* halves of a micro-batch (backward halving) */
 

@@ -11,6 +11,11 @@ const struct schedule *const schedule_table[] = {
     &schedule_gpipe,
     &schedule_1f1b,
     &schedule_chimera,
+    &schedule_zb_h1,
+    &schedule_zb_h2,
+    &schedule_zb_v,
+    &schedule_dualpipe,
+    &schedule_dualpipe_v,
     NULL,
 };
 

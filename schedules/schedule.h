@@ -39,7 +39,8 @@ struct schedule_refusal {
 struct schedule {
     const char *name, *summary, *source;
     bool asynchronous;                     /* not equivalent to synchronous training */
-    bool crosses;                          /* its order crosses iterations: asked for several at once to find the steady state */
+    bool crosses;                          /* its order crosses iterations: asked for several at once to find the steady state;
+                                              where an option forbids it, the plan has one iteration all the same */
     bool split_backward;                   /* has W slots */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */

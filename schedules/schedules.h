@@ -11,6 +11,7 @@ enum {
 };
 
 extern const struct schedule schedule_gpipe, schedule_1f1b, schedule_chimera;
+extern const struct schedule schedule_zb_h1, schedule_zb_h2, schedule_zb_v, schedule_dualpipe, schedule_dualpipe_v;
 
 /* One stage per worker: the `stages` of schedules without chunks. */
 uint32_t stages_one_per_worker(const struct schedule_request *request);
