@@ -61,11 +61,13 @@ struct group {
     uint32_t collective_count; /* operations of each member position in this group */
 };
 
-/* The second identity of a computation that is a forward and a backward (or two forwards) as one block. */
+/* The second half of a computation that is a forward and a backward (or two forwards) as one block. Time and flops of the
+ * whole block are in the operation's own cost; `cost` holds only what the second half takes or gives back. */
 struct block {
     uint8_t kind, part;
     uint16_t stage, pipeline;
     uint32_t micro_batch;
+    uint32_t cost;
 };
 
 struct program {

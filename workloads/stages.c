@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workload `stages`: an abstract pipeline for studying schedules, given in time and bytes per micro-batch and worker.
+ * Values are those of one worker's share, 1/D of the model; a schedule with v stages per share gives each 1/v of it, except
+ * for messages, which are whole. */
+#include "workloads/workload_table.h"
+
+#include <stdlib.h>
+
+struct parameters {
+    struct stagesim_list forward, backward, weight, block, optimizer;
+    struct stagesim_list message, gradient, activation, parameters, optimizer_state;
+};
+
+#define TIMES(name, need, text) {#name, STAGESIM_FIELD_TIMES, offsetof(struct parameters, name), need, 0, 1e12, NULL, text}
+#define BYTES(name, text) {#name, STAGESIM_FIELD_BYTES_LIST, offsetof(struct parameters, name), false, 0, 1e18, NULL, text}
+
+static const struct stagesim_field fields[] = {
+    TIMES(forward, true, "time of the forward of one micro-batch on one worker's share; one time or D times"),
+    TIMES(backward, true, "time of the whole backward"),
+    TIMES(weight, false, "the part of the backward that is the weight gradient; half of it when not given"),
+    TIMES(block, false, "time of a forward and a backward as one block; their sum when not given"),
+    TIMES(optimizer, false, "time of the optimizer step after synchronisation; none when not given"),
+    BYTES(message, "a micro-batch's activation between stages, and its gradient on the way back; 0B when not given"),
+    BYTES(gradient, "a share's gradient, all-reduced over its replicas; 0B when not given"),
+    BYTES(activation, "stashed from forward to backward per micro-batch; 0B when not given"),
+    BYTES(parameters, "one copy of a share's weights; 0B when not given"),
+    BYTES(optimizer_state, "a share's optimizer state; 0B when not given"),
+    {0},
+};
+
+/* A list has one value for all shares or one for each. */
+static bool check_list(struct stagesim_job *job, const struct stagesim_api *api, const char *key, const struct stagesim_list *list)
+{
+    if (list->count <= 1 || list->count == api->workers(job))
+        return true;
+    api->error(job, key, "%zu values for a pipeline of %u workers; expected one value, or %u", list->count, api->workers(job),
+               api->workers(job));
+    return false;
+}
+
+static double value(const struct stagesim_list *list, uint32_t share)
+{
+    return list->count == 0 ? 0 : list->values[list->count == 1 ? 0 : share];
+}
+
+static double weight_time(const struct parameters *p, uint32_t share)
+{
+    return p->weight.count ? value(&p->weight, share) : value(&p->backward, share) / 2;
+}
+
+static bool check(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
+{
+    const struct parameters *p = parameters;
+    bool ok = true;
+    for (const struct stagesim_field *field = fields; field->key; field++)
+        ok &= check_list(job, api, field->key, (const struct stagesim_list *)((const char *)parameters + field->offset));
+    for (uint32_t share = 0; ok && share < api->workers(job); share++)
+        if (weight_time(p, share) > value(&p->backward, share)) {
+            api->error(job, "weight", "the weight gradient is part of the backward and cannot take longer (worker %u: %g s of %g s)", share,
+                       weight_time(p, share), value(&p->backward, share));
+            ok = false;
+        }
+    return ok;
+}
+
+/* Values per stage from values per share. */
+static double *per_stage(const struct stagesim_list *list, uint32_t stages, uint32_t chunks, double divisor)
+{
+    double *values = calloc(stages, sizeof *values);
+    for (uint32_t stage = 0; values && stage < stages; stage++)
+        values[stage] = value(list, stage / chunks) / divisor;
+    return values;
+}
+
+static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
+{
+    const struct parameters *p = parameters;
+    uint32_t stages = api->stages(job), chunks = stages / api->workers(job);
+    double *weight = calloc(stages, sizeof *weight);
+    for (uint32_t stage = 0; weight && stage < stages; stage++)
+        weight[stage] = weight_time(p, stage / chunks) / chunks;
+    double *arrays[] = {
+        per_stage(&p->forward, stages, chunks, chunks),
+        per_stage(&p->backward, stages, chunks, chunks),
+        weight,
+        p->block.count ? per_stage(&p->block, stages, chunks, chunks) : NULL,
+        per_stage(&p->optimizer, stages, chunks, chunks),
+        per_stage(&p->message, stages, chunks, 1),
+        per_stage(&p->gradient, stages, chunks, chunks),
+        per_stage(&p->activation, stages, chunks, chunks),
+        per_stage(&p->parameters, stages, chunks, chunks),
+        per_stage(&p->optimizer_state, stages, chunks, chunks),
+    };
+    struct stagesim_pipeline pipeline = {.size = sizeof pipeline,
+                                         .stages = stages,
+                                         .forward = arrays[0],
+                                         .backward = arrays[1],
+                                         .weight = arrays[2],
+                                         .block = arrays[3],
+                                         .optimizer = arrays[4],
+                                         .message = arrays[5],
+                                         .gradient = arrays[6],
+                                         .activation = arrays[7],
+                                         .parameter = arrays[8],
+                                         .optimizer_state = arrays[9]};
+    bool ok = api->pipeline(job, &pipeline);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    return ok;
+}
+
+const struct stagesim_workload stages_workload = {
+    .abi = STAGESIM_WORKLOAD_ABI,
+    .size = sizeof stages_workload,
+    .name = "stages",
+    .summary = "abstract pipeline given in time and bytes per micro-batch and worker",
+    .fields = fields,
+    .parameters_size = sizeof(struct parameters),
+    .check = check,
+    .build = build,
+};

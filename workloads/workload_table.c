@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/workload_table.h"
+
+#include <stddef.h>
+
+const struct stagesim_workload *const workload_table[] = {&stages_workload, NULL};

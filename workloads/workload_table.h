@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in workloads. */
+#ifndef STAGESIM_WORKLOAD_TABLE_H
+#define STAGESIM_WORKLOAD_TABLE_H
+
+#include "workloads/workload.h"
+
+extern const struct stagesim_workload stages_workload;
+
+/* NULL-terminated, in the order in which they are listed. */
+extern const struct stagesim_workload *const workload_table[];
+
+#endif
