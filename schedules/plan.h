@@ -41,6 +41,8 @@ struct slot {
     uint8_t split;     /* SLOT_BACKWARD: 1 when a SLOT_WEIGHT of the same stage and micro-batch follows later */
 };
 
+enum { PLAN_BLOCK_MAX = 8 }; /* slots that can be joined into one block */
+
 struct plan_order {
     struct slot *slots;
     size_t count, capacity;

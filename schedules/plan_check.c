@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedules/plan_check.h"
+
+#include "schedules/plan_walk.h"
+#include "simulator/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEARCHED = 100 }; /* mistakes after which the other slot of a double one is no longer searched for */
+
+struct check {
+    const struct plan *plan;
+    const struct plan_reporter *reporter;
+    uint8_t *seen;      /* [micro_batch * stages + stage]: enum plan_done bits of the slots met so far */
+    uint8_t *split;     /* the same index: DONE_BACKWARD bits of the backwards that announce a W */
+    uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
+    unsigned mistakes;
+};
+
+__attribute__((format(printf, 3, 4))) static void report(struct check *check, struct plan_mistake at, const char *format, ...)
+{
+    check->mistakes++;
+    if (!check->reporter)
+        return;
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    at.text = text;
+    check->reporter->report(check->reporter->user, &at);
+}
+
+static struct plan_mistake at_slot(uint32_t worker, size_t index)
+{
+    return (struct plan_mistake){.worker = worker, .index = index, .other_worker = PLAN_NOWHERE};
+}
+
+static struct plan_mistake nowhere(void)
+{
+    return (struct plan_mistake){.worker = PLAN_NOWHERE, .other_worker = PLAN_NOWHERE};
+}
+
+struct words {
+    char text[64];
+};
+
+/* "the backward", "half a of the forward", ... */
+static struct words kind_words(unsigned kind, unsigned part)
+{
+    static const char *const kinds[] = {"forward", "backward", "weight gradient", "eviction", "fetch"};
+    struct words words;
+    snprintf(words.text, sizeof words.text, "%s%s",
+             part == PART_WHOLE ? "the "
+             : part == PART_A   ? "half a of the "
+                                : "half b of the ",
+             kinds[kind]);
+    return words;
+}
+
+/* ---- slot by slot ---- */
+
+static bool check_range(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    const struct plan *plan = check->plan;
+    unsigned before = check->mistakes;
+    if (slot->kind > SLOT_FETCH || slot->part > PART_B)
+        report(check, at_slot(worker, index), "there is no kind %u, part %u", slot->kind, slot->part);
+    else if (slot->part != PART_WHOLE && slot->kind >= SLOT_EVICT)
+        report(check, at_slot(worker, index), "a stash is evicted and fetched as a whole");
+    if (slot->stage >= plan->stages)
+        report(check, at_slot(worker, index), "stage %u does not exist: there are %u, from 0", slot->stage, plan->stages);
+    if (slot->pipeline >= plan->pipelines)
+        report(check, at_slot(worker, index), "pipeline %u does not exist: there are %u, from 0", slot->pipeline, plan->pipelines);
+    if (slot->micro_batch >= plan->micro_batches)
+        report(check, at_slot(worker, index), "micro-batch %u does not exist: there are %u, from 0", slot->micro_batch,
+               plan->micro_batches);
+    return check->mistakes == before;
+}
+
+static void check_place(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    uint32_t home = plan_worker(check->plan, slot->pipeline, slot->stage);
+    if (home != worker)
+        report(check, at_slot(worker, index), "stage %u of pipeline %u lives on worker %u, but worker %u runs %s of micro-batch %u",
+               slot->stage, slot->pipeline, home, worker, kind_words(slot->kind, slot->part).text, slot->micro_batch);
+    uint32_t *pipeline = &check->pipeline[slot->micro_batch];
+    if (*pipeline == PLAN_NOWHERE)
+        *pipeline = slot->pipeline;
+    if (*pipeline != slot->pipeline)
+        report(check, at_slot(worker, index), "micro-batch %u runs in pipeline %u and cannot run in pipeline %u as well", slot->micro_batch,
+               *pipeline, slot->pipeline);
+}
+
+/* Finds the slot before (worker, index) in reading order that does part of the same. */
+static struct plan_mistake with_first(const struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    struct plan_mistake mistake = at_slot(worker, index);
+    for (uint32_t other = 0; other <= worker; other++) {
+        const struct plan_order *order = &check->plan->orders[other];
+        for (size_t i = 0; i < (other < worker ? order->count : index); i++) {
+            const struct slot *first = &order->slots[i];
+            if (first->micro_batch == slot->micro_batch && first->stage == slot->stage && first->kind == slot->kind &&
+                (plan_mask(first) & plan_mask(slot))) {
+                mistake.other_worker = other;
+                mistake.other_index = i;
+                return mistake;
+            }
+        }
+    }
+    return mistake;
+}
+
+static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint8_t seen)
+{
+    if (slot->kind == SLOT_EVICT && (seen & DONE_BACKWARD))
+        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u is evicted after its backward", slot->micro_batch,
+               slot->stage);
+    if (slot->kind == SLOT_FETCH && !(seen & DONE_EVICT))
+        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u is fetched but was not evicted", slot->micro_batch,
+               slot->stage);
+    if (slot->kind == SLOT_BACKWARD && (seen & DONE_EVICT) && !(seen & DONE_FETCH))
+        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u is not fetched before its backward", slot->micro_batch,
+               slot->stage);
+    if (slot->kind == SLOT_EVICT &&
+        (!check->plan->partners || check->plan->partners[worker] >= check->plan->workers || check->plan->partners[worker] == worker))
+        report(check, at_slot(worker, index), "worker %u evicts a stash but has no partner to take it", worker);
+}
+
+static void check_block(struct check *check, uint32_t worker, size_t first, size_t end)
+{
+    if (check->plan->orders[worker].slots[first].joined)
+        report(check, at_slot(worker, first), "the first slot of a worker has none before it to be joined with");
+    if (end - first > PLAN_BLOCK_MAX)
+        report(check, at_slot(worker, first), "a block has at most %d slots, this one has %zu", PLAN_BLOCK_MAX, end - first);
+    for (size_t index = first; end - first > 1 && index < end; index++)
+        if (check->plan->orders[worker].slots[index].kind >= SLOT_EVICT)
+            report(check, at_slot(worker, index), "evictions and fetches cannot be part of a block");
+}
+
+static void check_slot(struct check *check, uint32_t worker, size_t index)
+{
+    const struct slot *slot = &check->plan->orders[worker].slots[index];
+    if (!check_range(check, worker, index, slot))
+        return;
+    check_place(check, worker, index, slot);
+    size_t cell = (size_t)slot->micro_batch * check->plan->stages + slot->stage;
+    if (check->seen[cell] & plan_mask(slot)) {
+        bool search = check->reporter && check->mistakes < SEARCHED;
+        report(check, search ? with_first(check, worker, index, slot) : at_slot(worker, index),
+               "%s of micro-batch %u, stage %u is there more than once", kind_words(slot->kind, slot->part).text, slot->micro_batch,
+               slot->stage);
+        return;
+    }
+    check_stash(check, worker, index, slot, check->seen[cell]);
+    check->seen[cell] |= plan_mask(slot);
+    if (slot->kind == SLOT_BACKWARD && slot->split)
+        check->split[cell] |= plan_mask(slot);
+}
+
+static void check_order(struct check *check, uint32_t worker)
+{
+    const struct plan_order *order = &check->plan->orders[worker];
+    for (size_t first = 0, end; first < order->count; first = end) {
+        end = plan_block_end(order, first);
+        check_block(check, worker, first, end);
+        for (size_t index = first; index < end; index++)
+            check_slot(check, worker, index);
+    }
+}
+
+/* ---- the whole ---- */
+
+static void check_missing(struct check *check, uint32_t micro_batch, uint32_t stage, enum slot_kind kind, unsigned missing)
+{
+    if (!missing)
+        return;
+    unsigned part = missing == 3 ? PART_WHOLE : missing == 1 ? PART_A : PART_B;
+    uint32_t pipeline = check->pipeline[micro_batch];
+    report(check, nowhere(), "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", kind_words(kind, part).text, micro_batch,
+           stage, plan_worker(check->plan, pipeline, stage));
+}
+
+static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage)
+{
+    size_t cell = (size_t)micro_batch * check->plan->stages + stage;
+    unsigned seen = check->seen[cell], split = check->split[cell];
+    check_missing(check, micro_batch, stage, SLOT_FORWARD, ~seen & DONE_FORWARD);
+    check_missing(check, micro_batch, stage, SLOT_BACKWARD, (~seen & DONE_BACKWARD) >> 2);
+    check_missing(check, micro_batch, stage, SLOT_WEIGHT, (split & ~(seen >> 2) & DONE_BACKWARD) >> 2);
+    if ((seen & DONE_BACKWARD) == DONE_BACKWARD && (seen >> 2) & ~split & DONE_BACKWARD)
+        report(check, nowhere(), "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch,
+               stage);
+}
+
+static void check_complete(struct check *check)
+{
+    const struct plan *plan = check->plan;
+    for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches; micro_batch++) {
+        if (check->pipeline[micro_batch] == PLAN_NOWHERE) {
+            report(check, nowhere(), "micro-batch %u is not run at all", micro_batch);
+            continue;
+        }
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            check_cell(check, micro_batch, stage);
+    }
+}
+
+static void check_copies(struct check *check)
+{
+    const struct plan *plan = check->plan;
+    for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            if (plan_worker(plan, pipeline, stage) >= plan->workers)
+                report(check, nowhere(), "stage %u of pipeline %u lives on no worker", stage, pipeline);
+}
+
+/* ---- dead-locks ---- */
+
+/* What a worker that cannot go on waits for. */
+struct wait {
+    const struct slot *slot; /* the slot of its block that waits */
+    size_t index;
+    uint32_t stage; /* of the awaited operation, same micro-batch */
+    unsigned kind, part;
+    uint32_t worker; /* that should run it */
+};
+
+static bool find_input(const struct plan *plan, const struct plan_walk *walk, struct wait *wait)
+{
+    struct plan_input inputs[2];
+    unsigned count = plan_inputs(plan, wait->slot, inputs);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned missing = inputs[i].mask & ~walk->done[(size_t)wait->slot->micro_batch * plan->stages + inputs[i].stage];
+        if (!missing)
+            continue;
+        wait->kind = missing & DONE_FORWARD ? SLOT_FORWARD : missing & DONE_BACKWARD ? SLOT_BACKWARD : SLOT_EVICT;
+        unsigned half = wait->kind == SLOT_FORWARD ? missing : missing >> 2;
+        wait->part = half == 1 ? PART_A : half == 2 ? PART_B : PART_WHOLE;
+        wait->stage = inputs[i].stage;
+        wait->worker = plan_worker(plan, wait->slot->pipeline, inputs[i].stage);
+        return true;
+    }
+    return false;
+}
+
+static struct wait find_wait(const struct plan *plan, const struct plan_walk *walk, uint32_t worker)
+{
+    struct wait wait = {0};
+    const struct plan_order *order = &plan->orders[worker];
+    size_t end = plan_block_end(order, walk->next[worker]);
+    for (wait.index = walk->next[worker]; wait.index < end; wait.index++) {
+        wait.slot = &order->slots[wait.index];
+        if (find_input(plan, walk, &wait))
+            break;
+    }
+    return wait;
+}
+
+/* A worker on the cycle with the lowest number: follow the waits from any blocked worker until one repeats. */
+static uint32_t cycle_start(const struct plan *plan, const struct plan_walk *walk)
+{
+    uint32_t worker = 0;
+    while (walk->next[worker] >= plan->orders[worker].count)
+        worker++;
+    for (uint32_t i = 0; i < plan->workers; i++)
+        worker = find_wait(plan, walk, worker).worker;
+    uint32_t lowest = worker;
+    for (uint32_t next = find_wait(plan, walk, worker).worker; next != worker; next = find_wait(plan, walk, next).worker)
+        if (next < lowest)
+            lowest = next;
+    return lowest;
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static void report_cycle(struct check *check, const struct plan_walk *walk)
+{
+    enum { SPELLED = 8 }; /* waits that are spelled out; longer cycles are cut */
+    const struct plan *plan = check->plan;
+    uint32_t start = cycle_start(plan, walk), worker = start, length = 0;
+    struct wait first = find_wait(plan, walk, start);
+    char text[960];
+    snprintf(text, sizeof text, "worker %u", start);
+    do {
+        struct wait wait = find_wait(plan, walk, worker);
+        if (length < SPELLED)
+            append(text, sizeof text, "%s waits for %s of micro-batch %u in stage %u", length ? ", which" : "",
+                   kind_words(wait.kind, wait.part).text, wait.slot->micro_batch, wait.stage);
+        if (length < SPELLED && wait.worker != worker)
+            append(text, sizeof text, " from worker %u", wait.worker);
+        else if (length < SPELLED)
+            append(text, sizeof text, ", which is not before it in its own order");
+        worker = wait.worker;
+        length++;
+    } while (worker != start);
+    if (length > SPELLED)
+        append(text, sizeof text, ", and so on through %u workers", length);
+    report(check, at_slot(start, first.index), "this order can never finish: %s", text);
+}
+
+bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
+{
+    struct check check = {.plan = plan, .reporter = reporter};
+    size_t cells = (size_t)plan->micro_batches * plan->stages;
+    size_t seen = 0, split = 0;
+    check.seen = array_grow(NULL, &seen, cells, sizeof *check.seen);
+    check.split = array_grow(NULL, &split, cells, sizeof *check.split);
+    memset(check.seen, 0, seen);
+    memset(check.split, 0, split);
+    check.pipeline = array_grow(NULL, &(size_t){0}, plan->micro_batches, sizeof *check.pipeline);
+    for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches; micro_batch++)
+        check.pipeline[micro_batch] = PLAN_NOWHERE;
+    check_copies(&check);
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        check_order(&check, worker);
+    check_complete(&check);
+    free(check.pipeline);
+    free(check.split);
+    free(check.seen);
+    if (check.mistakes)
+        return false;
+    struct plan_walk walk;
+    if (!plan_walk_run(&walk, plan, NULL, NULL))
+        report_cycle(&check, &walk);
+    plan_walk_finish(&walk);
+    return check.mistakes == 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checker that every plan passes, whoever made it. */
+#ifndef STAGESIM_PLAN_CHECK_H
+#define STAGESIM_PLAN_CHECK_H
+
+#include "schedules/plan.h"
+
+enum { PLAN_NOWHERE = UINT32_MAX };
+
+/* A mistake in a plan. Slots are named by worker and index in its order; worker PLAN_NOWHERE: no slot is to blame (one is
+ * missing), or there is no second one. */
+struct plan_mistake {
+    uint32_t worker, other_worker;
+    size_t index, other_index; /* other: the slot that it clashes with */
+    const char *text;          /* valid during the report */
+};
+
+/* Told of every mistake. */
+struct plan_reporter {
+    void (*report)(void *user, const struct plan_mistake *mistake);
+    void *user;
+};
+
+/* True when the plan can be executed: every stage of every pipeline lives on a worker; every slot runs where its stage
+ * lives; each micro-batch stays in one pipeline and meets each of its stages forward and backward exactly once (whole, or
+ * half a and half b) and, where the backward is split, in W; evicted stashes are fetched before their backward; and the
+ * order is possible: one that would dead-lock is refused with the cycle in words. Otherwise every mistake is reported
+ * (`reporter` NULL: not), the cycle only if there is no other. Takes time linear in the slots of a plan without mistakes. */
+bool plan_check(const struct plan *plan, const struct plan_reporter *reporter);
+
+#endif
