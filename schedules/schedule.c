@@ -7,10 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One line each. */
+/* clang-format off */
 const struct schedule *const schedule_table[] = {
     &schedule_gpipe,
     &schedule_1f1b,
+    &schedule_eager_1f1b,
+    &schedule_pipedream,
+    &schedule_pipedream_2bw,
+    &schedule_gems,
     &schedule_chimera,
+    &schedule_interleaved,
+    &schedule_breadth_first,
     &schedule_zb_h1,
     &schedule_zb_h2,
     &schedule_zb_v,
@@ -18,6 +26,7 @@ const struct schedule *const schedule_table[] = {
     &schedule_dualpipe_v,
     NULL,
 };
+/* clang-format on */
 
 const struct schedule *schedule_find(const char *name)
 {

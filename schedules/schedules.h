@@ -7,10 +7,13 @@
 
 enum {
     SCHEDULE_STAGES_MAX = 65535,     /* a slot holds its stage in 16 bits */
-    SCHEDULE_FORWARDS_MAX = 1 << 26, /* stages times micro-batches: a plan of at most 2.4 GB */
+    SCHEDULE_FORWARDS_MAX = 1 << 25, /* stages times micro-batches of a plan: at most 1.2 GB of slots */
 };
 
-extern const struct schedule schedule_gpipe, schedule_1f1b, schedule_chimera;
+extern const struct schedule schedule_gpipe, schedule_1f1b, schedule_eager_1f1b;
+extern const struct schedule schedule_pipedream, schedule_pipedream_2bw;
+extern const struct schedule schedule_gems, schedule_chimera;
+extern const struct schedule schedule_interleaved, schedule_breadth_first;
 extern const struct schedule schedule_zb_h1, schedule_zb_h2, schedule_zb_v, schedule_dualpipe, schedule_dualpipe_v;
 
 /* One stage per worker: the `stages` of schedules without chunks. */
