@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/gantt.h"
+
+#include "analysis/canvas.h"
+#include "simulator/arena.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char save_magic[8] = "gantt-1";
+
+struct gantt *gantt_create(const char *title, const char *subtitle, enum gantt_unit unit)
+{
+    size_t capacity = 0;
+    struct gantt *gantt = array_grow(NULL, &capacity, 1, sizeof *gantt);
+    memset(gantt, 0, sizeof *gantt);
+    gantt->unit = unit;
+    gantt->iteration = -1;
+    gantt->shades = 1;
+    text_clean(gantt->title, sizeof gantt->title, title);
+    text_clean(gantt->subtitle, sizeof gantt->subtitle, subtitle);
+    return gantt;
+}
+
+void gantt_destroy(struct gantt *gantt)
+{
+    if (!gantt)
+        return;
+    free(gantt->rows);
+    free(gantt->boxes);
+    free(gantt->arrows);
+    free(gantt);
+}
+
+uint32_t gantt_add_row(struct gantt *gantt, const char *label, double busy)
+{
+    gantt->rows = array_grow(gantt->rows, &gantt->row_capacity, gantt->row_count + 1, sizeof *gantt->rows);
+    struct gantt_row *row = &gantt->rows[gantt->row_count];
+    memset(row, 0, sizeof *row);
+    text_clean(row->label, sizeof row->label, label);
+    row->busy = busy;
+    return (uint32_t)gantt->row_count++;
+}
+
+void gantt_add_box(struct gantt *gantt, const struct gantt_box *box)
+{
+    assert(isfinite(box->start) && isfinite(box->end) && box->start <= box->end);
+    assert(box->row < gantt->row_count && box->kind < GANTT_KINDS && box->lane < GANTT_LANES);
+    gantt->boxes = array_grow(gantt->boxes, &gantt->box_capacity, gantt->box_count + 1, sizeof *gantt->boxes);
+    gantt->boxes[gantt->box_count++] = *box;
+    gantt->end = fmax(gantt->end, box->end);
+}
+
+void gantt_add_arrow(struct gantt *gantt, const struct gantt_arrow *arrow)
+{
+    assert(isfinite(arrow->start) && isfinite(arrow->end) && arrow->start <= arrow->end);
+    assert(arrow->from < gantt->row_count && arrow->to < gantt->row_count);
+    gantt->arrows = array_grow(gantt->arrows, &gantt->arrow_capacity, gantt->arrow_count + 1, sizeof *gantt->arrows);
+    gantt->arrows[gantt->arrow_count++] = *arrow;
+    gantt->end = fmax(gantt->end, arrow->end);
+}
+
+static int compare_numbers(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_boxes(const void *left, const void *right)
+{
+    const struct gantt_box *a = left, *b = right;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    if (a->lane != b->lane)
+        return a->lane - b->lane;
+    int order = compare_numbers(a->start, b->start);
+    order = order ? order : compare_numbers(a->end, b->end);
+    order = order ? order : a->half - b->half;
+    order = order ? order : a->kind - b->kind;
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static int compare_arrows(const void *left, const void *right)
+{
+    const struct gantt_arrow *a = left, *b = right;
+    int order = compare_numbers(a->start, b->start);
+    order = order ? order : compare_numbers(a->end, b->end);
+    order = order ? order : (a->from > b->from) - (a->from < b->from);
+    return order ? order : (a->to > b->to) - (a->to < b->to);
+}
+
+void gantt_finish(struct gantt *gantt)
+{
+    if (gantt->box_count)
+        qsort(gantt->boxes, gantt->box_count, sizeof *gantt->boxes, compare_boxes);
+    if (gantt->arrow_count)
+        qsort(gantt->arrows, gantt->arrow_count, sizeof *gantt->arrows, compare_arrows);
+}
+
+static void save_array(const void *items, size_t count, size_t size, FILE *out)
+{
+    if (count)
+        fwrite(items, size, count, out);
+}
+
+void gantt_save(const struct gantt *gantt, FILE *out)
+{
+    struct gantt head = *gantt;
+    head.rows = NULL;
+    head.boxes = NULL;
+    head.arrows = NULL;
+    fwrite(save_magic, sizeof save_magic, 1, out);
+    fwrite(&head, sizeof head, 1, out);
+    save_array(gantt->rows, gantt->row_count, sizeof *gantt->rows, out);
+    save_array(gantt->boxes, gantt->box_count, sizeof *gantt->boxes, out);
+    save_array(gantt->arrows, gantt->arrow_count, sizeof *gantt->arrows, out);
+}
+
+/* Grows with what is really there, so that a damaged count cannot ask for all memory. */
+static void *load_array(size_t count, size_t size, size_t *capacity, bool *good, FILE *in)
+{
+    void *items = NULL;
+    *capacity = 0;
+    for (size_t have = 0; have < count && *good;) {
+        size_t step = count - have < 65536 ? count - have : 65536;
+        items = array_grow(items, capacity, have + step, size);
+        *good = fread((char *)items + have * size, size, step, in) == step;
+        have += step;
+    }
+    return items;
+}
+
+/* Whether nothing in it points outside of it. */
+static bool is_sound(const struct gantt *gantt)
+{
+    bool sound = gantt->shades >= 1 && gantt->shades <= GANTT_SHADES_MAX && isfinite(gantt->end);
+    for (size_t i = 0; i < gantt->box_count && sound; i++) {
+        const struct gantt_box *box = &gantt->boxes[i];
+        sound = box->row < gantt->row_count && box->kind < GANTT_KINDS && box->lane < GANTT_LANES && box->end <= gantt->end;
+    }
+    for (size_t i = 0; i < gantt->arrow_count && sound; i++)
+        sound = gantt->arrows[i].from < gantt->row_count && gantt->arrows[i].to < gantt->row_count;
+    return sound;
+}
+
+struct gantt *gantt_load(FILE *in)
+{
+    char magic[sizeof save_magic];
+    struct gantt head;
+    if (fread(magic, sizeof magic, 1, in) != 1 || memcmp(magic, save_magic, sizeof magic) != 0 || fread(&head, sizeof head, 1, in) != 1)
+        return NULL;
+    bool good = true;
+    head.rows = load_array(head.row_count, sizeof *head.rows, &head.row_capacity, &good, in);
+    head.boxes = load_array(head.box_count, sizeof *head.boxes, &head.box_capacity, &good, in);
+    head.arrows = load_array(head.arrow_count, sizeof *head.arrows, &head.arrow_capacity, &good, in);
+    struct gantt *gantt = gantt_create("", "", head.unit);
+    *gantt = head;
+    if (good && is_sound(gantt))
+        return gantt;
+    gantt_destroy(gantt);
+    return NULL;
+}
