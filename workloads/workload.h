@@ -36,6 +36,7 @@ enum stagesim_field_type {
     STAGESIM_FIELD_PATH,       /* const char *: a file, made relative to the scenario's directory */
     STAGESIM_FIELD_TIMES,      /* struct stagesim_list: one time, or a list of times */
     STAGESIM_FIELD_BYTES_LIST, /* struct stagesim_list: one size, or a list of sizes */
+    STAGESIM_FIELD_NAMES,      /* unsigned: one of `names`, or a list of them; bit i is set for names[i] */
 };
 
 /* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
@@ -44,7 +45,9 @@ struct stagesim_list {
     const double *values;
 };
 
-/* One key of a section. A table ends with an entry whose key is NULL. A key that is not given leaves what the parameters
+/* One key of a section. "key" is in the section named like the workload; "section.key" is in another section of the
+ * scenario, for instance "model.layers"; there may be a file's name in the scenario in place of a section, which is then
+ * that YAML file's content. Names of stagesim's own sections are refused. A table ends with an entry whose key is NULL. A key that is not given leaves what the parameters
  * held before (see stagesim_workload.defaults). `least` and `most` bound numbers when least < most; both inclusive. */
 struct stagesim_field {
     const char *key;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/paths.h"
+
+#include "simulator/arena.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Relative to the installation prefix, unless the build says otherwise with an absolute path. */
+static const struct {
+    const char *variable, *directory;
+} installed[] = {
+    [INSTALLED_PLUGINS] = {"STAGESIM_PLUGINS", STAGESIM_PLUGIN_DIR},
+    [INSTALLED_PLATFORMS] = {"STAGESIM_PLATFORMS", STAGESIM_DATA_DIR "/platforms"},
+    [INSTALLED_MODELS] = {"STAGESIM_MODELS", STAGESIM_DATA_DIR "/models"},
+};
+
+const char *path_directory(const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return ".";
+    return slash == path ? "/" : arena_print(arena, "%.*s", (int)(slash - path), path);
+}
+
+const char *path_name(const char *path, const char *ending, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name), end = strlen(ending);
+    if (length > end && !strcmp(name + length - end, ending))
+        length -= end;
+    return arena_print(arena, "%.*s", (int)length, name);
+}
+
+const char *path_resolve(const char *directory, const char *path, struct arena *arena)
+{
+    if (path[0] == '/' || !strcmp(directory, "."))
+        return arena_copy(arena, path);
+    return arena_print(arena, "%s%s%s", directory, directory[strlen(directory) - 1] == '/' ? "" : "/", path);
+}
+
+static const char *find_in(const char *directory, size_t length, const char *name, const char *ending, struct arena *arena)
+{
+    const char *path = arena_print(arena, "%.*s/%s%s", (int)length, directory, name, ending);
+    return length && !access(path, F_OK) ? path : NULL;
+}
+
+static const char *find_in_variable(const char *list, const char *name, const char *ending, struct arena *arena)
+{
+    const char *found = NULL;
+    while (list && *list && !found) {
+        size_t length = strcspn(list, ":");
+        found = find_in(list, length, name, ending, arena);
+        list += length + (list[length] == ':');
+    }
+    return found;
+}
+
+/* An installation that was moved as a whole (DESTDIR, a package unpacked elsewhere) is found from its executable. */
+static const char *prefix_of_executable(struct arena *arena)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return NULL;
+    path[length] = '\0';
+    return path_directory(path_directory(path, arena), arena);
+}
+
+const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena)
+{
+    if (!*name || strchr(name, '/'))
+        return NULL;
+    const char *found = find_in_variable(getenv(installed[kind].variable), name, ending, arena);
+    const char *prefix = prefix_of_executable(arena);
+    const char *directory;
+    if (!found && prefix) {
+        directory = path_resolve(prefix, installed[kind].directory, arena);
+        found = find_in(directory, strlen(directory), name, ending, arena);
+    }
+    if (!found) {
+        directory = path_resolve(STAGESIM_PREFIX, installed[kind].directory, arena);
+        found = find_in(directory, strlen(directory), name, ending, arena);
+    }
+    return found;
+}
+
+bool path_check_readable(const char *path, struct fault *fault)
+{
+    struct stat status;
+    if (stat(path, &status) || access(path, R_OK))
+        return fault_set(fault, "cannot read '%.200s': %s", path, strerror(errno));
+    return S_ISREG(status.st_mode) || fault_set(fault, "cannot read '%.200s': it is not a regular file", path);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that a scenario names, and where the installed ones are. */
+#ifndef STAGESIM_PATHS_H
+#define STAGESIM_PATHS_H
+
+#include "simulator/diagnostics.h"
+
+#include <stdbool.h>
+
+struct arena;
+
+enum installed { INSTALLED_PLUGINS, INSTALLED_PLATFORMS, INSTALLED_MODELS };
+
+/* The part of a path before its last '/', "." where it has none. Memory from the arena. */
+const char *path_directory(const char *path, struct arena *arena);
+/* The last part of a path without the ending (".yaml"), where it has it. Memory from the arena. */
+const char *path_name(const char *path, const char *ending, struct arena *arena);
+/* `path` seen from a directory; absolute paths stay as they are. Memory from the arena. */
+const char *path_resolve(const char *directory, const char *path, struct arena *arena);
+/* NAME + ending in the directories of a kind, or NULL: first those of the environment ($STAGESIM_PLUGINS,
+ * $STAGESIM_PLATFORMS, $STAGESIM_MODELS; separated by ':'), then the installed one beside the executable, then that of
+ * installation. Names with a '/' are never found. Memory from the arena. */
+const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena);
+/* A file that can be read, and no directory or device, of which reading could wait for ever. False with the fault filled. */
+bool path_check_readable(const char *path, struct fault *fault);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/document.h"
+#include "simulator/scenario.h"
+#include "simulator/scenario_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct place scenario_place(const struct scenario *scenario, const char *path)
+{
+    return node_place(scenario->root, path);
+}
+
+struct place scenario_workload_place(const struct scenario *scenario, const char *key)
+{
+    const char *name = scenario->workload->name;
+    char path[256];
+    if (key && strchr(key, '.'))
+        snprintf(path, sizeof path, "%s", key);
+    else
+        snprintf(path, sizeof path, "%s%s%s", name, key ? "." : "", key ? key : "");
+    path[strcspn(path, ".")] = '\0';
+    bool section = node_get(scenario->root, path);
+    if (!section)
+        return node_place(scenario->root, "workload");
+    if (strlen(path) + 1 < sizeof path && key)
+        path[strlen(path)] = '.';
+    return node_place(scenario->root, path);
+}
+
+/* A '|' would end a table's cell. */
+static void print_cell(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fprintf(out, "%s%c", *text == '|' ? "\\" : "", *text);
+}
+
+static void print_words(FILE *out, const char *const *names)
+{
+    for (size_t i = 0; names[i]; i++)
+        fprintf(out, "%s`%s`", i ? ", " : "", names[i]);
+}
+
+static void print_section(FILE *out, const char *prefix, const struct stagesim_field *fields)
+{
+    fprintf(out, "| key | type | meaning |\n|---|---|---|\n");
+    for (; fields->key; fields++) {
+        fprintf(out, "| `%s%s` | ", prefix, fields->key);
+        if (fields->names)
+            print_words(out, fields->names);
+        else
+            fprintf(out, "%s", fields_type_name(fields->type));
+        fprintf(out, " | ");
+        print_cell(out, fields->doc);
+        fprintf(out, "%s |\n", fields->required ? "; required" : "");
+    }
+}
+
+void scenario_print_keys(FILE *out)
+{
+    print_section(out, "", root_fields);
+    fprintf(out, "\n");
+    print_section(out, "parallel.", parallel_fields);
+    fprintf(out, "\n");
+    print_section(out, "batch.", batch_fields);
+    fprintf(out, "\n");
+    print_section(out, "schedule.", schedule_fields);
+    fprintf(out, "\n");
+    print_section(out, "output.", output_fields);
+}

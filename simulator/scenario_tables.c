@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/scenario_tables.h"
+
+#include "simulator/scenario.h"
+
+static const char *const engines[] = {"simgrid", "analytic", "both", NULL};
+static const char *const folds[] = {"auto", "off", NULL};
+static const char *const recomputes[] = {"none", "selective", "full", NULL};
+static const char *const traces[] = {"paje", "chrome", "csv", NULL};
+static const char *const pictures[] = {"svg", "png", "pdf", NULL};
+static const char *const replicas[] = {"simulated", "all", NULL};
+
+const struct stagesim_field root_fields[] = {
+    {"platform", STAGESIM_FIELD_TEXT, offsetof(struct root_values, platform), .required = true,
+     .doc = "a SimGrid platform XML: a file, or the name of an installed one"},
+    {"workload", STAGESIM_FIELD_TEXT, offsetof(struct root_values, workload), .required = true,
+     .doc = "a built-in workload, an installed plug-in, or the path of a .so"},
+    {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
+     .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
+    {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
+     .doc = "whether replicas that provably run alike are simulated once; default auto"},
+    {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
+     .doc = "training iterations that follow each other; default 1"},
+    {0},
+};
+
+#define AXIS(index, name, text)                                                                                                            \
+    [index] = {name, STAGESIM_FIELD_COUNT, (index) * sizeof(uint64_t), .least = 1, .most = (double)RANKS_MAX, .doc = text "; default 1"}
+
+const char *const axis_names[MESH_AXES_MAX + 1] = {"x", "y", "z", "tensor", "context", "expert", "pipeline", "data"};
+
+const struct stagesim_field parallel_fields[] = {
+    AXIS(0, "x", "first axis of three-dimensional tensor parallelism"),
+    AXIS(1, "y", "second axis of it"),
+    AXIS(2, "z", "third axis of it"),
+    AXIS(3, "tensor", "ranks that share every layer"),
+    AXIS(4, "context", "ranks that share a sequence"),
+    AXIS(5, "expert", "ranks that share the experts of a layer"),
+    AXIS(AXIS_PIPELINE, "pipeline", "pipeline workers (D), each with a share of the layers"),
+    AXIS(AXIS_DATA, "data", "replicas that train on different samples"),
+    {0},
+};
+
+const struct stagesim_field batch_fields[] = {
+    {"global", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, global), .least = 1, .most = 0x1p60,
+     .doc = "samples of an iteration over all replicas: micro x micro_batches x data"},
+    {"micro", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro), .least = 1, .most = 65536, .doc = "samples of a micro-batch"},
+    {"micro_batches", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro_batches), .least = 1, .most = (double)MICRO_BATCHES_MAX,
+     .doc = "micro-batches per iteration and data-parallel replica (N)"},
+    {0},
+};
+
+const struct stagesim_field schedule_fields[] = {
+    {"name", STAGESIM_FIELD_TEXT, offsetof(struct schedule_values, name), .doc = "a schedule, see `stagesim list schedules`"},
+    {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file), .doc = "in place of name: a schedule of one's own as csv"},
+    {"recompute", STAGESIM_FIELD_NAME, offsetof(struct schedule_values, recompute), .names = recomputes,
+     .doc = "activations that are computed again in the backward, where the workload knows it; default none"},
+    {0},
+};
+
+const struct stagesim_field output_fields[] = {
+    {"trace", STAGESIM_FIELD_NAMES, offsetof(struct output_values, traces), .names = traces, .doc = "trace files to write; default none"},
+    {"picture", STAGESIM_FIELD_NAMES, offsetof(struct output_values, pictures), .names = pictures,
+     .doc = "pictures of the timeline to write; default none"},
+    {"report", STAGESIM_FIELD_FLAG, offsetof(struct output_values, report), .doc = "write report.html; default false"},
+    {"replicas", STAGESIM_FIELD_NAME, offsetof(struct output_values, replicas), .names = replicas,
+     .doc = "ranks in the traces: those that were simulated, or those that fold stands for as well; default simulated"},
+    {0},
+};
+
+const struct fields_section root_section = {"the scenario", true, root_fields};
+const struct fields_section parallel_section = {"parallel", true, parallel_fields};
+const struct fields_section batch_section = {"batch", true, batch_fields};
+const struct fields_section schedule_section = {"schedule", true, schedule_fields};
+const struct fields_section output_section = {"output", true, output_fields};
+
+const char *const section_names[] = {"parallel", "order", "batch", "schedule", "simgrid", "output", NULL};

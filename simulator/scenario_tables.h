@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scenario's own keys, and the structs that they fill. */
+#ifndef STAGESIM_SCENARIO_TABLES_H
+#define STAGESIM_SCENARIO_TABLES_H
+
+#include "simulator/fields.h"
+#include "simulator/mesh.h"
+
+/* Bounds that keep products of sizes within 64 bits, and tables within memory. */
+#define RANKS_MAX ((uint64_t)1 << 20)
+#define MICRO_BATCHES_MAX ((uint64_t)1 << 24)
+
+struct root_values {
+    const char *platform, *workload;
+    unsigned engine, fold;
+    uint64_t iterations;
+};
+
+struct batch_values { /* 0: not given */
+    uint64_t global, micro, micro_batches;
+};
+
+struct schedule_values {
+    const char *name, *file;
+    unsigned recompute;
+};
+
+struct output_values {
+    unsigned traces, pictures, replicas;
+    bool report;
+};
+
+/* Names of the mesh's axes, innermost first unless the scenario says otherwise; NULL-terminated. */
+extern const char *const axis_names[MESH_AXES_MAX + 1];
+enum { AXIS_PIPELINE = 6, AXIS_DATA = 7 }; /* indices into axis_names */
+
+extern const struct stagesim_field root_fields[], parallel_fields[], batch_fields[], schedule_fields[], output_fields[];
+
+/* Sections of the scenario's own; parallel_fields fill uint64_t[MESH_AXES_MAX]. */
+extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section;
+/* Keys of the top level that are not in root_fields; NULL-terminated. */
+extern const char *const section_names[];
+
+#endif
