@@ -19,14 +19,14 @@ extern const char *const cause_names[CAUSES];
 struct run_description {
     const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
     const char *platform_file, *workload, *schedule, *engine;
-    double micro_batch_size;     /* samples; 0: not known (then no throughput block) */
-    double sequence_length;      /* tokens per sample; 0: not a sequence model */
-    double model_flops;          /* per iteration, all ranks, recomputation not counted; 0: not known */
-    double hardware_flops;       /* the same with recomputation; 0: not known */
-    double peak_flops;           /* flop/s of a rank in the precision in use; 0: not known */
-    bool asynchronous;           /* the schedule is not equivalent to synchronous training */
-    const uint32_t *staleness;   /* [positions], NULL when synchronous */
-    const uint32_t *hosts;       /* rank -> index into platform hosts */
+    double micro_batch_size;   /* samples; 0: not known (then no throughput block) */
+    double sequence_length;    /* tokens per sample; 0: not a sequence model */
+    double model_flops;        /* per iteration, all ranks, recomputation not counted; 0: not known */
+    double hardware_flops;     /* the same with recomputation; 0: not known */
+    double peak_flops;         /* flop/s of a rank in the precision in use; 0: not known */
+    bool asynchronous;         /* the schedule is not equivalent to synchronous training */
+    const uint32_t *staleness; /* [positions], NULL when synchronous */
+    const uint32_t *hosts;     /* rank -> index into platform hosts */
 };
 
 struct worker_report { /* one position of the replica that ends last */
@@ -45,19 +45,21 @@ struct link_report {
 
 struct report {
     struct run_description run;
-    uint32_t ranks, iterations, micro_batches, represented_ranks;
+    const struct mesh *mesh; /* borrowed from the program */
+    uint32_t ranks, iterations, micro_batches;
+    uint32_t represented_ranks; /* ranks that were not simulated themselves: another rank's times are theirs */
     double iteration, makespan;
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
-    double bubble, bubble_min, bubble_max, over_ideal, span_max;
+    double bubble, bubble_min, bubble_max, over_ideal, span_max;             /* over_ideal: INFINITY where nothing is computed */
     double causes[CAUSES];
     double exposed, overlapped, sent_bytes;
-    double peak_in_flight;                 /* largest over all ranks */
-    double peak_bytes, capacity_bytes;     /* capacity 0: the platform says nothing of memory */
+    double peak_in_flight;             /* largest over all ranks */
+    double peak_bytes, capacity_bytes; /* capacity 0: the platform says nothing of memory */
     bool fits;
-    double energy;                         /* joules; negative: the platform has no wattage */
+    double energy; /* joules; negative: the platform has no wattage */
     struct worker_report *workers;
     uint32_t worker_count;
-    struct link_report *links;             /* the 20 busiest, busiest first, then by name */
+    struct link_report *links; /* the 20 busiest, busiest first, then by name */
     uint32_t link_count;
     bool has_critical_path;
     double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;

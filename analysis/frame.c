@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/frame.h"
+
+#include "analysis/sum.h"
+#include "simulator/arena.h"
+
+#include <math.h>
+
+static const struct position *position_of(const struct timeline *timeline, uint32_t entry)
+{
+    return &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]];
+}
+
+/* A receive is posted as soon as its stream reaches it, possibly in the iteration before: it begins nothing. */
+static void extend(struct frame *frame, uint32_t entry)
+{
+    const struct position *position = position_of(frame->timeline, entry);
+    const struct moment *moments = frame->timeline->moments[entry];
+    double last = 0;
+    for (uint32_t id = 0; id < position->operation_count; id++) {
+        const struct operation *operation = &position->operations[id];
+        uint32_t iteration = operation->iteration;
+        if (operation->type != OPERATION_RECEIVE && moments[id].start < frame->starts[iteration])
+            frame->starts[iteration] = moments[id].start;
+        if (moments[id].end > frame->ends[iteration])
+            frame->ends[iteration] = moments[id].end;
+        if (moments[id].end > last)
+            last = moments[id].end;
+    }
+    frame->rank_ends[entry] = last;
+}
+
+static void find_computes(struct frame *frame, uint32_t iterations)
+{
+    const struct program *program = frame->timeline->program;
+    for (uint32_t index = 0; index < program->mesh->positions; index++) {
+        const struct position *position = &program->positions[index];
+        const struct stream *stream = &position->streams[0];
+        struct id_range *ranges = &frame->computes[(size_t)index * iterations];
+        for (uint32_t id = stream->first + stream->count; id-- > stream->first;) {
+            struct id_range *range = &ranges[position->operations[id].iteration];
+            range->first = id;
+            if (!range->end)
+                range->end = id + 1;
+        }
+    }
+}
+
+static double mean_length(const struct frame *frame)
+{
+    struct sum sum = {0, 0};
+    for (uint32_t i = 0; i < frame->measured; i++)
+        sum_add(&sum, frame->ends[frame->first_measured + i] - frame->starts[frame->first_measured + i]);
+    return sum_total(&sum) / frame->measured;
+}
+
+static void choose(struct frame *frame, uint32_t iterations)
+{
+    frame->steady = frame->timeline->program->overlapping && iterations > 1;
+    if (frame->steady) {
+        frame->first_measured = iterations - 1;
+        frame->measured = 1;
+        frame->iteration = frame->ends[iterations - 1] - frame->ends[iterations - 2];
+    } else {
+        frame->first_measured = iterations > 1;
+        frame->measured = iterations - frame->first_measured;
+        frame->iteration = mean_length(frame);
+    }
+}
+
+struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
+{
+    uint32_t iterations = timeline->program->iterations;
+    struct frame *frame = arena_alloc(arena, sizeof *frame);
+    *frame = (struct frame){
+        .timeline = timeline,
+        .starts = arena_array(arena, iterations, sizeof *frame->starts),
+        .ends = arena_array(arena, iterations, sizeof *frame->ends),
+        .computes = arena_array(arena, (size_t)timeline->program->mesh->positions * iterations, sizeof *frame->computes),
+        .rank_ends = arena_array(arena, timeline->rank_count, sizeof *frame->rank_ends),
+    };
+    for (uint32_t i = 0; i < iterations; i++)
+        frame->starts[i] = INFINITY;
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++)
+        extend(frame, entry);
+    double first = INFINITY, last = 0;
+    for (uint32_t i = 0; i < iterations; i++) {
+        if (isinf(frame->starts[i])) /* an iteration without operations */
+            frame->starts[i] = frame->ends[i];
+        first = fmin(first, frame->starts[i]);
+        last = fmax(last, frame->ends[i]);
+    }
+    frame->makespan = last - first;
+    find_computes(frame, iterations);
+    choose(frame, iterations);
+    return frame;
+}
+
+struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index)
+{
+    const struct timeline *timeline = frame->timeline;
+    uint32_t iterations = timeline->program->iterations, iteration = frame->first_measured + index;
+    uint32_t position = timeline->program->mesh->position_of[timeline->ranks[entry]];
+    struct id_range range = frame->computes[(size_t)position * iterations + iteration];
+    if (!frame->steady)
+        return (struct window){frame->starts[iteration], frame->ends[iteration], range};
+    const struct stream *stream = &timeline->program->positions[position].streams[0];
+    double end = range.end > range.first ? timeline->moments[entry][range.first].start : frame->ends[iteration];
+    return (struct window){end - frame->iteration, end, {stream->first, stream->first + stream->count}};
+}

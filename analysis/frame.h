@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which part of a timeline the figures are about: the iteration time T and the windows of time in which a rank is watched. */
+#ifndef STAGESIM_FRAME_H
+#define STAGESIM_FRAME_H
+
+#include "simulator/timeline.h"
+
+struct arena;
+
+/* A range of operations of a compute stream: first <= id < end. */
+struct id_range {
+    uint32_t first, end;
+};
+
+struct frame {
+    const struct timeline *timeline;
+    double iteration; /* T, seconds */
+    double makespan;  /* everything simulated, seconds */
+    /* Iterations overlap: each rank is watched for T before it begins its last iteration, when the pipeline is full. */
+    bool steady;
+    uint32_t first_measured, measured; /* iterations that the figures are about: sums over them are divided by `measured` */
+    double *starts, *ends;             /* [iterations of the program]: first start and last end on any rank */
+    struct id_range *computes;         /* [position * iterations + iteration]: the iteration's part of the compute stream */
+    double *rank_ends;                 /* [simulated rank]: its last end */
+};
+
+/* What a rank's compute stream is watched for. Time outside of `computes` is before the first or after the last operation. */
+struct window {
+    double start, end;
+    struct id_range computes;
+};
+
+/* Memory from the arena. */
+struct frame *frame_create(const struct timeline *timeline, struct arena *arena);
+
+/* The window of a simulated rank (index into timeline->ranks) for measured iteration number `index`: 0 .. measured - 1. */
+struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index);
+
+/* Whether an operation belongs to the measured iterations. */
+static inline bool frame_measures(const struct frame *frame, const struct operation *operation)
+{
+    return operation->iteration >= frame->first_measured && operation->iteration < frame->first_measured + frame->measured;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/traffic.h"
+
+#include "analysis/partner.h"
+#include "analysis/sum.h"
+#include "simulator/arena.h"
+#include "simulator/collectives/collective.h"
+
+#include <stdlib.h>
+
+double traffic_sent(const struct program *program, const struct operation *operation, const struct position *position)
+{
+    double bytes = operation_cost(program, operation)->bytes;
+    if (operation->type == OPERATION_SEND)
+        return bytes;
+    if (operation->type != OPERATION_COLLECTIVE)
+        return 0;
+    uint32_t members = group_size(program, &program->groups[position->streams[operation->stream].peer]);
+    return collective_sent_bytes(operation->collective, members, bytes) / members;
+}
+
+double traffic_total(const struct frame *frame)
+{
+    const struct program *program = frame->timeline->program;
+    struct sum total = {0, 0};
+    for (uint32_t index = 0; index < program->mesh->positions; index++) {
+        const struct position *position = &program->positions[index];
+        for (uint32_t id = 0; id < position->operation_count; id++)
+            if (frame_measures(frame, &position->operations[id]))
+                sum_add(&total, traffic_sent(program, &position->operations[id], position));
+    }
+    return sum_total(&total) * program->mesh->replicas / frame->measured;
+}
+
+/* ---- bytes between pairs of hosts ---- */
+
+struct flow {
+    uint32_t from, to; /* platform hosts */
+    double bytes;
+};
+
+struct flows {
+    struct flow *items;
+    size_t count, capacity;
+    const uint32_t *hosts;
+};
+
+static void flow_add(struct flows *flows, uint32_t from_rank, uint32_t to_rank, double bytes)
+{
+    if (bytes <= 0)
+        return;
+    flows->items = array_grow(flows->items, &flows->capacity, flows->count + 1, sizeof *flows->items);
+    flows->items[flows->count++] = (struct flow){flows->hosts[from_rank], flows->hosts[to_rank], bytes};
+}
+
+/* Bytes of a stream's measured operations, of one kind of collective where it is a collective stream. */
+static double stream_bytes(const struct frame *frame, const struct position *position, const struct stream *stream, int collective)
+{
+    struct sum sum = {0, 0};
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+        const struct operation *operation = &position->operations[id];
+        if (frame_measures(frame, operation) && (collective < 0 || operation->collective == collective))
+            sum_add(&sum, operation_cost(frame->timeline->program, operation)->bytes);
+    }
+    return sum_total(&sum) / frame->measured;
+}
+
+static void add_messages(const struct frame *frame, struct flows *flows)
+{
+    const struct mesh *mesh = frame->timeline->program->mesh;
+    for (uint32_t index = 0; index < mesh->positions; index++) {
+        const struct position *position = &frame->timeline->program->positions[index];
+        for (uint32_t i = 1; i < position->stream_count; i++) {
+            const struct stream *stream = &position->streams[i];
+            if (stream->type != OPERATION_SEND)
+                continue;
+            double bytes = stream_bytes(frame, position, stream, -1);
+            for (uint32_t replica = 0; replica < mesh->replicas; replica++)
+                flow_add(flows, mesh_rank(mesh, index, replica), mesh_rank(mesh, stream->peer, replica), bytes);
+        }
+    }
+}
+
+static void add_instance(struct flows *flows, const uint32_t *ranks, uint32_t size, enum stagesim_collective collective, double bytes)
+{
+    uint32_t count = bytes > 0 ? collective_flow_count(collective, size) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct collective_flow flow = collective_flow(collective, size, bytes, i);
+        flow_add(flows, ranks[flow.from], ranks[flow.to], flow.bytes);
+    }
+}
+
+static void add_collectives(const struct frame *frame, struct flows *flows, struct arena *arena)
+{
+    const struct program *program = frame->timeline->program;
+    uint32_t *ranks = arena_array(arena, program->mesh->ranks, sizeof *ranks);
+    for (uint32_t g = 0; g < program->group_count; g++) {
+        const struct group *group = &program->groups[g];
+        const struct position *position = group->position_count ? &program->positions[group->positions[0]] : NULL;
+        const struct stream *stream = position ? partner_collectives(position, g) : NULL;
+        if (!stream)
+            continue;
+        double bytes[STAGESIM_COLLECTIVES];
+        for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
+            bytes[kind] = kind == STAGESIM_BARRIER ? 0 : stream_bytes(frame, position, stream, kind);
+        uint32_t size = group_size(program, group), instances = group_instances(program, group);
+        for (uint32_t instance = 0; instance < instances; instance++) {
+            group_ranks(program, group, instance, ranks);
+            for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
+                add_instance(flows, ranks, size, (enum stagesim_collective)kind, bytes[kind]);
+        }
+    }
+}
+
+/* ---- bytes over links ---- */
+
+static int by_hosts(const void *left, const void *right)
+{
+    const struct flow *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+static void route_flows(struct flows *flows, struct platform *platform, double *links)
+{
+    if (flows->count)
+        qsort(flows->items, flows->count, sizeof *flows->items, by_hosts);
+    for (size_t i = 0; i < flows->count;) {
+        const struct flow *pair = &flows->items[i];
+        struct sum bytes = {0, 0};
+        for (; i < flows->count && flows->items[i].from == pair->from && flows->items[i].to == pair->to; i++)
+            sum_add(&bytes, flows->items[i].bytes);
+        struct platform_route route;
+        platform->route(platform, pair->from, pair->to, &route);
+        for (uint32_t k = 0; k < route.link_count; k++)
+            links[route.links[k]] += sum_total(&bytes);
+    }
+}
+
+double *traffic_links(const struct frame *frame, struct platform *platform, const uint32_t *hosts, struct arena *arena)
+{
+    double *links = arena_array(arena, (size_t)platform->link_count + 1, sizeof *links);
+    struct flows flows = {.hosts = hosts};
+    add_messages(frame, &flows);
+    add_collectives(frame, &flows, arena);
+    route_flows(&flows, platform, links);
+    free(flows.items);
+    return links;
+}
