@@ -28,7 +28,7 @@ enum slot_kind {
  * So no request message is needed, and the peaks of either worker follow from its own order alone: +1 at F, L on x and E on y,
  * -1 at B, E on x and L on y. A plan's orders are those of a run in which E on y comes no later than E on x, L likewise. */
 
-enum slot_part { PART_WHOLE, PART_A, PART_B }; /* halves of a micro-batch (backward halving) */
+enum slot_part { PART_WHOLE, PART_A, PART_B }; /* halves of a micro-batch; only an unsplit backward is halved */
 
 /* One entry of a worker's order. 12 bytes: plans reach millions of slots. */
 struct slot {
@@ -37,11 +37,10 @@ struct slot {
     uint16_t pipeline; /* 2i: down pipeline i, 2i+1: up pipeline i; 0 in schedules of one direction */
     uint8_t kind;      /* enum slot_kind */
     uint8_t part;      /* enum slot_part */
-    uint8_t joined;    /* 1: one atomic block with the slot before it: inputs of both first, outputs of both after */
+    uint8_t joined;    /* 1: one atomic block with the slot before it, inputs of both first, outputs of both after: two forwards of
+                        a stage, or a whole forward and backward in any order */
     uint8_t split;     /* SLOT_BACKWARD: 1 when a SLOT_WEIGHT of the same stage and micro-batch follows later */
 };
-
-enum { PLAN_BLOCK_MAX = 8 }; /* slots that can be joined into one block */
 
 struct plan_order {
     struct slot *slots;

@@ -15,7 +15,7 @@ struct check {
     const struct plan *plan;
     const struct plan_reporter *reporter;
     uint8_t *seen;      /* [micro_batch * stages + stage]: enum plan_done bits of the slots met so far */
-    uint8_t *split;     /* the same index: DONE_BACKWARD bits of the backwards that announce a W */
+    bool *split;        /* the same index: whether a backward announced a W */
     uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
     unsigned mistakes;
 };
@@ -69,8 +69,8 @@ static bool check_range(struct check *check, uint32_t worker, size_t index, cons
     unsigned before = check->mistakes;
     if (slot->kind > SLOT_FETCH || slot->part > PART_B)
         report(check, at_slot(worker, index), "there is no kind %u, part %u", slot->kind, slot->part);
-    else if (slot->part != PART_WHOLE && slot->kind >= SLOT_EVICT)
-        report(check, at_slot(worker, index), "a stash is evicted and fetched as a whole");
+    else if (slot->part != PART_WHOLE && (slot->kind != SLOT_BACKWARD || slot->split))
+        report(check, at_slot(worker, index), "only a backward that is not split can be halved");
     if (slot->stage >= plan->stages)
         report(check, at_slot(worker, index), "stage %u does not exist: there are %u, from 0", slot->stage, plan->stages);
     if (slot->pipeline >= plan->pipelines)
@@ -81,10 +81,16 @@ static bool check_range(struct check *check, uint32_t worker, size_t index, cons
     return check->mistakes == before;
 }
 
+/* The worker in whose order a slot may stand besides that of its stage: the partner, for moving stashes. */
+static bool is_partner(const struct plan *plan, uint32_t home, uint32_t worker, const struct slot *slot)
+{
+    return slot->kind >= SLOT_EVICT && plan->partners && home < plan->workers && plan->partners[home] == worker;
+}
+
 static void check_place(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
 {
     uint32_t home = plan_worker(check->plan, slot->pipeline, slot->stage);
-    if (home != worker)
+    if (home != worker && !is_partner(check->plan, home, worker, slot))
         report(check, at_slot(worker, index), "stage %u of pipeline %u lives on worker %u, but worker %u runs %s of micro-batch %u",
                slot->stage, slot->pipeline, home, worker, kind_words(slot->kind, slot->part).text, slot->micro_batch);
     uint32_t *pipeline = &check->pipeline[slot->micro_batch];
@@ -104,7 +110,7 @@ static struct plan_mistake with_first(const struct check *check, uint32_t worker
         for (size_t i = 0; i < (other < worker ? order->count : index); i++) {
             const struct slot *first = &order->slots[i];
             if (first->micro_batch == slot->micro_batch && first->stage == slot->stage && first->kind == slot->kind &&
-                (plan_mask(first) & plan_mask(slot))) {
+                (plan_mask(check->plan, other, first) & plan_mask(check->plan, worker, slot))) {
                 mistake.other_worker = other;
                 mistake.other_index = i;
                 return mistake;
@@ -114,31 +120,36 @@ static struct plan_mistake with_first(const struct check *check, uint32_t worker
     return mistake;
 }
 
-static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint8_t seen)
+/* Moving a stash must stand between its forward and its backward, and at the partner its return after its coming. */
+static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint8_t mask, uint8_t seen)
 {
-    if (slot->kind == SLOT_EVICT && (seen & DONE_BACKWARD))
-        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u is evicted after its backward", slot->micro_batch,
-               slot->stage);
-    if (slot->kind == SLOT_FETCH && !(seen & DONE_EVICT))
-        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u is fetched but was not evicted", slot->micro_batch,
-               slot->stage);
+    const char *mistake = NULL;
+    if (mask == DONE_EVICT && !(seen & DONE_FORWARD))
+        mistake = "is evicted before its forward";
+    if ((mask == DONE_EVICT || mask == DONE_FETCH) && (seen & DONE_BACKWARD))
+        mistake = "moves after its backward";
+    if (mask == DONE_FETCH && !(seen & DONE_EVICT))
+        mistake = "is fetched but was not evicted";
     if (slot->kind == SLOT_BACKWARD && (seen & DONE_EVICT) && !(seen & DONE_FETCH))
-        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u is not fetched before its backward", slot->micro_batch,
-               slot->stage);
-    if (slot->kind == SLOT_EVICT &&
-        (!check->plan->partners || check->plan->partners[worker] >= check->plan->workers || check->plan->partners[worker] == worker))
-        report(check, at_slot(worker, index), "worker %u evicts a stash but has no partner to take it", worker);
+        mistake = "is not fetched before its backward";
+    if (mask == DONE_RETURN && !(seen & DONE_TAKE))
+        mistake = "is returned but was not taken";
+    if (mistake)
+        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u %s", slot->micro_batch, slot->stage, mistake);
 }
 
 static void check_block(struct check *check, uint32_t worker, size_t first, size_t end)
 {
-    if (check->plan->orders[worker].slots[first].joined)
+    const struct slot *slots = &check->plan->orders[worker].slots[first];
+    if (slots[0].joined)
         report(check, at_slot(worker, first), "the first slot of a worker has none before it to be joined with");
-    if (end - first > PLAN_BLOCK_MAX)
-        report(check, at_slot(worker, first), "a block has at most %d slots, this one has %zu", PLAN_BLOCK_MAX, end - first);
-    for (size_t index = first; end - first > 1 && index < end; index++)
-        if (check->plan->orders[worker].slots[index].kind >= SLOT_EVICT)
-            report(check, at_slot(worker, index), "evictions and fetches cannot be part of a block");
+    if (end - first == 1)
+        return;
+    bool forwards = slots[0].kind == SLOT_FORWARD && slots[1].kind == SLOT_FORWARD && slots[0].stage == slots[1].stage &&
+                    slots[0].pipeline == slots[1].pipeline;
+    bool both = slots[0].kind + slots[1].kind == SLOT_FORWARD + SLOT_BACKWARD && !slots[0].part && !slots[1].part;
+    if (end - first > 2 || !(forwards || both))
+        report(check, at_slot(worker, first), "a block is two forwards of one stage, or a whole forward and backward");
 }
 
 static void check_slot(struct check *check, uint32_t worker, size_t index)
@@ -148,17 +159,18 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
         return;
     check_place(check, worker, index, slot);
     size_t cell = (size_t)slot->micro_batch * check->plan->stages + slot->stage;
-    if (check->seen[cell] & plan_mask(slot)) {
+    uint8_t mask = plan_mask(check->plan, worker, slot);
+    if (check->seen[cell] & mask) {
         bool search = check->reporter && check->mistakes < SEARCHED;
         report(check, search ? with_first(check, worker, index, slot) : at_slot(worker, index),
                "%s of micro-batch %u, stage %u is there more than once", kind_words(slot->kind, slot->part).text, slot->micro_batch,
                slot->stage);
         return;
     }
-    check_stash(check, worker, index, slot, check->seen[cell]);
-    check->seen[cell] |= plan_mask(slot);
+    check_stash(check, worker, index, slot, mask, check->seen[cell]);
+    check->seen[cell] |= mask;
     if (slot->kind == SLOT_BACKWARD && slot->split)
-        check->split[cell] |= plan_mask(slot);
+        check->split[cell] = true;
 }
 
 static void check_order(struct check *check, uint32_t worker)
@@ -174,26 +186,36 @@ static void check_order(struct check *check, uint32_t worker)
 
 /* ---- the whole ---- */
 
-static void check_missing(struct check *check, uint32_t micro_batch, uint32_t stage, enum slot_kind kind, unsigned missing)
+static void report_missing(struct check *check, uint32_t micro_batch, uint32_t stage, enum slot_kind kind, enum slot_part part)
 {
-    if (!missing)
-        return;
-    unsigned part = missing == 3 ? PART_WHOLE : missing == 1 ? PART_A : PART_B;
-    uint32_t pipeline = check->pipeline[micro_batch];
     report(check, nowhere(), "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", kind_words(kind, part).text, micro_batch,
-           stage, plan_worker(check->plan, pipeline, stage));
+           stage, plan_worker(check->plan, check->pipeline[micro_batch], stage));
+}
+
+static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stage, unsigned seen)
+{
+    static const char *const steps[] = {"evicted", "fetched", "taken by the partner", "returned by the partner"};
+    unsigned moves = seen / DONE_EVICT;
+    for (unsigned i = 0; moves && i < 4; i++)
+        if (!(moves >> i & 1))
+            report(check, nowhere(), "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch, stage, steps[i]);
 }
 
 static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage)
 {
     size_t cell = (size_t)micro_batch * check->plan->stages + stage;
-    unsigned seen = check->seen[cell], split = check->split[cell];
-    check_missing(check, micro_batch, stage, SLOT_FORWARD, ~seen & DONE_FORWARD);
-    check_missing(check, micro_batch, stage, SLOT_BACKWARD, (~seen & DONE_BACKWARD) >> 2);
-    check_missing(check, micro_batch, stage, SLOT_WEIGHT, (split & ~(seen >> 2) & DONE_BACKWARD) >> 2);
-    if ((seen & DONE_BACKWARD) == DONE_BACKWARD && (seen >> 2) & ~split & DONE_BACKWARD)
+    unsigned seen = check->seen[cell], half = seen & DONE_BACKWARD;
+    bool split = check->split[cell];
+    if (!(seen & DONE_FORWARD))
+        report_missing(check, micro_batch, stage, SLOT_FORWARD, PART_WHOLE);
+    if (half != DONE_BACKWARD)
+        report_missing(check, micro_batch, stage, SLOT_BACKWARD, half == 0 ? PART_WHOLE : half == 2 ? PART_B : PART_A);
+    if (split && !(seen & DONE_WEIGHT))
+        report_missing(check, micro_batch, stage, SLOT_WEIGHT, PART_WHOLE);
+    if (half == DONE_BACKWARD && !split && (seen & DONE_WEIGHT))
         report(check, nowhere(), "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch,
                stage);
+    check_moves(check, micro_batch, stage, seen);
 }
 
 static void check_complete(struct check *check)
@@ -216,6 +238,9 @@ static void check_copies(struct check *check)
         for (uint32_t stage = 0; stage < plan->stages; stage++)
             if (plan_worker(plan, pipeline, stage) >= plan->workers)
                 report(check, nowhere(), "stage %u of pipeline %u lives on no worker", stage, pipeline);
+    for (uint32_t worker = 0; plan->partners && worker < plan->workers; worker++)
+        if (plan->partners[worker] == worker || (plan->partners[worker] >= plan->workers && plan->partners[worker] != UINT32_MAX))
+            report(check, nowhere(), "worker %u cannot have worker %u as partner", worker, plan->partners[worker]);
 }
 
 /* ---- dead-locks ---- */
@@ -231,17 +256,17 @@ struct wait {
 
 static bool find_input(const struct plan *plan, const struct plan_walk *walk, struct wait *wait)
 {
-    struct plan_input inputs[2];
-    unsigned count = plan_inputs(plan, wait->slot, inputs);
+    struct plan_input inputs[3];
+    const uint8_t *done = &walk->done[(size_t)wait->slot->micro_batch * plan->stages];
+    unsigned count = plan_inputs(plan, wait->slot, done[wait->slot->stage], inputs);
     for (unsigned i = 0; i < count; i++) {
-        unsigned missing = inputs[i].mask & ~walk->done[(size_t)wait->slot->micro_batch * plan->stages + inputs[i].stage];
+        unsigned missing = inputs[i].mask & ~done[inputs[i].stage];
         if (!missing)
             continue;
-        wait->kind = missing & DONE_FORWARD ? SLOT_FORWARD : missing & DONE_BACKWARD ? SLOT_BACKWARD : SLOT_EVICT;
-        unsigned half = wait->kind == SLOT_FORWARD ? missing : missing >> 2;
-        wait->part = half == 1 ? PART_A : half == 2 ? PART_B : PART_WHOLE;
+        wait->kind = missing == DONE_FORWARD ? SLOT_FORWARD : missing == DONE_RETURN ? SLOT_FETCH : SLOT_BACKWARD;
+        wait->part = missing == 2 ? PART_A : missing == 4 ? PART_B : PART_WHOLE;
         wait->stage = inputs[i].stage;
-        wait->worker = plan_worker(plan, wait->slot->pipeline, inputs[i].stage);
+        wait->worker = inputs[i].worker;
         return true;
     }
     return false;
@@ -312,12 +337,11 @@ static void report_cycle(struct check *check, const struct plan_walk *walk)
 bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
 {
     struct check check = {.plan = plan, .reporter = reporter};
-    size_t cells = (size_t)plan->micro_batches * plan->stages;
-    size_t seen = 0, split = 0;
-    check.seen = array_grow(NULL, &seen, cells, sizeof *check.seen);
-    check.split = array_grow(NULL, &split, cells, sizeof *check.split);
-    memset(check.seen, 0, seen);
-    memset(check.split, 0, split);
+    size_t cells = (size_t)plan->micro_batches * plan->stages, size = 0, split_size = 0;
+    check.seen = array_grow(NULL, &size, cells, sizeof *check.seen);
+    memset(check.seen, 0, size * sizeof *check.seen);
+    check.split = array_grow(NULL, &split_size, cells, sizeof *check.split);
+    memset(check.split, 0, split_size * sizeof *check.split);
     check.pipeline = array_grow(NULL, &(size_t){0}, plan->micro_batches, sizeof *check.pipeline);
     for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches; micro_batch++)
         check.pipeline[micro_batch] = PLAN_NOWHERE;

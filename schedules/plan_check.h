@@ -22,9 +22,10 @@ struct plan_reporter {
 };
 
 /* True when the plan can be executed: every stage of every pipeline lives on a worker; every slot runs where its stage
- * lives; each micro-batch stays in one pipeline and meets each of its stages forward and backward exactly once (whole, or
- * half a and half b) and, where the backward is split, in W; evicted stashes are fetched before their backward; and the
- * order is possible: one that would dead-lock is refused with the cycle in words. Otherwise every mistake is reported
+ * lives; each micro-batch stays in one pipeline and meets each of its stages forward and backward exactly once (the
+ * backward whole, or half a and half b) and, where it is split, in W; blocks are such as can be joined; evicted stashes come
+ * back before their backward; and the order is possible: one that would dead-lock is refused with the cycle in words. Otherwise every
+ * mistake is reported
  * (`reporter` NULL: not), the cycle only if there is no other. Takes time linear in the slots of a plan without mistakes. */
 bool plan_check(const struct plan *plan, const struct plan_reporter *reporter);
 

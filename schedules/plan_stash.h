@@ -3,10 +3,11 @@
 #ifndef STAGESIM_PLAN_STASH_H
 #define STAGESIM_PLAN_STASH_H
 
-#include "schedules/plan_timing.h"
+#include "schedules/plan.h"
 
-/* Fills peaks[worker] as plan_timing.peak_in_flight says. `timing` matters only for plans that evict stashes: there it says
- * in which order the two partners' memory changes. */
-void plan_stash_peaks(const struct plan *plan, const struct plan_timing *timing, double *peaks);
+/* Fills peaks[worker] with the most activations held at once, in micro-batches of one worker's share: taken at the start of
+ * F, given back at the end of B, or of W where the backward is split; a chunk counts workers/stages, a half 1/2; a stash that
+ * moves between partners counts as plan.h says. Slots of a worker follow each other, so its order alone decides. */
+void plan_stash_peaks(const struct plan *plan, double *peaks);
 
 #endif

@@ -7,55 +7,74 @@
 
 #include <stdlib.h>
 
-/* Ends of what has been done to a micro-batch in a stage: forward and backward, half a and half b. */
+/* When what has been done to a micro-batch in a stage ended. */
 struct ends {
-    double times[4];
+    double forward, halves[2]; /* halves of the backward */
+};
+
+/* When a stash was sent to the partner, and when the partner was ready to send it back. */
+struct move {
+    double evicted, returned;
 };
 
 struct evaluation {
     const struct plan *plan;
     const struct plan_costs *costs;
     struct plan_timing *timing;
-    struct ends *ends; /* [micro_batch * stages + stage] */
-    double *fetched;   /* the same index: when a fetched stash is back; NULL where the plan evicts nothing */
-    double *clock;     /* [worker] */
+    struct ends *ends;  /* [micro_batch * stages + stage] */
+    struct move *moves; /* the same index; NULL where the plan evicts nothing */
+    double *clock;      /* [worker] */
+    bool *evicted;      /* the same index as ends: the stash is away, or was */
 };
 
-static struct ends *ends_of(const struct evaluation *evaluation, uint32_t micro_batch, uint32_t stage)
+static size_t cell_of(const struct evaluation *evaluation, uint32_t micro_batch, uint32_t stage)
 {
-    return &evaluation->ends[(size_t)micro_batch * evaluation->plan->stages + stage];
+    return (size_t)micro_batch * evaluation->plan->stages + stage;
+}
+
+static double later(double left, double right)
+{
+    return left > right ? left : right;
+}
+
+/* When the bits of an input were done, without the way from there. */
+static double input_end(const struct evaluation *evaluation, const struct slot *slot, const struct plan_input *input)
+{
+    size_t cell = cell_of(evaluation, slot->micro_batch, input->stage);
+    const struct ends *ends = &evaluation->ends[cell];
+    switch (input->mask) {
+    case DONE_FORWARD:
+        return ends->forward;
+    case DONE_RETURN: /* the partner sends it back when it is asked to, and has it */
+        return later(evaluation->moves[cell].returned, evaluation->moves[cell].evicted + evaluation->costs->latency);
+    case DONE_BACKWARD:
+        return later(ends->halves[0], ends->halves[1]);
+    default:
+        return ends->halves[input->mask == 4];
+    }
 }
 
 /* When all that a slot waits for has arrived. */
 static double arrival(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot)
 {
-    struct plan_input inputs[2];
-    unsigned count = plan_inputs(evaluation->plan, slot, inputs);
+    struct plan_input inputs[3];
+    bool evicted = evaluation->evicted && evaluation->evicted[cell_of(evaluation, slot->micro_batch, slot->stage)];
+    unsigned count = plan_inputs(evaluation->plan, slot, evicted ? DONE_EVICT : 0, inputs);
     double latest = 0;
-    for (unsigned i = 0; i < count; i++) {
-        double latency = plan_worker(evaluation->plan, slot->pipeline, inputs[i].stage) == worker ? 0 : evaluation->costs->latency;
-        const struct ends *ends = ends_of(evaluation, slot->micro_batch, inputs[i].stage);
-        for (unsigned bit = 0; bit < 4; bit++)
-            if ((inputs[i].mask >> bit & 1) && ends->times[bit] + latency > latest)
-                latest = ends->times[bit] + latency;
-    }
-    if (evaluation->fetched && slot->kind == SLOT_BACKWARD) {
-        double fetched = evaluation->fetched[(size_t)slot->micro_batch * evaluation->plan->stages + slot->stage];
-        latest = fetched > latest ? fetched : latest;
-    }
+    for (unsigned i = 0; i < count; i++)
+        latest = later(latest, input_end(evaluation, slot, &inputs[i]) + (inputs[i].worker == worker ? 0 : evaluation->costs->latency));
     return latest;
 }
 
 static double duration(const struct plan_costs *costs, const struct slot *slot)
 {
-    double share = slot->part == PART_WHOLE ? 1 : 0.5;
     switch ((enum slot_kind)slot->kind) {
     case SLOT_FORWARD:
-        return share * costs->forward[slot->stage];
+        return costs->forward[slot->stage];
     case SLOT_BACKWARD:
-        return share * (slot->split ? costs->backward[slot->stage] - costs->weight[slot->stage] : costs->backward[slot->stage]);
+        return costs->backward[slot->stage] * (slot->part == PART_WHOLE ? 1 : 0.5) - (slot->split ? costs->weight[slot->stage] : 0);
     case SLOT_WEIGHT:
-        return share * costs->weight[slot->stage];
+        return costs->weight[slot->stage];
     case SLOT_EVICT:
     case SLOT_FETCH:
         break;
@@ -63,38 +82,44 @@ static double duration(const struct plan_costs *costs, const struct slot *slot)
     return 0;
 }
 
-/* A forward and a whole backward, in any order. */
-static bool is_pair(const struct slot *slots, size_t count)
-{
-    if (count != 2 || slots[0].part != PART_WHOLE || slots[1].part != PART_WHOLE)
-        return false;
-    const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
-    const struct slot *forward = backward == &slots[0] ? &slots[1] : &slots[0];
-    return forward->kind == SLOT_FORWARD && backward->kind == SLOT_BACKWARD && !backward->split;
-}
-
 static double block_duration(const struct plan_costs *costs, const struct slot *slots, size_t count)
 {
-    if (costs->block && is_pair(slots, count))
-        return (costs->block[slots[0].stage] + costs->block[slots[1].stage]) / 2;
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += duration(costs, &slots[i]);
-    return sum;
+    if (count == 1 || !costs->block || slots[0].kind == slots[1].kind)
+        return sum;
+    const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
+    double block = (costs->block[slots[0].stage] + costs->block[slots[1].stage]) / 2;
+    return block - (backward->split ? costs->weight[backward->stage] : 0);
 }
 
-static void record_end(const struct evaluation *evaluation, const struct slot *slot, double end)
+static void record_move(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot, double time)
+{
+    size_t cell = cell_of(evaluation, slot->micro_batch, slot->stage);
+    uint8_t mask = plan_mask(evaluation->plan, worker, slot);
+    if (mask == DONE_EVICT) {
+        evaluation->evicted[cell] = true;
+        evaluation->moves[cell].evicted = time;
+    } else if (mask == DONE_RETURN) {
+        evaluation->moves[cell].returned = time;
+    }
+}
+
+static void record(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot, double end)
 {
     const struct plan *plan = evaluation->plan;
-    struct ends *ends = ends_of(evaluation, slot->micro_batch, slot->stage);
-    for (unsigned bit = 0, mask = plan_mask(slot); bit < 4; bit++)
-        if (mask >> bit & 1)
-            ends->times[bit] = end;
-    if (slot->kind == SLOT_FETCH)
-        evaluation->fetched[(size_t)slot->micro_batch * plan->stages + slot->stage] = end + evaluation->costs->latency;
+    struct ends *ends = &evaluation->ends[cell_of(evaluation, slot->micro_batch, slot->stage)];
+    if (slot->kind == SLOT_FORWARD)
+        ends->forward = end;
+    if (slot->kind == SLOT_BACKWARD && slot->part != PART_B)
+        ends->halves[0] = end;
+    if (slot->kind == SLOT_BACKWARD && slot->part != PART_A)
+        ends->halves[1] = end;
+    if (slot->kind >= SLOT_EVICT)
+        record_move(evaluation, worker, slot, end);
     double *iteration = &evaluation->timing->iteration_ends[slot->micro_batch / (plan->micro_batches / plan->iterations)];
-    if (end > *iteration)
-        *iteration = end;
+    *iteration = later(*iteration, end);
 }
 
 static void visit(void *user, uint32_t worker, size_t first, size_t end)
@@ -102,18 +127,14 @@ static void visit(void *user, uint32_t worker, size_t first, size_t end)
     struct evaluation *evaluation = user;
     const struct slot *slots = evaluation->plan->orders[worker].slots;
     double start = evaluation->clock[worker];
-    for (size_t i = first; i < end; i++) {
-        double arrived = arrival(evaluation, worker, &slots[i]);
-        start = arrived > start ? arrived : start;
-    }
+    for (size_t i = first; i < end; i++)
+        start = later(start, arrival(evaluation, worker, &slots[i]));
     double length = block_duration(evaluation->costs, slots + first, end - first);
-    /* An eviction or fetch goes on beside the computing: it starts when its place in the order is reached. */
-    if (slots[first].kind < SLOT_EVICT)
-        evaluation->clock[worker] = start + length;
+    evaluation->clock[worker] = start + length;
     evaluation->timing->busy[worker] += length;
     for (size_t i = first; i < end; i++) {
         evaluation->timing->spans[evaluation->timing->first[worker] + i] = (struct plan_span){start, start + length};
-        record_end(evaluation, &slots[i], start + length);
+        record(evaluation, worker, &slots[i], start + length);
     }
 }
 
@@ -132,12 +153,15 @@ static void evaluate(struct plan_timing *timing, const struct plan *plan, const 
     struct evaluation evaluation = {.plan = plan, .costs = costs, .timing = timing};
     evaluation.ends = zeros(cells, sizeof *evaluation.ends);
     evaluation.clock = zeros(plan->workers, sizeof *evaluation.clock);
-    if (plan->partners)
-        evaluation.fetched = zeros(cells, sizeof *evaluation.fetched);
+    if (plan->partners) {
+        evaluation.moves = zeros(cells, sizeof *evaluation.moves);
+        evaluation.evicted = zeros(cells, sizeof *evaluation.evicted);
+    }
     struct plan_walk walk;
     plan_walk_run(&walk, plan, visit, &evaluation);
     plan_walk_finish(&walk);
-    free(evaluation.fetched);
+    free(evaluation.evicted);
+    free(evaluation.moves);
     free(evaluation.clock);
     free(evaluation.ends);
 }
@@ -177,7 +201,7 @@ void plan_timing_init(struct plan_timing *timing, const struct plan *plan, const
     timing->spans = zeros(timing->first[plan->workers], sizeof *timing->spans);
     evaluate(timing, plan, costs);
     summarize(timing, plan);
-    plan_stash_peaks(plan, timing, timing->peak_in_flight);
+    plan_stash_peaks(plan, timing->peak_in_flight);
 }
 
 void plan_timing_finish(struct plan_timing *timing)

@@ -6,50 +6,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint8_t half_mask(const struct slot *slot)
+/* The bits of a backward's part. */
+static uint8_t backward_mask(const struct slot *slot)
 {
-    return slot->part == PART_WHOLE ? 3 : slot->part == PART_A ? 1 : 2;
+    return slot->part == PART_WHOLE ? DONE_BACKWARD : slot->part == PART_A ? 2 : 4;
 }
 
-uint8_t plan_mask(const struct slot *slot)
+uint8_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *slot)
 {
+    bool own = plan_worker(plan, slot->pipeline, slot->stage) == worker;
     switch ((enum slot_kind)slot->kind) {
     case SLOT_FORWARD:
-        return half_mask(slot);
+        return DONE_FORWARD;
     case SLOT_BACKWARD:
-        return (uint8_t)(half_mask(slot) << 2);
+        return backward_mask(slot);
     case SLOT_WEIGHT:
-        return (uint8_t)(half_mask(slot) << 4);
+        return DONE_WEIGHT;
     case SLOT_EVICT:
-        return DONE_EVICT;
+        return own ? DONE_EVICT : DONE_TAKE;
     case SLOT_FETCH:
-        return DONE_FETCH;
+        return own ? DONE_FETCH : DONE_RETURN;
     }
     return 0;
 }
 
-unsigned plan_inputs(const struct plan *plan, const struct slot *slot, struct plan_input inputs[2])
+static struct plan_input input(const struct plan *plan, const struct slot *slot, uint32_t stage, uint8_t mask)
 {
-    uint8_t half = half_mask(slot);
+    return (struct plan_input){.stage = stage, .worker = plan_worker(plan, slot->pipeline, stage), .mask = mask};
+}
+
+unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t done, struct plan_input inputs[3])
+{
+    unsigned count = 0;
     switch ((enum slot_kind)slot->kind) {
     case SLOT_FORWARD:
-        inputs[0] = (struct plan_input){slot->stage - 1u, half};
-        return slot->stage > 0;
+        if (slot->stage > 0)
+            inputs[count++] = input(plan, slot, slot->stage - 1u, DONE_FORWARD);
+        break;
     case SLOT_BACKWARD:
-        inputs[0] = (struct plan_input){slot->stage, half};
-        inputs[1] = (struct plan_input){slot->stage + 1u, (uint8_t)(half << 2)};
-        return slot->stage + 1u < plan->stages ? 2 : 1;
+        inputs[count++] = input(plan, slot, slot->stage, DONE_FORWARD);
+        if (slot->stage + 1u < plan->stages)
+            inputs[count++] = input(plan, slot, slot->stage + 1u, backward_mask(slot));
+        if (done & DONE_EVICT) {
+            inputs[count] = input(plan, slot, slot->stage, DONE_RETURN);
+            inputs[count].worker = plan->partners[inputs[count].worker];
+            count++;
+        }
+        break;
     case SLOT_WEIGHT:
-        inputs[0] = (struct plan_input){slot->stage, (uint8_t)(half << 2)};
-        return 1;
+        inputs[count++] = input(plan, slot, slot->stage, DONE_BACKWARD);
+        break;
     case SLOT_EVICT:
-        inputs[0] = (struct plan_input){slot->stage, DONE_FORWARD};
-        return 1;
-    case SLOT_FETCH:
-        inputs[0] = (struct plan_input){slot->stage, DONE_EVICT};
-        return 1;
+    case SLOT_FETCH: /* move beside the computing: the checker sees to it that they stand between their F and B */
+        break;
     }
-    return 0;
+    return count;
 }
 
 size_t plan_block_end(const struct plan_order *order, size_t first)
@@ -67,8 +78,8 @@ static uint8_t *done_of(const struct plan_walk *walk, const struct plan *plan, u
 
 static bool ready(const struct plan_walk *walk, const struct plan *plan, const struct slot *slot)
 {
-    struct plan_input inputs[2];
-    unsigned count = plan_inputs(plan, slot, inputs);
+    struct plan_input inputs[3];
+    unsigned count = plan_inputs(plan, slot, *done_of(walk, plan, slot->micro_batch, slot->stage), inputs);
     for (unsigned i = 0; i < count; i++)
         if (inputs[i].mask & ~*done_of(walk, plan, slot->micro_batch, inputs[i].stage))
             return false;
@@ -91,13 +102,15 @@ static void list(struct agenda *agenda, uint32_t worker)
 }
 
 /* Marks a slot as done and lists the worker that may wait for it. */
-static void complete(const struct plan_walk *walk, const struct plan *plan, const struct slot *slot, struct agenda *agenda)
+static void complete(const struct plan_walk *walk, const struct plan *plan, uint32_t worker, const struct slot *slot, struct agenda *agenda)
 {
-    *done_of(walk, plan, slot->micro_batch, slot->stage) |= plan_mask(slot);
+    *done_of(walk, plan, slot->micro_batch, slot->stage) |= plan_mask(plan, worker, slot);
     if (slot->kind == SLOT_FORWARD && slot->stage + 1u < plan->stages)
         list(agenda, plan_worker(plan, slot->pipeline, slot->stage + 1u));
     if (slot->kind == SLOT_BACKWARD && slot->stage > 0)
         list(agenda, plan_worker(plan, slot->pipeline, slot->stage - 1u));
+    if (slot->kind == SLOT_FETCH)
+        list(agenda, plan_worker(plan, slot->pipeline, slot->stage));
 }
 
 /* Runs a worker's blocks until one has to wait. */
@@ -113,7 +126,7 @@ static void advance(struct plan_walk *walk, const struct plan *plan, uint32_t wo
             visit(user, worker, first, end);
         walk->next[worker] = end;
         for (size_t i = first; i < end; i++)
-            complete(walk, plan, &order->slots[i], agenda);
+            complete(walk, plan, worker, &order->slots[i], agenda);
     }
 }
 

@@ -5,29 +5,31 @@
 
 #include "schedules/plan.h"
 
-/* What has been done to a micro-batch in a stage: one bit per kind and half. */
+/* What has been done to a micro-batch in a stage: one bit each. */
 enum plan_done {
-    DONE_FORWARD = 3,   /* half a 1, half b 2 */
-    DONE_BACKWARD = 12, /* 4, 8 */
-    DONE_WEIGHT = 48,   /* 16, 32 */
-    DONE_EVICT = 64,
-    DONE_FETCH = 128,
+    DONE_FORWARD = 1,
+    DONE_BACKWARD = 6, /* half a 2, half b 4 */
+    DONE_WEIGHT = 8,
+    DONE_EVICT = 16,  /* its stash was given away by the worker of the stage, */
+    DONE_FETCH = 32,  /* was given room there again, */
+    DONE_TAKE = 64,   /* was given room at the partner, */
+    DONE_RETURN = 128 /* was sent back by the partner */
 };
 
-/* The bits that a slot sets when it is done. */
-uint8_t plan_mask(const struct slot *slot);
+/* The bits that a slot of `worker` sets when it is done. */
+uint8_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *slot);
 
-/* Something that a slot waits for: the bits `mask` of its micro-batch in `stage`. */
+/* Something that a slot waits for: the bits `mask` of its micro-batch in `stage`, set by `worker`. */
 struct plan_input {
-    uint32_t stage;
+    uint32_t stage, worker;
     uint8_t mask;
 };
 
-/* What a slot waits for apart from the slots before it: at most two inputs are written and their number returned. (A
- * fetched stash is no input: checked plans fetch it earlier in the same order.) */
-unsigned plan_inputs(const struct plan *plan, const struct slot *slot, struct plan_input inputs[2]);
+/* What a slot waits for; the number of inputs written. `done` are the bits of the slot's own micro-batch and stage: a backward
+ * whose stash was evicted waits for its return as well. */
+unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t done, struct plan_input inputs[3]);
 
-/* First slot after the block (a slot and those joined to it) that begins at `first` of a worker's order. */
+/* First slot after the block (a slot and the one joined to it) that begins at `first` of a worker's order. */
 size_t plan_block_end(const struct plan_order *order, size_t first);
 
 /* State of a walk. */
@@ -39,8 +41,8 @@ struct plan_walk {
 /* Told of every block: slots first .. end - 1 of the worker. */
 typedef void plan_visit(void *user, uint32_t worker, size_t first, size_t end);
 
-/* Walks as far as the dependencies allow; true when that is to the end. `visit` may be NULL. Every slot's pipeline, stage,
- * micro-batch and worker must be in range. The caller finishes the walk. */
+/* Walks as far as the dependencies allow; true when that is to the end. `visit` may be NULL. Every slot must be in range and
+ * every stage placed. The caller finishes the walk. */
 bool plan_walk_run(struct plan_walk *walk, const struct plan *plan, plan_visit *visit, void *user);
 void plan_walk_finish(struct plan_walk *walk);
 
