@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of the accelerators on the market, as data: the generator writes it into platforms, the importers fall back
+ * to it where a topology file is silent. Every row names its source. */
+#ifndef STAGESIM_DEVICE_H
+#define STAGESIM_DEVICE_H
+
+#include "platforms/platform.h"
+
+/* H: read in the cited source; M: a vendor's figure from memory or a secondary source; L: an estimate. */
+enum confidence { CONFIDENCE_H, CONFIDENCE_M, CONFIDENCE_L };
+
+struct device_model {
+    const char *name;              /* value of the host property `model` */
+    enum precision precision;      /* whose peak is the host's speed */
+    double peak[PRECISIONS];       /* Tflop/s, dense; 0 where the device has no such unit */
+    const char *memory;            /* with unit, as written into the property */
+    double memory_bandwidth;       /* GB/s */
+    double watts_idle, watts_full; /* 0 where unknown; then no energy property is written */
+    unsigned nvlink_generation;    /* 0 without NVLink */
+    unsigned pcie_generation;      /* 0 where the device is not on PCI Express */
+    const char *source;
+    enum confidence confidence;
+};
+
+/* NULL when the table does not hold the name. */
+const struct device_model *device_find(const char *name);
+
+/* Finds the row for a product name as drivers report it ("NVIDIA H200", "Tesla P100-SXM2-16GB") and, to tell variants apart,
+ * the memory in bytes (0: unknown). NULL when none fits. */
+const struct device_model *device_match(const char *product, double memory_bytes);
+
+/* The row for NVIDIA's compute capability (70: V100, 80: A100, ...), the only description in NCCL's files; `nvlink` tells
+ * whether the device has NVLink, which separates the SXM board from the PCIe card. NULL when none fits. */
+const struct device_model *device_of_capability(unsigned capability, bool nvlink);
+
+/* GB/s that one NVLink of the generation carries per direction: the line rate, and what copies reach. 0 when unknown. */
+double nvlink_raw(unsigned generation);
+double nvlink_effective(unsigned generation);
+
+/* GB/s of a PCI Express x16 slot of the generation per direction: line rate after encoding, and what copies reach. */
+double pcie_raw(unsigned generation);
+double pcie_effective(unsigned generation);
+
+/* "fp32", "tf32", ... */
+const char *precision_name(enum precision precision);
+
+/* 'H', 'M' or 'L'. */
+char confidence_letter(enum confidence confidence);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes SimGrid platform files: many equal nodes joined by a fabric, laid out so that SimGrid loads them fast. All links are
+ * declared in the outermost zone; a node is a zone around the router where its network interfaces end, a pod a Floyd zone of
+ * nodes around a leaf switch, the cluster a Floyd zone of pods around a spine. Tori and dragonflies of single devices use
+ * SimGrid's own <cluster>. The same design gives the same bytes. */
+#ifndef STAGESIM_GENERATE_H
+#define STAGESIM_GENERATE_H
+
+#include "platforms/node.h"
+#include "simulator/diagnostics.h"
+
+#include <stdio.h>
+
+enum fabric_kind {
+    FABRIC_SWITCHED,  /* pods around leaf switches, spine above; dragonflies with adaptive routing, too: a group is a pod */
+    FABRIC_RING,      /* node i beside nodes i-1 and i+1 */
+    FABRIC_TORUS,     /* SimGrid's torus of single devices */
+    FABRIC_DRAGONFLY, /* SimGrid's dragonfly of single devices: groups, chassis, blades */
+    FABRIC_MESH       /* every device has a private link to every other; for studies */
+};
+
+struct fabric {
+    const char *name;
+    enum fabric_kind kind;
+    const struct wire *wire; /* between neighbours (ring, torus, dragonfly, mesh); NULL for switched */
+    double hop;              /* seconds a message spends between a node and a leaf, and between a leaf and the spine */
+    uint32_t pod;            /* nodes around one leaf switch, or in one group */
+    double oversubscription; /* injection of a pod over the capacity of its way to the spine */
+    uint32_t dimensions[4];  /* torus: sizes, 0-terminated; dragonfly: groups, chassis, blades, nodes of a blade */
+    const char *source;
+    enum confidence confidence;
+};
+
+/* What is written: `nodes` copies of `node` in the fabric. For torus and dragonfly the node's devices are dealt out one by
+ * one; for a mesh they are joined pairwise. */
+struct design {
+    const char *title;        /* first line of the comment on top */
+    const char *const *notes; /* more lines, NULL-terminated; may be NULL. Neither may contain "--" */
+    const char *prefix;       /* of host names: "gpu" gives gpu-NODE-DEVICE */
+    const struct node *node;
+    struct fabric fabric;
+    uint32_t nodes;
+};
+
+/* Most nodes and devices in one file. */
+#define DESIGN_NODES_MAX 65536u
+#define DESIGN_DEVICES_MAX 1048576u
+
+/* Writes the platform. False, with the fault filled, for a design that cannot be written: a device without a way to another
+ * or to the port, dimensions that do not match the number of nodes, too many devices. */
+bool design_write(const struct design *design, FILE *out, struct fault *fault);
+
+/* What `stagesim platform generate` was asked for; 0 takes the preset's own value. */
+struct platform_request {
+    const char *preset;
+    uint32_t nodes;    /* at least 1 */
+    uint32_t per_node; /* devices of a node */
+    uint32_t pod;
+    double oversubscription;
+};
+
+/* Writes the platform of a preset. False with the fault filled when there is no such preset or it does not come in that shape;
+ * nothing has been written then. */
+bool platform_generate(const struct platform_request *request, FILE *out, struct fault *fault);
+
+#endif
