@@ -24,6 +24,7 @@ const struct schedule *const schedule_table[] = {
     &schedule_zb_v,
     &schedule_dualpipe,
     &schedule_dualpipe_v,
+    &schedule_bpipe,
     NULL,
 };
 /* clang-format on */
