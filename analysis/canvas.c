@@ -60,7 +60,9 @@ static cairo_surface_t *svg_surface(struct canvas *canvas)
 
 static cairo_surface_t *pdf_surface(struct canvas *canvas)
 {
-    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(collect, canvas, canvas->width, canvas->height);
+    double scale = fmin(1, pdf_side_max / fmax(canvas->width, canvas->height));
+    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(collect, canvas, canvas->width * scale, canvas->height * scale);
+    cairo_surface_set_device_scale(surface, scale, scale);
     char title[256];
     text_clean(title, sizeof title, canvas->caption.title);
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
@@ -133,9 +135,6 @@ cairo_t *canvas_context(struct canvas *canvas)
 
 static bool canvas_write(struct canvas *canvas, FILE *out, struct fault *fault)
 {
-    if (canvas->format == CANVAS_PDF && fmax(canvas->width, canvas->height) > pdf_side_max)
-        return fault_set(fault, "the picture is %.0f points long, PDF ends at %.0f: write svg instead", fmax(canvas->width, canvas->height),
-                         pdf_side_max);
     cairo_status_t status = cairo_status(canvas->cr);
     if (status == CAIRO_STATUS_SUCCESS && canvas->format == CANVAS_PNG)
         status = cairo_surface_write_to_png_stream(canvas->surface, collect, canvas);

@@ -11,7 +11,6 @@ static const double box_least = 2.4;    /* points: where the mean box is narrowe
 static const size_t boxes_most = 24000; /* the same where a picture has more; bounds its size in bytes */
 static const double label_least = 4.6, label_most = 9.5;
 static const double digit_width = 0.637; /* of DejaVu Sans' digits, in font sizes */
-static const size_t arrows_most = 400;   /* more hide the boxes */
 
 struct widths {
     double sum[GANTT_KINDS];
@@ -227,7 +226,7 @@ static void add_arrow(cairo_t *cr, const struct gantt_layout *layout, const stru
 
 bool gantt_shows_arrows(const struct gantt *gantt, const struct gantt_layout *layout)
 {
-    return !layout->strips && gantt->arrow_count > 0 && gantt->arrow_count <= arrows_most;
+    return !layout->strips && gantt->arrow_count > 0 && gantt->arrow_count <= GANTT_ARROWS_MOST;
 }
 
 static void draw_arrows(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y)

@@ -47,6 +47,7 @@ bool gantt_shows_arrows(const struct gantt *gantt, const struct gantt_layout *la
 struct gantt_legend {
     bool kinds[GANTT_KINDS];
     bool numbers, critical, arrows, strips;
+    bool mixed; /* shades mean different things in different gantts: no names then */
     uint32_t shades;
     char shade_names[GANTT_SHADES_MAX][24];
 };

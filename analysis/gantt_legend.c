@@ -24,7 +24,10 @@ void gantt_legend_add(struct gantt_legend *legend, const struct gantt *gantt, co
     legend->numbers |= layout->label_size > 0;
     legend->arrows |= gantt_shows_arrows(gantt, layout);
     legend->strips |= layout->strips;
-    if (gantt->shades > legend->shades && !layout->strips) {
+    if (gantt->shades < 2 || layout->strips)
+        return;
+    legend->mixed |= legend->shades > 1 && strcmp(legend->shade_names[0], gantt->shade_names[0]) != 0;
+    if (gantt->shades > legend->shades) {
         legend->shades = gantt->shades;
         memcpy(legend->shade_names, gantt->shade_names, sizeof legend->shade_names);
     }
@@ -53,9 +56,10 @@ static void kind_item(struct pen *pen, const struct gantt_legend *legend, unsign
     unsigned shades = shaded ? legend->shades : 1;
     char text[160];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", gantt_kind_label(kind));
-    for (unsigned i = 0; i < shades && shaded && shades <= 3; i++)
+    bool named = shaded && !legend->mixed;
+    for (unsigned i = 0; i < shades && named && shades <= 3; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : ": ", legend->shade_names[i]);
-    if (shaded && shades > 3)
+    if (named && shades > 3)
         snprintf(text + used, sizeof text - used, ": %s to %s", legend->shade_names[0], legend->shade_names[shades - 1]);
     double width = shades > 3 ? swatch_width / 2 : swatch_width, x = begin_item(pen, shades * width, text);
     for (unsigned i = 0; i < shades && pen->draw; i++)
@@ -96,6 +100,8 @@ double gantt_legend_draw(cairo_t *cr, const struct gantt_legend *legend, double 
         line_item(&pen, "message", style_faint, 0.8);
     if (legend->numbers)
         begin_item(&pen, 0, "numbers: micro-batch");
+    if (legend->mixed)
+        begin_item(&pen, 0, "shade: direction of the pipeline, or chunk");
     if (legend->strips)
         begin_item(&pen, 0, "height: share of the time");
     return pen.y + line_height - y;

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/gantt_collect.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the boxes of a run need to know. */
+struct collecting {
+    struct gantt *gantt;
+    const struct report *report;
+    const struct timeline *timeline;
+    const struct gantt_choice *choice;
+    bool bidirectional;
+    uint32_t chunks;
+};
+
+void gantt_set_shades(struct gantt *gantt, bool bidirectional, uint32_t chunks)
+{
+    gantt->shades = bidirectional ? 2 : chunks < 1 ? 1 : chunks < GANTT_SHADES_MAX ? chunks : GANTT_SHADES_MAX;
+    for (uint32_t i = 0; i < gantt->shades; i++)
+        snprintf(gantt->shade_names[i], sizeof gantt->shade_names[i], "chunk %u", i < gantt->shades - 1 ? i : chunks - 1);
+    if (bidirectional) {
+        strcpy(gantt->shade_names[0], "down");
+        strcpy(gantt->shade_names[1], "up");
+    }
+}
+
+uint8_t gantt_shade_of(const struct gantt *gantt, bool bidirectional, uint32_t chunks, uint32_t pipeline, uint32_t chunk)
+{
+    if (bidirectional)
+        return pipeline & 1;
+    if (chunks < 2 || chunk >= chunks)
+        return 0;
+    return (uint8_t)((uint64_t)chunk * gantt->shades / chunks);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+static struct gantt *create(const struct report *report)
+{
+    const struct run_description *run = &report->run;
+    char subtitle[224];
+    size_t used = 0;
+    if (run->scenario_name)
+        used = (size_t)snprintf(subtitle, sizeof subtitle, "%.60s: ", run->scenario_name);
+    used += (size_t)snprintf(subtitle + used, sizeof subtitle - used, "%u workers, %u micro-batches, %u ranks", report->worker_count,
+                             report->micro_batches, report->ranks);
+    if (run->platform_file)
+        used += (size_t)snprintf(subtitle + used, sizeof subtitle - used, ", %.60s", base_name(run->platform_file));
+    if (run->engine)
+        snprintf(subtitle + used, sizeof subtitle - used, ", %.16s engine", run->engine);
+    struct gantt *gantt = gantt_create(run->schedule ? run->schedule : run->workload ? run->workload : "", subtitle, GANTT_SECONDS);
+    gantt->iteration = report->iteration;
+    gantt->bubble = report->bubble;
+    memcpy(gantt->causes, report->causes, sizeof gantt->causes);
+    gantt->end = fmax(report->makespan, 0);
+    return gantt;
+}
+
+static enum gantt_kind kind_of(unsigned kind)
+{
+    switch (kind) {
+    case STAGESIM_FORWARD:
+        return GANTT_FORWARD;
+    case STAGESIM_BACKWARD:
+        return GANTT_BACKWARD;
+    case STAGESIM_WEIGHT:
+        return GANTT_WEIGHT;
+    case STAGESIM_OPTIMIZER:
+        return GANTT_OPTIMIZER;
+    default:
+        return GANTT_COMPUTE;
+    }
+}
+
+static bool is_critical(const struct collecting *run, uint32_t rank, uint32_t id)
+{
+    return run->choice->critical && run->choice->critical[run->timeline->index_of[rank]][id];
+}
+
+static uint8_t shade(const struct collecting *run, unsigned pipeline, unsigned stage)
+{
+    uint32_t workers = run->timeline->program->workers;
+    uint32_t chunk = stage == STAGE_NONE || workers == 0 ? 0 : stage / workers;
+    return gantt_shade_of(run->gantt, run->bidirectional, run->chunks, pipeline, chunk);
+}
+
+/* A computation; a block of two becomes an upper and a lower box. */
+static void add_compute(struct collecting *run, struct gantt_box box, const struct operation *operation)
+{
+    const struct block *second = operation->block == BLOCK_NONE ? NULL : &run->timeline->program->blocks[operation->block];
+    box.kind = kind_of(operation->kind);
+    if (second && operation->kind == STAGESIM_BLOCK)
+        box.kind = second->kind == STAGESIM_BACKWARD ? GANTT_FORWARD : GANTT_BACKWARD;
+    box.number = operation->micro_batch == MICRO_BATCH_NONE ? GANTT_NO_NUMBER : operation->micro_batch;
+    box.part = operation->part;
+    box.shade = shade(run, operation->pipeline, operation->stage);
+    box.half = second ? GANTT_UPPER : GANTT_WHOLE;
+    gantt_add_box(run->gantt, &box);
+    if (!second)
+        return;
+    box.kind = kind_of(second->kind);
+    box.number = second->micro_batch;
+    box.part = second->part;
+    box.shade = shade(run, second->pipeline, second->stage);
+    box.half = GANTT_LOWER;
+    gantt_add_box(run->gantt, &box);
+}
+
+static void add_stream(struct collecting *run, uint32_t row, const struct stream *stream, bool is_compute)
+{
+    const struct worker_report *worker = &run->report->workers[row];
+    const struct position *position = &run->timeline->program->positions[worker->position];
+    const struct moment *moments = timeline_rank(run->timeline, worker->rank);
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+        struct gantt_box box = {.start = moments[id].start, .end = moments[id].end, .row = row, .number = GANTT_NO_NUMBER};
+        box.critical = is_critical(run, worker->rank, id);
+        if (is_compute) {
+            add_compute(run, box, &position->operations[id]);
+            continue;
+        }
+        box.start = moments[id].data_start;
+        box.kind = GANTT_COLLECTIVE;
+        box.lane = GANTT_LANE_COLLECTIVE;
+        gantt_add_box(run->gantt, &box);
+    }
+}
+
+static void add_row(struct collecting *run, uint32_t row)
+{
+    const struct worker_report *worker = &run->report->workers[row];
+    const struct position *position = &run->timeline->program->positions[worker->position];
+    char label[16];
+    snprintf(label, sizeof label, "%u", worker->position);
+    gantt_add_row(run->gantt, label, 1 - worker->bubble);
+    for (uint32_t i = 0; i < position->stream_count; i++) {
+        if (i == 0 || position->streams[i].type == OPERATION_COLLECTIVE)
+            add_stream(run, row, &position->streams[i], i == 0);
+    }
+}
+
+/* The messages between rows; all rows are there already. Row of a position: its index, since workers are listed in order. */
+static void add_messages(struct collecting *run, uint32_t row)
+{
+    const struct worker_report *worker = &run->report->workers[row];
+    const struct position *position = &run->timeline->program->positions[worker->position];
+    const struct moment *moments = timeline_rank(run->timeline, worker->rank);
+    for (uint32_t i = 0; i < position->stream_count; i++) {
+        const struct stream *stream = &position->streams[i];
+        if (stream->type != OPERATION_SEND || stream->peer >= run->report->worker_count)
+            continue;
+        for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+            struct gantt_arrow arrow = {moments[id].data_start, moments[id].end, row, stream->peer, is_critical(run, worker->rank, id)};
+            if (run->gantt->arrow_count <= GANTT_ARROWS_MOST && arrow.end > arrow.start)
+                gantt_add_arrow(run->gantt, &arrow);
+        }
+    }
+}
+
+static bool has_up_pipelines(const struct program *program)
+{
+    for (uint32_t i = 0; i < program->mesh->positions; i++) {
+        const struct position *position = &program->positions[i];
+        for (uint32_t id = 0; id < position->operation_count; id++) {
+            if (position->operations[id].pipeline & 1 && position->operations[id].type == OPERATION_COMPUTE)
+                return true;
+        }
+    }
+    return false;
+}
+
+struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline, const struct gantt_choice *choice)
+{
+    const struct program *program = timeline->program;
+    struct collecting run = {create(report), report, timeline, choice, .bidirectional = has_up_pipelines(program)};
+    run.chunks = program->workers > 0 && program->stages > program->workers ? program->stages / program->workers : 1;
+    gantt_set_shades(run.gantt, run.bidirectional, run.chunks);
+    for (uint32_t row = 0; row < report->worker_count; row++)
+        add_row(&run, row);
+    for (uint32_t row = 0; row < report->worker_count && choice->messages; row++)
+        add_messages(&run, row);
+    gantt_finish(run.gantt);
+    return run.gantt;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/picture_comparison.h"
+
+#include "analysis/axis.h"
+#include "analysis/gantt_draw.h"
+#include "analysis/picture_timeline.h"
+#include "simulator/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double page_width = 1080, margin = 18, figures_width = 232, figures_gap = 24;
+static const double panel_head = 22, panel_gap = 16, figures_height = 52, bar_height = 11;
+static const struct canvas_font title_font = {15, true}, name_font = {12, true}, text_font = {9.5, false};
+
+struct panel {
+    const struct gantt *gantt;
+    struct gantt_layout layout;
+    double y, height; /* of the rows */
+};
+
+struct page {
+    struct panel *panels;
+    size_t count;
+    double plot_x, plot_width, end, axis_y, legend_y, height;
+    double largest_bubble;
+    bool relative;
+    struct gantt_legend legend;
+};
+
+static double longest(const struct gantt *const *gantts, size_t count)
+{
+    double end = 0;
+    for (size_t i = 0; i < count; i++)
+        end = fmax(end, gantts[i]->end);
+    return end;
+}
+
+/* Row heights of all panels for a plot of that width; returns the width that their labels need. */
+static double lay_out_rows(struct page *page, cairo_t *cr)
+{
+    double labels = 0, most_height = fmax(110, 760 / (double)page->count);
+    for (size_t i = 0; i < page->count; i++) {
+        struct panel *panel = &page->panels[i];
+        struct gantt_wish wish = {.width = page->plot_width, .end = page->end, .box_height = 16, .most_height = most_height};
+        wish.most_rows = (uint32_t)(most_height / 7);
+        panel->layout = gantt_lay_out(panel->gantt, &wish);
+        panel->height = fmax(panel->layout.height, figures_height);
+        labels = fmax(labels, gantt_label_width(cr, panel->gantt, &panel->layout));
+    }
+    return labels;
+}
+
+static double cause_legend(cairo_t *cr, const struct page *page, double x, double y, bool draw)
+{
+    static const char *const words[CAUSES] = {[CAUSE_FILL] = "fill: before the first computation",
+                                              [CAUSE_DRAIN] = "drain: after the last",
+                                              [CAUSE_RECEIVE] = "receive: waits for a message",
+                                              [CAUSE_COLLECTIVE] = "collective: waits for one",
+                                              [CAUSE_DEPENDENCY] = "dependency: another stream of the worker"};
+    double at = x;
+    bool any = false;
+    for (int cause = 0; cause < CAUSES; cause++) {
+        bool used = false;
+        for (size_t i = 0; i < page->count; i++)
+            used |= page->panels[i].gantt->causes[cause] >= 0.0005;
+        if (!used)
+            continue;
+        double width = 26 + canvas_text_width(cr, text_font, words[cause]);
+        if (at > x && at + width > page_width - margin) {
+            at = x;
+            y += 19;
+        }
+        if (draw) {
+            style_swatch(cr, (struct rectangle){at, y, 20, bar_height}, cause_fill(cause), cause_hatch(cause));
+            canvas_text(cr, at + 26, y + 9.5, ALIGN_LEFT, text_font, style_text, words[cause]);
+        }
+        at += width + 20;
+        any = true;
+    }
+    return any ? y + 19 : y;
+}
+
+static struct page lay_out(const struct gantt *const *gantts, size_t count)
+{
+    struct canvas *measuring = canvas_create_measuring();
+    cairo_t *cr = canvas_context(measuring);
+    size_t capacity = 0;
+    struct page page = {.count = count, .end = longest(gantts, count), .relative = count > 1, .plot_width = 780};
+    page.panels = array_grow(NULL, &capacity, count, sizeof *page.panels);
+    for (size_t i = 0; i < count; i++) {
+        page.panels[i] = (struct panel){.gantt = gantts[i]};
+        page.largest_bubble = fmax(page.largest_bubble, gantts[i]->bubble);
+    }
+    page.plot_x = margin + fmax(20, lay_out_rows(&page, cr) + 8);
+    page.plot_width = page_width - page.plot_x - figures_gap - figures_width - margin;
+    lay_out_rows(&page, cr);
+    double y = 52;
+    for (size_t i = 0; i < count; i++) {
+        page.panels[i].y = y + panel_head;
+        y += panel_head + page.panels[i].height + panel_gap;
+        gantt_legend_add(&page.legend, gantts[i], &page.panels[i].layout);
+    }
+    page.axis_y = y;
+    page.legend_y = page.axis_y + axis_height + 12;
+    double legend = gantt_legend_draw(cr, &page.legend, 0, 0, page_width - 2 * margin, false);
+    page.height = cause_legend(cr, &page, margin, page.legend_y + legend, false) + 8;
+    canvas_destroy(measuring);
+    return page;
+}
+
+/* The bubble as a bar, divided by cause; all bars of a page have one scale. */
+static void draw_bar(cairo_t *cr, const struct page *page, const struct gantt *gantt, double x, double y)
+{
+    double at = x, scale = page->largest_bubble > 0 ? figures_width / page->largest_bubble : 0;
+    for (int cause = 0; cause < CAUSES; cause++) {
+        double width = gantt->causes[cause] * scale;
+        if (width > 0.2)
+            style_swatch(cr, (struct rectangle){at, y, width, bar_height}, cause_fill(cause), cause_hatch(cause));
+        at += width;
+    }
+}
+
+static void draw_figures(cairo_t *cr, const struct page *page, const struct gantt *gantt, double y)
+{
+    double x = page_width - margin - figures_width, first = page->panels[0].gantt->iteration;
+    char text[64], number[32], causes[160];
+    if (gantt->iteration < 0)
+        return;
+    snprintf(text, sizeof text, "T = %s", axis_quantity(number, sizeof number, gantt->iteration, gantt->unit));
+    canvas_text(cr, x, y + 10, ALIGN_LEFT, name_font, style_text, text);
+    if (page->relative && first > 0) {
+        double after = canvas_text_width(cr, name_font, text) + 8;
+        snprintf(text, sizeof text, "%.3g \xc3\x97", gantt->iteration / first);
+        canvas_text(cr, x + after, y + 10, ALIGN_LEFT, text_font, style_faint, text);
+    }
+    snprintf(text, sizeof text, "bubble %s", axis_percent(number, sizeof number, gantt->bubble));
+    canvas_text(cr, x + figures_width, y + 10, ALIGN_RIGHT, name_font, style_text, text);
+    draw_bar(cr, page, gantt, x, y + 18);
+    picture_causes(causes, sizeof causes, gantt->causes);
+    char *comma = strlen(causes) > 42 ? strchr(strchr(strchr(causes, ',') + 1, ',') + 1, ',') : NULL;
+    if (comma)
+        *comma = '\0';
+    canvas_text(cr, x, y + 41, ALIGN_LEFT, text_font, style_faint, causes);
+    if (comma)
+        canvas_text(cr, x, y + 53, ALIGN_LEFT, text_font, style_faint, comma + 2);
+}
+
+/* A line where the run ends. */
+static void draw_end(cairo_t *cr, const struct page *page, const struct panel *panel)
+{
+    double x = page->end > 0 ? canvas_snap(page->plot_x + page->plot_width * panel->gantt->end / page->end) : page->plot_x;
+    cairo_move_to(cr, x, panel->y - 4);
+    cairo_line_to(cr, x, panel->y + panel->layout.height + 4);
+    canvas_set_colour(cr, style_text);
+    cairo_set_line_width(cr, 1.2);
+    cairo_stroke(cr);
+}
+
+static void draw_panel(cairo_t *cr, const struct page *page, const struct panel *panel)
+{
+    const struct gantt *gantt = panel->gantt;
+    double baseline = panel->y - 9, name_width = canvas_text_width(cr, name_font, gantt->title);
+    canvas_text_within(cr, page->plot_x, baseline, page->plot_width, name_font, style_text, gantt->title);
+    if (name_width + 60 < page->plot_width)
+        canvas_text_within(cr, page->plot_x + name_width + 12, baseline, page->plot_width - name_width - 12, text_font, style_faint,
+                           gantt->subtitle);
+    gantt_draw_rows(cr, gantt, &panel->layout, page->plot_x, panel->y);
+    draw_end(cr, page, panel);
+    draw_figures(cr, page, gantt, panel->y);
+}
+
+static void draw_page(cairo_t *cr, const struct page *page, const char *title)
+{
+    enum gantt_unit unit = page->panels[0].gantt->unit;
+    canvas_text_within(cr, margin, 30, page_width - 2 * margin, title_font, style_text, title);
+    for (size_t i = 0; i < page->count; i++)
+        gantt_draw_ground(cr, page->panels[i].gantt, &page->panels[i].layout, page->plot_x, page->panels[i].y);
+    axis_draw_grid(cr, page->plot_x, page->plot_width, page->panels[0].y - 6, page->axis_y, page->end, unit);
+    for (size_t i = 0; i < page->count; i++)
+        draw_panel(cr, page, &page->panels[i]);
+    axis_draw_time(cr, page->plot_x, page->axis_y, page->plot_width, page->end, unit);
+    double legend = gantt_legend_draw(cr, &page->legend, margin, page->legend_y, page_width - 2 * margin, true);
+    cause_legend(cr, page, margin, page->legend_y + legend, true);
+}
+
+static char *describe(const struct page *page)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    for (size_t i = 0; i < page->count && out; i++) {
+        char line[512];
+        fprintf(out, "%s%s", i ? " " : "", picture_describe(line, sizeof line, page->panels[i].gantt));
+    }
+    if (out)
+        fclose(out);
+    return text;
+}
+
+bool picture_comparison(const struct gantt *const *gantts, size_t count, const char *title, enum canvas_format format, const char *prefix,
+                        FILE *out, struct fault *fault)
+{
+    struct page page = lay_out(gantts, count);
+    char *description = describe(&page);
+    struct canvas_caption caption = {title, description, prefix};
+    struct canvas *canvas = canvas_create(format, page_width, page.height, &caption);
+    draw_page(canvas_context(canvas), &page, title);
+    bool done = canvas_finish(canvas, out, fault);
+    free(description);
+    free(page.panels);
+    return done;
+}
