@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <fontconfig/fontconfig.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,12 +94,27 @@ static void set_font_options(cairo_t *cr)
     cairo_font_options_destroy(options);
 }
 
+static void release_fonts(void)
+{
+    cairo_debug_reset_static_data();
+    FcFini();
+}
+
+/* The font caches are the process's and stay until it ends; they are given back then, so that a leak checker sees our leaks only.
+ * The flag is about the process too: the one state here that is not a canvas's. */
+static void release_fonts_at_exit(void)
+{
+    static bool registered;
+    if (!registered)
+        registered = atexit(release_fonts) == 0;
+}
+
 struct canvas *canvas_create(enum canvas_format format, double width, double height, const struct canvas_caption *caption)
 {
     assert(isfinite(width) && isfinite(height) && width > 0 && height > 0);
-    struct canvas *canvas = calloc(1, sizeof *canvas);
-    if (!canvas)
-        return NULL;
+    release_fonts_at_exit();
+    size_t capacity = 0;
+    struct canvas *canvas = array_grow(NULL, &capacity, 1, sizeof *canvas);
     *canvas = (struct canvas){.format = format, .width = ceil(width), .height = ceil(height), .caption = *caption};
     if (format == CANVAS_SVG)
         canvas->surface = svg_surface(canvas);

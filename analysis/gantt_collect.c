@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/gantt_collect.h"
 
+#include "analysis/partner.h"
+#include "simulator/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,7 @@ struct collecting {
     const struct gantt_choice *choice;
     bool bidirectional;
     uint32_t chunks;
+    bool **critical; /* [row][operation id] */
 };
 
 void gantt_set_shades(struct gantt *gantt, bool bidirectional, uint32_t chunks)
@@ -78,9 +82,38 @@ static enum gantt_kind kind_of(unsigned kind)
     }
 }
 
-static bool is_critical(const struct collecting *run, uint32_t rank, uint32_t id)
+static const struct position *position_of(const struct collecting *run, uint32_t row)
 {
-    return run->choice->critical && run->choice->critical[run->timeline->index_of[rank]][id];
+    return &run->timeline->program->positions[run->report->workers[row].position];
+}
+
+/* Flags for the steps of the critical path that lie in the rows. */
+static void mark_critical(struct collecting *run)
+{
+    const struct critical_path *path = run->choice->critical;
+    uint32_t rows = run->report->worker_count;
+    size_t capacity = 0, entries = 0;
+    run->critical = array_grow(NULL, &capacity, rows + (size_t)1, sizeof *run->critical);
+    bool **of_entry = array_grow(NULL, &entries, run->timeline->rank_count + (size_t)1, sizeof *of_entry);
+    memset(of_entry, 0, entries * sizeof *of_entry);
+    for (uint32_t row = 0; row < rows; row++) {
+        size_t flags = 0, count = position_of(run, row)->operation_count + (size_t)1;
+        run->critical[row] = array_grow(NULL, &flags, count, sizeof *run->critical[row]);
+        memset(run->critical[row], 0, count * sizeof *run->critical[row]);
+        of_entry[run->timeline->index_of[run->report->workers[row].rank]] = run->critical[row];
+    }
+    for (size_t i = 0; path && i < path->step_count; i++) {
+        if (of_entry[path->steps[i].entry])
+            of_entry[path->steps[i].entry][path->steps[i].id] = true;
+    }
+    free(of_entry);
+}
+
+static void free_critical(struct collecting *run)
+{
+    for (uint32_t row = 0; row < run->report->worker_count; row++)
+        free(run->critical[row]);
+    free(run->critical);
 }
 
 static uint8_t shade(const struct collecting *run, unsigned pipeline, unsigned stage)
@@ -115,11 +148,11 @@ static void add_compute(struct collecting *run, struct gantt_box box, const stru
 static void add_stream(struct collecting *run, uint32_t row, const struct stream *stream, bool is_compute)
 {
     const struct worker_report *worker = &run->report->workers[row];
-    const struct position *position = &run->timeline->program->positions[worker->position];
+    const struct position *position = position_of(run, row);
     const struct moment *moments = timeline_rank(run->timeline, worker->rank);
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
         struct gantt_box box = {.start = moments[id].start, .end = moments[id].end, .row = row, .number = GANTT_NO_NUMBER};
-        box.critical = is_critical(run, worker->rank, id);
+        box.critical = run->critical[row][id];
         if (is_compute) {
             add_compute(run, box, &position->operations[id]);
             continue;
@@ -134,7 +167,7 @@ static void add_stream(struct collecting *run, uint32_t row, const struct stream
 static void add_row(struct collecting *run, uint32_t row)
 {
     const struct worker_report *worker = &run->report->workers[row];
-    const struct position *position = &run->timeline->program->positions[worker->position];
+    const struct position *position = position_of(run, row);
     char label[16];
     snprintf(label, sizeof label, "%u", worker->position);
     gantt_add_row(run->gantt, label, 1 - worker->bubble);
@@ -148,14 +181,15 @@ static void add_row(struct collecting *run, uint32_t row)
 static void add_messages(struct collecting *run, uint32_t row)
 {
     const struct worker_report *worker = &run->report->workers[row];
-    const struct position *position = &run->timeline->program->positions[worker->position];
+    const struct position *position = position_of(run, row);
     const struct moment *moments = timeline_rank(run->timeline, worker->rank);
     for (uint32_t i = 0; i < position->stream_count; i++) {
         const struct stream *stream = &position->streams[i];
         if (stream->type != OPERATION_SEND || stream->peer >= run->report->worker_count)
             continue;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
-            struct gantt_arrow arrow = {moments[id].data_start, moments[id].end, row, stream->peer, is_critical(run, worker->rank, id)};
+            uint32_t receive = partner_id(run->timeline->program, stream, id);
+            struct gantt_arrow arrow = {moments[id].data_start, moments[id].end, row, stream->peer, run->critical[stream->peer][receive]};
             if (run->gantt->arrow_count <= GANTT_ARROWS_MOST && arrow.end > arrow.start)
                 gantt_add_arrow(run->gantt, &arrow);
         }
@@ -180,10 +214,12 @@ struct gantt *gantt_of_run(const struct report *report, const struct timeline *t
     struct collecting run = {create(report), report, timeline, choice, .bidirectional = has_up_pipelines(program)};
     run.chunks = program->workers > 0 && program->stages > program->workers ? program->stages / program->workers : 1;
     gantt_set_shades(run.gantt, run.bidirectional, run.chunks);
+    mark_critical(&run);
     for (uint32_t row = 0; row < report->worker_count; row++)
         add_row(&run, row);
     for (uint32_t row = 0; row < report->worker_count && choice->messages; row++)
         add_messages(&run, row);
+    free_critical(&run);
     gantt_finish(run.gantt);
     return run.gantt;
 }

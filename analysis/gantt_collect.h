@@ -3,12 +3,12 @@
 #ifndef STAGESIM_GANTT_COLLECT_H
 #define STAGESIM_GANTT_COLLECT_H
 
+#include "analysis/critical_path.h"
 #include "analysis/gantt.h"
 
 struct gantt_choice {
-    bool messages; /* show messages as arrows, where they take time and are few enough */
-    /* critical[i][id]: operation `id` of the timeline's i-th simulated rank is on the critical path. NULL: not known */
-    const uint8_t *const *critical;
+    bool messages;                        /* show messages as arrows, where they take time and are few enough */
+    const struct critical_path *critical; /* marked where it runs through the workers shown; NULL: not known */
 };
 
 /* One row per entry of report->workers. The title is the schedule, the subtitle says what ran where. The caller owns it. */

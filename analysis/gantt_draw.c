@@ -80,10 +80,10 @@ struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_
         layout.group = (uint32_t)((gantt->row_count + wish->most_rows - 1) / wish->most_rows);
     layout.rows = (uint32_t)((gantt->row_count + layout.group - 1) / layout.group);
     double share = widths.collectives ? 0.26 : 0, gap = 0.22;
-    layout.box = fmax(5, fmin(wish->box_height, wish->most_height / fmax(1, layout.rows) / (1 + share + gap)));
+    layout.box = fmax(3.5, fmin(wish->box_height, wish->most_height / fmax(1, layout.rows) / (1 + share + gap)));
     layout.box = floor(layout.box * 2) / 2;
     layout.lane = widths.collectives ? fmax(2, layout.box * share) : 0;
-    layout.pitch = layout.box + layout.lane + fmax(1.5, floor(layout.box * gap));
+    layout.pitch = layout.box + layout.lane + fmax(1, floor(layout.box * gap));
     layout.height = layout.rows ? layout.rows * layout.pitch - (layout.pitch - layout.box - layout.lane) : 0;
     layout.label_size = layout.strips ? 0 : choose_label_size(&widths, per_second, layout.box);
     layout.line = layout.strips ? 0 : fmax(0.2, fmin(0.6, layout.mean_width * 0.06));
@@ -285,9 +285,20 @@ void gantt_draw_ground(cairo_t *cr, const struct gantt *gantt, const struct gant
     cairo_fill(cr);
 }
 
-static struct canvas_font label_font(const struct gantt_layout *layout)
+struct canvas_font gantt_label_font(const struct gantt_layout *layout)
 {
-    return (struct canvas_font){fmax(4.5, fmin(9.5, layout->pitch * 0.72)), false};
+    return (struct canvas_font){fmax(6.5, fmin(9.5, layout->pitch * 0.72)), false};
+}
+
+bool gantt_has_label(const struct gantt_layout *layout, uint32_t row)
+{
+    static const uint32_t steps[] = {1, 2, 4, 5, 8, 10};
+    double needed = gantt_label_font(layout).size * 1.15 / layout->pitch;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (steps[i] >= needed)
+            return row % steps[i] == 0;
+    }
+    return row % 20 == 0;
 }
 
 const char *gantt_group_label(char *text, size_t size, const struct gantt *gantt, const struct gantt_layout *layout, uint32_t row)
@@ -307,17 +318,18 @@ double gantt_label_width(cairo_t *cr, const struct gantt *gantt, const struct ga
     double widest = 0;
     char text[128];
     for (uint32_t row = 0; row < layout->rows; row++)
-        widest = fmax(widest, canvas_text_width(cr, label_font(layout), gantt_group_label(text, sizeof text, gantt, layout, row)));
+        widest = fmax(widest, canvas_text_width(cr, gantt_label_font(layout), gantt_group_label(text, sizeof text, gantt, layout, row)));
     return widest;
 }
 
 static void draw_row_labels(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y)
 {
-    struct canvas_font font = label_font(layout);
+    struct canvas_font font = gantt_label_font(layout);
     char text[128];
     for (uint32_t row = 0; row < layout->rows; row++) {
         double baseline = y + row * layout->pitch + layout->box / 2 + font.size * 0.36;
-        canvas_text(cr, x - 7, baseline, ALIGN_RIGHT, font, style_text, gantt_group_label(text, sizeof text, gantt, layout, row));
+        if (gantt_has_label(layout, row))
+            canvas_text(cr, x - 7, baseline, ALIGN_RIGHT, font, style_text, gantt_group_label(text, sizeof text, gantt, layout, row));
     }
 }
 

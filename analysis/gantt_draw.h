@@ -32,6 +32,9 @@ struct gantt_layout {
 struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_wish *wish);
 /* Width of the widest row label as drawn; 0 with no rows. */
 double gantt_label_width(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout);
+/* The font of row labels, and which rows have one: with many rows only every second, fifth, ... */
+struct canvas_font gantt_label_font(const struct gantt_layout *layout);
+bool gantt_has_label(const struct gantt_layout *layout, uint32_t row);
 /* "0", or "0 - 7" for a group; returns text. */
 const char *gantt_group_label(char *text, size_t size, const struct gantt *gantt, const struct gantt_layout *layout, uint32_t row);
 

@@ -25,7 +25,7 @@ struct page {
     size_t count;
     double plot_x, plot_width, end, axis_y, legend_y, height;
     double largest_bubble;
-    bool relative;
+    const char *subtitle; /* of all runs, when it is the same; NULL otherwise */
     struct gantt_legend legend;
 };
 
@@ -40,11 +40,11 @@ static double longest(const struct gantt *const *gantts, size_t count)
 /* Row heights of all panels for a plot of that width; returns the width that their labels need. */
 static double lay_out_rows(struct page *page, cairo_t *cr)
 {
-    double labels = 0, most_height = fmax(110, 760 / (double)page->count);
+    double labels = 0, most_height = fmax(110, 960 / (double)page->count);
     for (size_t i = 0; i < page->count; i++) {
         struct panel *panel = &page->panels[i];
         struct gantt_wish wish = {.width = page->plot_width, .end = page->end, .box_height = 16, .most_height = most_height};
-        wish.most_rows = (uint32_t)(most_height / 7);
+        wish.most_rows = (uint32_t)(most_height / 4.8);
         panel->layout = gantt_lay_out(panel->gantt, &wish);
         panel->height = fmax(panel->layout.height, figures_height);
         labels = fmax(labels, gantt_label_width(cr, panel->gantt, &panel->layout));
@@ -82,12 +82,21 @@ static double cause_legend(cairo_t *cr, const struct page *page, double x, doubl
     return any ? y + 19 : y;
 }
 
+static const char *common_subtitle(const struct gantt *const *gantts, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(gantts[i]->subtitle, gantts[0]->subtitle) != 0)
+            return NULL;
+    }
+    return gantts[0]->subtitle;
+}
+
 static struct page lay_out(const struct gantt *const *gantts, size_t count)
 {
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
     size_t capacity = 0;
-    struct page page = {.count = count, .end = longest(gantts, count), .relative = count > 1, .plot_width = 780};
+    struct page page = {.count = count, .end = longest(gantts, count), .plot_width = 780};
     page.panels = array_grow(NULL, &capacity, count, sizeof *page.panels);
     for (size_t i = 0; i < count; i++) {
         page.panels[i] = (struct panel){.gantt = gantts[i]};
@@ -96,7 +105,8 @@ static struct page lay_out(const struct gantt *const *gantts, size_t count)
     page.plot_x = margin + fmax(20, lay_out_rows(&page, cr) + 8);
     page.plot_width = page_width - page.plot_x - figures_gap - figures_width - margin;
     lay_out_rows(&page, cr);
-    double y = 52;
+    page.subtitle = common_subtitle(gantts, count);
+    double y = page.subtitle && *page.subtitle ? 62 : 46;
     for (size_t i = 0; i < count; i++) {
         page.panels[i].y = y + panel_head;
         y += panel_head + page.panels[i].height + panel_gap;
@@ -130,9 +140,9 @@ static void draw_figures(cairo_t *cr, const struct page *page, const struct gant
         return;
     snprintf(text, sizeof text, "T = %s", axis_quantity(number, sizeof number, gantt->iteration, gantt->unit));
     canvas_text(cr, x, y + 10, ALIGN_LEFT, name_font, style_text, text);
-    if (page->relative && first > 0) {
+    if (gantt != page->panels[0].gantt && first > 0) {
         double after = canvas_text_width(cr, name_font, text) + 8;
-        snprintf(text, sizeof text, "%.3g \xc3\x97", gantt->iteration / first);
+        snprintf(text, sizeof text, "%.2f \xc3\x97", gantt->iteration / first);
         canvas_text(cr, x + after, y + 10, ALIGN_LEFT, text_font, style_faint, text);
     }
     snprintf(text, sizeof text, "bubble %s", axis_percent(number, sizeof number, gantt->bubble));
@@ -163,7 +173,7 @@ static void draw_panel(cairo_t *cr, const struct page *page, const struct panel 
     const struct gantt *gantt = panel->gantt;
     double baseline = panel->y - 9, name_width = canvas_text_width(cr, name_font, gantt->title);
     canvas_text_within(cr, page->plot_x, baseline, page->plot_width, name_font, style_text, gantt->title);
-    if (name_width + 60 < page->plot_width)
+    if (!page->subtitle && name_width + 60 < page->plot_width)
         canvas_text_within(cr, page->plot_x + name_width + 12, baseline, page->plot_width - name_width - 12, text_font, style_faint,
                            gantt->subtitle);
     gantt_draw_rows(cr, gantt, &panel->layout, page->plot_x, panel->y);
@@ -175,6 +185,8 @@ static void draw_page(cairo_t *cr, const struct page *page, const char *title)
 {
     enum gantt_unit unit = page->panels[0].gantt->unit;
     canvas_text_within(cr, margin, 30, page_width - 2 * margin, title_font, style_text, title);
+    if (page->subtitle)
+        canvas_text_within(cr, margin, 48, page_width - 2 * margin, text_font, style_faint, page->subtitle);
     for (size_t i = 0; i < page->count; i++)
         gantt_draw_ground(cr, page->panels[i].gantt, &page->panels[i].layout, page->plot_x, page->panels[i].y);
     axis_draw_grid(cr, page->plot_x, page->plot_width, page->panels[0].y - 6, page->axis_y, page->end, unit);

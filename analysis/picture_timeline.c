@@ -109,12 +109,12 @@ static void draw_busy(cairo_t *cr, const struct gantt *gantt, const struct page 
 {
     const struct gantt_layout *layout = &page->layout;
     double x = page_width - margin;
-    struct canvas_font font = {fmax(4.5, fmin(9.5, layout->pitch * 0.7)), false};
+    struct canvas_font font = gantt_label_font(layout);
     canvas_text(cr, x, page->plot_y - 8, ALIGN_RIGHT, text_font, style_faint, "busy");
     for (uint32_t row = 0; row < layout->rows; row++) {
         double busy = group_busy(gantt, layout, row), baseline = page->plot_y + row * layout->pitch + layout->box / 2 + font.size * 0.36;
         char text[24];
-        if (busy < 0)
+        if (busy < 0 || !gantt_has_label(layout, row))
             continue;
         snprintf(text, sizeof text, "%.0f %%", 100 * busy);
         canvas_text(cr, x, baseline, ALIGN_RIGHT, font, style_text, text);
