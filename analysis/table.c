@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/table.h"
+
+#include "simulator/arena.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cell {
+    char text[TABLE_CELL_MAX];
+};
+
+struct table {
+    size_t column_count;
+    struct cell titles[TABLE_COLUMNS_MAX];
+    char aligns[TABLE_COLUMNS_MAX];
+    struct cell *cells;
+    size_t cell_count, cell_capacity;
+};
+
+struct table *table_create(void)
+{
+    size_t capacity = 0;
+    struct table *table = array_grow(NULL, &capacity, 1, sizeof *table);
+    *table = (struct table){.column_count = 0};
+    return table;
+}
+
+void table_destroy(struct table *table)
+{
+    if (!table)
+        return;
+    free(table->cells);
+    free(table);
+}
+
+void table_column(struct table *table, const char *title, char align)
+{
+    if (table->column_count == TABLE_COLUMNS_MAX)
+        return;
+    snprintf(table->titles[table->column_count].text, TABLE_CELL_MAX, "%s", title);
+    table->aligns[table->column_count++] = align;
+}
+
+void table_cell(struct table *table, const char *format, ...)
+{
+    table->cells = array_grow(table->cells, &table->cell_capacity, table->cell_count + 1, sizeof *table->cells);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(table->cells[table->cell_count++].text, TABLE_CELL_MAX, format, arguments);
+    va_end(arguments);
+}
+
+/* Characters, not bytes, of UTF-8 text. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+static size_t column_width(const struct table *table, size_t column)
+{
+    size_t width = width_of(table->titles[column].text);
+    for (size_t i = column; i < table->cell_count; i += table->column_count) {
+        size_t cell = width_of(table->cells[i].text);
+        width = cell > width ? cell : width;
+    }
+    return width;
+}
+
+/* No spaces at the end of a line. */
+static void print_row(const struct table *table, FILE *out, unsigned indent, const struct cell *cells, size_t count, const size_t *widths)
+{
+    size_t owed = indent;
+    for (size_t column = 0; column < count; column++) {
+        size_t padding = widths[column] - width_of(cells[column].text);
+        owed += (column ? 2 : 0) + (table->aligns[column] == '>' ? padding : 0);
+        if (*cells[column].text) {
+            fprintf(out, "%*s%s", (int)owed, "", cells[column].text);
+            owed = 0;
+        }
+        owed += table->aligns[column] == '>' ? 0 : padding;
+    }
+    putc('\n', out);
+}
+
+static void print_rule(const struct table *table, FILE *out, unsigned indent, const size_t *widths)
+{
+    fprintf(out, "%*s", (int)indent, "");
+    for (size_t column = 0; column < table->column_count; column++) {
+        fputs(column ? "  " : "", out);
+        for (size_t i = 0; i < widths[column]; i++)
+            putc('-', out);
+    }
+    putc('\n', out);
+}
+
+void table_print(const struct table *table, FILE *out, unsigned indent)
+{
+    size_t widths[TABLE_COLUMNS_MAX];
+    for (size_t column = 0; column < table->column_count; column++)
+        widths[column] = column_width(table, column);
+    print_row(table, out, indent, table->titles, table->column_count, widths);
+    print_rule(table, out, indent, widths);
+    for (size_t i = 0; i < table->cell_count; i += table->column_count) {
+        size_t left = table->cell_count - i;
+        print_row(table, out, indent, &table->cells[i], left < table->column_count ? left : table->column_count, widths);
+    }
+}
+
+/* ---- quantities ---- */
+
+/* Four significant digits, at least one of them before the point. */
+static const char *scaled(char *text, double value, const char *unit)
+{
+    double size = fabs(value);
+    int decimals = size == 0 ? 0 : size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
+    snprintf(text, QUANTITY_MAX, "%.*f %s", decimals, value, unit);
+    return text;
+}
+
+static const char *with_prefix(char *text, double value, double base, const char *const *units, size_t count)
+{
+    size_t unit = 0;
+    while (unit + 1 < count && fabs(value) >= base * 0.99995) {
+        value /= base;
+        unit++;
+    }
+    return scaled(text, value, units[unit]);
+}
+
+const char *quantity_seconds(char *text, double seconds)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    if (seconds == 0)
+        return scaled(text, 0, "s");
+    return with_prefix(text, seconds * 1e9, 1000, units, sizeof units / sizeof *units);
+}
+
+const char *quantity_binary_bytes(char *text, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    return with_prefix(text, bytes, 1024, units, sizeof units / sizeof *units);
+}
+
+const char *quantity_decimal_bytes(char *text, double bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    return with_prefix(text, bytes, 1000, units, sizeof units / sizeof *units);
+}
+
+const char *quantity_flops(char *text, double flops_per_second)
+{
+    static const char *const units[] = {"flop/s", "kflop/s", "Mflop/s", "Gflop/s", "Tflop/s", "Pflop/s", "Eflop/s"};
+    return with_prefix(text, flops_per_second, 1000, units, sizeof units / sizeof *units);
+}
+
+const char *quantity_percent(char *text, double share)
+{
+    snprintf(text, QUANTITY_MAX, "%.2f %%", share * 100 + 0.0);
+    return text;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables for the terminal: columns as wide as their widest cell. And quantities in units that people read. */
+#ifndef STAGESIM_TABLE_H
+#define STAGESIM_TABLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { TABLE_COLUMNS_MAX = 24, TABLE_CELL_MAX = 96, QUANTITY_MAX = 32 };
+
+struct table;
+
+/* No columns, no rows. The caller owns it. */
+struct table *table_create(void);
+void table_destroy(struct table *table);
+
+/* Columns come before rows, at most TABLE_COLUMNS_MAX. align: '<' left (texts), '>' right (numbers). Copied, cut at
+ * TABLE_CELL_MAX. */
+void table_column(struct table *table, const char *title, char align);
+/* Fills the rows cell by cell, from left to right. */
+__attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const char *format, ...);
+/* Prints titles, a rule, and rows, each line after `indent` spaces. An unfinished row's other cells are empty. */
+void table_print(const struct table *table, FILE *out, unsigned indent);
+
+/* "1.235 ms", "12.4 GiB", "1.2 TB", "312.1 Tflop/s", "34.8 %": four significant digits or so, in a buffer of QUANTITY_MAX. */
+const char *quantity_seconds(char *text, double seconds);
+const char *quantity_binary_bytes(char *text, double bytes);  /* memory: KiB, MiB, ... */
+const char *quantity_decimal_bytes(char *text, double bytes); /* traffic: kB, MB, ... */
+const char *quantity_flops(char *text, double flops_per_second);
+const char *quantity_percent(char *text, double share);
+
+#endif
