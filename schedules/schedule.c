@@ -22,6 +22,8 @@ const struct schedule *const schedule_table[] = {
     &schedule_zb_h1,
     &schedule_zb_h2,
     &schedule_zb_v,
+    &schedule_v_half,
+    &schedule_v_min,
     &schedule_dualpipe,
     &schedule_dualpipe_v,
     &schedule_bpipe,
