@@ -204,7 +204,7 @@ const char *diag_nearest(const char *word, const char *const *words, size_t coun
     if (!length || length > DISTANCE_WORD_MAX)
         return NULL;
     /* A third of the letters may differ: 'data' must not be offered for 'order'. */
-    unsigned least = length < 3 ? 2 : (unsigned)(length + 2) / 3 + 1;
+    unsigned least = (unsigned)(length + 1) / 3 + 1;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t candidate_length = strlen(words[i]);

@@ -34,12 +34,18 @@ static struct place mark_place(const struct reader *reader, yaml_mark_t mark)
     return at;
 }
 
+/* Continuation bytes of UTF-8 begin no character. */
+static bool begins_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) != 0x80;
+}
+
 /* libyaml gives only a byte offset for text that is not UTF-8. */
 static struct place offset_place(const struct reader *reader, size_t offset)
 {
     yaml_mark_t mark = {0};
     for (size_t i = 0; i < offset && i < reader->size; i++) {
-        mark.column++;
+        mark.column += begins_character(reader->text[i]);
         if (reader->text[i] == '\n') {
             mark.line++;
             mark.column = 0;
@@ -48,14 +54,26 @@ static struct place offset_place(const struct reader *reader, size_t offset)
     return mark_place(reader, mark);
 }
 
+/* The character at a mark, whose index counts characters. */
+static char character_at(const struct reader *reader, yaml_mark_t mark)
+{
+    size_t index = 0, i = 0;
+    while (i < reader->size && (index < mark.index || !begins_character(reader->text[i])))
+        index += begins_character(reader->text[i++]);
+    return i < reader->size ? reader->text[i] : '\0';
+}
+
 static void report_syntax(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
     const char *problem = parser->problem ? parser->problem : "out of memory";
+    struct place at = mark_place(reader, parser->problem_mark);
     if (parser->error == YAML_READER_ERROR)
         diag_error(reader->diag, offset_place(reader, parser->problem_offset), "this is not UTF-8 text: %s", problem);
+    else if (character_at(reader, parser->problem_mark) == '\t')
+        diag_error(reader->diag, at, "this is not YAML: lines are indented with blanks, not with tabs");
     else
-        diag_error(reader->diag, mark_place(reader, parser->problem_mark), "this is not YAML: %s%s%s", problem, parser->context ? " " : "",
+        diag_error(reader->diag, at, "this is not YAML: %s%s%s", problem, parser->context ? " " : "",
                    parser->context ? parser->context : "");
 }
 

@@ -1,0 +1,1 @@
+head -c 900000 /dev/zero | tr '\0' '['
