@@ -18,12 +18,15 @@ struct check {
     bool *split;        /* the same index: whether a backward announced a W */
     uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
     unsigned mistakes;
+    bool stopped; /* nobody wants to hear of more */
 };
 
 __attribute__((format(printf, 3, 4))) static void report(struct check *check, struct plan_mistake at, const char *format, ...)
 {
     check->mistakes++;
     if (!check->reporter)
+        check->stopped = true; /* one mistake is as bad as many */
+    if (check->stopped)
         return;
     char text[1024];
     va_list arguments;
@@ -31,7 +34,7 @@ __attribute__((format(printf, 3, 4))) static void report(struct check *check, st
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     at.text = text;
-    check->reporter->report(check->reporter->user, &at);
+    check->stopped = !check->reporter->report(check->reporter->user, &at);
 }
 
 static struct plan_mistake at_slot(uint32_t worker, size_t index)
@@ -176,7 +179,7 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
 static void check_order(struct check *check, uint32_t worker)
 {
     const struct plan_order *order = &check->plan->orders[worker];
-    for (size_t first = 0, end; first < order->count; first = end) {
+    for (size_t first = 0, end; first < order->count && !check->stopped; first = end) {
         end = plan_block_end(order, first);
         check_block(check, worker, first, end);
         for (size_t index = first; index < end; index++)
@@ -221,7 +224,7 @@ static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage
 static void check_complete(struct check *check)
 {
     const struct plan *plan = check->plan;
-    for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches; micro_batch++) {
+    for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && !check->stopped; micro_batch++) {
         if (check->pipeline[micro_batch] == PLAN_NOWHERE) {
             report(check, nowhere(), "micro-batch %u is not run at all", micro_batch);
             continue;
@@ -234,7 +237,7 @@ static void check_complete(struct check *check)
 static void check_copies(struct check *check)
 {
     const struct plan *plan = check->plan;
-    for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
+    for (uint32_t pipeline = 0; pipeline < plan->pipelines && !check->stopped; pipeline++)
         for (uint32_t stage = 0; stage < plan->stages; stage++)
             if (plan_worker(plan, pipeline, stage) >= plan->workers)
                 report(check, nowhere(), "stage %u of pipeline %u lives on no worker", stage, pipeline);

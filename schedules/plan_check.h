@@ -15,9 +15,9 @@ struct plan_mistake {
     const char *text;          /* valid during the report */
 };
 
-/* Told of every mistake. */
+/* Told of every mistake until it returns false. */
 struct plan_reporter {
-    void (*report)(void *user, const struct plan_mistake *mistake);
+    bool (*report)(void *user, const struct plan_mistake *mistake);
     void *user;
 };
 

@@ -32,11 +32,12 @@ struct schedule_request harness_request(const char *name, uint32_t workers, uint
     return request;
 }
 
-static void fail(void *user, const struct plan_mistake *mistake)
+static bool fail(void *user, const struct plan_mistake *mistake)
 {
     const struct schedule_request *request = user;
     cr_assert_fail("D=%u N=%u worker %u slot %zu: %s", request->workers, request->micro_batches, mistake->worker, mistake->index,
                    mistake->text);
+    return false;
 }
 
 struct plan *harness_plan(const char *name, const struct schedule_request *request)

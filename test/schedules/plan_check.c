@@ -13,7 +13,7 @@ struct log {
     char text[8192];
 };
 
-static void write_down(void *user, const struct plan_mistake *mistake)
+static bool write_down(void *user, const struct plan_mistake *mistake)
 {
     struct log *log = user;
     size_t used = strlen(log->text);
@@ -23,6 +23,7 @@ static void write_down(void *user, const struct plan_mistake *mistake)
     if (mistake->other_worker != PLAN_NOWHERE)
         snprintf(other, sizeof other, " (%u/%zu)", mistake->other_worker, mistake->other_index);
     snprintf(log->text + used, sizeof log->text - used, "%s%s%s\n", at, mistake->text, other);
+    return true;
 }
 
 static struct plan *good(const char *name, uint32_t workers, uint32_t micro_batches)
