@@ -19,6 +19,7 @@ const struct schedule *const schedule_table[] = {
     &schedule_chimera,
     &schedule_interleaved,
     &schedule_breadth_first,
+    &schedule_hanayo,
     &schedule_zb_h1,
     &schedule_zb_h2,
     &schedule_zb_v,

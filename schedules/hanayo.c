@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hanayo: the model is cut into 2 W D stages that run to and fro over the workers in W waves, so that the bubble shrinks as
+ * in Chimera without a second copy of the weights. The order is that of a list schedule in the request's times: a worker that
+ * is free takes a backward before a forward, then the lowest micro-batch, then the latest stage. */
+#include "schedules/zero_bubble.h"
+#include "simulator/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_WAVES };
+
+static const struct schedule_option options[] = {
+    [OPTION_WAVES] = {.key = "waves", .initial = 2, .least = 1, .most = 1024, .doc = "times that a micro-batch runs to and fro (W)"},
+    {0},
+};
+
+static uint32_t stages(const struct schedule_request *request)
+{
+    return 2 * (uint32_t)request->options[OPTION_WAVES] * request->workers;
+}
+
+/* What a free worker can run. The key orders: kind, micro-batch, stage from the last on. */
+struct heap {
+    uint64_t *keys;
+    size_t count, capacity;
+};
+
+static void heap_push(struct heap *heap, uint64_t key)
+{
+    heap->keys = array_grow(heap->keys, &heap->capacity, heap->count + 1, sizeof *heap->keys);
+    size_t at = heap->count++;
+    for (; at > 0 && heap->keys[(at - 1) / 2] > key; at = (at - 1) / 2)
+        heap->keys[at] = heap->keys[(at - 1) / 2];
+    heap->keys[at] = key;
+}
+
+static uint64_t heap_pop(struct heap *heap)
+{
+    uint64_t least = heap->keys[0], last = heap->keys[--heap->count];
+    size_t at = 0;
+    for (size_t child = 1; child < heap->count; child = 2 * at + 1) {
+        child += child + 1 < heap->count && heap->keys[child + 1] < heap->keys[child];
+        if (heap->keys[child] >= last)
+            break;
+        heap->keys[at] = heap->keys[child];
+        at = child;
+    }
+    heap->keys[at] = last;
+    return least;
+}
+
+/* Operations that run and take the same time, so that they end in the order in which they started: a ring of at most one for
+ * each worker. */
+struct lane {
+    double length; /* in any unit */
+    struct {
+        double end;
+        uint32_t worker;
+    } * running;
+    uint32_t head, count;
+};
+
+struct machine {
+    struct plan *plan;
+    struct heap *ready;   /* [worker] */
+    bool *busy;           /* [worker] */
+    struct lane lanes[2]; /* forwards, backwards */
+    uint32_t *touched;    /* workers that may be able to start something */
+    size_t touched_count, touched_capacity;
+};
+
+enum { STAGE_BITS = 16, BATCH_BITS = 32 };
+
+static void touch(struct machine *machine, uint32_t worker)
+{
+    machine->touched = array_grow(machine->touched, &machine->touched_capacity, machine->touched_count + 1, sizeof *machine->touched);
+    machine->touched[machine->touched_count++] = worker;
+}
+
+static void offer(struct machine *machine, enum slot_kind kind, uint32_t stage, uint32_t micro_batch)
+{
+    uint64_t rank = kind == SLOT_BACKWARD ? 0 : 1, from_last = machine->plan->stages - 1 - stage;
+    uint32_t worker = plan_worker(machine->plan, 0, stage);
+    heap_push(&machine->ready[worker], rank << (STAGE_BITS + BATCH_BITS) | (uint64_t)micro_batch << STAGE_BITS | from_last);
+    touch(machine, worker);
+}
+
+static void start(struct machine *machine, uint32_t worker, double now)
+{
+    if (machine->busy[worker] || machine->ready[worker].count == 0)
+        return;
+    uint64_t key = heap_pop(&machine->ready[worker]);
+    enum slot_kind kind = key >> (STAGE_BITS + BATCH_BITS) ? SLOT_FORWARD : SLOT_BACKWARD;
+    uint32_t stage = machine->plan->stages - 1 - (uint32_t)(key & ((1u << STAGE_BITS) - 1));
+    plan_append(machine->plan, worker, kind, 0, stage, (uint32_t)(key >> STAGE_BITS));
+    struct lane *lane = &machine->lanes[kind];
+    uint32_t index = (lane->head + lane->count++) % machine->plan->workers;
+    lane->running[index].end = now + lane->length;
+    lane->running[index].worker = worker;
+    machine->busy[worker] = true;
+}
+
+/* Ends the first operation of a lane: what it makes possible. */
+static void finish(struct machine *machine, struct lane *lane)
+{
+    uint32_t worker = lane->running[lane->head].worker, last = machine->plan->stages - 1;
+    lane->head = (lane->head + 1) % machine->plan->workers;
+    lane->count--;
+    const struct plan_order *order = &machine->plan->orders[worker];
+    struct slot slot = order->slots[order->count - 1];
+    machine->busy[worker] = false;
+    touch(machine, worker);
+    if (slot.kind == SLOT_BACKWARD && slot.stage > 0)
+        offer(machine, SLOT_BACKWARD, slot.stage - 1u, slot.micro_batch);
+    if (slot.kind == SLOT_FORWARD && slot.stage < last)
+        offer(machine, SLOT_FORWARD, slot.stage + 1u, slot.micro_batch);
+    if (slot.kind == SLOT_FORWARD && slot.stage == last)
+        offer(machine, SLOT_BACKWARD, last, slot.micro_batch);
+}
+
+static double next_end(const struct lane *lane)
+{
+    return lane->count ? lane->running[lane->head].end : INFINITY;
+}
+
+/* All that ends at one time ends before anything starts then. */
+static void run(struct machine *machine)
+{
+    for (double now = 0; now < INFINITY;) {
+        while (machine->touched_count > 0)
+            start(machine, machine->touched[--machine->touched_count], now);
+        now = fmin(next_end(&machine->lanes[0]), next_end(&machine->lanes[1]));
+        for (int i = 0; i < 2; i++)
+            while (now < INFINITY && next_end(&machine->lanes[i]) == now)
+                finish(machine, &machine->lanes[i]);
+    }
+}
+
+static void *array(size_t count, size_t size)
+{
+    size_t capacity = 0;
+    void *items = array_grow(NULL, &capacity, count, size);
+    return memset(items, 0, capacity * size);
+}
+
+/* Times of a forward and a backward in an exact power of two of the request's unit, so that equal sums stay equal and no sum
+ * overflows; 1 and 2 when the request has none. */
+static void set_lengths(struct machine *machine, double forward, double backward)
+{
+    bool timed = forward > 0 && backward > 0 && isfinite(forward) && isfinite(backward);
+    int exponent = 0;
+    if (timed)
+        frexp(forward, &exponent);
+    machine->lanes[SLOT_FORWARD].length = timed ? ldexp(forward, -exponent) : 1;
+    machine->lanes[SLOT_BACKWARD].length = timed ? fmin(fmax(ldexp(backward, -exponent), 1e-6), 1e6) : 2;
+}
+
+static struct plan *generate(const struct schedule_request *request)
+{
+    uint32_t workers = request->workers;
+    struct machine machine = {.plan = plan_create_waves(request, stages(request))};
+    machine.ready = array(workers, sizeof *machine.ready);
+    machine.busy = array(workers, sizeof *machine.busy);
+    set_lengths(&machine, request->forward, request->backward);
+    for (int i = 0; i < 2; i++)
+        machine.lanes[i].running = array(workers, sizeof *machine.lanes[i].running);
+    for (uint32_t micro_batch = 0; micro_batch < machine.plan->micro_batches; micro_batch++)
+        offer(&machine, SLOT_FORWARD, 0, micro_batch);
+    run(&machine);
+    for (uint32_t worker = 0; worker < workers; worker++)
+        free(machine.ready[worker].keys);
+    free(machine.ready);
+    free(machine.busy);
+    free(machine.lanes[0].running);
+    free(machine.lanes[1].running);
+    free(machine.touched);
+    return machine.plan;
+}
+
+const struct schedule schedule_hanayo = {
+    .name = "hanayo",
+    .summary = "waves: the stages run to and fro over the workers, a smaller bubble without a second copy of the weights",
+    .source = "Liu et al., Hanayo: Harnessing Wave-like Pipeline Parallelism for Enhanced Large Model Training Efficiency, SC 2023, "
+              "arXiv 2308.15762; the order is a list schedule after its description",
+    .options = options,
+    .stages = stages,
+    .plan = generate,
+};
