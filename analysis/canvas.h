@@ -65,7 +65,7 @@ struct canvas_font {
 };
 
 void canvas_set_font(cairo_t *cr, struct canvas_font font);
-/* Bytes that are no UTF-8 and control characters come out as question marks. */
+/* Text drawing ends the current path. Bytes that are no UTF-8 and control characters come out as question marks. */
 double canvas_text_width(cairo_t *cr, struct canvas_font font, const char *text);
 void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align, struct canvas_font font, struct colour colour,
                  const char *text);

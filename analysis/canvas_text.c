@@ -74,6 +74,7 @@ void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align
     canvas_set_colour(cr, colour);
     cairo_move_to(cr, canvas_snap(x), canvas_snap(baseline));
     cairo_show_text(cr, clean);
+    cairo_new_path(cr);
 }
 
 void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font, struct colour colour,
