@@ -25,7 +25,8 @@ enum gantt_kind {
 enum gantt_lane { GANTT_LANE_COMPUTE, GANTT_LANE_COLLECTIVE, GANTT_LANES };
 enum gantt_half { GANTT_WHOLE, GANTT_UPPER, GANTT_LOWER }; /* two boxes of one time share a row's height: a block of two */
 enum gantt_unit { GANTT_SECONDS, GANTT_BARE };
-enum { GANTT_NO_NUMBER = UINT32_MAX, GANTT_SHADES_MAX = 8 };
+enum { GANTT_SHADES_MAX = 8 };
+#define GANTT_NO_NUMBER UINT32_MAX
 enum { GANTT_ARROWS_MOST = 400 }; /* more arrows would hide the boxes: then none are drawn */
 
 struct gantt_box {

@@ -5,7 +5,7 @@
 
 #include "schedules/plan.h"
 
-enum { PLAN_NOWHERE = UINT32_MAX };
+#define PLAN_NOWHERE UINT32_MAX
 
 /* A mistake in a plan. Slots are named by worker and index in its order; worker PLAN_NOWHERE: no slot is to blame (one is
  * missing), or there is no second one. */

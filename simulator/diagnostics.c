@@ -219,7 +219,7 @@ const char *diag_nearest(const char *word, const char *const *words, size_t coun
     return nearest;
 }
 
-_Bool fault_set(struct fault *fault, const char *format, ...)
+bool fault_set(struct fault *fault, const char *format, ...)
 {
     if (fault->text[0])
         return false;

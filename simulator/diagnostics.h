@@ -5,6 +5,7 @@
 #define STAGESIM_DIAGNOSTICS_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -35,6 +36,6 @@ struct fault {
 };
 
 /* Fills the fault unless it is filled already; returns false, so that one can `return fault_set(...)`. */
-__attribute__((format(printf, 2, 3))) _Bool fault_set(struct fault *fault, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool fault_set(struct fault *fault, const char *format, ...);
 
 #endif

@@ -13,7 +13,10 @@
 
 enum operation_type { OPERATION_COMPUTE, OPERATION_SEND, OPERATION_RECEIVE, OPERATION_COLLECTIVE, OPERATION_DELAY };
 
-enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX, MICRO_BATCH_NONE = UINT32_MAX, BLOCK_NONE = UINT32_MAX };
+enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX };
+/* ISO C's enumerators are ints. */
+#define MICRO_BATCH_NONE UINT32_MAX
+#define BLOCK_NONE UINT32_MAX
 
 /* 32 bytes: programs reach millions of operations. The stream follows from the id, see position_stream_of. */
 struct operation {

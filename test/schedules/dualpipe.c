@@ -92,7 +92,7 @@ Test(dualpipe, refuses_what_it_cannot_do)
         struct schedule_request request = schedule_request_default(schedule, cases[i].workers, cases[i].micro_batches);
         struct schedule_refusal refusal = {0};
         cr_expect(!schedule_fits(schedule, &request, &refusal));
-        cr_expect_eq(refusal.about, cases[i].about);
+        cr_expect_eq((int)refusal.about, cases[i].about);
         cr_expect(strstr(refusal.text, cases[i].name));
     }
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the fuzzer's dictionary: the words of the scenario's tables. */
+#include "schedules/schedule.h"
+#include "simulator/scenario_tables.h"
+#include "workloads/workload_table.h"
+
+#include <stdio.h>
+
+static void print_words(const char *const *words)
+{
+    for (; words && *words; words++)
+        printf("\"%s\"\n", *words);
+}
+
+static void print_fields(const struct stagesim_field *fields)
+{
+    for (; fields && fields->key; fields++) {
+        printf("\"%s: \"\n", fields->key);
+        print_words(fields->names);
+    }
+}
+
+int main(void)
+{
+    static const char *const texts[] = {
+        "1.5us", "80GiB", "400Gbps", "312Tf", "0.6", "parallel.pipeline=", "1e400", ".nan", "&a", "*a", "!!int", "---", "? ", "- ",
+        "[",     "]",     "{",       "}",     NULL};
+    const struct fields_section *const sections[] = {&root_section, &parallel_section, &batch_section, &schedule_section, &output_section};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        print_fields(sections[i]->fields);
+    print_words(section_names);
+    print_words(axis_names);
+    print_words(texts);
+    for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
+        printf("\"%s\"\n", (*schedule)->name);
+        for (const struct schedule_option *option = (*schedule)->options; option && option->key; option++) {
+            printf("\"%s: \"\n", option->key);
+            print_words(option->names);
+        }
+    }
+    for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++) {
+        printf("\"%s\"\n", (*workload)->name);
+        print_fields((*workload)->fields);
+    }
+    return 0;
+}
