@@ -569,14 +569,6 @@ static void own_actors_start(struct run *run, struct rank *rank)
             bridge_actor_start(run->platform, run->hosts[rank->number], stream_actor, &rank->streams[i]);
 }
 
-static uint32_t group_stream(const struct position *position, uint32_t group)
-{
-    uint32_t index = 0;
-    while (position->streams[index].type != OPERATION_COLLECTIVE || position->streams[index].peer != group)
-        index++;
-    return index;
-}
-
 static uint32_t largest_flow_count(const struct group_driver *driver)
 {
     uint32_t largest = 0;
@@ -600,7 +592,7 @@ static struct group_driver *driver_create(struct run *run, uint32_t group, uint3
     group_ranks(run->program, driver->group, instance, ranks);
     for (uint32_t i = 0; i < driver->member_count; i++) {
         struct rank *rank = &run->ranks[ranks[i]];
-        uint32_t stream = group_stream(rank->position, group);
+        uint32_t stream = position_group_stream(rank->position, group);
         rank->drivers[stream] = driver;
         driver->members[i] = (struct member){.rank = rank, .first = rank->position->streams[stream].first};
     }

@@ -77,3 +77,11 @@ void group_ranks(const struct program *program, const struct group *group, uint3
             ranks[count++] = mesh_rank(program->mesh, group->positions[i], replica_of_member(program, group, instance, member));
     qsort(ranks, count, sizeof *ranks, by_number);
 }
+
+uint32_t position_group_stream(const struct position *position, uint32_t group)
+{
+    uint32_t index = 0;
+    while (position->streams[index].type != OPERATION_COLLECTIVE || position->streams[index].peer != group)
+        index++;
+    return index;
+}

@@ -123,6 +123,8 @@ static inline const struct stagesim_cost *operation_cost(const struct program *p
     return &program->costs[operation->cost];
 }
 
+/* Index of the position's stream of collectives in a group that it is a member of. */
+uint32_t position_group_stream(const struct position *position, uint32_t group);
 /* The number of ranks of an instance of a group. */
 uint32_t group_size(const struct program *program, const struct group *group);
 /* Number of instances of a group. */

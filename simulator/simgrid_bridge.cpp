@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one C++ file: loads a platform and runs the engine under try, and reaches the few things that SimGrid offers to C++
  * only. Everything else uses SimGrid's C API. */
-#include "simulator/simgrid_bridge.h"
-
 extern "C" {
 #include "simulator/arena.h"
+#include "simulator/diagnostics.h"
 }
+
+#include "simulator/simgrid_bridge.h"
 
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>

@@ -19,6 +19,8 @@ struct stage_costs {
     uint32_t half;           /* a half of it */
     uint32_t input, weight;  /* the parts of a split one */
     uint32_t released[2];    /* what a backward gives back, no time: whole, input part; for blocks */
+    uint32_t taken;          /* what a forward takes, no time; for stashes that move */
+    uint32_t stash_message;
     uint32_t message[3];     /* [how many micro-batches as one] between this stage and the next */
     uint32_t half_message;
     uint32_t gradient, optimizer;
@@ -31,6 +33,12 @@ struct block_cost {
     bool split;
 };
 
+/* A stash that is evicted to a partner and fetched back: the operations that mark the moments. */
+struct stash_move {
+    uint32_t evict_own, evict_partner, fetch_partner, fetch_own;
+    uint32_t arrival; /* the receive of the evicted stash at the partner */
+};
+
 /* Operations of the running repetition by (micro-batch, stage): ids at the worker that runs them. */
 struct lowering {
     const struct plan *plan;
@@ -41,6 +49,7 @@ struct lowering {
     struct stage_costs *stages;
     uint32_t *forward;   /* [micro_batch * stages + stage] */
     uint32_t *backward;  /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
+    struct stash_move *moves; /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
     uint32_t **released; /* [worker][stage]: the optimizer step or synchronisation that the next use of the weights awaits */
     uint32_t norm_cost, norm_group, nothing_cost;
     uint32_t repetition;
@@ -97,6 +106,7 @@ static void add_compute_costs(struct lowering *l, uint32_t stage, struct stage_c
                                                      .stash = -stash});
     out->released[0] = add_cost(l, (struct stagesim_cost){.memory = -activation, .stash = -stash});
     out->released[1] = add_cost(l, (struct stagesim_cost){.memory = -input});
+    out->taken = add_cost(l, (struct stagesim_cost){.memory = activation, .stash = stash});
 }
 
 static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_costs *out)
@@ -104,6 +114,7 @@ static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_
     double message = at(l->costs->message, stage);
     for (int n = 1; n <= 2; n++)
         out->message[n] = add_cost(l, (struct stagesim_cost){.bytes = n * message});
+    out->stash_message = add_cost(l, (struct stagesim_cost){.bytes = at(l->costs->activation, stage)});
     out->half_message = add_cost(l, (struct stagesim_cost){.bytes = message / 2});
     out->gradient = add_cost(l, (struct stagesim_cost){.bytes = at(l->costs->gradient, stage)});
     out->optimizer = add_cost(l, (struct stagesim_cost){.seconds = at(l->costs->optimizer, stage)});
@@ -260,6 +271,23 @@ static uint32_t add_pair(struct lowering *l, uint32_t worker, const struct slot 
     return id;
 }
 
+static bool moves_stash(const struct slot *slot)
+{
+    return slot->kind == SLOT_EVICT || slot->kind == SLOT_FETCH;
+}
+
+/* A slot of a moving stash: an operation without time that marks the moment at which room is taken or given back. */
+static uint32_t add_move(struct lowering *l, uint32_t worker, const struct slot *slot)
+{
+    bool own = plan_worker(l->plan, slot->pipeline, slot->stage) == worker, evict = slot->kind == SLOT_EVICT;
+    const struct stage_costs *costs = &l->stages[slot->stage];
+    uint32_t id =
+        program_add_compute(l->builder, worker, identify(l, slot, STAGESIM_EXCHANGE), own == evict ? costs->released[0] : costs->taken);
+    struct stash_move *move = &l->moves[cell(l, slot)];
+    *(evict ? own ? &move->evict_own : &move->evict_partner : own ? &move->fetch_own : &move->fetch_partner) = id;
+    return id;
+}
+
 static uint32_t add_single(struct lowering *l, uint32_t worker, const struct slot *slot)
 {
     uint32_t id = program_add_compute(l->builder, worker, identify(l, slot, slot_work(slot)), slot_cost(l, slot));
@@ -400,7 +428,9 @@ static void lower_worker(struct lowering *l, uint32_t worker)
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
         const struct slot *joined = i + 1 < order->count && slot[1].joined ? &slot[1] : NULL;
-        state.last = joined ? add_pair(l, worker, slot, joined) : add_single(l, worker, slot);
+        state.last = joined              ? add_pair(l, worker, slot, joined)
+                     : moves_stash(slot) ? add_move(l, worker, slot)
+                                         : add_single(l, worker, slot);
         await_weights(l, worker, slot, state.last);
         if (joined)
             await_weights(l, worker, joined, state.last);
@@ -448,6 +478,40 @@ static void add_messages(struct lowering *l, uint32_t worker)
     }
 }
 
+static void add_eviction(struct lowering *l, uint32_t worker, const struct slot *slot)
+{
+    struct stash_move *move = &l->moves[cell(l, slot)];
+    uint32_t send;
+    program_add_message(l->builder, worker, l->plan->partners[worker], identify(l, slot, STAGESIM_EXCHANGE),
+                        l->stages[slot->stage].stash_message, &send, &move->arrival);
+    program_add_wait(l->builder, worker, send, move->evict_own);
+}
+
+/* The partner sends the stash back; it has come before, and the backward waits for it. */
+static void add_return(struct lowering *l, uint32_t worker, const struct slot *slot)
+{
+    const struct stash_move *move = &l->moves[cell(l, slot)];
+    uint32_t owner = plan_worker(l->plan, slot->pipeline, slot->stage), send, receive;
+    program_add_message(l->builder, worker, owner, identify(l, slot, STAGESIM_EXCHANGE), l->stages[slot->stage].stash_message, &send,
+                        &receive);
+    program_add_wait(l->builder, worker, send, move->fetch_partner);
+    program_add_wait(l->builder, worker, send, move->arrival);
+    program_add_wait(l->builder, owner, l->backward[2 * cell(l, slot)], receive);
+}
+
+static void add_stash_messages(struct lowering *l, enum slot_kind kind)
+{
+    for (uint32_t worker = 0; worker < l->plan->workers; worker++)
+        for (size_t i = 0; i < l->plan->orders[worker].count; i++) {
+            const struct slot *slot = &l->plan->orders[worker].slots[i];
+            bool own = plan_worker(l->plan, slot->pipeline, slot->stage) == worker;
+            if (slot->kind == kind && kind == SLOT_EVICT && own)
+                add_eviction(l, worker, slot);
+            else if (slot->kind == kind && kind == SLOT_FETCH && !own)
+                add_return(l, worker, slot);
+        }
+}
+
 /* ---- memory ---- */
 
 static void set_memory(struct lowering *l, uint32_t worker)
@@ -470,6 +534,7 @@ static void lowering_init(struct lowering *l)
     l->stages = arena_array(l->arena, plan->stages, sizeof *l->stages);
     l->forward = arena_array(l->arena, cells, sizeof *l->forward);
     l->backward = arena_array(l->arena, 2 * cells, sizeof *l->backward);
+    l->moves = plan->partners ? arena_array(l->arena, cells, sizeof *l->moves) : NULL;
     l->released = arena_array(l->arena, plan->workers, sizeof *l->released);
     for (uint32_t stage = 0; stage < plan->stages; stage++) {
         add_compute_costs(l, stage, &l->stages[stage]);
@@ -496,6 +561,10 @@ void pipeline_lower(const struct pipeline_request *request, const struct mesh *m
             lower_worker(&l, worker);
         for (uint32_t worker = 0; worker < l.plan->workers; worker++)
             add_messages(&l, worker);
+        if (l.moves) {
+            add_stash_messages(&l, SLOT_EVICT);
+            add_stash_messages(&l, SLOT_FETCH);
+        }
     }
     for (uint32_t worker = 0; worker < l.plan->workers; worker++)
         set_memory(&l, worker);

@@ -157,8 +157,7 @@ struct stagesim_api {
     /* An entry of the program's cost table, to be named by operations. */
     uint32_t (*cost)(struct stagesim_job *job, const struct stagesim_cost *cost);
     /* A set of ranks: all coordinates along the named axes (comma-separated, e.g. "data", "data,tensor") of the given
-     * positions, one instance for every coordinate along the other replicated axes. count 0: just the calling
-     * operation's own position, one instance per position. */
+     * positions (count of them, at least one), one instance for every coordinate along the other replicated axes. */
     uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 
     /* Operations. Each returns its id within the position; ids of one position are valid for `wait`. Operations of one

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/deadlock.h"
+
+#include "simulator/arena.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct where {
+    uint32_t index, id; /* entry of the timeline, operation */
+};
+
+static const struct position *position_of(const struct timeline *timeline, uint32_t index)
+{
+    return &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[index]]];
+}
+
+static bool is_done(const struct timeline *timeline, struct where at)
+{
+    return !isnan(timeline->moments[at.index][at.id].end);
+}
+
+/* The first operation of the stream that is not done. */
+static uint32_t blocked(const struct timeline *timeline, uint32_t index, const struct stream *stream)
+{
+    uint32_t id = stream->first;
+    while (id < stream->first + stream->count && is_done(timeline, (struct where){index, id}))
+        id++;
+    return id;
+}
+
+/* The same stream position at the other end of a message. */
+static struct where sender_of(const struct timeline *timeline, struct where at, const struct stream *stream)
+{
+    const struct mesh *mesh = timeline->program->mesh;
+    uint32_t peer = mesh_rank(mesh, stream->peer, mesh->replica_of[timeline->ranks[at.index]]);
+    const struct stream *opposite = &timeline->program->positions[stream->peer].streams[stream->opposite];
+    return (struct where){timeline->index_of[peer], opposite->first + (at.id - stream->first)};
+}
+
+/* A member of the collective that has not come to it. */
+static struct where missing_member(const struct timeline *timeline, struct where at, const struct stream *stream)
+{
+    const struct program *program = timeline->program;
+    const struct group *group = &program->groups[stream->peer];
+    struct where missing = at;
+    uint32_t *ranks = calloc(group_size(program, group), sizeof *ranks);
+    if (!ranks)
+        return at;
+    group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[timeline->ranks[at.index]]), ranks);
+    for (uint32_t i = 0; i < group_size(program, group); i++) {
+        uint32_t index = timeline->index_of[ranks[i]];
+        const struct position *position = position_of(timeline, index);
+        const struct stream *other = &position->streams[position_group_stream(position, stream->peer)];
+        struct where there = {index, other->first + (at.id - stream->first)};
+        if (index != at.index && isnan(timeline->moments[index][there.id].start))
+            missing = there;
+    }
+    free(ranks);
+    return missing;
+}
+
+/* What an operation that is not done waits for, itself not done. */
+static struct where awaited(const struct timeline *timeline, struct where at)
+{
+    const struct position *position = position_of(timeline, at.index);
+    const struct operation *operation = &position->operations[at.id];
+    const struct stream *stream = &position->streams[operation->stream];
+    uint32_t first = blocked(timeline, at.index, stream);
+    if (first != at.id)
+        return (struct where){at.index, first};
+    for (uint16_t i = 0; i < operation->wait_count; i++) {
+        struct where wait = {at.index, position->waits[operation->first_wait + i]};
+        if (!is_done(timeline, wait))
+            return wait;
+    }
+    if (stream->type == OPERATION_RECEIVE)
+        return sender_of(timeline, at, stream);
+    return stream->type == OPERATION_COLLECTIVE ? missing_member(timeline, at, stream) : at;
+}
+
+struct text {
+    char *at;
+    size_t left;
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(text->at, text->left, format, arguments);
+    va_end(arguments);
+    size_t used = written < 0 ? 0 : (size_t)written < text->left ? (size_t)written : text->left - 1;
+    text->at += used;
+    text->left -= used;
+}
+
+static void describe(const struct timeline *timeline, struct where at, struct text *text)
+{
+    static const char *const nouns[STAGESIM_KINDS] = {
+        [STAGESIM_FORWARD] = "forward",   [STAGESIM_BACKWARD] = "backward", [STAGESIM_WEIGHT] = "weight gradient",
+        [STAGESIM_BLOCK] = "block",       [STAGESIM_ACTIVATION] = "forward", [STAGESIM_GRADIENT] = "backward",
+        [STAGESIM_EXCHANGE] = "exchange",
+    };
+    const struct operation *operation = &position_of(timeline, at.index)->operations[at.id];
+    append(text, "the %s", nouns[operation->kind] ? nouns[operation->kind] : kind_name(operation->kind));
+    if (operation->micro_batch != MICRO_BATCH_NONE)
+        append(text, " of micro-batch %u", operation->micro_batch);
+    if (operation->stage != STAGE_NONE)
+        append(text, " in stage %u", operation->stage);
+}
+
+static uint32_t worker_of(const struct timeline *timeline, struct where at)
+{
+    return timeline->program->mesh->position_of[timeline->ranks[at.index]];
+}
+
+static bool is_transfer(const struct timeline *timeline, struct where at)
+{
+    uint8_t type = position_of(timeline, at.index)->operations[at.id].type;
+    return type == OPERATION_SEND || type == OPERATION_RECEIVE;
+}
+
+static void write_cycle(const struct timeline *timeline, struct where start, struct text *text)
+{
+    struct where at = start;
+    append(text, "the program cannot finish: ");
+    do {
+        struct where next = awaited(timeline, at);
+        if (!is_transfer(timeline, next) || (next.index == start.index && next.id == start.id)) {
+            append(text, "worker %u waits for ", worker_of(timeline, at));
+            describe(timeline, next, text);
+            append(text, " on worker %u, ", worker_of(timeline, next));
+        }
+        at = next;
+    } while (at.index != start.index || at.id != start.id);
+    append(text, "which closes the cycle");
+}
+
+static struct where first_blocked(const struct timeline *timeline)
+{
+    for (uint32_t index = 0; index < timeline->rank_count; index++) {
+        const struct position *position = position_of(timeline, index);
+        for (uint32_t id = 0; id < position->operation_count; id++)
+            if (!is_done(timeline, (struct where){index, id}))
+                return (struct where){index, id};
+    }
+    return (struct where){0, 0};
+}
+
+static uint64_t stream_total(const struct timeline *timeline)
+{
+    uint64_t total = 0;
+    for (uint32_t index = 0; index < timeline->rank_count; index++)
+        total += position_of(timeline, index)->stream_count;
+    return total;
+}
+
+bool deadlock_explain(const struct timeline *timeline, struct fault *fault)
+{
+    struct where at = first_blocked(timeline);
+    /* Every second step at the latest comes to the first blocked operation of a stream, so after twice as many steps as there
+     * are streams one is on the cycle. */
+    for (uint64_t i = 2 * stream_total(timeline) + 2; i > 0; i--)
+        at = awaited(timeline, at);
+    char buffer[sizeof fault->text];
+    struct text text = {buffer, sizeof buffer};
+    write_cycle(timeline, at, &text);
+    return fault_set(fault, "%s", buffer);
+}

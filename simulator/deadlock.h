@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Says why a program cannot finish. */
+#ifndef STAGESIM_DEADLOCK_H
+#define STAGESIM_DEADLOCK_H
+
+#include "simulator/diagnostics.h"
+#include "simulator/timeline.h"
+
+/* The timeline holds the times of all operations that could be carried out, and NaN ends for the others, of which there is
+ * at least one. Fills the fault with the cycle in words ("worker 2 waits for the backward of micro-batch 3 from worker 3,
+ * which waits for ..."); returns false. */
+bool deadlock_explain(const struct timeline *timeline, struct fault *fault);
+
+#endif

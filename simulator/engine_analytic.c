@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contention-free engine: the longest path through the program's operations and transfers. Every stream advances as far
+ * as what it waits for allows; what ends sets others going; each operation is looked at once. A transfer takes its route's
+ * latency plus its bytes over the narrowest link, whatever else is under way. */
+#include "simulator/collectives/collective.h"
+#include "simulator/deadlock.h"
+#include "simulator/engine.h"
+
+#include "simulator/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PROGRESS_INTERVAL = 1 << 16 };
+
+struct instance;
+
+struct cursor {
+    uint32_t next;          /* index of the first operation of the stream that is not done */
+    bool queued, arrived;   /* on the list of streams to try; collective: counted as arrived at the current one */
+    double free;            /* end of the operation before */
+    double latency, seconds_per_byte; /* send: of the route */
+    uint32_t peer;          /* send: entry that receives */
+    struct instance *instance; /* collective */
+};
+
+/* A simulated rank. */
+struct entry {
+    const struct position *position;
+    struct moment *times;
+    struct cursor *cursors;
+};
+
+struct participant {
+    uint32_t entry, stream;
+};
+
+/* One instance of a group. Members that are folded away arrive with the entry that stands for them. */
+struct instance {
+    const struct group *group;
+    uint32_t *ranks;
+    uint32_t rank_count;
+    struct participant *participants; /* the simulated members */
+    uint32_t participant_count;
+    uint32_t arrived;
+    double data_start;      /* of the current collective: the latest arrival so far */
+    double duration, bytes; /* of the newest kind and size */
+    int collective;
+};
+
+struct walk {
+    const struct program *program;
+    struct platform *platform;
+    const uint32_t *hosts;
+    struct timeline *timeline;
+    const struct engine_progress *progress;
+    struct fault *fault;
+    struct arena *arena;
+    struct entry *entries;
+    struct participant *stack; /* streams to try */
+    size_t stack_count, stack_capacity;
+    uint64_t done, total;
+};
+
+static void push(struct walk *walk, uint32_t entry, uint32_t stream)
+{
+    struct cursor *cursor = &walk->entries[entry].cursors[stream];
+    if (cursor->queued)
+        return;
+    cursor->queued = true;
+    walk->stack = array_grow(walk->stack, &walk->stack_capacity, walk->stack_count + 1, sizeof *walk->stack);
+    walk->stack[walk->stack_count++] = (struct participant){entry, stream};
+}
+
+static void count_done(struct walk *walk)
+{
+    if (++walk->done % PROGRESS_INTERVAL == 0 && walk->progress)
+        walk->progress->report(walk->progress->user, walk->done, walk->total);
+}
+
+/* An operation is done: streams whose next operation waits for it are tried again. */
+static void set_off(struct walk *walk, uint32_t index, uint32_t id)
+{
+    const struct entry *entry = &walk->entries[index];
+    const struct position *position = entry->position;
+    count_done(walk);
+    for (uint32_t i = position->first_dependent[id]; i < position->first_dependent[id + 1]; i++) {
+        uint32_t dependent = position->dependents[i], stream = position->operations[dependent].stream;
+        if (entry->cursors[stream].next + position->streams[stream].first == dependent)
+            push(walk, index, stream);
+    }
+}
+
+/* When everything that the operation waits for is done; NaN while something is not. */
+static double ready_at(const struct entry *entry, const struct operation *operation, double free)
+{
+    const uint32_t *waits = entry->position->waits + operation->first_wait;
+    double ready = free;
+    for (uint16_t i = 0; i < operation->wait_count; i++) {
+        double end = entry->times[waits[i]].end;
+        if (isnan(end))
+            return NAN;
+        ready = end > ready ? end : ready;
+    }
+    return ready;
+}
+
+/* ---- messages ---- */
+
+static void deliver(struct walk *walk, uint32_t index, const struct stream *stream, double data_start, double end)
+{
+    struct entry *entry = &walk->entries[index];
+    uint32_t opposite = stream->opposite;
+    struct cursor *cursor = &entry->cursors[opposite];
+    uint32_t id = entry->position->streams[opposite].first + cursor->next++;
+    entry->times[id] = (struct moment){cursor->free, data_start, end};
+    cursor->free = end;
+    set_off(walk, index, id);
+}
+
+/* ---- collectives ---- */
+
+static double duration_of(struct walk *walk, struct instance *instance, enum stagesim_collective collective, double bytes)
+{
+    if (instance->collective == (int)collective && instance->bytes == bytes)
+        return instance->duration;
+    double longest = 0;
+    for (uint32_t i = 0; i < collective_flow_count(collective, instance->rank_count); i++) {
+        struct collective_flow flow = collective_flow(collective, instance->rank_count, bytes, i);
+        struct platform_route route;
+        walk->platform->route(walk->platform, walk->hosts[instance->ranks[flow.from]], walk->hosts[instance->ranks[flow.to]], &route);
+        longest = fmax(longest, flow.steps * route.latency + flow.bytes / route.bandwidth);
+    }
+    instance->collective = (int)collective;
+    instance->bytes = bytes;
+    return instance->duration = longest;
+}
+
+static void complete_collective(struct walk *walk, struct instance *instance, const struct operation *operation)
+{
+    double bytes = operation_cost(walk->program, operation)->bytes;
+    double end = instance->data_start + duration_of(walk, instance, operation->collective, bytes);
+    walk->timeline->activities += collective_flow_count(operation->collective, instance->rank_count);
+    for (uint32_t i = 0; i < instance->participant_count; i++) {
+        struct entry *entry = &walk->entries[instance->participants[i].entry];
+        struct cursor *cursor = &entry->cursors[instance->participants[i].stream];
+        uint32_t id = entry->position->streams[instance->participants[i].stream].first + cursor->next++;
+        entry->times[id].data_start = instance->data_start;
+        entry->times[id].end = cursor->free = end;
+        cursor->arrived = false;
+        set_off(walk, instance->participants[i].entry, id);
+        push(walk, instance->participants[i].entry, instance->participants[i].stream);
+    }
+    instance->arrived = 0;
+    instance->data_start = 0;
+}
+
+static void arrive(struct walk *walk, struct cursor *cursor, struct moment *times, const struct operation *operation, double start)
+{
+    struct instance *instance = cursor->instance;
+    cursor->arrived = true;
+    times->start = start;
+    instance->data_start = fmax(instance->data_start, start);
+    if (++instance->arrived == instance->participant_count)
+        complete_collective(walk, instance, operation);
+}
+
+/* ---- streams ---- */
+
+/* Carries out the next operation of a stream. False when it has to wait. */
+static bool advance(struct walk *walk, uint32_t index, uint32_t stream_index)
+{
+    struct entry *entry = &walk->entries[index];
+    const struct stream *stream = &entry->position->streams[stream_index];
+    struct cursor *cursor = &entry->cursors[stream_index];
+    if (cursor->next == stream->count || stream->type == OPERATION_RECEIVE || cursor->arrived)
+        return false;
+    uint32_t id = stream->first + cursor->next;
+    const struct operation *operation = &entry->position->operations[id];
+    double start = ready_at(entry, operation, cursor->free);
+    if (isnan(start))
+        return false;
+    if (stream->type == OPERATION_COLLECTIVE) {
+        arrive(walk, cursor, &entry->times[id], operation, start);
+        return false; /* complete_collective has queued the stream if it can go on */
+    }
+    const struct stagesim_cost *cost = operation_cost(walk->program, operation);
+    double duration = stream->type == OPERATION_SEND ? cursor->latency + cost->bytes * cursor->seconds_per_byte : cost->seconds;
+    entry->times[id] = (struct moment){start, start, start + duration};
+    cursor->free = start + duration;
+    cursor->next++;
+    set_off(walk, index, id);
+    if (stream->type == OPERATION_SEND)
+        deliver(walk, cursor->peer, stream, start, start + duration);
+    walk->timeline->activities += stream->type == OPERATION_SEND || (stream->type == OPERATION_COMPUTE && duration > 0);
+    return true;
+}
+
+static void walk_all(struct walk *walk)
+{
+    for (uint32_t index = walk->timeline->rank_count; index-- > 0;)
+        for (uint32_t stream = walk->entries[index].position->stream_count; stream-- > 0;)
+            push(walk, index, stream);
+    while (walk->stack_count) {
+        struct participant next = walk->stack[--walk->stack_count];
+        walk->entries[next.entry].cursors[next.stream].queued = false;
+        while (advance(walk, next.entry, next.stream)) {
+        }
+    }
+}
+
+/* ---- setting up ---- */
+
+static bool connect_send(struct walk *walk, uint32_t index, const struct stream *stream, struct cursor *cursor)
+{
+    const struct mesh *mesh = walk->program->mesh;
+    uint32_t rank = walk->timeline->ranks[index], peer = mesh_rank(mesh, stream->peer, mesh->replica_of[rank]);
+    struct platform_route route;
+    walk->platform->route(walk->platform, walk->hosts[rank], walk->hosts[peer], &route);
+    if (route.link_count == 0 && route.latency <= 0)
+        return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'", walk->platform->hosts[walk->hosts[rank]].name,
+                         walk->platform->hosts[walk->hosts[peer]].name);
+    cursor->latency = route.latency;
+    cursor->seconds_per_byte = 1 / route.bandwidth;
+    cursor->peer = walk->timeline->index_of[peer];
+    return true;
+}
+
+static bool init_entry(struct walk *walk, uint32_t index)
+{
+    const struct program *program = walk->program;
+    struct entry *entry = &walk->entries[index];
+    entry->position = &program->positions[program->mesh->position_of[walk->timeline->ranks[index]]];
+    entry->times = walk->timeline->moments[index];
+    entry->cursors = arena_array(walk->arena, entry->position->stream_count, sizeof *entry->cursors);
+    walk->total += entry->position->operation_count;
+    for (uint32_t i = 0; i < entry->position->stream_count; i++)
+        if (entry->position->streams[i].type == OPERATION_SEND &&
+            !connect_send(walk, index, &entry->position->streams[i], &entry->cursors[i]))
+            return false;
+    return true;
+}
+
+static bool has_route(struct walk *walk, const struct instance *instance)
+{
+    for (uint32_t i = 0; i < instance->rank_count && instance->rank_count > 1; i++) {
+        uint32_t from = walk->hosts[instance->ranks[i]], to = walk->hosts[instance->ranks[(i + 1) % instance->rank_count]];
+        struct platform_route route;
+        walk->platform->route(walk->platform, from, to, &route);
+        if (route.link_count == 0 && route.latency <= 0)
+            return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'", walk->platform->hosts[from].name,
+                             walk->platform->hosts[to].name);
+    }
+    return true;
+}
+
+/* The simulated members of an instance take part; false when a route is missing. */
+static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
+{
+    const struct program *program = walk->program;
+    struct instance *instance = arena_alloc(walk->arena, sizeof *instance);
+    *instance = (struct instance){.group = &program->groups[group], .collective = -1};
+    instance->rank_count = group_size(program, instance->group);
+    instance->ranks = arena_array(walk->arena, instance->rank_count, sizeof *instance->ranks);
+    instance->participants = arena_array(walk->arena, instance->rank_count, sizeof *instance->participants);
+    group_ranks(program, instance->group, number, instance->ranks);
+    for (uint32_t i = 0; i < instance->rank_count; i++) {
+        uint32_t index = walk->timeline->index_of[instance->ranks[i]];
+        if (walk->timeline->ranks[index] != instance->ranks[i])
+            continue;
+        const struct position *position = walk->entries[index].position;
+        uint32_t stream = position_group_stream(position, group);
+        walk->entries[index].cursors[stream].instance = instance;
+        instance->participants[instance->participant_count++] = (struct participant){index, stream};
+    }
+    return instance->participant_count == 0 || has_route(walk, instance);
+}
+
+static bool init(struct walk *walk)
+{
+    const struct program *program = walk->program;
+    walk->entries = arena_array(walk->arena, walk->timeline->rank_count, sizeof *walk->entries);
+    for (uint32_t index = 0; index < walk->timeline->rank_count; index++)
+        if (!init_entry(walk, index))
+            return false;
+    for (uint32_t group = 0; group < program->group_count; group++)
+        if (program->groups[group].collective_count)
+            for (uint32_t number = 0; number < group_instances(program, &program->groups[group]); number++)
+                if (!init_instance(walk, group, number))
+                    return false;
+    return true;
+}
+
+static bool analytic_run(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline,
+                         const struct engine_progress *progress, struct fault *fault)
+{
+    struct walk walk = {.program = program,
+                        .platform = platform,
+                        .hosts = hosts,
+                        .timeline = timeline,
+                        .progress = progress,
+                        .fault = fault,
+                        .arena = arena_create()};
+    timeline->activities = 0;
+    bool ok = init(&walk);
+    if (ok) {
+        walk_all(&walk);
+        if (walk.done != walk.total)
+            ok = deadlock_explain(timeline, fault);
+    }
+    free(walk.stack);
+    arena_destroy(walk.arena);
+    return ok;
+}
+
+const struct engine engine_analytic = {"analytic", "contention-free: the longest path; transfers do not disturb each other", analytic_run};

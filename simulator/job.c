@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/job.h"
+
+#include "analysis/report.h"
+#include "schedules/plan_check.h"
+#include "schedules/plan_file.h"
+#include "simulator/arena.h"
+#include "workloads/pipeline.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* The job while it is built: what the workload's calls act on. */
+struct stagesim_job {
+    const struct scenario *scenario;
+    struct platform *platform;
+    struct program_builder *builder;
+    struct job *job;
+    struct arena *arena;
+    struct diag *diag;
+    uint32_t crossing;
+    struct plan *plan; /* NULL until the workload lowers its pipeline */
+};
+
+/* ---- what the workload may ask ---- */
+
+static uint32_t api_workers(const struct stagesim_job *job)
+{
+    return job->scenario->workers;
+}
+
+static uint32_t api_stages(const struct stagesim_job *job)
+{
+    if (!job->scenario->schedule)
+        return job->scenario->workers;
+    struct schedule_request request = scenario_schedule_request(job->scenario);
+    return job->scenario->schedule->stages(&request);
+}
+
+static uint32_t api_micro_batches(const struct stagesim_job *job)
+{
+    return job->scenario->micro_batches;
+}
+
+static uint32_t api_iterations(const struct stagesim_job *job)
+{
+    return job->scenario->iterations;
+}
+
+static uint32_t api_positions(const struct stagesim_job *job)
+{
+    return job->scenario->mesh.positions;
+}
+
+static uint32_t api_axis(const struct stagesim_job *job, const char *name)
+{
+    const struct mesh_axis *axis = mesh_axis(&job->scenario->mesh, name);
+    return axis ? axis->size : 1;
+}
+
+static double api_host_speed(const struct stagesim_job *job, uint32_t position)
+{
+    return job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]].speed;
+}
+
+__attribute__((format(printf, 3, 4))) static void api_error(struct stagesim_job *job, const char *key, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    diag_verror(job->diag, scenario_workload_place(job->scenario, key), format, arguments);
+    va_end(arguments);
+}
+
+/* ---- operations ---- */
+
+static uint32_t api_cost(struct stagesim_job *job, const struct stagesim_cost *cost)
+{
+    return program_add_cost(job->builder, cost);
+}
+
+static uint32_t axes_by_name(struct stagesim_job *job, const char *names)
+{
+    const struct mesh *mesh = &job->scenario->mesh;
+    uint32_t axes = 0;
+    while (*names) {
+        size_t length = strcspn(names, ",");
+        for (unsigned i = 0; i < mesh->axis_count; i++)
+            if (!mesh->axes[i].distinct && strlen(mesh->axes[i].name) == length && !strncmp(mesh->axes[i].name, names, length))
+                axes |= 1u << i;
+        names += length + (names[length] == ',');
+    }
+    return axes;
+}
+
+static uint32_t api_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count)
+{
+    return program_add_group(job->builder, axes_by_name(job, axes), positions, count);
+}
+
+static uint32_t api_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost)
+{
+    return program_add_compute(job->builder, position, identity, cost);
+}
+
+static uint32_t api_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost)
+{
+    return program_add_delay(job->builder, position, lane, identity, cost);
+}
+
+static void api_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
+                        uint32_t *send, uint32_t *receive)
+{
+    program_add_message(job->builder, from, to, identity, cost, send, receive);
+}
+
+static uint32_t api_collective(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
+                               struct stagesim_identity identity, uint32_t cost)
+{
+    return program_add_collective(job->builder, position, group, collective, identity, cost);
+}
+
+static void api_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited)
+{
+    program_add_wait(job->builder, position, operation, awaited);
+}
+
+static void api_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory)
+{
+    program_set_memory(job->builder, position, memory);
+}
+
+/* ---- the pipeline ---- */
+
+static double mean(const double *values, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; values && i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+/* The plan of the scenario's schedule; times are those of one worker's share, the mean over workers. */
+static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    const struct scenario *scenario = job->scenario;
+    if (scenario->schedule_file)
+        return plan_file_read(scenario->schedule_file, scenario->workers, scenario->micro_batches, job->diag);
+    struct schedule_request request = scenario_schedule_request(scenario);
+    double chunks = (double)costs->stages / scenario->workers;
+    request.iterations = scenario->schedule->crosses ? job->crossing : 1;
+    request.forward = mean(costs->forward, costs->stages) * chunks;
+    request.backward = mean(costs->backward, costs->stages) * chunks;
+    request.weight = mean(costs->weight, costs->stages) * chunks;
+    return scenario->schedule->plan(&request);
+}
+
+static void copy_staleness(struct stagesim_job *job)
+{
+    job->job->asynchronous = job->plan->asynchronous;
+    if (!job->plan->asynchronous)
+        return;
+    uint32_t *staleness = arena_array(job->arena, job->plan->workers, sizeof *staleness);
+    memcpy(staleness, job->plan->staleness, job->plan->workers * sizeof *staleness);
+    job->job->staleness = staleness;
+}
+
+static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    if (costs->size != sizeof *costs) {
+        api_error(job, NULL, "the workload was built for a struct stagesim_pipeline of %zu bytes; this stagesim has %zu", costs->size,
+                  sizeof *costs);
+        return false;
+    }
+    if (!scenario_check_pipeline(job->scenario, job->diag))
+        return false;
+    job->plan = make_plan(job, costs);
+    if (!job->plan)
+        return false;
+    struct plan_fault fault;
+    if (!plan_check(job->plan, &fault)) {
+        diag_error(job->diag, scenario_place(job->scenario, "schedule"), "%s", fault.text);
+        return false;
+    }
+    if (job->plan->stages != costs->stages) {
+        api_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages, costs->stages);
+        return false;
+    }
+    copy_staleness(job);
+    bool crosses = job->plan->iterations > 1;
+    struct pipeline_request request = {.plan = job->plan, .costs = costs, .repetitions = crosses ? 1 : job->scenario->iterations};
+    pipeline_lower(&request, &job->scenario->mesh, job->builder);
+    return true;
+}
+
+static const struct stagesim_api api = {
+    .abi = STAGESIM_WORKLOAD_ABI,
+    .size = sizeof api,
+    .workers = api_workers,
+    .stages = api_stages,
+    .micro_batches = api_micro_batches,
+    .iterations = api_iterations,
+    .positions = api_positions,
+    .axis = api_axis,
+    .host_speed = api_host_speed,
+    .error = api_error,
+    .cost = api_cost,
+    .group = api_group,
+    .compute = api_compute,
+    .delay = api_delay,
+    .message = api_message,
+    .collective = api_collective,
+    .wait = api_wait,
+    .static_memory = api_static_memory,
+    .pipeline = api_pipeline,
+};
+
+/* ---- the job ---- */
+
+static bool build(struct stagesim_job *building)
+{
+    const struct stagesim_workload *workload = building->scenario->workload;
+    const void *parameters = building->scenario->parameters;
+    unsigned before = building->diag->errors;
+    if (workload->check && !workload->check(parameters, building, &api))
+        return false;
+    return workload->build(parameters, building, &api) && building->diag->errors == before;
+}
+
+static struct program *finish_program(struct stagesim_job *building)
+{
+    struct program *program = program_finish(building->builder, building->arena);
+    const struct plan *plan = building->plan;
+    program->iterations = plan && plan->iterations > 1 ? plan->iterations : building->scenario->iterations;
+    program->overlapping = plan && plan->iterations > 1;
+    program->workers = building->scenario->workers;
+    program->stages = plan ? plan->stages : building->scenario->workers;
+    program->micro_batches = building->scenario->micro_batches;
+    return program;
+}
+
+struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing, struct arena *arena,
+                       struct diag *diag)
+{
+    if (!scenario_check_platform(scenario, platform, diag))
+        return NULL;
+    struct job *job = arena_alloc(arena, sizeof *job);
+    *job = (struct job){.scenario = scenario, .platform = platform};
+    job->hosts = arena_array(arena, scenario->mesh.ranks, sizeof *job->hosts);
+    for (uint32_t rank = 0; rank < scenario->mesh.ranks; rank++)
+        job->hosts[rank] = rank;
+    struct stagesim_job building = {.scenario = scenario,
+                                    .platform = platform,
+                                    .builder = program_builder_create(&scenario->mesh),
+                                    .job = job,
+                                    .arena = arena,
+                                    .diag = diag,
+                                    .crossing = crossing};
+    bool ok = build(&building);
+    if (ok)
+        job->program = finish_program(&building);
+    program_builder_destroy(building.builder);
+    plan_destroy(building.plan);
+    return ok ? job : NULL;
+}
+
+void job_describe(const struct job *job, struct run_description *run)
+{
+    const struct scenario *scenario = job->scenario;
+    *run = (struct run_description){.scenario_file = scenario->file,
+                                    .scenario_name = scenario->name,
+                                    .platform_file = scenario->platform_text,
+                                    .workload = scenario->workload->name,
+                                    .schedule = scenario->schedule_name,
+                                    .micro_batch_size = (double)scenario->micro_batch_size,
+                                    .asynchronous = job->asynchronous,
+                                    .staleness = job->staleness,
+                                    .hosts = job->hosts};
+}
