@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const command_table[] = {NULL};
+const struct command *const command_table[] = {&command_schedule, NULL};
 
 int command_usage(const struct command *command, const char *format, ...)
 {

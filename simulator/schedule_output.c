@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/schedule_output.h"
+
+#include "analysis/json_writer.h"
+#include "analysis/number_text.h"
+
+unsigned schedule_block_place(const struct plan_order *order, size_t index)
+{
+    if (order->slots[index].joined)
+        return 2;
+    return index + 1 < order->count && order->slots[index + 1].joined ? 1 : 0;
+}
+
+static const char *part_text(const struct slot *slot)
+{
+    return slot->part == PART_WHOLE ? "" : slot->part == PART_A ? "a" : "b";
+}
+
+static void write_time(FILE *out, struct number_cache *cache, char before, double time)
+{
+    char text[NUMBER_TEXT_MAX + 1];
+    text[0] = before;
+    fwrite(text, 1, number_write_cached(cache, text + 1, time) + 1, out);
+}
+
+void schedule_csv_write(FILE *out, const struct schedule_view *view)
+{
+    struct number_cache *cache = number_cache_create();
+    fputs("worker,index,kind,stage,micro_batch,pipeline,part,start,end\n", out);
+    for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
+        const struct plan_order *order = &view->plan->orders[worker];
+        for (size_t i = 0, index = 0; i < order->count; i++) {
+            const struct slot *slot = &order->slots[i];
+            struct plan_span span = plan_timing_span(view->timing, worker, i);
+            index += i > 0 && !slot->joined;
+            fprintf(out, "%u,%zu,%c,%u,%u,%u,%s", worker, index, slot_letter(slot->kind), slot->stage, slot->micro_batch, slot->pipeline,
+                    part_text(slot));
+            write_time(out, cache, ',', span.start);
+            write_time(out, cache, ',', span.end);
+            fputc('\n', out);
+        }
+    }
+    number_cache_destroy(cache);
+}
+
+static void write_request(struct json_writer *json, const struct schedule_view *view)
+{
+    json_object_begin(json, "schedule", false);
+    json_text(json, "name", view->name);
+    json_integer(json, "workers", view->plan->workers);
+    json_integer(json, "stages", view->plan->stages);
+    json_integer(json, "pipelines", view->plan->pipelines);
+    json_integer(json, "micro_batches", view->plan->micro_batches / view->plan->iterations);
+    json_flag(json, "asynchronous", view->plan->asynchronous);
+    const struct schedule_option *options = view->schedule ? view->schedule->options : NULL;
+    for (unsigned i = 0; options && options[i].key; i++) {
+        if (options[i].names)
+            json_text(json, options[i].key, options[i].names[view->request->options[i]]);
+        else
+            json_integer(json, options[i].key, (uint64_t)view->request->options[i]);
+    }
+    json_object_end(json);
+}
+
+/* Bubble of one worker over T, per iteration. */
+static double bubble_of(const struct schedule_view *view, uint32_t worker)
+{
+    double iteration = view->timing->iteration;
+    return iteration > 0 ? 1 - view->timing->busy[worker] / view->plan->iterations / iteration : 0;
+}
+
+static void write_figures(struct json_writer *json, const struct schedule_view *view)
+{
+    const struct plan_timing *timing = view->timing;
+    json_object_begin(json, "time", false);
+    json_number(json, "iteration_s", timing->iteration);
+    json_number(json, "makespan_s", timing->makespan);
+    json_integer(json, "iterations", view->plan->iterations);
+    json_object_end(json);
+    double least = bubble_of(view, 0), most = least;
+    for (uint32_t worker = 1; worker < view->plan->workers; worker++) {
+        double bubble = bubble_of(view, worker);
+        least = bubble < least ? bubble : least;
+        most = bubble > most ? bubble : most;
+    }
+    json_object_begin(json, "bubble", false);
+    json_number(json, "ratio", timing->ratio);
+    json_number(json, "min", least);
+    json_number(json, "max", most);
+    json_number(json, "over_ideal", timing->over_ideal);
+    json_number(json, "span_max", timing->span_max);
+    json_object_end(json);
+}
+
+static void write_workers(struct json_writer *json, const struct schedule_view *view)
+{
+    const struct plan_timing *timing = view->timing;
+    json_array_begin(json, "workers", true);
+    for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
+        size_t count = view->plan->orders[worker].count;
+        double span = plan_timing_span(timing, worker, count - 1).end - plan_timing_span(timing, worker, 0).start;
+        json_object_begin(json, NULL, false);
+        json_integer(json, "position", worker);
+        json_number(json, "busy_s", timing->busy[worker]);
+        json_number(json, "span_s", span);
+        json_number(json, "bubble", bubble_of(view, worker));
+        json_number(json, "peak_in_flight", timing->peak_in_flight[worker]);
+        json_number(json, "weight_versions", view->plan->weight_versions[worker]);
+        json_integer(json, "staleness", view->plan->staleness[worker]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_slots(struct json_writer *json, const struct schedule_view *view, uint32_t worker)
+{
+    const struct plan_order *order = &view->plan->orders[worker];
+    for (size_t i = 0, index = 0; i < order->count; i++) {
+        const struct slot *slot = &order->slots[i];
+        struct plan_span span = plan_timing_span(view->timing, worker, i);
+        index += i > 0 && !slot->joined;
+        json_object_begin(json, NULL, false);
+        json_integer(json, "worker", worker);
+        json_integer(json, "index", index);
+        json_text(json, "kind", (char[]){slot_letter(slot->kind), '\0'});
+        json_integer(json, "stage", slot->stage);
+        json_integer(json, "micro_batch", slot->micro_batch);
+        json_integer(json, "pipeline", slot->pipeline);
+        json_text(json, "part", part_text(slot));
+        json_number(json, "start", span.start);
+        json_number(json, "end", span.end);
+        json_object_end(json);
+    }
+}
+
+void schedule_json_write(FILE *out, const struct schedule_view *view)
+{
+    struct json_writer json = json_writer_init(out);
+    json_object_begin(&json, NULL, true);
+    json_integer(&json, "schema", 1);
+    json_text(&json, "stagesim", STAGESIM_VERSION);
+    write_request(&json, view);
+    write_figures(&json, view);
+    write_workers(&json, view);
+    json_array_begin(&json, "slots", true);
+    for (uint32_t worker = 0; worker < view->plan->workers; worker++)
+        write_slots(&json, view, worker);
+    json_array_end(&json);
+    json_object_end(&json);
+    fputc('\n', out);
+}
