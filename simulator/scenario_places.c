@@ -2,6 +2,7 @@
 #include "simulator/document.h"
 #include "simulator/scenario.h"
 #include "simulator/scenario_tables.h"
+#include "workloads/workload_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,30 +42,34 @@ static void print_words(FILE *out, const char *const *names)
         fprintf(out, "%s`%s`", i ? ", " : "", names[i]);
 }
 
-static void print_section(FILE *out, const char *prefix, const struct stagesim_field *fields)
+/* Between comments that doc/scenario.md has as well: the block that belongs there. */
+static void print_section(FILE *out, const char *name, const char *prefix, const struct stagesim_field *fields)
 {
-    fprintf(out, "| key | type | meaning |\n|---|---|---|\n");
+    fprintf(out, "<!-- keys: %s -->\n| key | value | meaning |\n|---|---|---|\n", name);
     for (; fields->key; fields++) {
-        fprintf(out, "| `%s%s` | ", prefix, fields->key);
+        fprintf(out, "| `%s%s` | ", strchr(fields->key, '.') ? "" : prefix, fields->key);
         if (fields->names)
             print_words(out, fields->names);
         else
             fprintf(out, "%s", fields_type_name(fields->type));
         fprintf(out, " | ");
-        print_cell(out, fields->doc);
+        print_cell(out, fields->doc ? fields->doc : "");
         fprintf(out, "%s |\n", fields->required ? "; required" : "");
     }
+    fprintf(out, "<!-- end -->\n");
 }
 
 void scenario_print_keys(FILE *out)
 {
-    print_section(out, "", root_fields);
-    fprintf(out, "\n");
-    print_section(out, "parallel.", parallel_fields);
-    fprintf(out, "\n");
-    print_section(out, "batch.", batch_fields);
-    fprintf(out, "\n");
-    print_section(out, "schedule.", schedule_fields);
-    fprintf(out, "\n");
-    print_section(out, "output.", output_fields);
+    print_section(out, "scenario", "", root_fields);
+    print_section(out, "parallel", "parallel.", parallel_fields);
+    print_section(out, "batch", "batch.", batch_fields);
+    print_section(out, "schedule", "schedule.", schedule_fields);
+    print_section(out, "output", "output.", output_fields);
+    for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++) {
+        char prefix[80];
+        snprintf(prefix, sizeof prefix, "%s.", (*workload)->name);
+        if ((*workload)->fields)
+            print_section(out, (*workload)->name, prefix, (*workload)->fields);
+    }
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keys: prints the tables of doc/scenario.md. keys FILE: loads a scenario and reports its mistakes. */
+#include "simulator/arena.h"
+#include "simulator/scenario.h"
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        scenario_print_keys(stdout);
+        return 0;
+    }
+    struct arena *arena = arena_create();
+    struct diag diag = {.out = stderr};
+    struct scenario_request request = {.file = argv[1]};
+    bool good = scenario_load(&request, arena, &diag);
+    arena_destroy(arena);
+    return !good;
+}
