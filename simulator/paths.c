@@ -3,6 +3,7 @@
 
 #include "simulator/arena.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -88,6 +89,55 @@ const char *path_find_installed(enum installed kind, const char *name, const cha
         found = find_in(directory, strlen(directory), name, ending, arena);
     }
     return found;
+}
+
+struct listing {
+    const char **names;
+    size_t count, capacity;
+    const char *ending;
+    struct arena *arena;
+};
+
+static void list_directory(struct listing *listing, const char *path)
+{
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name), end = strlen(listing->ending);
+        if (length <= end || strcmp(entry->d_name + length - end, listing->ending) || entry->d_name[0] == '.')
+            continue;
+        listing->names = array_grow(listing->names, &listing->capacity, listing->count + 1, sizeof *listing->names);
+        listing->names[listing->count++] = path_name(entry->d_name, listing->ending, listing->arena);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena)
+{
+    struct listing listing = {.ending = ending, .arena = arena};
+    const char *prefix = prefix_of_executable(arena);
+    for (const char *list = getenv(installed[kind].variable); list && *list;) {
+        size_t length = strcspn(list, ":");
+        list_directory(&listing, arena_print(arena, "%.*s", (int)length, list));
+        list += length + (list[length] == ':');
+    }
+    if (prefix)
+        list_directory(&listing, path_resolve(prefix, installed[kind].directory, arena));
+    list_directory(&listing, path_resolve(STAGESIM_PREFIX, installed[kind].directory, arena));
+    if (listing.count)
+        qsort(listing.names, listing.count, sizeof *listing.names, compare_names);
+    const char **names = arena_array(arena, listing.count + 1, sizeof *names);
+    *count = 0;
+    for (size_t i = 0; i < listing.count; i++)
+        if (i == 0 || strcmp(listing.names[i], listing.names[i - 1]))
+            names[(*count)++] = listing.names[i];
+    free(listing.names);
+    return names;
 }
 
 bool path_check_readable(const char *path, struct fault *fault)

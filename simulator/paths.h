@@ -6,6 +6,7 @@
 #include "simulator/diagnostics.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct arena;
 
@@ -21,6 +22,8 @@ const char *path_resolve(const char *directory, const char *path, struct arena *
  * $STAGESIM_PLATFORMS, $STAGESIM_MODELS; separated by ':'), then the installed one beside the executable, then that of
  * installation. Names with a '/' are never found. Memory from the arena. */
 const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena);
+/* The names that path_find_installed finds for a kind and ending, in alphabetical order; `count` of them. Memory from the arena. */
+const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena);
 /* A file that can be read, and no directory or device, of which reading could wait for ever. False with the fault filled. */
 bool path_check_readable(const char *path, struct fault *fault);
 
