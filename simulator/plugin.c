@@ -17,17 +17,35 @@ static bool is_word(const char *name)
     return length && length <= NAME_MAX_LENGTH && !name[length];
 }
 
+enum { BITS = 32 }; /* of a STAGESIM_FIELD_NAMES value */
+
+static bool check_names(const struct stagesim_field *field, const char *path, struct fault *fault)
+{
+    size_t count = 0;
+    if (field->type != STAGESIM_FIELD_NAME && field->type != STAGESIM_FIELD_NAMES)
+        return true;
+    while (field->names && field->names[count])
+        count++;
+    if (!count)
+        return fault_set(fault, "%s: field '%s' has no names", path, field->key);
+    return field->type == STAGESIM_FIELD_NAME || count <= BITS ||
+           fault_set(fault, "%s: field '%s' has %zu names, more than the %d bits of its value", path, field->key, count, BITS);
+}
+
 /* What the reader of the scenario relies on; a table that breaks it would let a scenario write beyond the parameters. */
 static bool check_fields(const struct stagesim_workload *workload, const char *path, struct fault *fault)
 {
     for (const struct stagesim_field *field = workload->fields; field && field->key; field++) {
         size_t size = workload->parameters_size;
+        const char *dot = strchr(field->key, '.');
+        if (!*field->key || dot == field->key || (dot && (!dot[1] || strchr(dot + 1, '.'))))
+            return fault_set(fault, "%s: '%s' is no field's key; expected 'key' or 'section.key'", path, field->key);
         if ((unsigned)field->type > STAGESIM_FIELD_NAMES)
             return fault_set(fault, "%s: field '%s' has the unknown type %d", path, field->key, (int)field->type);
         if (field->offset > size || fields_type_size(field->type) > size - field->offset)
             return fault_set(fault, "%s: field '%s' lies outside the %zu bytes of parameters", path, field->key, size);
-        if ((field->type == STAGESIM_FIELD_NAME || field->type == STAGESIM_FIELD_NAMES) && !field->names)
-            return fault_set(fault, "%s: field '%s' has no names", path, field->key);
+        if (!check_names(field, path, fault))
+            return false;
     }
     return true;
 }
