@@ -5,6 +5,7 @@
 #include "schedules/plan_check.h"
 #include "schedules/plan_file.h"
 #include "simulator/arena.h"
+#include "simulator/engine.h"
 #include "workloads/pipeline.h"
 
 #include <assert.h>
@@ -145,7 +146,7 @@ static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pi
 {
     const struct scenario *scenario = job->scenario;
     if (scenario->schedule_file)
-        return plan_file_read(scenario->schedule_file, scenario->workers, scenario->micro_batches, job->diag);
+        return plan_file_read(scenario->schedule_file, job->diag);
     struct schedule_request request = scenario_schedule_request(scenario);
     double chunks = (double)costs->stages / scenario->workers;
     request.iterations = scenario->schedule->crosses ? job->crossing : 1;
@@ -165,6 +166,29 @@ static void copy_staleness(struct stagesim_job *job)
     job->job->staleness = staleness;
 }
 
+static void report_mistake(void *user, const struct plan_mistake *mistake)
+{
+    struct stagesim_job *job = user;
+    diag_error(job->diag, scenario_place(job->scenario, "schedule"), "%s", mistake->text);
+}
+
+/* A schedule file says itself how many workers and micro-batches it is for. */
+static bool check_plan_size(struct stagesim_job *job)
+{
+    const struct scenario *scenario = job->scenario;
+    if (job->plan->workers != scenario->workers) {
+        diag_error(job->diag, scenario_place(scenario, "parallel.pipeline"), "the pipeline has %u workers, the schedule %s is for %u",
+                   scenario->workers, scenario->schedule_name, job->plan->workers);
+        return false;
+    }
+    if (job->plan->micro_batches / job->plan->iterations != scenario->micro_batches) {
+        diag_error(job->diag, scenario_place(scenario, "batch"), "the batch gives %u micro-batches per replica, the schedule %s is for %u",
+                   scenario->micro_batches, scenario->schedule_name, job->plan->micro_batches / job->plan->iterations);
+        return false;
+    }
+    return true;
+}
+
 static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (costs->size != sizeof *costs) {
@@ -177,11 +201,9 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     job->plan = make_plan(job, costs);
     if (!job->plan)
         return false;
-    struct plan_fault fault;
-    if (!plan_check(job->plan, &fault)) {
-        diag_error(job->diag, scenario_place(job->scenario, "schedule"), "%s", fault.text);
+    struct plan_reporter reporter = {report_mistake, job};
+    if (!plan_check(job->plan, &reporter) || !check_plan_size(job))
         return false;
-    }
     if (job->plan->stages != costs->stages) {
         api_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages, costs->stages);
         return false;
@@ -262,6 +284,70 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     program_builder_destroy(building.builder);
     plan_destroy(building.plan);
     return ok ? job : NULL;
+}
+
+/* Ends of the iterations: when the last operation of each is done, on any rank. */
+static void iteration_ends(const struct program *program, const struct timeline *timeline, double *ends)
+{
+    for (uint32_t iteration = 0; iteration < program->iterations; iteration++)
+        ends[iteration] = 0;
+    for (uint32_t index = 0; index < timeline->rank_count; index++) {
+        const struct position *position = &program->positions[program->mesh->position_of[timeline->ranks[index]]];
+        for (uint32_t id = 0; id < position->operation_count; id++) {
+            double *end = &ends[position->operations[id].iteration];
+            *end = fmax(*end, timeline->moments[index][id].end);
+        }
+    }
+}
+
+/* The first iteration whose interval is the steady one: the two before agree. 0 when there is none. */
+static uint32_t steady_iteration(const double *ends, uint32_t count)
+{
+    for (uint32_t i = 3; i < count; i++) {
+        double before = ends[i - 2] - ends[i - 3], interval = ends[i - 1] - ends[i - 2];
+        if (fabs(interval - before) <= 1e-9 * fabs(interval))
+            return i;
+    }
+    return 0;
+}
+
+/* Iterations to simulate: tries with more and more on the analytic engine. 0 after a mistake was reported. */
+static uint32_t find_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag)
+{
+    uint32_t most = 2 * scenario->workers + 1;
+    for (uint32_t crossing = 4;; crossing = crossing * 2 < most ? crossing * 2 : most) {
+        struct arena *scratch = arena_create();
+        struct job *job = job_create(scenario, platform, crossing, scratch, diag);
+        uint32_t steady = 0;
+        if (job) {
+            struct fault fault = {""};
+            struct timeline *timeline = timeline_create(job->program);
+            double *ends = arena_array(scratch, job->program->iterations, sizeof *ends);
+            if (engine_analytic.run(job->program, platform, job->hosts, timeline, NULL, &fault)) {
+                iteration_ends(job->program, timeline, ends);
+                steady = steady_iteration(ends, job->program->iterations);
+            } else {
+                steady = crossing; /* let the run itself report the fault */
+            }
+            timeline_destroy(timeline);
+        }
+        arena_destroy(scratch);
+        if (!job)
+            return 0;
+        if (steady || crossing >= most)
+            return steady ? steady + 1 : most;
+    }
+}
+
+struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena, struct diag *diag)
+{
+    uint32_t crossing = 1;
+    if (scenario->schedule && scenario->schedule->crosses) {
+        if (!scenario_check_platform(scenario, platform, diag))
+            return NULL;
+        crossing = find_crossing(scenario, platform, diag);
+    }
+    return crossing ? job_create(scenario, platform, crossing, arena, diag) : NULL;
 }
 
 void job_describe(const struct job *job, struct run_description *run)

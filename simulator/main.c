@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const command_table[] = {&command_schedule, &command_list, NULL};
+const struct command *const command_table[] = {
+    &command_run, &command_compare, &command_check, &command_schedule, &command_list, NULL,
+};
 
 int command_usage(const struct command *command, const char *format, ...)
 {

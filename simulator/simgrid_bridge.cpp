@@ -203,15 +203,9 @@ void find_route(struct platform *platform, uint32_t from, uint32_t to, struct pl
     *route = {latency, bandwidth, static_cast<uint32_t>(loaded->route_links.size()), loaded->route_links.data()};
 }
 
-struct platform *load(const char *file, const char *const *config, size_t config_count, struct arena *arena)
+struct platform *load(const char *file, struct arena *arena)
 {
-    static char program[] = "stagesim", quiet[] = "--log=root.thres:critical", layout[] = "--log=root.fmt:%m%n";
-    static char *arguments[] = {program, quiet, layout, nullptr};
-    int count = 3;
-    sg4::Engine *engine = sg4::Engine::get_instance(&count, arguments);
-    set_defaults();
-    for (size_t i = 0; i < config_count; i++)
-        sg4::Engine::set_config(config[i]);
+    sg4::Engine *engine = sg4::Engine::get_instance();
     engine->load_platform(file);
     engine->seal_platform();
     sg4::Host::on_state_change_cb(throw_on_host_failure);
@@ -250,10 +244,26 @@ void run_body(void (*body)(void *), void *argument)
 
 } // namespace
 
-struct platform *bridge_load(const char *file, const char *const *config, size_t config_count, struct arena *arena, struct fault *fault)
+bool bridge_configure(const char *const *config, size_t count, struct fault *fault)
+{
+    static char program[] = "stagesim", quiet[] = "--log=root.thres:critical", layout[] = "--log=root.fmt:%m%n";
+    static char *arguments[] = {program, quiet, layout, nullptr};
+    int argument_count = 3;
+    try {
+        sg4::Engine::get_instance(&argument_count, arguments);
+        set_defaults();
+        for (size_t i = 0; i < count; i++)
+            sg4::Engine::set_config(config[i]);
+    } catch (const std::exception &exception) {
+        return fault_set(fault, "%s", exception.what());
+    }
+    return true;
+}
+
+struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault)
 {
     try {
-        return load(file, config, config_count, arena);
+        return load(file, arena);
     } catch (const std::exception &exception) {
         fault_set(fault, "%s", exception.what());
     }

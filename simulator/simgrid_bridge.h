@@ -13,10 +13,12 @@ extern "C" {
 
 struct arena;
 
-/* Loads the platform file after setting stagesim's defaults and then `config` ("key:value" strings as in SimGrid's --cfg,
- * count of them). The platform lives in the arena. NULL with the fault filled, whose text begins with FILE:LINE where
- * SimGrid knows it. */
-struct platform *bridge_load(const char *file, const char *const *config, size_t config_count, struct arena *arena, struct fault *fault);
+/* Sets stagesim's defaults and then `config` ("key:value" strings as in SimGrid's --cfg, count of them). False with the fault
+ * filled when SimGrid knows no such key or value; of some wrong values it ends the process instead. */
+bool bridge_configure(const char *const *config, size_t count, struct fault *fault);
+/* Loads the platform file; to be called once, after bridge_configure. The platform lives in the arena. NULL with the fault
+ * filled. */
+struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault);
 
 /* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. */
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);

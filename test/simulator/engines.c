@@ -196,7 +196,7 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     struct mesh mesh = {0};
     struct program *program = lower(plan, setting, &mesh, arena);
     char *file = mesh_platform_write(mesh.ranks, setting->latency, setting->bandwidth);
-    struct platform *platform = bridge_load(file, NULL, 0, arena, &fault);
+    struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(file, arena, &fault) : NULL;
     CHECK(platform, "%s", fault.text);
     unlink(file);
     free(file);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/run_print.h"
+
+#include "analysis/table.h"
+
+static void print_figure(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%-18s %s\n", name, value);
+}
+
+static void print_bubble(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    fprintf(out, "%-18s %s of the iteration, mean over ranks:", "bubble", quantity_percent(text, report->bubble));
+    for (int cause = 0; cause < CAUSES; cause++)
+        if (report->causes[cause] > 0)
+            fprintf(out, " %s %s", cause_names[cause], quantity_percent(text, report->causes[cause]));
+    fputc('\n', out);
+}
+
+static void print_memory(FILE *out, const struct report *report)
+{
+    char peak[QUANTITY_MAX], capacity[QUANTITY_MAX];
+    if (report->peak_bytes <= 0)
+        return;
+    fprintf(out, "%-18s %s per rank at most", "memory", quantity_binary_bytes(peak, report->peak_bytes));
+    if (report->capacity_bytes > 0)
+        fprintf(out, " of %s: %s", quantity_binary_bytes(capacity, report->capacity_bytes), report->fits ? "fits" : "does not fit");
+    fputc('\n', out);
+}
+
+static void print_throughput(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    if (report->samples_per_s > 0)
+        fprintf(out, "%-18s %.6g samples/s\n", "throughput", report->samples_per_s);
+    if (report->tokens_per_s > 0)
+        fprintf(out, "%-18s %.6g tokens/s\n", "", report->tokens_per_s);
+    if (report->mfu > 0)
+        print_figure(out, "MFU", quantity_percent(text, report->mfu));
+    if (report->hfu > 0)
+        print_figure(out, "HFU", quantity_percent(text, report->hfu));
+    if (report->energy >= 0)
+        fprintf(out, "%-18s %.6g J\n", "energy", report->energy);
+}
+
+static void print_communication(FILE *out, const struct report *report)
+{
+    char exposed[QUANTITY_MAX], overlapped[QUANTITY_MAX], bytes[QUANTITY_MAX];
+    if (report->sent_bytes <= 0 && report->exposed + report->overlapped <= 0)
+        return;
+    fprintf(out, "%-18s %s exposed, %s overlapped per rank; %s sent\n", "communication", quantity_seconds(exposed, report->exposed),
+            quantity_seconds(overlapped, report->overlapped), quantity_decimal_bytes(bytes, report->sent_bytes));
+}
+
+static void print_workers(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    struct table *table = table_create();
+    table_column(table, "worker", '>');
+    table_column(table, "host", '<');
+    table_column(table, "busy", '>');
+    table_column(table, "utilization", '>');
+    for (int cause = 0; cause < CAUSES; cause++)
+        table_column(table, cause_names[cause], '>');
+    table_column(table, "in flight", '>');
+    for (uint32_t i = 0; i < report->worker_count; i++) {
+        const struct worker_report *worker = &report->workers[i];
+        table_cell(table, "%u", worker->position);
+        table_cell(table, "%s", worker->host);
+        table_cell(table, "%s", quantity_seconds(text, worker->busy));
+        table_cell(table, "%s", quantity_percent(text, 1 - worker->bubble));
+        for (int cause = 0; cause < CAUSES; cause++)
+            table_cell(table, "%s", quantity_percent(text, worker->causes[cause]));
+        table_cell(table, "%.4g", worker->peak_in_flight);
+    }
+    table_print(table, out, 0);
+    table_destroy(table);
+}
+
+void run_print(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    fprintf(out, "%-18s %s, %s on %u ranks of %s (%s engine)\n", "run", report->run.scenario_name,
+            report->run.schedule ? report->run.schedule : report->run.workload, report->ranks, report->run.platform_file,
+            report->run.engine);
+    print_figure(out, "iteration", quantity_seconds(text, report->iteration));
+    print_bubble(out, report);
+    print_throughput(out, report);
+    print_communication(out, report);
+    print_memory(out, report);
+    fputc('\n', out);
+    print_workers(out, report);
+}

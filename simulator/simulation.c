@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/simulation.h"
+
+#include "analysis/chrome_trace.h"
+#include "analysis/gantt_collect.h"
+#include "analysis/operations_csv.h"
+#include "analysis/paje.h"
+#include "analysis/picture_timeline.h"
+#include "analysis/run_print.h"
+#include "analysis/summary.h"
+#include "simulator/arena.h"
+#include "simulator/command.h"
+#include "simulator/engine.h"
+#include "simulator/isolate.h"
+#include "simulator/job.h"
+#include "simulator/progress.h"
+#include "simulator/simgrid_bridge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* How far a child came, to tell bad input from a failed simulation when SimGrid ends the process. */
+enum stage { STAGE_CONFIGURING = 1, STAGE_LOADING, STAGE_RUNNING };
+
+/* One run inside the child. */
+struct run {
+    const struct simulation_request *request;
+    const struct scenario *scenario;
+    struct isolated *self;
+    struct arena *arena;
+    struct diag diag;
+    struct platform *platform;
+    struct job *job;
+};
+
+/* ---- files ---- */
+
+static bool open_file(FILE **file, struct output *output, const char *directory, const char *name, struct fault *fault)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", directory, name);
+    *file = output_open(output, path, fault);
+    return *file != NULL;
+}
+
+static bool open_traces(struct run_files *files, unsigned traces, struct output *output, const char *directory, struct fault *fault)
+{
+    bool ok = true;
+    if (traces & TRACE_CSV)
+        ok = open_file(&files->operations, output, directory, "operations.csv", fault) &&
+             open_file(&files->critical_path, output, directory, "critical-path.csv", fault) &&
+             open_file(&files->slack, output, directory, "slack.csv", fault);
+    if (ok && traces & TRACE_PAJE)
+        ok = open_file(&files->paje, output, directory, "timeline.paje", fault);
+    if (ok && traces & TRACE_CHROME)
+        ok = open_file(&files->chrome, output, directory, "timeline.chrome.json", fault);
+    return ok;
+}
+
+bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output, const char *directory,
+                    struct fault *fault)
+{
+    static const unsigned bits[PICTURE_FORMATS] = {[CANVAS_SVG] = PICTURE_SVG, [CANVAS_PNG] = PICTURE_PNG, [CANVAS_PDF] = PICTURE_PDF};
+    *files = (struct run_files){0};
+    bool ok = open_file(&files->summary, output, directory, "summary.json", fault) &&
+              open_traces(files, scenario->traces, output, directory, fault);
+    for (int format = 0; ok && format < PICTURE_FORMATS; format++) {
+        char name[64];
+        snprintf(name, sizeof name, "timeline.%s", canvas_format_name((enum canvas_format)format));
+        if (scenario->pictures & bits[format])
+            ok = open_file(&files->pictures[format], output, directory, name, fault);
+    }
+    if (ok && scenario->report)
+        ok = open_file(&files->html, output, directory, "report.html", fault);
+    return ok;
+}
+
+static bool write_pictures(const struct run_files *files, const struct gantt *gantt, struct fault *fault)
+{
+    for (int format = 0; format < PICTURE_FORMATS; format++)
+        if (files->pictures[format] && !picture_timeline(gantt, (enum canvas_format)format, NULL, files->pictures[format], fault))
+            return false;
+    return true;
+}
+
+static bool write_files(const struct run *run, const struct timeline *timeline, const struct report *report, const struct gantt *gantt,
+                        struct fault *fault)
+{
+    const struct run_files *files = run->request->files;
+    struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas};
+    summary_write(files->summary, report);
+    if (files->operations)
+        operations_csv_write(files->operations, &source);
+    if (files->critical_path)
+        critical_path_csv_write(files->critical_path, &source);
+    if (files->slack)
+        slack_csv_write(files->slack, &source);
+    if (files->paje)
+        paje_write(files->paje, &source);
+    if (files->chrome)
+        chrome_trace_write(files->chrome, &source);
+    return write_pictures(files, gantt, fault) && output_flush(run->request->output, fault);
+}
+
+/* ---- the child ---- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int fail(const struct run *run, int code, const struct fault *fault)
+{
+    fprintf(run->self->console, "stagesim: %s\n", fault->text);
+    return code;
+}
+
+static void notes(const struct run *run, const struct report *report)
+{
+    if (run->request->quiet)
+        return;
+    if (report->capacity_bytes > 0 && !report->fits)
+        fprintf(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.3g GiB of %.3g GiB\n", report->run.scenario_name,
+                report->run.schedule ? report->run.schedule : report->run.workload, report->peak_bytes / 0x1p30,
+                report->capacity_bytes / 0x1p30);
+    if (report->run.asynchronous)
+        fprintf(run->self->console, "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
+                report->run.schedule);
+}
+
+static void measure(struct report *report, double wall)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    report->wall = wall;
+    report->activities_per_s = wall > 0 ? (double)report->activities / wall : 0;
+    report->peak_rss_bytes = 1024.0 * (double)usage.ru_maxrss;
+}
+
+/* Runs one engine and hands its figures over; the files are those of the last engine. */
+static int run_engine(struct run *run, const struct engine *engine, bool last)
+{
+    struct fault fault = {""};
+    struct progress progress;
+    progress_init(&progress, run->request->quiet ? NULL : run->self->console, engine->name);
+    struct engine_progress hook = progress_hook(&progress);
+    struct timeline *timeline = timeline_create(run->job->program);
+    double started = now();
+    bool ok = engine->run(run->job->program, run->platform, run->job->hosts, timeline, &hook, &fault);
+    double wall = now() - started;
+    progress_finish(&progress);
+    if (!ok)
+        return fail(run, EXIT_FAILED, &fault);
+    struct run_description description;
+    job_describe(run->job, &description);
+    description.engine = engine->name;
+    struct report *report = report_create(&description, timeline, run->platform, run->arena);
+    measure(report, wall);
+    struct comparison_row row = comparison_row_of(report);
+    fwrite(&row, sizeof row, 1, run->self->results);
+    if (last) {
+        struct gantt *gantt = gantt_of_run(report, timeline, &(struct gantt_choice){.messages = true});
+        gantt_save(gantt, run->self->results);
+        notes(run, report);
+        if (run->request->print)
+            run_print(stdout, report);
+        ok = !run->request->files || write_files(run, timeline, report, gantt, &fault);
+        gantt_destroy(gantt);
+    }
+    timeline_destroy(timeline);
+    return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
+}
+
+static bool load_platform(struct run *run)
+{
+    struct fault fault = {""};
+    const struct scenario *scenario = run->scenario;
+    *run->self->stage = STAGE_CONFIGURING;
+    if (!bridge_configure(scenario->simgrid, scenario->simgrid_count, &fault)) {
+        diag_error(&run->diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault.text);
+        return false;
+    }
+    *run->self->stage = STAGE_LOADING;
+    run->platform = bridge_load(scenario->platform, run->arena, &fault);
+    if (!run->platform)
+        diag_error(&run->diag, (struct place){scenario->platform, 0, 0}, "%s", fault.text);
+    return run->platform != NULL;
+}
+
+static int run_engines(struct run *run)
+{
+    bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
+    int code = EXIT_DONE;
+    *run->self->stage = STAGE_RUNNING;
+    if (analytic)
+        code = run_engine(run, &engine_analytic, !simgrid);
+    if (code == EXIT_DONE && simgrid)
+        code = run_engine(run, &engine_simgrid, true);
+    return code;
+}
+
+/* Loads, builds, and does the rest. */
+static int prepare_and(int (*rest)(struct run *run), struct run *run, struct isolated *self)
+{
+    run->self = self;
+    run->arena = arena_create();
+    run->diag = (struct diag){.out = self->console};
+    int code = EXIT_BAD_INPUT;
+    if (load_platform(run) && (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
+        code = rest(run);
+    arena_destroy(run->arena);
+    return code;
+}
+
+static int child(void *user, struct isolated *self)
+{
+    const struct simulation_request *request = user;
+    struct run run = {.request = request, .scenario = request->scenario};
+    return prepare_and(run_engines, &run, self);
+}
+
+/* ---- check ---- */
+
+static void print_what_would_run(const struct run *run, const struct timeline *timeline)
+{
+    struct run_description description;
+    job_describe(run->job, &description);
+    description.engine = engine_analytic.name;
+    struct report *report = report_create(&description, timeline, run->platform, run->arena);
+    const struct mesh *mesh = run->job->program->mesh;
+    uint64_t operations = 0;
+    for (uint32_t position = 0; position < mesh->positions; position++)
+        operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
+    printf("%s: ok\n%u ranks on %u GPUs of %s:", run->scenario->file, mesh->ranks, run->platform->host_count, run->scenario->platform_text);
+    for (unsigned i = 0; i < mesh->axis_count; i++)
+        printf(" %s %u", mesh->axes[i].name, mesh->axes[i].size);
+    printf("\n%llu operations", (unsigned long long)operations);
+    if (run->scenario->schedule_name)
+        printf(", schedule %s, %u micro-batches per replica", run->scenario->schedule_name, run->scenario->micro_batches);
+    putchar('\n');
+    if (report->peak_bytes > 0)
+        printf("%.4g GiB of memory per rank at most%s\n", report->peak_bytes / 0x1p30,
+               report->capacity_bytes <= 0 ? "" : report->fits ? ": fits" : ": does not fit");
+}
+
+static int check_program(struct run *run)
+{
+    struct fault fault = {""};
+    struct timeline *timeline = timeline_create(run->job->program);
+    *run->self->stage = STAGE_RUNNING;
+    bool ok = engine_analytic.run(run->job->program, run->platform, run->job->hosts, timeline, NULL, &fault);
+    if (ok)
+        print_what_would_run(run, timeline);
+    else
+        diag_error(&run->diag, scenario_place(run->scenario, ""), "%s", fault.text);
+    timeline_destroy(timeline);
+    return ok ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static int check_child(void *user, struct isolated *self)
+{
+    struct run run = {.scenario = user};
+    return prepare_and(check_program, &run, self);
+}
+
+/* ---- the parent ---- */
+
+static int report_abnormal_end(const struct scenario *scenario, int stage, const struct fault *fault)
+{
+    struct diag diag = {.out = stderr};
+    if (stage == STAGE_CONFIGURING) {
+        diag_error(&diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault->text);
+        return EXIT_BAD_INPUT;
+    }
+    if (stage == STAGE_LOADING) {
+        diag_error(&diag, (struct place){scenario->platform, 0, 0}, "%s", fault->text);
+        return EXIT_BAD_INPUT;
+    }
+    fprintf(stderr, "stagesim: the simulation failed: %s\n", fault->text);
+    return EXIT_FAILED;
+}
+
+static bool read_results(const struct simulation_request *request, FILE *results, struct simulation_result *result)
+{
+    result->row_count = request->scenario->engine == ENGINE_BOTH ? 2 : 1;
+    if (fread(result->rows, sizeof *result->rows, result->row_count, results) == result->row_count)
+        result->gantt = gantt_load(results);
+    if (!result->gantt)
+        fputs("stagesim: the simulation's results could not be read back\n", stderr);
+    return result->gantt != NULL;
+}
+
+int simulate(const struct simulation_request *request, struct simulation_result *result)
+{
+    struct fault fault = {""};
+    FILE *results;
+    int stage = 0;
+    *result = (struct simulation_result){0};
+    int code = isolate(child, (void *)(uintptr_t)request, &results, &stage, &fault);
+    if (code < 0)
+        code = report_abnormal_end(request->scenario, stage, &fault);
+    else if (code == EXIT_DONE && !read_results(request, results, result))
+        code = EXIT_FAILED;
+    if (results)
+        fclose(results);
+    return code;
+}
+
+int simulation_check(const struct scenario *scenario)
+{
+    struct fault fault = {""};
+    FILE *results;
+    int stage = 0;
+    int code = isolate(check_child, (void *)(uintptr_t)scenario, &results, &stage, &fault);
+    if (code < 0)
+        code = report_abnormal_end(scenario, stage, &fault);
+    if (results)
+        fclose(results);
+    return code;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One scenario simulated in a process of its own: its figures come back, its files are written. */
+#ifndef STAGESIM_SIMULATION_H
+#define STAGESIM_SIMULATION_H
+
+#include "analysis/canvas.h"
+#include "analysis/comparison.h"
+#include "analysis/gantt.h"
+#include "analysis/output.h"
+#include "simulator/scenario.h"
+
+enum { PICTURE_FORMATS = 3 };
+
+/* The files of a run, open for writing; NULL: not wanted. Opened in the parent, so that all runs' files appear together. */
+struct run_files {
+    FILE *summary, *operations, *critical_path, *slack, *paje, *chrome, *html;
+    FILE *pictures[PICTURE_FORMATS]; /* by enum canvas_format */
+};
+
+/* Opens what the scenario wants below `directory` ("" or "NAME/") of the set. False with the fault filled. */
+bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output, const char *directory,
+                    struct fault *fault);
+
+struct simulation_request {
+    const struct scenario *scenario;
+    const struct run_files *files; /* NULL: nothing is written */
+    struct output *output;         /* NULL like files */
+    bool quiet;
+    bool print; /* figures and workers go to standard output */
+};
+
+/* What comes back: with `engine: both` two rows, the analytic one first; the picture's boxes are of the last. */
+struct simulation_result {
+    struct comparison_row rows[2];
+    size_t row_count;
+    struct gantt *gantt; /* the caller owns it */
+};
+
+/* Checks that the scenario could be simulated, dead-locks included, and prints what would run to standard output; returns an
+ * exit code after every mistake was reported on standard error. */
+int simulation_check(const struct scenario *scenario);
+
+/* Runs it; returns an exit code after every mistake was reported on standard error. */
+int simulate(const struct simulation_request *request, struct simulation_result *result);
+
+#endif
