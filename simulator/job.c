@@ -166,10 +166,11 @@ static void copy_staleness(struct stagesim_job *job)
     job->job->staleness = staleness;
 }
 
-static void report_mistake(void *user, const struct plan_mistake *mistake)
+static bool report_mistake(void *user, const struct plan_mistake *mistake)
 {
     struct stagesim_job *job = user;
     diag_error(job->diag, scenario_place(job->scenario, "schedule"), "%s", mistake->text);
+    return job->diag->errors < 20; /* a broken generator makes as many mistakes as it makes slots */
 }
 
 /* A schedule file says itself how many workers and micro-batches it is for. */
