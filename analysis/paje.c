@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Format: B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie, "Paje trace file format", 2010. Events are in the order
- * of time. Aliases: types are letters, containers c, n0 (node), g0 (rank), s0.0 (rank, stream), values v and a number. */
+ * of time. Aliases: types are letters, containers c, n0 (node), g0 (rank), s0.0 (rank, stream), values
+ * v and a number. */
 #include "analysis/paje.h"
 
 #include "analysis/memory_use.h"
@@ -195,7 +196,7 @@ static void put_stream(struct trace *trace, uint32_t rank, uint32_t stream)
     text_char(trace->text, 's');
     text_integer(trace->text, rank);
     text_char(trace->text, '.');
-    put_integer(trace, stream);
+    text_integer(trace->text, stream);
 }
 
 /* Names come from the user's platform; Paje has no escape for quotes. */
@@ -226,7 +227,7 @@ static void put_gpu(struct trace *trace, uint32_t rank, uint32_t node, const cha
     for (uint32_t i = 0; i < position->stream_count; i++) {
         put_container(trace, "");
         put_stream(trace, rank, i);
-        text_string(trace->text, "S g");
+        text_string(trace->text, " S g");
         put_integer(trace, rank);
         text_string(trace->text, "\"");
         text_string(trace->text, streams[i]);
@@ -294,17 +295,14 @@ static void put_values(struct trace *trace)
 {
     for (unsigned kind = 0; kind <= VALUE_WAITING; kind++) {
         const char *name = kind == VALUE_WAITING ? "waiting" : kind_name((enum stagesim_kind)kind);
-        for (const char *type = "AM"; *type; type++) {
-            put_integer(trace, DEFINE_VALUE);
-            text_char(trace->text, *type == 'A' ? 'v' : 'm');
-            put_integer(trace, kind);
-            text_char(trace->text, *type);
-            text_string(trace->text, " \"");
-            text_string(trace->text, name);
-            text_string(trace->text, "\" \"");
-            text_string(trace->text, colours[kind]);
-            text_string(trace->text, "\"\n");
-        }
+        put_integer(trace, DEFINE_VALUE);
+        text_char(trace->text, 'v');
+        put_integer(trace, kind);
+        text_string(trace->text, "A \"");
+        text_string(trace->text, name);
+        text_string(trace->text, "\" \"");
+        text_string(trace->text, colours[kind]);
+        text_string(trace->text, "\"\n");
     }
 }
 
@@ -315,7 +313,7 @@ static void put_state(struct trace *trace, double time, enum happening what, uin
     put_stream(trace, rank, operation->stream);
     if (begins) {
         char name[OPERATION_TEXT_MAX];
-        text_char(trace->text, 'v');
+        text_string(trace->text, " v");
         put_integer(trace, what == WAIT_BEGINS ? (unsigned)VALUE_WAITING : operation->kind);
         text_char(trace->text, '"');
         text_string(trace->text, operation_text(name, trace->program, operation));
@@ -334,9 +332,9 @@ static void put_link(struct trace *trace, double time, enum happening what, uint
         put_stream(trace, rank, operation->stream);
     else
         put_stream(trace, partner_rank(trace->program, rank, stream), stream->opposite);
-    text_char(trace->text, 'm');
-    put_integer(trace, operation->kind);
-    text_char(trace->text, 'k');
+    text_string(trace->text, " \"");
+    text_string(trace->text, kind_name(operation->kind));
+    text_string(trace->text, "\" k");
     text_integer(trace->text, rank);
     text_char(trace->text, '.');
     text_integer(trace->text, id);
@@ -377,7 +375,8 @@ void paje_write(FILE *out, const struct trace_source *source)
     put_values(&trace);
     put_containers(&trace, ranks, count);
     put_events(&trace);
-    put_event(&trace, DESTROY, trace.end, "C c\n");
+    put_event(&trace, DESTROY, trace.end, "C");
+    text_string(trace.text, "c\n");
     text_writer_destroy(trace.text);
     free(trace.levels);
     free(trace.events);
