@@ -31,6 +31,7 @@ void gantt_destroy(struct gantt *gantt)
     free(gantt->rows);
     free(gantt->boxes);
     free(gantt->arrows);
+    free(gantt->levels);
     free(gantt);
 }
 
@@ -60,6 +61,13 @@ void gantt_add_arrow(struct gantt *gantt, const struct gantt_arrow *arrow)
     gantt->arrows = array_grow(gantt->arrows, &gantt->arrow_capacity, gantt->arrow_count + 1, sizeof *gantt->arrows);
     gantt->arrows[gantt->arrow_count++] = *arrow;
     gantt->end = fmax(gantt->end, arrow->end);
+}
+
+void gantt_add_level(struct gantt *gantt, const struct gantt_level *level)
+{
+    assert(isfinite(level->time) && isfinite(level->bytes) && isfinite(level->in_flight) && level->row < gantt->row_count);
+    gantt->levels = array_grow(gantt->levels, &gantt->level_capacity, gantt->level_count + 1, sizeof *gantt->levels);
+    gantt->levels[gantt->level_count++] = *level;
 }
 
 static int compare_numbers(double a, double b)
@@ -110,11 +118,13 @@ void gantt_save(const struct gantt *gantt, FILE *out)
     head.rows = NULL;
     head.boxes = NULL;
     head.arrows = NULL;
+    head.levels = NULL;
     fwrite(save_magic, sizeof save_magic, 1, out);
     fwrite(&head, sizeof head, 1, out);
     save_array(gantt->rows, gantt->row_count, sizeof *gantt->rows, out);
     save_array(gantt->boxes, gantt->box_count, sizeof *gantt->boxes, out);
     save_array(gantt->arrows, gantt->arrow_count, sizeof *gantt->arrows, out);
+    save_array(gantt->levels, gantt->level_count, sizeof *gantt->levels, out);
 }
 
 /* Grows with what is really there, so that a damaged count cannot ask for all memory. */
@@ -141,6 +151,8 @@ static bool is_sound(const struct gantt *gantt)
     }
     for (size_t i = 0; i < gantt->arrow_count && sound; i++)
         sound = gantt->arrows[i].from < gantt->row_count && gantt->arrows[i].to < gantt->row_count;
+    for (size_t i = 0; i < gantt->level_count && sound; i++)
+        sound = gantt->levels[i].row < gantt->row_count;
     return sound;
 }
 
@@ -154,6 +166,7 @@ struct gantt *gantt_load(FILE *in)
     head.rows = load_array(head.row_count, sizeof *head.rows, &head.row_capacity, &good, in);
     head.boxes = load_array(head.box_count, sizeof *head.boxes, &head.box_capacity, &good, in);
     head.arrows = load_array(head.arrow_count, sizeof *head.arrows, &head.arrow_capacity, &good, in);
+    head.levels = load_array(head.level_count, sizeof *head.levels, &head.level_capacity, &good, in);
     struct gantt *gantt = gantt_create("", "", head.unit);
     *gantt = head;
     if (good && is_sound(gantt))

@@ -45,6 +45,12 @@ struct gantt_arrow {
     bool critical;
 };
 
+/* What a row holds in memory from a moment on. */
+struct gantt_level {
+    double time, bytes, in_flight; /* in_flight: micro-batch activations of one worker's share */
+    uint32_t row;
+};
+
 struct gantt_row {
     char label[48];
     double busy; /* share of T in which it computes; negative: not shown */
@@ -61,8 +67,9 @@ struct gantt {
     struct gantt_row *rows;
     struct gantt_box *boxes;
     struct gantt_arrow *arrows;
-    size_t row_count, box_count, arrow_count;
-    size_t row_capacity, box_capacity, arrow_capacity;
+    struct gantt_level *levels; /* by row, then by time; may be none */
+    size_t row_count, box_count, arrow_count, level_count;
+    size_t row_capacity, box_capacity, arrow_capacity, level_capacity;
 };
 
 /* An empty one, one shade, iteration not known; the caller owns it. */
@@ -74,6 +81,8 @@ uint32_t gantt_add_row(struct gantt *gantt, const char *label, double busy);
 /* Times must be finite, start <= end, the row there already. Moves gantt.end. */
 void gantt_add_box(struct gantt *gantt, const struct gantt_box *box);
 void gantt_add_arrow(struct gantt *gantt, const struct gantt_arrow *arrow);
+/* Levels come row by row, in the order of time. */
+void gantt_add_level(struct gantt *gantt, const struct gantt_level *level);
 /* Sorts boxes by row, lane, start and arrows by start; to be called once after the last was added. */
 void gantt_finish(struct gantt *gantt);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/gantt_collect.h"
 
+#include "analysis/memory_use.h"
 #include "analysis/partner.h"
 #include "simulator/arena.h"
 
@@ -196,6 +197,27 @@ static void add_messages(struct collecting *run, uint32_t row)
     }
 }
 
+/* The memory of the rows over time: what is held for the whole run first, then every change. */
+static void add_levels(struct collecting *run)
+{
+    struct arena *arena = arena_create();
+    struct memory_use *use = memory_use_create(run->timeline, arena);
+    for (uint32_t row = 0; row < run->report->worker_count; row++) {
+        const struct stagesim_static_memory *held = &position_of(run, row)->memory;
+        struct gantt_level level = {.row = row, .bytes = held->parameters + held->gradients + held->optimizer + held->buffers};
+        gantt_add_level(run->gantt, &level);
+        size_t count;
+        const struct memory_step *steps = memory_use_steps(use, run->timeline->index_of[run->report->workers[row].rank], &count);
+        for (size_t i = 0; i < count; i++) {
+            level.time = steps[i].time;
+            level.bytes += steps[i].bytes;
+            level.in_flight += steps[i].stash;
+            gantt_add_level(run->gantt, &level);
+        }
+    }
+    arena_destroy(arena);
+}
+
 static bool has_up_pipelines(const struct program *program)
 {
     for (uint32_t i = 0; i < program->mesh->positions; i++) {
@@ -219,6 +241,8 @@ struct gantt *gantt_of_run(const struct report *report, const struct timeline *t
         add_row(&run, row);
     for (uint32_t row = 0; row < report->worker_count && choice->messages; row++)
         add_messages(&run, row);
+    if (choice->levels)
+        add_levels(&run);
     free_critical(&run);
     gantt_finish(run.gantt);
     return run.gantt;
