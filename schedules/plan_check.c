@@ -18,6 +18,7 @@ struct check {
     bool *split;        /* the same index: whether a backward announced a W */
     uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
     unsigned mistakes;
+    bool unclear; /* a slot does not say what it runs, so that nothing can be said to be missing */
     bool stopped; /* nobody wants to hear of more */
 };
 
@@ -158,8 +159,10 @@ static void check_block(struct check *check, uint32_t worker, size_t first, size
 static void check_slot(struct check *check, uint32_t worker, size_t index)
 {
     const struct slot *slot = &check->plan->orders[worker].slots[index];
-    if (!check_range(check, worker, index, slot))
+    if (!check_range(check, worker, index, slot)) {
+        check->unclear = true;
         return;
+    }
     check_place(check, worker, index, slot);
     size_t cell = (size_t)slot->micro_batch * check->plan->stages + slot->stage;
     uint8_t mask = plan_mask(check->plan, worker, slot);
@@ -351,7 +354,8 @@ bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
     check_copies(&check);
     for (uint32_t worker = 0; worker < plan->workers; worker++)
         check_order(&check, worker);
-    check_complete(&check);
+    if (!check.unclear)
+        check_complete(&check);
     free(check.pipeline);
     free(check.split);
     free(check.seen);

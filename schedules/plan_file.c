@@ -57,7 +57,8 @@ static struct excerpt excerpt(const struct piece *piece)
 {
     struct excerpt excerpt = {""};
     size_t size = piece->size < sizeof excerpt.text - 1 ? piece->size : sizeof excerpt.text - 1;
-    memcpy(excerpt.text, piece->text, size);
+    for (size_t i = 0; i < size; i++)
+        excerpt.text[i] = (char)(piece->text[i] ? piece->text[i] : '?');
     return excerpt;
 }
 
@@ -119,15 +120,28 @@ static void read_name(struct reader *reader, const struct piece *field)
     }
 }
 
-static void read_names(struct reader *reader, struct piece line)
+/* Whether any field of a line is the name of a column. */
+static bool names_columns(struct piece line)
+{
+    for (struct piece field; next_field(&line, &field);)
+        for (enum column column = 0; column < COLUMNS; column++)
+            if (is(&field, column_names[column]))
+                return true;
+    return false;
+}
+
+static bool read_names(struct reader *reader, struct piece line)
 {
     struct piece whole = line, field;
+    unsigned before = reader->diag->errors;
+    if (!names_columns(line))
+        return mistake(reader, &whole, "the first line names the columns, separated by commas: worker,kind,stage,micro_batch");
     while (next_field(&line, &field))
         read_name(reader, &field);
     for (enum column column = WORKER; column <= MICRO_BATCH; column++)
         if (!reader->present[column])
-            mistake(reader, &whole, "column '%s' is missing; the first line names the columns: worker,kind,stage,micro_batch",
-                    column_names[column]);
+            mistake(reader, &whole, "column '%s' is missing", column_names[column]);
+    return reader->diag->errors == before;
 }
 
 /* ---- rows ---- */
@@ -225,9 +239,7 @@ static void read_text(struct reader *reader, const char *text, size_t size)
             read_row(reader, line);
             continue;
         }
-        unsigned before = reader->diag->errors;
-        read_names(reader, line);
-        if (reader->diag->errors > before)
+        if (!read_names(reader, line))
             return; /* rows cannot be understood without their columns */
         named = true;
     }
@@ -238,10 +250,10 @@ static void read_text(struct reader *reader, const char *text, size_t size)
 
 /* ---- from rows to a plan ---- */
 
-/* How many of what the rows name, and the row that names the largest micro-batch. */
+/* How many of what the rows name. */
 struct sizes {
     uint32_t workers, stages, pipelines, micro_batches;
-    const struct row *largest;
+    const struct row *largest; /* where the largest number stands */
 };
 
 static uint32_t larger(uint32_t left, uint32_t right)
@@ -249,12 +261,17 @@ static uint32_t larger(uint32_t left, uint32_t right)
     return left > right ? left : right;
 }
 
+static uint32_t largest_number(const struct row *row)
+{
+    return larger(larger(row->worker, row->stage), larger(row->pipeline, row->micro_batch));
+}
+
 static struct sizes sizes_of(const struct reader *reader)
 {
     struct sizes sizes = {.largest = reader->rows};
     for (size_t i = 0; i < reader->row_count; i++) {
         const struct row *row = &reader->rows[i];
-        if (row->micro_batch > sizes.largest->micro_batch)
+        if (largest_number(row) > largest_number(sizes.largest))
             sizes.largest = row;
         sizes.workers = larger(sizes.workers, row->worker + 1);
         sizes.stages = larger(sizes.stages, row->stage + 1);
@@ -267,13 +284,16 @@ static struct sizes sizes_of(const struct reader *reader)
 /* A file that misses more than it has is not worth a list of what is missing, nor the memory for it. */
 static bool check_sizes(const struct reader *reader, const struct sizes *sizes)
 {
+    struct place at = {reader->name, sizes->largest->line, 1};
     uint64_t runs = larger(sizes->pipelines, sizes->micro_batches);
-    if (sizes->stages * runs <= reader->row_count && sizes->workers <= reader->row_count)
+    if (sizes->stages * runs > reader->row_count)
+        diag_error(reader->diag, at, "%u stages and %llu %s need at least %llu rows; the file has %zu", sizes->stages,
+                   (unsigned long long)runs, runs == sizes->micro_batches ? "micro-batches" : "pipelines",
+                   (unsigned long long)(2 * sizes->stages * runs), reader->row_count);
+    else if (sizes->workers > reader->row_count)
+        diag_error(reader->diag, at, "%u workers need at least as many rows; the file has %zu", sizes->workers, reader->row_count);
+    else
         return true;
-    diag_error(reader->diag, (struct place){reader->name, sizes->largest->line, 1},
-               "%u workers, %u stages, %u pipelines and micro-batches up to %u need at least %llu rows; the file has %zu", sizes->workers,
-               sizes->stages, sizes->pipelines, sizes->micro_batches - 1, (unsigned long long)(2 * sizes->stages * runs),
-               reader->row_count);
     return false;
 }
 

@@ -48,7 +48,7 @@ static bool read_time(const char *text, double *time)
 {
     char *end;
     *time = strtod(text, &end);
-    return text[0] >= '0' && text[0] <= '9' && !*end && isfinite(*time) && *time <= 1e15;
+    return text[0] >= '0' && text[0] <= '9' && !*end && text[strspn(text, "0123456789.eE+-")] == '\0' && isfinite(*time) && *time <= 1e15;
 }
 
 static bool read_format(const char *text, enum format *format)

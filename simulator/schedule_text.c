@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-    COLUMNS_MAX = 20000, /* of a whole drawing: beyond it, names that do not fit are cut */
+    COLUMNS_MAX = 400,     /* of a whole drawing, or where that is more */
+    COLUMNS_PER_SLOT = 16, /* of the longest order; beyond it, names that do not fit their slot are cut */
     PANEL_MIN = 20,
     TICK_MIN = 8 /* columns between two times on the axis */
 };
@@ -46,12 +47,13 @@ static int block_label(const struct plan *plan, const struct plan_order *order, 
     return length;
 }
 
-/* Columns per time such that every name fits its slot with a column to spare, within COLUMNS_MAX in all. */
+/* Columns per time such that every name fits its slot with a column to spare, within the most columns in all. */
 static double scale_of(const struct schedule_view *view)
 {
-    double scale = 0;
+    double scale = 0, columns = COLUMNS_MAX;
     for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
         const struct plan_order *order = &view->plan->orders[worker];
+        columns = fmax(columns, COLUMNS_PER_SLOT * (double)order->count);
         for (size_t i = 0; i < order->count; i++) {
             struct plan_span span = plan_timing_span(view->timing, worker, i);
             char text[64];
@@ -59,8 +61,7 @@ static double scale_of(const struct schedule_view *view)
                 scale = fmax(scale, (block_label(view->plan, order, i, text) + 1) / (span.end - span.start));
         }
     }
-    double most = COLUMNS_MAX / view->timing->makespan;
-    return scale > 0 ? fmin(scale, most) : 0;
+    return scale > 0 ? fmin(scale, columns / view->timing->makespan) : 0;
 }
 
 static size_t column_of(const struct drawing *drawing, double time)
