@@ -18,9 +18,9 @@
 
 enum { OPTIONS_MAX = 32, WIDTH_DEFAULT = 120 };
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMATS };
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
 
-static const char *const format_names[FORMATS] = {"text", "csv", "json"};
+static const char *const format_names[FORMATS] = {"text", "csv", "json", "svg", "png", "pdf"};
 
 /* The command line. */
 struct arguments {
@@ -29,7 +29,7 @@ struct arguments {
     const char *options[OPTIONS_MAX]; /* KEY=VALUE */
     size_t option_count;
     double forward, backward, weight, block, latency; /* negative: not given */
-    enum format format;
+    enum format format;                               /* FORMATS: not given */
     const char *output;
 };
 
@@ -96,7 +96,9 @@ static int read_argument(const struct command *command, struct arguments *argume
         arguments->options[arguments->option_count++] = optarg;
         return 0;
     case 'f':
-        return read_format(optarg, &arguments->format) ? 0 : command_usage(command, "'%s' is no format; known are text, csv, json", optarg);
+        return read_format(optarg, &arguments->format)
+                   ? 0
+                   : command_usage(command, "'%s' is no format; known are text, csv, json, svg, png, pdf", optarg);
     case 'o':
         arguments->output = optarg;
         return 0;
@@ -105,9 +107,17 @@ static int read_argument(const struct command *command, struct arguments *argume
     }
 }
 
+/* Without --format the ending of the output file says it. */
+static void choose_format(struct arguments *arguments)
+{
+    const char *dot = arguments->output ? strrchr(arguments->output, '.') : NULL;
+    if (arguments->format == FORMATS && (!dot || !read_format(dot + 1, &arguments->format)))
+        arguments->format = FORMAT_TEXT;
+}
+
 static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
 {
-    *arguments = (struct arguments){.iterations = 1, .forward = 1, .backward = 2, .weight = -1, .block = -1};
+    *arguments = (struct arguments){.iterations = 1, .forward = 1, .backward = 2, .weight = -1, .block = -1, .format = FORMATS};
     opterr = 1;
     for (int option; (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;) {
         int code = read_argument(command, arguments, option);
@@ -117,6 +127,7 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
     if (optind + 1 != argc)
         return command_usage(command, optind == argc ? "which schedule?" : "one schedule at a time");
     arguments->name = argv[optind];
+    choose_format(arguments);
     if (arguments->weight < 0)
         arguments->weight = arguments->backward / 2;
     if (arguments->weight > arguments->backward)
@@ -223,22 +234,19 @@ static unsigned terminal_width(void)
     return WIDTH_DEFAULT;
 }
 
-static void write_view(FILE *out, const struct arguments *arguments, const struct schedule_view *view)
+static bool write_view(FILE *out, const struct arguments *arguments, const struct schedule_view *view, struct fault *fault)
 {
     bool terminal = !arguments->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-    switch (arguments->format) {
-    case FORMAT_TEXT:
-        schedule_text_write(out, view, (struct schedule_text_style){arguments->output ? WIDTH_DEFAULT : terminal_width(), terminal});
-        break;
-    case FORMAT_CSV:
+    enum canvas_format picture;
+    if (canvas_format_of(format_names[arguments->format], &picture))
+        return schedule_picture_write(out, view, picture, fault);
+    if (arguments->format == FORMAT_CSV)
         schedule_csv_write(out, view);
-        break;
-    case FORMAT_JSON:
+    else if (arguments->format == FORMAT_JSON)
         schedule_json_write(out, view);
-        break;
-    case FORMATS:
-        break;
-    }
+    else
+        schedule_text_write(out, view, (struct schedule_text_style){arguments->output ? WIDTH_DEFAULT : terminal_width(), terminal});
+    return true;
 }
 
 /* To the file of -o, which appears whole or not at all. */
@@ -249,13 +257,11 @@ static int write_file(const struct arguments *arguments, const struct schedule_v
     const char *name = path_name(arguments->output, "", arena);
     struct output *output = output_create(path_directory(arguments->output, arena), &fault);
     FILE *out = output ? output_open(output, name, &fault) : NULL;
-    bool done = false;
-    if (out) {
-        write_view(out, arguments, view);
+    bool done = out && write_view(out, arguments, view, &fault);
+    if (done)
         done = output_commit(output, &fault);
-    } else {
+    else
         output_abort(output);
-    }
     arena_destroy(arena);
     if (!done)
         fprintf(stderr, "stagesim schedule: %s\n", fault.text);
@@ -266,10 +272,11 @@ static int write_result(const struct arguments *arguments, const struct schedule
 {
     if (arguments->output)
         return write_file(arguments, view);
-    write_view(stdout, arguments, view);
-    if (!fflush(stdout) && !ferror(stdout))
+    struct fault fault = {""};
+    bool written = write_view(stdout, arguments, view, &fault);
+    if (written && !fflush(stdout) && !ferror(stdout))
         return EXIT_DONE;
-    fprintf(stderr, "stagesim schedule: standard output: %s\n", strerror(errno));
+    fprintf(stderr, "stagesim schedule: standard output: %s\n", written ? strerror(errno) : fault.text);
     return EXIT_FAILED;
 }
 
@@ -361,8 +368,9 @@ const struct command command_schedule = {
             "  --weight S           its part that is the weight gradient (half of it)\n"
             "  --block S            time of a forward and a backward as one block (their sum)\n"
             "  --latency S          time of a message from worker to worker (0)\n"
-            "  --format FORMAT      text, csv or json (text)\n"
+            "  --format FORMAT      text, csv, json, svg, png or pdf (what FILE ends in, else text)\n"
             "  -o, --output FILE    write there instead of to standard output\n\n"
-            "example:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n",
+            "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"
+            "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n",
     .run = run,
 };

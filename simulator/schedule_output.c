@@ -3,6 +3,10 @@
 
 #include "analysis/json_writer.h"
 #include "analysis/number_text.h"
+#include "analysis/picture_schedule.h"
+#include "simulator/arena.h"
+
+#include <stdlib.h>
 
 unsigned schedule_block_place(const struct plan_order *order, size_t index)
 {
@@ -148,4 +152,43 @@ void schedule_json_write(FILE *out, const struct schedule_view *view)
     json_array_end(&json);
     json_object_end(&json);
     fputc('\n', out);
+}
+
+static void add_timed_slots(struct timed_slot *slots, const struct schedule_view *view, uint32_t worker)
+{
+    const struct plan_order *order = &view->plan->orders[worker];
+    for (size_t i = 0; i < order->count; i++) {
+        const struct slot *slot = &order->slots[i];
+        struct plan_span span = plan_timing_span(view->timing, worker, i);
+        slots[i] = (struct timed_slot){.start = span.start,
+                                       .end = span.end,
+                                       .worker = worker,
+                                       .micro_batch = slot->micro_batch,
+                                       .stage = slot->stage,
+                                       .pipeline = slot->pipeline,
+                                       .part = slot->part,
+                                       .block = (uint8_t)schedule_block_place(order, i),
+                                       .kind = slot_letter(slot->kind)};
+    }
+}
+
+bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format, struct fault *fault)
+{
+    const struct plan *plan = view->plan;
+    size_t count = view->timing->first[plan->workers];
+    struct timed_slot *slots = array_grow(NULL, &(size_t){0}, count, sizeof *slots);
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        add_timed_slots(slots + view->timing->first[worker], view, worker);
+    struct timed_plan timed = {.name = view->name,
+                               .workers = plan->workers,
+                               .stages = plan->stages,
+                               .pipelines = plan->pipelines,
+                               .micro_batches = plan->micro_batches,
+                               .iteration = view->timing->iteration,
+                               .ratio = view->timing->ratio,
+                               .slots = slots,
+                               .slot_count = count};
+    bool written = picture_schedule(&timed, format, out, fault);
+    free(slots);
+    return written;
 }

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_SCHEDULE_OUTPUT_H
 #define STAGESIM_SCHEDULE_OUTPUT_H
 
+#include "analysis/canvas.h"
 #include "schedules/plan_timing.h"
 #include "schedules/schedule.h"
 
@@ -32,6 +33,9 @@ void schedule_csv_write(FILE *out, const struct schedule_view *view);
 
 /* The figures under the summary's names, and the slots under those of the csv. */
 void schedule_json_write(FILE *out, const struct schedule_view *view);
+
+/* The picture. False with the fault filled when it could not be drawn or written. */
+bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format, struct fault *fault);
 
 /* Slots of a block of two that stand at the front (1) and behind (2); 0: alone. */
 unsigned schedule_block_place(const struct plan_order *order, size_t index);
