@@ -305,6 +305,44 @@ const struct device_model *device_of_capability(unsigned capability, bool nvlink
     return NULL;
 }
 
+/* PCI ids as NVIDIA's drivers report them; the PCI ID repository lists them. */
+const struct device_model *device_of_pci(unsigned vendor, unsigned device)
+{
+    static const struct {
+        unsigned vendor, device;
+        const char *model;
+    } rows[] = {{0x10de, 0x15f8, "P100-PCIE-16GB"},
+                {0x10de, 0x15f9, "P100-SXM2-16GB"},
+                {0x10de, 0x1db1, "V100-SXM2-16GB"},
+                {0x10de, 0x1db4, "V100-PCIE-16GB"},
+                {0x10de, 0x1db5, "V100-SXM2-32GB"},
+                {0x10de, 0x1db8, "V100-SXM3-32GB"},
+                {0x10de, 0x1eb8, "T4"},
+                {0x10de, 0x2236, "A10"},
+                {0x10de, 0x20b0, "A100-SXM4-40GB"},
+                {0x10de, 0x20b2, "A100-SXM4-80GB"},
+                {0x10de, 0x20b5, "A100-PCIE-80GB"},
+                {0x10de, 0x20f1, "A100-PCIE-40GB"},
+                {0x10de, 0x2330, "H100-SXM5-80GB"},
+                {0x10de, 0x2331, "H100-PCIE-80GB"},
+                {0x10de, 0x2335, "H200-SXM5-141GB"},
+                {0x10de, 0x2342, "GH200-96GB"},
+                {0x10de, 0x2901, "B200-180GB"},
+                {0x1002, 0x7408, "MI250X-GCD"},
+                {0x1002, 0x740c, "MI250X-GCD"},
+                {0x1002, 0x74a1, "MI300X"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].vendor == vendor && rows[i].device == device)
+            return device_find(rows[i].model);
+    return NULL;
+}
+
+unsigned nvlink_count(unsigned generation)
+{
+    static const unsigned counts[] = {0, 4, 6, 12, 18, 18};
+    return generation < sizeof counts / sizeof *counts ? counts[generation] : 0;
+}
+
 /* NVIDIA/nccl src/graph/topo.h for the effective rates. */
 double nvlink_raw(unsigned generation)
 {

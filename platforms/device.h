@@ -33,6 +33,11 @@ const struct device_model *device_match(const char *product, double memory_bytes
  * whether the device has NVLink, which separates the SXM board from the PCIe card. NULL when none fits. */
 const struct device_model *device_of_capability(unsigned capability, bool nvlink);
 
+/* The row for PCI ids, or NULL. */
+const struct device_model *device_of_pci(unsigned vendor, unsigned device);
+
+/* NVLinks of a device of the generation; 0 when unknown. */
+unsigned nvlink_count(unsigned generation);
 /* GB/s that one NVLink of the generation carries per direction: the line rate, and what copies reach. 0 when unknown. */
 double nvlink_raw(unsigned generation);
 double nvlink_effective(unsigned generation);

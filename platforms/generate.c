@@ -276,7 +276,7 @@ static void write_cluster(FILE *out, const struct design *design)
         fprintf(out, "%s%u", i ? "," : "", size[i]);
     if (!torus) {
         double spread = size[0] > 1 ? (double)size[1] * size[2] * size[3] / fabric->oversubscription / (size[0] - 1) : 1;
-        fprintf(out, "%u,%u;%u,2;%u,1;%u", size[0], spread < 1 ? 1 : (unsigned)spread, size[1], size[2], size[3]);
+        fprintf(out, "%u,%u;%u,4;%u,4;%u", size[0], spread < 1 ? 1 : (unsigned)spread, size[1], size[2], size[3]);
     }
     fputs("\">\n", out);
     xml_properties(out, &design->node->parts[0], 4);

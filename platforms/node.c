@@ -5,10 +5,24 @@
 
 #include <string.h>
 
+/* The state of the search for routes from one part, one entry for each part. */
+struct reach {
+    uint32_t hops;  /* NODE_NONE: not reached */
+    double width;   /* narrowest cable on the way */
+    uint32_t cable; /* the last cable on the way */
+};
+
+/* Routes are asked for row by row: the ways from one part serve a whole row. */
+struct node_search {
+    uint32_t start, part_count, cable_count; /* what it was made for */
+    struct reach *reach;
+};
+
 struct node *node_create(struct arena *arena)
 {
     struct node *node = arena_alloc(arena, sizeof *node);
     node->arena = arena;
+    node->search = arena_alloc(arena, sizeof *node->search);
     return node;
 }
 
@@ -76,13 +90,6 @@ double node_port_bandwidth(const struct node *node)
     return sum;
 }
 
-/* The state of the search for routes from one part, one entry for each part. */
-struct reach {
-    uint32_t hops;  /* NODE_NONE: not reached */
-    double width;   /* narrowest cable on the way */
-    uint32_t cable; /* the last cable on the way */
-};
-
 /* Tries to extend the ways that are `hops` long over one cable; true when that reached or widened anything. */
 static bool extend(const struct node *node, struct reach *reach, uint32_t index, uint32_t from, uint32_t hops, uint32_t start)
 {
@@ -112,6 +119,19 @@ static void search(const struct node *node, uint32_t start, struct reach *reach)
     }
 }
 
+static const struct reach *ways_from(const struct node *node, uint32_t start)
+{
+    struct node_search *search_state = node->search;
+    if (search_state->part_count != node->part_count)
+        search_state->reach = arena_array(node->arena, node->part_count, sizeof *search_state->reach);
+    if (search_state->part_count != node->part_count || search_state->cable_count != node->cable_count || search_state->start != start)
+        search(node, start, search_state->reach);
+    search_state->start = start;
+    search_state->part_count = node->part_count;
+    search_state->cable_count = node->cable_count;
+    return search_state->reach;
+}
+
 /* Writes the way to `to` that `search` found, in order of travel. */
 static uint32_t unwind(const struct node *node, const struct reach *reach, uint32_t to, struct node_step *steps, uint32_t capacity)
 {
@@ -129,7 +149,7 @@ static uint32_t unwind(const struct node *node, const struct reach *reach, uint3
 
 /* From a device out of the node over its own exit cable. */
 static uint32_t route_out(const struct node *node, uint32_t device, uint32_t port, struct node_step *steps, uint32_t capacity,
-                          struct reach *reach)
+                          const struct reach *reach)
 {
     uint32_t exit = node->parts[device].exit;
     if (exit == NODE_NONE)
@@ -159,8 +179,7 @@ uint32_t node_route(const struct node *node, uint32_t from, uint32_t to, struct 
     uint32_t port = node_port(node), count;
     bool backwards = from == port || (to != port && from > to); /* both directions of a pair share one way */
     uint32_t start = backwards ? to : from, end = backwards ? from : to;
-    struct reach *reach = arena_array(node->arena, node->part_count, sizeof *reach);
-    search(node, start, reach);
+    const struct reach *reach = ways_from(node, start);
     count = end == port ? route_out(node, start, port, steps, capacity, reach) : unwind(node, reach, end, steps, capacity);
     if (backwards)
         reverse(steps, count);

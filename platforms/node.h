@@ -53,6 +53,7 @@ struct node {
     struct node_part *parts; /* devices first, in rank order */
     struct node_cable *cables;
     size_t part_capacity, cable_capacity;
+    struct node_search *search; /* the ways from the part that was last asked for */
 };
 
 /* One step of a route: the cable, and whether it is used from ends[0] to ends[1]. */
@@ -76,8 +77,8 @@ uint32_t node_port(const struct node *node);
 double node_port_bandwidth(const struct node *node);
 
 /* The route between two parts: fewest cables, then the widest narrowest cable, then the lowest numbers. A route to or from
- * the port ends with the device's exit cable. Writes at most `capacity` steps and returns their number; 0 when there is no
- * route (or it would not fit). */
+ * the port ends with the device's exit cable. From the first call on the node must not change but for exits. Writes at most `capacity`
+ * steps and returns their number; 0 when there is no route (or it would not fit). */
 uint32_t node_route(const struct node *node, uint32_t from, uint32_t to, struct node_step *steps, uint32_t capacity);
 
 /* True when every device hangs on one switch by its own cable and all routes between devices pass that switch. */

@@ -18,9 +18,9 @@ static const struct wire aries = {
     0,
     10,
     0.3 * US,
-    "Aries: injection of about 10 GB/s. A router pair in a chassis has one link of 5.25 GB/s, but adaptive routing adds "
-    "the detours over third routers, so it is given the injection rate; three links between chassis (15.75 GB/s) count "
-    "as two of these. MPI takes 1.3 us over about four links",
+    "Aries: injection of about 10 GB/s; MPI takes 1.3 us over about four links. Adaptive routing spreads what two "
+    "routers exchange over all 15 links of a router (5.25 GB/s each, 79 in all), more than its four nodes inject, so "
+    "links between routers carry four times the injection rate",
     CONFIDENCE_M};
 static const struct wire ici_v3 = {
     "ici", 82, 73.8, 1 * US, "TPU v3 interconnect, 656 Gb/s a link; 90 % of it reached and 1 us a hop estimated", CONFIDENCE_M};

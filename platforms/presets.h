@@ -29,10 +29,6 @@ struct preset {
 const struct preset *preset_table(size_t *count);
 const struct preset *preset_find(const char *name);
 
-/* The presets as `stagesim list presets` shows them: device, memory, peak, links, network, fabric. */
-void preset_print_text(FILE *out);
-void preset_print_json(FILE *out);
-
 /* Builders of nodes; see presets_nodes.c. */
 struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_dgx_2(const struct preset *preset, uint32_t devices, struct arena *arena);

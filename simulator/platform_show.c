@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim platform show: see cmd_platform.c. */
+#include "platforms/view.h"
+#include "platforms/zones.h"
+#include "simulator/arena.h"
+#include "simulator/paths.h"
+#include "simulator/platform_command.h"
+#include "simulator/platform_picture.h"
+#include "simulator/platform_text.h"
+#include "simulator/simgrid_bridge.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMATS };
+
+struct arguments {
+    const char *file;
+    const char *hosts[2]; /* --between; NULL: the whole platform */
+    enum format format;
+    const char *output;
+    struct arena *arena;
+};
+
+static bool read_format(const char *text, enum format *format)
+{
+    static const char *const names[FORMATS] = {"text", "json", "svg", "png"};
+    for (*format = FORMAT_TEXT; *format < FORMATS; (*format)++)
+        if (strcmp(text, names[*format]) == 0)
+            return true;
+    return false;
+}
+
+static const struct option long_options[] = {
+    {"between", required_argument, NULL, 'b'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool find_host(struct platform *platform, const char *name, uint32_t *host, struct fault *fault)
+{
+    char other[256];
+    for (*host = 0; *host < platform->host_count; (*host)++)
+        if (strcmp(platform->hosts[*host].name, name) == 0)
+            return true;
+    size_t capacity = 0;
+    const char **names = array_grow(NULL, &capacity, platform->host_count, sizeof *names);
+    for (uint32_t i = 0; i < platform->host_count; i++)
+        names[i] = platform->hosts[i].name;
+    const char *near = diag_nearest(name, names, platform->host_count);
+    free(names);
+    snprintf(other, sizeof other, near ? "; did you mean '%s'?" : "; the first one is '%s'", near ? near : platform->hosts[0].name);
+    return fault_set(fault, "%s: no GPU is called '%s'%s", platform->file, name, other);
+}
+
+static bool show_route(FILE *out, const struct arguments *arguments, struct platform *platform, struct fault *fault)
+{
+    uint32_t ends[2];
+    if (!find_host(platform, arguments->hosts[0], &ends[0], fault) || !find_host(platform, arguments->hosts[1], &ends[1], fault))
+        return false;
+    if (arguments->format == FORMAT_JSON)
+        platform_route_json(out, platform, ends[0], ends[1]);
+    else
+        platform_route_text(out, platform, ends[0], ends[1]);
+    return true;
+}
+
+static bool show(FILE *out, void *user, struct fault *fault)
+{
+    const struct arguments *arguments = user;
+    if (!path_check_readable(arguments->file, fault))
+        return false;
+    struct platform *platform = bridge_load(arguments->file, NULL, 0, arguments->arena, fault);
+    if (!platform)
+        return false;
+    if (platform->host_count == 0)
+        return fault_set(fault, "%s: no host in it can hold a rank", arguments->file);
+    if (arguments->hosts[0])
+        return show_route(out, arguments, platform, fault);
+    const struct zone *root = zones_read(arguments->file, arguments->arena, fault);
+    if (!root)
+        return false;
+    const struct view *view = view_create(platform, arguments->arena);
+    if (arguments->format == FORMAT_TEXT)
+        platform_text_write(out, view, root);
+    else if (arguments->format == FORMAT_JSON)
+        platform_json_write(out, view, root);
+    else
+        return platform_picture(view, root, arguments->format == FORMAT_SVG ? CANVAS_SVG : CANVAS_PNG, out, fault);
+    return true;
+}
+
+/* getopt_long gives an option one value; --between takes two. */
+static int read_between(const struct command *command, int argc, char **argv, struct arguments *arguments)
+{
+    if (optind >= argc)
+        return command_usage(command, "--between wants two hosts");
+    arguments->hosts[0] = optarg;
+    arguments->hosts[1] = argv[optind++];
+    return 0;
+}
+
+static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
+{
+    int code = 0;
+    while (optind < argc && code == 0) {
+        int option = getopt_long(argc, argv, "-o:", long_options, NULL); /* '-': other arguments come as option 1, in order */
+        if (option == -1)
+            break;
+        if (option == 'b')
+            code = read_between(command, argc, argv, arguments);
+        else if (option == 'o')
+            arguments->output = optarg;
+        else if (option == 'f' && !read_format(optarg, &arguments->format))
+            code = command_usage(command, "'%s' is no format; known are text, json, svg, png", optarg);
+        else if (option == 1 && arguments->file)
+            code = command_usage(command, "one platform at a time");
+        else if (option == 1)
+            arguments->file = optarg;
+        else if (option == '?')
+            code = command_usage(command, "the command line is not understood");
+    }
+    return code;
+}
+
+int platform_show_run(const struct command *command, int argc, char **argv)
+{
+    struct arguments arguments = {.format = FORMAT_TEXT};
+    int code = read_arguments(command, argc, argv, &arguments);
+    if (code)
+        return code;
+    if (!arguments.file)
+        return command_usage(command, "which platform?");
+    if (arguments.hosts[0] && arguments.format >= FORMAT_SVG)
+        return command_usage(command, "a single route is shown as text or json");
+    arguments.arena = arena_create();
+    code = platform_write_result(arguments.output, show, &arguments);
+    arena_destroy(arguments.arena);
+    return code;
+}
