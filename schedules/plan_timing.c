@@ -182,12 +182,16 @@ static void summarize(struct plan_timing *timing, const struct plan *plan)
         timing->span_max = span > timing->span_max ? span : timing->span_max;
     }
     timing->makespan = end - begin;
-    timing->iteration = timing->makespan;
-    if (plan->iterations > 1)
-        timing->iteration = timing->iteration_ends[plan->iterations - 1] - timing->iteration_ends[plan->iterations - 2];
-    double mean = busy / plan->workers / plan->iterations;
-    timing->ratio = timing->iteration > 0 ? 1 - mean / timing->iteration : 0;
-    timing->over_ideal = mean > 0 ? timing->iteration / mean - 1 : 0;
+    timing->mean_busy = busy / plan->workers / plan->iterations;
+    double last = plan->iterations > 1 ? timing->iteration_ends[plan->iterations - 2] : begin;
+    plan_timing_set_iteration(timing, end - last);
+}
+
+void plan_timing_set_iteration(struct plan_timing *timing, double iteration)
+{
+    timing->iteration = iteration;
+    timing->ratio = iteration > 0 ? 1 - timing->mean_busy / iteration : 0;
+    timing->over_ideal = timing->mean_busy > 0 ? iteration / timing->mean_busy - 1 : 0;
 }
 
 void plan_timing_init(struct plan_timing *timing, const struct plan *plan, const struct plan_costs *costs)

@@ -30,6 +30,7 @@ struct plan_timing {
     double *iteration_ends;   /* [iteration]: end of its last slot */
     double makespan;          /* from the first start to the last end */
     double iteration;         /* T: the makespan, or between the last two iteration ends where the plan spells out several */
+    double mean_busy;         /* mean over workers of busy, per iteration */
     double ratio, over_ideal; /* 1 - mean busy / T, T / mean busy - 1, busy per iteration */
     double span_max;          /* largest over workers of 1 - busy / (last end - first start of the worker) */
 };
@@ -37,6 +38,9 @@ struct plan_timing {
 /* Times of a plan that passes plan_check. The caller finishes the timing. */
 void plan_timing_init(struct plan_timing *timing, const struct plan *plan, const struct plan_costs *costs);
 void plan_timing_finish(struct plan_timing *timing);
+
+/* Puts another T in place of the plan's own, and the ratios that follow from it. */
+void plan_timing_set_iteration(struct plan_timing *timing, double iteration);
 
 /* Span of a slot. */
 static inline struct plan_span plan_timing_span(const struct plan_timing *timing, uint32_t worker, size_t index)

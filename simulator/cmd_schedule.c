@@ -3,6 +3,7 @@
 #include "analysis/output.h"
 #include "schedules/plan_check.h"
 #include "schedules/plan_file.h"
+#include "schedules/steady.h"
 #include "simulator/arena.h"
 #include "simulator/command.h"
 #include "simulator/paths.h"
@@ -296,6 +297,8 @@ static int show(const struct arguments *arguments, struct schedule_view *view)
                                .latency = arguments->latency};
     struct plan_timing timing;
     plan_timing_init(&timing, view->plan, &costs);
+    if (view->schedule && view->schedule->crosses && view->plan->iterations == 1)
+        plan_timing_set_iteration(&timing, schedule_steady_iteration(view->schedule, view->request, &costs));
     view->timing = &timing;
     int code = write_result(arguments, view);
     plan_timing_finish(&timing);

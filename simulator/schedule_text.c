@@ -186,9 +186,10 @@ static void write_figures(FILE *out, const struct schedule_view *view)
 {
     const struct plan *plan = view->plan;
     const struct plan_timing *timing = view->timing;
-    write_number(out, plan->iterations > 1 ? "time per iteration " : "time ", timing->iteration);
-    if (plan->iterations > 1)
-        write_number(out, ", of all ", timing->makespan);
+    bool overlap = timing->iteration != timing->makespan;
+    write_number(out, overlap ? "time per iteration " : "time ", timing->iteration);
+    if (overlap)
+        write_number(out, plan->iterations > 1 ? ", of all " : " when iterations follow each other, alone ", timing->makespan);
     fprintf(out, "; bubble %.4f of the time, %.4f over ideal, largest span %.4f\n", timing->ratio, timing->over_ideal, timing->span_max);
     write_per_worker(out, "micro-batches in flight at most:", timing->peak_in_flight, plan->workers);
     bool several = false;
