@@ -72,7 +72,7 @@ static bool show(FILE *out, void *user, struct fault *fault)
     const struct arguments *arguments = user;
     if (!path_check_readable(arguments->file, fault))
         return false;
-    struct platform *platform = bridge_load(arguments->file, NULL, 0, arguments->arena, fault);
+    struct platform *platform = bridge_load(arguments->file, arguments->arena, fault);
     if (!platform)
         return false;
     if (platform->host_count == 0)
