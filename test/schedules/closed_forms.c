@@ -238,3 +238,18 @@ Test(closed_forms, check_values)
                N);
     }
 }
+
+/* Chimera, Figure 1: bubble shares on 2,048 nodes as read off the figure, to 2 points; the figure takes t_B = t_F. */
+Test(closed_forms, chimera_figure_1)
+{
+    static const struct {
+        const char *name;
+        uint32_t workers, micro_batches;
+        double share;
+    } bars[] = {{"gpipe", 8, 8, 0.45}, {"gems", 8, 4, 0.83}, {"1f1b", 16, 16, 0.49}, {"chimera", 32, 32, 0.32}};
+    for (unsigned i = 0; i < 4; i++) {
+        struct outcome outcome =
+            harness_outcome(bars[i].name, bars[i].workers, bars[i].micro_batches, NULL, (struct times){.forward = 1, .backward = 1});
+        cr_expect_float_eq(outcome.ratio, bars[i].share, 0.02, "%s: %.4f instead of %.2f", bars[i].name, outcome.ratio, bars[i].share);
+    }
+}
