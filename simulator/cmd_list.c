@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim list: what there is to choose from. */
 #include "analysis/json_writer.h"
-#include "platforms/presets.h"
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
 #include "simulator/command.h"
 #include "simulator/engine.h"
 #include "simulator/paths.h"
+#include "simulator/platform_text.h"
 #include "simulator/plugin.h"
 #include "workloads/workload_table.h"
 
@@ -71,14 +71,6 @@ static void add_collectives(struct items *items)
     add(items, "all-to-all", "every rank sends a part of its buffer to every other", NULL);
     add(items, "broadcast", "every rank gets one rank's buffer", NULL);
     add(items, "reduce", "one rank gets the sum of all ranks' buffers", NULL);
-}
-
-static void add_presets(struct items *items)
-{
-    size_t count;
-    const struct preset *presets = preset_table(&count);
-    for (size_t i = 0; i < count; i++)
-        add(items, presets[i].name, presets[i].summary, NULL);
 }
 
 /* The first line of a model's file, where it is a comment. */
@@ -155,17 +147,23 @@ static void print_json(const struct items *items)
 
 static const struct list {
     const char *name;
-    void (*add)(struct items *items);
+    void (*add)(struct items *items); /* NULL: a list with columns of its own */
+    void (*text)(FILE *out), (*json)(FILE *out);
 } lists[] = {
-    {"schedules", add_schedules}, {"workloads", add_workloads}, {"collectives", add_collectives},
-    {"presets", add_presets},     {"models", add_models},       {"engines", add_engines},
+    {.name = "schedules", .add = add_schedules},     {.name = "workloads", .add = add_workloads},
+    {.name = "collectives", .add = add_collectives}, {.name = "presets", .text = preset_list_text, .json = preset_list_json},
+    {.name = "models", .add = add_models},           {.name = "engines", .add = add_engines},
 };
 
 static int print_list(const struct list *list, bool json)
 {
     struct items items = {.arena = arena_create()};
-    list->add(&items);
-    (json ? print_json : print_text)(&items);
+    if (list->add) {
+        list->add(&items);
+        (json ? print_json : print_text)(&items);
+    } else {
+        (json ? list->json : list->text)(stdout);
+    }
     arena_destroy(items.arena);
     if (!fflush(stdout) && !ferror(stdout))
         return EXIT_DONE;

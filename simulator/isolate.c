@@ -16,6 +16,15 @@ struct child {
     volatile int *stage;
 };
 
+/* Cuts the backtrace off and returns the text behind SimGrid's time, file and "[category/CRITICAL] ". */
+static const char *undecorated(char *text)
+{
+    char *end = strstr(text, "\nBacktrace"), *start = strstr(text, "/CRITICAL] ");
+    if (end)
+        *end = '\0';
+    return start && (!end || start < end) ? start + strlen("/CRITICAL] ") : text;
+}
+
 /* The last lines that SimGrid wrote before it gave up, without its decoration. */
 static void last_words(FILE *kept, int status, struct fault *fault)
 {
@@ -27,8 +36,9 @@ static void last_words(FILE *kept, int status, struct fault *fault)
     while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
         length--;
     text[length] = '\0';
-    if (length)
-        fault_set(fault, "%.900s", text);
+    const char *words = undecorated(text);
+    if (*words)
+        fault_set(fault, "%.900s", words);
     else if (WIFSIGNALED(status))
         fault_set(fault, "the simulation's process was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else

@@ -3,6 +3,7 @@
 #include "platforms/view.h"
 #include "platforms/zones.h"
 #include "simulator/arena.h"
+#include "simulator/isolate.h"
 #include "simulator/paths.h"
 #include "simulator/platform_command.h"
 #include "simulator/platform_picture.h"
@@ -67,18 +68,8 @@ static bool show_route(FILE *out, const struct arguments *arguments, struct plat
     return true;
 }
 
-static bool show(FILE *out, void *user, struct fault *fault)
+static bool show_whole(FILE *out, const struct arguments *arguments, struct platform *platform, struct fault *fault)
 {
-    const struct arguments *arguments = user;
-    if (!path_check_readable(arguments->file, fault))
-        return false;
-    struct platform *platform = bridge_load(arguments->file, arguments->arena, fault);
-    if (!platform)
-        return false;
-    if (platform->host_count == 0)
-        return fault_set(fault, "%s: no host in it can hold a rank", arguments->file);
-    if (arguments->hosts[0])
-        return show_route(out, arguments, platform, fault);
     const struct zone *root = zones_read(arguments->file, arguments->arena, fault);
     if (!root)
         return false;
@@ -90,6 +81,59 @@ static bool show(FILE *out, void *user, struct fault *fault)
     else
         return platform_picture(view, root, arguments->format == FORMAT_SVG ? CANVAS_SVG : CANVAS_PNG, out, fault);
     return true;
+}
+
+/* In a process of its own, because SimGrid ends it on some mistakes in a platform. Writes the result, or what is wrong. */
+static int show_isolated(void *user, struct isolated *self)
+{
+    const struct arguments *arguments = user;
+    struct fault fault = {""};
+    struct platform *platform = bridge_load(arguments->file, arguments->arena, &fault);
+    bool done = platform != NULL;
+    if (done && platform->host_count == 0)
+        done = fault_set(&fault, "%s: no host in it can hold a rank", arguments->file);
+    else if (done)
+        done = arguments->hosts[0] ? show_route(self->results, arguments, platform, &fault)
+                                   : show_whole(self->results, arguments, platform, &fault);
+    arena_destroy(arguments->arena);
+    if (done)
+        return EXIT_DONE;
+    rewind(self->results);
+    fputs(fault.text, self->results);
+    return EXIT_BAD_INPUT;
+}
+
+/* What the other process wrote: the result, or in the fault what is wrong. */
+static bool take_results(FILE *out, FILE *results, int code, const char *file, struct fault *fault)
+{
+    char buffer[8192];
+    size_t length;
+    if (code < 0) {
+        struct fault last = *fault;
+        fault->text[0] = '\0';
+        return fault_set(fault, "%s: %s", file, last.text);
+    }
+    while (code == EXIT_DONE && (length = fread(buffer, 1, sizeof buffer, results)) > 0)
+        fwrite(buffer, 1, length, out);
+    if (code == EXIT_DONE)
+        return true;
+    length = fread(buffer, 1, sizeof fault->text - 1, results);
+    buffer[length] = '\0';
+    return fault_set(fault, "%s", buffer);
+}
+
+static bool show(FILE *out, void *user, struct fault *fault)
+{
+    const struct arguments *arguments = user;
+    FILE *results = NULL;
+    int stage = 0;
+    if (!path_check_readable(arguments->file, fault))
+        return false;
+    int code = isolate(show_isolated, user, &results, &stage, fault);
+    bool done = take_results(out, results, code, arguments->file, fault);
+    if (results)
+        fclose(results);
+    return done;
 }
 
 /* getopt_long gives an option one value; --between takes two. */
