@@ -19,6 +19,7 @@ struct gantt *gantt_create(const char *title, const char *subtitle, enum gantt_u
     gantt->unit = unit;
     gantt->iteration = -1;
     gantt->shades = 1;
+    gantt->tiers = 1;
     text_clean(gantt->title, sizeof gantt->title, title);
     text_clean(gantt->subtitle, sizeof gantt->subtitle, subtitle);
     return gantt;
@@ -98,12 +99,33 @@ static int compare_arrows(const void *left, const void *right)
     return order ? order : (a->to > b->to) - (a->to < b->to);
 }
 
+/* Gives each collective the first tier of its lane that is free when it starts; where none is, the last. */
+static void set_tiers(struct gantt *gantt)
+{
+    double free_at[GANTT_TIERS_MAX];
+    gantt->tiers = 1;
+    for (size_t i = 0; i < gantt->box_count; i++) {
+        struct gantt_box *box = &gantt->boxes[i];
+        if (box->lane != GANTT_LANE_COLLECTIVE || !(box->end > box->start))
+            continue;
+        bool is_first = i == 0 || gantt->boxes[i - 1].row != box->row || gantt->boxes[i - 1].lane != box->lane;
+        for (int tier = 0; tier < GANTT_TIERS_MAX && is_first; tier++)
+            free_at[tier] = -INFINITY;
+        box->tier = 0;
+        while (box->tier < GANTT_TIERS_MAX - 1 && free_at[box->tier] > box->start)
+            box->tier++;
+        free_at[box->tier] = fmax(free_at[box->tier], box->end);
+        gantt->tiers = box->tier + 1u > gantt->tiers ? box->tier + 1u : gantt->tiers;
+    }
+}
+
 void gantt_finish(struct gantt *gantt)
 {
     if (gantt->box_count)
         qsort(gantt->boxes, gantt->box_count, sizeof *gantt->boxes, compare_boxes);
     if (gantt->arrow_count)
         qsort(gantt->arrows, gantt->arrow_count, sizeof *gantt->arrows, compare_arrows);
+    set_tiers(gantt);
 }
 
 static void save_array(const void *items, size_t count, size_t size, FILE *out)
@@ -144,7 +166,8 @@ static void *load_array(size_t count, size_t size, size_t *capacity, bool *good,
 /* Whether nothing in it points outside of it. */
 static bool is_sound(const struct gantt *gantt)
 {
-    bool sound = gantt->shades >= 1 && gantt->shades <= GANTT_SHADES_MAX && isfinite(gantt->end);
+    bool sound = gantt->shades >= 1 && gantt->shades <= GANTT_SHADES_MAX && gantt->tiers >= 1 && gantt->tiers <= GANTT_TIERS_MAX &&
+                 isfinite(gantt->end);
     for (size_t i = 0; i < gantt->box_count && sound; i++) {
         const struct gantt_box *box = &gantt->boxes[i];
         sound = box->row < gantt->row_count && box->kind < GANTT_KINDS && box->lane < GANTT_LANES && box->end <= gantt->end;

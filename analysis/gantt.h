@@ -25,7 +25,7 @@ enum gantt_kind {
 enum gantt_lane { GANTT_LANE_COMPUTE, GANTT_LANE_COLLECTIVE, GANTT_LANES };
 enum gantt_half { GANTT_WHOLE, GANTT_UPPER, GANTT_LOWER }; /* two boxes of one time share a row's height: a block of two */
 enum gantt_unit { GANTT_SECONDS, GANTT_BARE };
-enum { GANTT_SHADES_MAX = 8 };
+enum { GANTT_SHADES_MAX = 8, GANTT_TIERS_MAX = 4 };
 #define GANTT_NO_NUMBER UINT32_MAX
 enum { GANTT_ARROWS_MOST = 400 }; /* more arrows would hide the boxes: then none are drawn */
 
@@ -35,6 +35,7 @@ struct gantt_box {
     uint8_t kind, lane, half; /* enum gantt_kind, gantt_lane, gantt_half */
     uint8_t shade;            /* 0 .. gantt.shades - 1: pipeline direction or chunk */
     uint8_t part;             /* 0 whole micro-batch, 1 half a, 2 half b */
+    uint8_t tier;             /* filled by gantt_finish: overlapping collectives of a row lie in different tiers of their lane */
     bool critical;            /* on the critical path */
 };
 
@@ -42,7 +43,6 @@ struct gantt_box {
 struct gantt_arrow {
     double start, end;
     uint32_t from, to;
-    bool critical;
 };
 
 /* What a row holds in memory from a moment on. */
@@ -62,6 +62,7 @@ struct gantt {
     enum gantt_unit unit;
     double end;                               /* the axis is 0 .. end at least */
     double iteration, bubble, causes[CAUSES]; /* T, bubble ratio and its shares; iteration negative: not known */
+    uint32_t tiers;                           /* 1 to GANTT_TIERS_MAX: most collectives of a row at one time */
     uint32_t shades;                          /* 1 or more */
     char shade_names[GANTT_SHADES_MAX][24];   /* "down", "up"; used when shades > 1 */
     struct gantt_row *rows;

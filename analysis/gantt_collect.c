@@ -2,7 +2,6 @@
 #include "analysis/gantt_collect.h"
 
 #include "analysis/memory_use.h"
-#include "analysis/partner.h"
 #include "simulator/arena.h"
 
 #include <math.h>
@@ -189,8 +188,7 @@ static void add_messages(struct collecting *run, uint32_t row)
         if (stream->type != OPERATION_SEND || stream->peer >= run->report->worker_count)
             continue;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
-            uint32_t receive = partner_id(run->timeline->program, stream, id);
-            struct gantt_arrow arrow = {moments[id].data_start, moments[id].end, row, stream->peer, run->critical[stream->peer][receive]};
+            struct gantt_arrow arrow = {moments[id].data_start, moments[id].end, row, stream->peer};
             if (run->gantt->arrow_count <= GANTT_ARROWS_MOST && arrow.end > arrow.start)
                 gantt_add_arrow(run->gantt, &arrow);
         }
@@ -214,6 +212,8 @@ static void add_levels(struct collecting *run)
             level.in_flight += steps[i].stash;
             gantt_add_level(run->gantt, &level);
         }
+        level.time = fmax(level.time, run->gantt->end);
+        gantt_add_level(run->gantt, &level);
     }
     arena_destroy(arena);
 }

@@ -66,7 +66,7 @@ static double points_per_time(const struct gantt_layout *layout)
 
 struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_wish *wish)
 {
-    struct gantt_layout layout = {.wish = *wish, .group = 1};
+    struct gantt_layout layout = {.wish = *wish, .group = 1, .tiers = gantt->tiers};
     struct widths widths = measure_widths(gantt);
     double busy = 0, per_second = points_per_time(&layout);
     size_t boxes = 0;
@@ -79,7 +79,7 @@ struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_
     if (gantt->row_count > wish->most_rows)
         layout.group = (uint32_t)((gantt->row_count + wish->most_rows - 1) / wish->most_rows);
     layout.rows = (uint32_t)((gantt->row_count + layout.group - 1) / layout.group);
-    double share = widths.collectives ? 0.26 : 0, gap = 0.22;
+    double share = widths.collectives ? 0.2 + 0.08 * gantt->tiers : 0, gap = 0.22;
     layout.box = fmax(3.5, fmin(wish->box_height, wish->most_height / fmax(1, layout.rows) / (1 + share + gap)));
     layout.box = floor(layout.box * 2) / 2;
     layout.lane = widths.collectives ? fmax(2, layout.box * share) : 0;
@@ -103,6 +103,10 @@ static struct rectangle box_rectangle(const struct gantt_layout *layout, const s
     struct rectangle place = lane_rectangle(layout, x, y, box->row, box->lane);
     place.x = x + box->start * points_per_time(layout);
     place.width = (box->end - box->start) * points_per_time(layout);
+    if (box->lane == GANTT_LANE_COLLECTIVE) {
+        place.height /= layout->tiers;
+        place.y += place.height * box->tier;
+    }
     if (box->half != GANTT_WHOLE) {
         place.height /= 2;
         place.y += box->half == GANTT_LOWER ? place.height : 0;
@@ -114,7 +118,8 @@ static struct rectangle box_rectangle(const struct gantt_layout *layout, const s
 static bool can_merge(const struct gantt_box *a, struct rectangle first, const struct gantt_box *b, struct rectangle next)
 {
     bool narrow = first.width < 1 || next.width < 1;
-    return a->row == b->row && a->lane == b->lane && a->half == b->half && narrow && next.x - (first.x + first.width) < 0.3;
+    return a->row == b->row && a->lane == b->lane && a->half == b->half && a->tier == b->tier && narrow &&
+           next.x - (first.x + first.width) < 0.3;
 }
 
 /* All boxes of one look as one path. */
@@ -226,7 +231,7 @@ static void add_arrow(cairo_t *cr, const struct gantt_layout *layout, const stru
 
 bool gantt_shows_arrows(const struct gantt *gantt, const struct gantt_layout *layout)
 {
-    return !layout->strips && gantt->arrow_count > 0 && gantt->arrow_count <= GANTT_ARROWS_MOST;
+    return !layout->wish.plain && !layout->strips && gantt->arrow_count > 0 && gantt->arrow_count <= GANTT_ARROWS_MOST;
 }
 
 static void draw_arrows(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y)
@@ -344,5 +349,6 @@ void gantt_draw_rows(cairo_t *cr, const struct gantt *gantt, const struct gantt_
         draw_labels(cr, gantt, layout, x, y);
     if (gantt_shows_arrows(gantt, layout))
         draw_arrows(cr, gantt, layout, x, y);
-    draw_critical(cr, gantt, layout, x, y);
+    if (!layout->wish.plain)
+        draw_critical(cr, gantt, layout, x, y);
 }

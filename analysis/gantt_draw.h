@@ -15,12 +15,14 @@ struct gantt_wish {
     double box_height;  /* of a row with few rows; fewer points with many */
     double most_height; /* of all rows together, roughly */
     uint32_t most_rows; /* more are drawn in groups */
+    bool plain;         /* without messages and critical path */
 };
 
 /* How a gantt will be drawn. Every panel row shows `group` rows, the last one perhaps fewer. */
 struct gantt_layout {
     struct gantt_wish wish;
     uint32_t rows, group;
+    uint32_t tiers;          /* of the collective lane */
     double box, lane, pitch; /* heights: compute boxes, the collective lane below (0: none), a row with its gap */
     double height;           /* of all rows */
     double mean_width;       /* of a computation's box, points */

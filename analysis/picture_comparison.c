@@ -43,7 +43,7 @@ static double lay_out_rows(struct page *page, cairo_t *cr)
     double labels = 0, most_height = fmax(110, 960 / (double)page->count);
     for (size_t i = 0; i < page->count; i++) {
         struct panel *panel = &page->panels[i];
-        struct gantt_wish wish = {.width = page->plot_width, .end = page->end, .box_height = 16, .most_height = most_height};
+        struct gantt_wish wish = {.width = page->plot_width, .end = page->end, .box_height = 16, .most_height = most_height, .plain = true};
         wish.most_rows = (uint32_t)(most_height / 4.8);
         panel->layout = gantt_lay_out(panel->gantt, &wish);
         panel->height = fmax(panel->layout.height, figures_height);
@@ -181,12 +181,19 @@ static void draw_panel(cairo_t *cr, const struct page *page, const struct panel 
     draw_figures(cr, page, gantt, panel->y);
 }
 
+/* A subtitle that begins with the page's title need not repeat it. */
+static const char *without_title(const char *subtitle, const char *title)
+{
+    size_t length = strlen(title);
+    return strncmp(subtitle, title, length) == 0 && strncmp(subtitle + length, ": ", 2) == 0 ? subtitle + length + 2 : subtitle;
+}
+
 static void draw_page(cairo_t *cr, const struct page *page, const char *title)
 {
     enum gantt_unit unit = page->panels[0].gantt->unit;
     canvas_text_within(cr, margin, 30, page_width - 2 * margin, title_font, style_text, title);
     if (page->subtitle)
-        canvas_text_within(cr, margin, 48, page_width - 2 * margin, text_font, style_faint, page->subtitle);
+        canvas_text_within(cr, margin, 48, page_width - 2 * margin, text_font, style_faint, without_title(page->subtitle, title));
     for (size_t i = 0; i < page->count; i++)
         gantt_draw_ground(cr, page->panels[i].gantt, &page->panels[i].layout, page->plot_x, page->panels[i].y);
     axis_draw_grid(cr, page->plot_x, page->plot_width, page->panels[0].y - 6, page->axis_y, page->end, unit);

@@ -271,9 +271,19 @@ static struct curves collect_curves(const struct gantt *gantt, bool bytes)
     return curves;
 }
 
+/* Whether the workload says how many bytes activations take. */
+static bool knows_activations(const struct gantt *gantt)
+{
+    for (size_t i = 1; i < gantt->level_count; i++) {
+        if (gantt->levels[i].row == gantt->levels[i - 1].row && gantt->levels[i].bytes != gantt->levels[i - 1].bytes)
+            return true;
+    }
+    return false;
+}
+
 static bool memory_figure(FILE *out, const struct report *report, const struct gantt *gantt, struct fault *fault)
 {
-    bool bytes = report->peak_bytes > 0;
+    bool bytes = knows_activations(gantt);
     if (gantt->level_count == 0)
         return true;
     struct curves curves = collect_curves(gantt, bytes);

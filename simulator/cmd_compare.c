@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/picture_comparison.h"
+#include "analysis/report_html.h"
 #include "analysis/table.h"
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
@@ -121,10 +122,8 @@ static int simulate_all(struct comparison *comparison, struct output *output)
 {
     for (size_t i = 0; i < comparison->count; i++) {
         struct comparison_run *run = &comparison->runs[i];
-        struct simulation_request request = {.scenario = run->scenario,
-                                             .files = output ? &run->files : NULL,
-                                             .output = output,
-                                             .quiet = comparison->options->quiet};
+        struct simulation_request request = {
+            .scenario = run->scenario, .files = output ? &run->files : NULL, .output = output, .quiet = comparison->options->quiet};
         int code = simulate(&request, &run->result);
         if (code != EXIT_DONE)
             return code;
@@ -223,6 +222,25 @@ static bool write_pictures(const struct comparison *comparison, struct output *o
     return true;
 }
 
+static bool write_report(const struct comparison *comparison, struct output *output, struct fault *fault)
+{
+    bool wanted = false;
+    struct comparison_row *rows = arena_array(comparison->arena, comparison->count, sizeof *rows);
+    const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
+    const char **links = arena_array(comparison->arena, comparison->count, sizeof *links);
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct comparison_run *run = &comparison->runs[i];
+        wanted |= run->scenario->report;
+        rows[i] = run->result.rows[run->result.row_count - 1];
+        gantts[i] = run->result.gantt;
+        links[i] = run->scenario->report ? arena_print(comparison->arena, "%sreport.html", run->directory) : NULL;
+    }
+    if (!wanted)
+        return true;
+    FILE *out = output_open(output, "report.html", fault);
+    return out && report_html_comparison(out, comparison->runs[0].scenario->name, rows, gantts, links, comparison->count, fault);
+}
+
 static bool open_all(struct comparison *comparison, struct output *output, struct fault *fault)
 {
     for (size_t i = 0; i < comparison->count; i++)
@@ -239,7 +257,8 @@ static int compare_into(struct comparison *comparison, const char *directory)
     bool ok = output && open_all(comparison, output, &fault);
     if (ok)
         code = simulate_all(comparison, output);
-    if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_pictures(comparison, output, &fault)) {
+    if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_pictures(comparison, output, &fault) &&
+        write_report(comparison, output, &fault)) {
         if (!output_commit(output, &fault))
             code = EXIT_FAILED;
     } else {

@@ -6,6 +6,7 @@
 #include "analysis/operations_csv.h"
 #include "analysis/paje.h"
 #include "analysis/picture_timeline.h"
+#include "analysis/report_html.h"
 #include "analysis/run_print.h"
 #include "analysis/summary.h"
 #include "simulator/arena.h"
@@ -101,6 +102,8 @@ static bool write_files(const struct run *run, const struct timeline *timeline, 
         paje_write(files->paje, &source);
     if (files->chrome)
         chrome_trace_write(files->chrome, &source);
+    if (files->html && !report_html(files->html, report, gantt, fault))
+        return false;
     return write_pictures(files, gantt, fault) && output_flush(run->request->output, fault);
 }
 
@@ -141,6 +144,17 @@ static void measure(struct report *report, double wall)
     report->peak_rss_bytes = 1024.0 * (double)usage.ru_maxrss;
 }
 
+/* Only files show the critical path and memory over time. */
+static struct gantt *make_gantt(const struct run *run, const struct timeline *timeline, const struct report *report)
+{
+    struct gantt_choice choice = {.messages = true};
+    if (run->request->files) {
+        choice.levels = run->request->files->html != NULL;
+        choice.critical = critical_path_create(frame_create(timeline, run->arena), run->arena);
+    }
+    return gantt_of_run(report, timeline, &choice);
+}
+
 /* Runs one engine and hands its figures over; the files are those of the last engine. */
 static int run_engine(struct run *run, const struct engine *engine, bool last)
 {
@@ -163,7 +177,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct comparison_row row = comparison_row_of(report);
     fwrite(&row, sizeof row, 1, run->self->results);
     if (last) {
-        struct gantt *gantt = gantt_of_run(report, timeline, &(struct gantt_choice){.messages = true});
+        struct gantt *gantt = make_gantt(run, timeline, report);
         gantt_save(gantt, run->self->results);
         notes(run, report);
         if (run->request->print)
@@ -244,7 +258,9 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     putchar('\n');
     if (report->peak_bytes > 0)
         printf("%.4g GiB of memory per rank at most%s\n", report->peak_bytes / 0x1p30,
-               report->capacity_bytes <= 0 ? "" : report->fits ? ": fits" : ": does not fit");
+               report->capacity_bytes <= 0 ? ""
+               : report->fits              ? ": fits"
+                                           : ": does not fit");
 }
 
 static int check_program(struct run *run)

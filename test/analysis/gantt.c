@@ -138,7 +138,7 @@ static char *drawn(const struct gantt *gantt, size_t *size)
 Test(gantt, saved_and_loaded_draws_the_same)
 {
     struct gantt *gantt = hand_made_chimera();
-    gantt_add_arrow(gantt, &(struct gantt_arrow){1, 2, 0, 1, true});
+    gantt_add_arrow(gantt, &(struct gantt_arrow){1, 2, 0, 1});
     gantt_add_level(gantt, &(struct gantt_level){1, 2, 3, 0});
     size_t size, first_size, second_size;
     char *bytes = saved(gantt, &size);
