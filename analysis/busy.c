@@ -18,6 +18,7 @@ struct busy_scratch busy_scratch_create(const struct program *program, struct ar
 
 /* What is gathered while a rank is watched through its windows. */
 struct watch {
+    const struct program *program;
     const struct position *position;
     const struct moment *moments;
     const struct busy_scratch *scratch;
@@ -67,12 +68,16 @@ static void watch_computing(struct watch *watch, const struct window *window)
     double idle_since = window->start;
     watch->busy_count = 0;
     for (; id < end && watch->moments[id].start < window->end; id++) {
+        if (frame_is_marker(watch->program, &watch->position->operations[id]))
+            continue;
         struct interval run = clip(watch->moments[id].start, watch->moments[id].end, window);
         attribute(watch, window, id, (struct interval){idle_since, run.start});
         sum_add(&watch->busy, run.end - run.start);
         watch->scratch->busy[watch->busy_count++] = run;
         idle_since = run.end;
     }
+    while (id < end && frame_is_marker(watch->program, &watch->position->operations[id]))
+        id++;
     attribute(watch, window, id, (struct interval){idle_since, window->end});
 }
 
@@ -108,7 +113,8 @@ static void watch_communication(struct watch *watch, const struct window *window
 struct rank_times busy_times(const struct frame *frame, uint32_t entry, const struct busy_scratch *scratch)
 {
     const struct timeline *timeline = frame->timeline;
-    struct watch watch = {.position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]],
+    struct watch watch = {.program = timeline->program,
+                          .position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]],
                           .moments = timeline->moments[entry],
                           .scratch = scratch};
     for (uint32_t i = 0; i < frame->measured; i++) {

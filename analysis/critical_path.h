@@ -23,8 +23,8 @@ struct critical_path {
  * receive its send, for a collective the member that arrived last). A message is one step, its receive. Memory from the arena. */
 struct critical_path *critical_path_create(const struct frame *frame, struct arena *arena);
 
-/* Slack of every operation, seconds: [simulated rank][id]. Times of all operations are kept, so that it says what may be
- * delayed, not what may be gained. NULL when the dependencies have a cycle. The caller frees it with slack_destroy. */
+/* Slack of every operation against the end of all iterations, seconds: [simulated rank][id]. Times of all operations are kept, so that it
+ * says what may be delayed, not what may be gained. NULL when the dependencies have a cycle. The caller frees it with slack_destroy. */
 double **slack_create(const struct frame *frame);
 void slack_destroy(double **slack);
 

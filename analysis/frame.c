@@ -11,7 +11,13 @@ static const struct position *position_of(const struct timeline *timeline, uint3
     return &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]];
 }
 
-/* A receive is posted as soon as its stream reaches it, possibly in the iteration before: it begins nothing. */
+/* A receive is posted as soon as its stream reaches it, possibly in the iteration before, and a marker reserves room as early:
+ * they begin nothing. */
+static bool begins(const struct program *program, const struct operation *operation)
+{
+    return operation->type != OPERATION_RECEIVE && !frame_is_marker(program, operation);
+}
+
 static void extend(struct frame *frame, uint32_t entry)
 {
     const struct position *position = position_of(frame->timeline, entry);
@@ -20,7 +26,7 @@ static void extend(struct frame *frame, uint32_t entry)
     for (uint32_t id = 0; id < position->operation_count; id++) {
         const struct operation *operation = &position->operations[id];
         uint32_t iteration = operation->iteration;
-        if (operation->type != OPERATION_RECEIVE && moments[id].start < frame->starts[iteration])
+        if (begins(frame->timeline->program, operation) && moments[id].start < frame->starts[iteration])
             frame->starts[iteration] = moments[id].start;
         if (moments[id].end > frame->ends[iteration])
             frame->ends[iteration] = moments[id].end;
@@ -39,6 +45,8 @@ static void find_computes(struct frame *frame, uint32_t iterations)
         struct id_range *ranges = &frame->computes[(size_t)index * iterations];
         for (uint32_t id = stream->first + stream->count; id-- > stream->first;) {
             struct id_range *range = &ranges[position->operations[id].iteration];
+            if (frame_is_marker(program, &position->operations[id]))
+                continue;
             range->first = id;
             if (!range->end)
                 range->end = id + 1;
@@ -54,13 +62,14 @@ static double mean_length(const struct frame *frame)
     return sum_total(&sum) / frame->measured;
 }
 
+/* Nothing follows the last of overlapping iterations, so that it may end early: where there are three, the one before counts. */
 static void choose(struct frame *frame, uint32_t iterations)
 {
     frame->steady = frame->timeline->program->overlapping && iterations > 1;
     if (frame->steady) {
-        frame->first_measured = iterations - 1;
+        frame->first_measured = iterations > 2 ? iterations - 2 : 1;
         frame->measured = 1;
-        frame->iteration = frame->ends[iterations - 1] - frame->ends[iterations - 2];
+        frame->iteration = frame->ends[frame->first_measured] - frame->ends[frame->first_measured - 1];
     } else {
         frame->first_measured = iterations > 1;
         frame->measured = iterations - frame->first_measured;
@@ -101,10 +110,11 @@ struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t i
     const struct timeline *timeline = frame->timeline;
     uint32_t iterations = timeline->program->iterations, iteration = frame->first_measured + index;
     uint32_t position = timeline->program->mesh->position_of[timeline->ranks[entry]];
-    struct id_range range = frame->computes[(size_t)position * iterations + iteration];
+    const struct id_range *ranges = &frame->computes[(size_t)position * iterations];
     if (!frame->steady)
-        return (struct window){frame->starts[iteration], frame->ends[iteration], range};
+        return (struct window){frame->starts[iteration], frame->ends[iteration], ranges[iteration]};
     const struct stream *stream = &timeline->program->positions[position].streams[0];
-    double end = range.end > range.first ? timeline->moments[entry][range.first].start : frame->ends[iteration];
+    const struct id_range *last = &ranges[iterations - 1];
+    double end = last->end > last->first ? timeline->moments[entry][last->first].start : frame->ends[iteration];
     return (struct window){end - frame->iteration, end, {stream->first, stream->first + stream->count}};
 }

@@ -16,7 +16,8 @@ struct frame {
     const struct timeline *timeline;
     double iteration; /* T, seconds */
     double makespan;  /* everything simulated, seconds */
-    /* Iterations overlap: each rank is watched for T before it begins its last iteration, when the pipeline is full. */
+    /* Iterations overlap: T is the interval between the ends of two iterations that another one follows, and each rank is
+     * watched for T before it begins its last iteration, when the pipeline is full. */
     bool steady;
     uint32_t first_measured, measured; /* iterations that the figures are about: sums over them are divided by `measured` */
     double *starts, *ends;             /* [iterations of the program]: first start and last end on any rank */
@@ -35,6 +36,13 @@ struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
 
 /* The window of a simulated rank (index into timeline->ranks) for measured iteration number `index`: 0 .. measured - 1. */
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index);
+
+/* Whether a computation takes no time and only marks when a moving stash takes or leaves room: no reason for the compute stream
+ * to be idle, nor its first or last operation. */
+static inline bool frame_is_marker(const struct program *program, const struct operation *operation)
+{
+    return operation->kind == STAGESIM_EXCHANGE && operation_cost(program, operation)->seconds == 0;
+}
 
 /* Whether an operation belongs to the measured iterations. */
 static inline bool frame_measures(const struct frame *frame, const struct operation *operation)

@@ -228,6 +228,7 @@ struct report *report_create(const struct run_description *run, const struct tim
                               .represented_ranks = program->mesh->ranks - timeline->rank_count,
                               .iteration = frame->iteration,
                               .makespan = frame->makespan,
+                              .steady_state = frame->steady,
                               .energy = -1,
                               .activities = timeline->activities};
     struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};

@@ -49,6 +49,7 @@ struct report {
     uint32_t ranks, iterations, micro_batches;
     uint32_t represented_ranks; /* ranks that were not simulated themselves: another rank's times are theirs */
     double iteration, makespan;
+    bool steady_state; /* iterations overlap: `iteration` is the interval between the ends of two */
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
     double bubble, bubble_min, bubble_max, over_ideal, span_max;             /* over_ideal: INFINITY where nothing is computed */
     double causes[CAUSES];

@@ -214,7 +214,10 @@ double **slack_create(const struct frame *frame)
     pass.slack = allocate(frame->timeline->rank_count, sizeof(double *));
     pass.followers = allocate(frame->timeline->rank_count, sizeof(uint32_t *));
     gather(&pass);
-    size_t operations = begin(&pass, frame->ends[frame->first_measured + frame->measured - 1]);
+    double end = 0;
+    for (uint32_t iteration = 0; iteration < frame->timeline->program->iterations; iteration++)
+        end = fmax(end, frame->ends[iteration]);
+    size_t operations = begin(&pass, end);
     while (pass.stacked) {
         struct critical_step at = pass.stack[--pass.stacked];
         settle(&pass, at.entry, at.id);

@@ -50,6 +50,8 @@ static void write_time(struct json_writer *json, const struct report *report)
     json_number(json, "iteration_s", report->iteration);
     json_number(json, "makespan_s", report->makespan);
     json_integer(json, "iterations", report->iterations);
+    if (report->steady_state)
+        json_flag(json, "steady_state", true);
     json_object_end(json);
     if (report->samples_per_s <= 0 && report->model_flops_per_s_per_gpu <= 0)
         return;

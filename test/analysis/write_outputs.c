@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes every output file of the worked example into the directory given: for outputs.py. Options: the number of replicas
- * and whether all but the first are folded away. */
+/* Writes every output file of the worked example into the directory given, for outputs.py. Further arguments: the number of
+ * replicas, and "whole", "folded" (all but the first are represented), "folded-all" (and written out) or "hostile" (names). */
 #include "analysis/chrome_trace.h"
 #include "analysis/operations_csv.h"
 #include "analysis/output.h"
@@ -18,6 +18,14 @@ static void fold(struct timeline *timeline)
     timeline->rank_count = 2;
 }
 
+static void rename_hosts(struct platform *platform)
+{
+    for (uint32_t i = 0; i < platform->host_count; i++) {
+        platform->hosts[i].name = "a,\"b\"\n\xff";
+        platform->hosts[i].node = "\"node\\";
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4)
@@ -25,11 +33,15 @@ int main(int argc, char **argv)
     struct fault fault = {""};
     uint32_t replicas = (uint32_t)atoi(argv[2]);
     struct worked_example *example = worked_example_create(replicas, 1e6);
-    if (!strcmp(argv[3], "folded"))
+    if (!strncmp(argv[3], "folded", 6))
         fold(example->timeline);
+    if (!strcmp(argv[3], "hostile"))
+        rename_hosts(&example->platform);
     const struct report *report = report_create(&example->run, example->timeline, &example->platform, example->arena);
-    struct trace_source source = {example->timeline, &example->platform, example->run.hosts, !strcmp(argv[3], "all")};
+    struct trace_source source = {example->timeline, &example->platform, example->run.hosts, !strcmp(argv[3], "folded-all")};
     struct output *output = output_create(argv[1], &fault);
+    if (!output)
+        return 1;
     summary_write(output_open(output, "summary.json", &fault), report);
     operations_csv_write(output_open(output, "operations.csv", &fault), &source);
     critical_path_csv_write(output_open(output, "critical-path.csv", &fault), &source);

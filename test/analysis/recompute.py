@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Recomputes, from operations.csv alone and in ways of its own, what doc/definitions.md says follows from it, and compares
+with summary.json, critical-path.csv and slack.csv to 1e-9.
+
+usage: recompute.py DIRECTORY...    (each with summary.json, operations.csv, critical-path.csv, slack.csv)
+"""
+import bisect
+import csv
+import json
+import os
+import sys
+from collections import defaultdict
+
+TOLERANCE = 1e-9
+CAUSES = ["fill", "drain", "receive", "collective", "dependency"]
+
+
+class Operation:
+    def __init__(self, row):
+        self.rank, self.id, self.position = int(row["rank"]), int(row["id"]), int(row["position"])
+        self.kind, self.stream = row["kind"], row["stream"]
+        self.type = row["stream"].split(":")[0]
+        self.stage, self.micro_batch = row["stage"].split("+"), row["micro_batch"].split("+")
+        self.pipeline, self.part = row["pipeline"].split("+"), row["part"].split("+")
+        self.group, self.peer = row["group"], row["peer"]
+        self.bytes, self.memory = float(row["bytes"]), float(row["memory_delta_bytes"])
+        self.waits = [int(x) for x in row["waits_for"].split()]
+        self.start, self.data_start, self.end = float(row["start_s"]), float(row["data_start_s"]), float(row["end_s"])
+        self.iteration = int(row.get("iteration") or 0)
+        self.marker = self.type == "compute" and self.kind == "exchange" and self.start == self.end
+        self.communicates = self.type in ("send", "receive", "collective")
+
+    def identities(self):
+        """(stage, micro-batch, pipeline, part), once, or twice for a block."""
+        fields = [self.stage, self.micro_batch, self.pipeline, self.part]
+        count = max(len(field) for field in fields)
+        return [tuple(field[i] if i < len(field) else field[0] for field in fields) for i in range(count)]
+
+
+class Run:
+    def __init__(self, directory):
+        with open(os.path.join(directory, "operations.csv"), newline="") as file:
+            self.operations = [Operation(row) for row in csv.DictReader(file)]
+        with open(os.path.join(directory, "summary.json")) as file:
+            self.summary = json.load(file)
+        self.directory = directory
+        self.ranks = defaultdict(dict)
+        for operation in self.operations:
+            self.ranks[operation.rank][operation.id] = operation
+        self.streams = defaultdict(list)  # (rank, stream) -> operations in their order
+        for rank in sorted(self.ranks):
+            for number in sorted(self.ranks[rank]):
+                self.streams[rank, self.ranks[rank][number].stream].append(self.ranks[rank][number])
+        self.index = {}  # (rank, id) -> place in its stream
+        for operations in self.streams.values():
+            for i, operation in enumerate(operations):
+                self.index[operation.rank, operation.id] = i
+        self.groups = defaultdict(list)  # group -> members' streams
+        for (rank, stream), operations in self.streams.items():
+            if operations[0].type == "collective":
+                self.groups[operations[0].group].append(operations)
+        self.iterations = 1 + max(operation.iteration for operation in self.operations)
+        self.steady = self.summary["time"].get("steady_state", False)
+        self.find_times()
+
+    # ---- T ----
+
+    def find_times(self):
+        self.ends = [max(o.end for o in self.operations if o.iteration == i) for i in range(self.iterations)]
+        self.starts = [min(o.start for o in self.operations if o.iteration == i and o.type != "receive" and not o.marker)
+                       for i in range(self.iterations)]
+        if self.steady:
+            last = self.iterations - 2 if self.iterations > 2 else 1
+            self.measured = [last]
+            self.T = self.ends[last] - self.ends[last - 1]
+        else:
+            self.measured = list(range(1 if self.iterations > 1 else 0, self.iterations))
+            self.T = sum(self.ends[i] - self.starts[i] for i in self.measured) / len(self.measured)
+
+    def windows(self, rank):
+        """(start, end, iteration or None) of what the rank is watched for."""
+        if not self.steady:
+            return [(self.starts[i], self.ends[i], i) for i in self.measured]
+        last = [o for o in self.streams[rank, "compute"] if o.iteration == self.iterations - 1 and not o.marker]
+        end = last[0].start if last else self.ends[self.measured[0]]
+        return [(end - self.T, end, None)]
+
+    # ---- a rank, by elementary intervals ----
+
+    def watch(self, rank):
+        """Cuts each window at every time at which anything of the rank changes and asks what is going on between."""
+        total = defaultdict(float)
+        operations = list(self.ranks[rank].values())
+        compute = [o for o in self.streams.get((rank, "compute"), []) if not o.marker]
+        compute_starts = [o.start for o in compute]
+        for begin, end, iteration in self.windows(rank):
+            cuts = {begin, end}
+            for o in operations:
+                cuts.update(t for t in (o.start, o.data_start, o.end) if begin < t < end)
+            cuts = sorted(cuts)
+            moving = self.cover(cuts, [(o.data_start, o.end) for o in operations if o.communicates])
+            gathering = self.cover(cuts, [(o.start, o.end) for o in operations if o.type == "collective"])
+            busy = self.cover(cuts, [(o.start, o.end) for o in compute])
+            own = [o for o in compute if iteration is None or o.iteration == iteration]
+            for i in range(len(cuts) - 1):
+                length = cuts[i + 1] - cuts[i]
+                if busy[i]:
+                    total["busy"] += length
+                else:
+                    upcoming = bisect.bisect_left(compute_starts, cuts[i + 1])
+                    following = compute[upcoming] if upcoming < len(compute) else None
+                    total[self.cause(rank, following, own, gathering[i])] += length
+                if moving[i]:
+                    total["overlapped" if busy[i] else "exposed"] += length
+            if own:
+                total["span"] += own[-1].end - own[0].start if iteration is not None else 0
+        return {key: value / len(self.measured) for key, value in total.items()}
+
+    @staticmethod
+    def cover(cuts, intervals):
+        """For each elementary interval whether one of the intervals covers it."""
+        change = [0] * (len(cuts) + 1)
+        for start, end in intervals:
+            low, high = bisect.bisect_left(cuts, start), bisect.bisect_left(cuts, end)
+            if end > cuts[0] and start < cuts[-1] and high > low:
+                change[low] += 1
+                change[min(high, len(cuts) - 1)] -= 1
+        covered, depth = [], 0
+        for i in range(len(cuts)):
+            depth += change[i]
+            covered.append(depth > 0)
+        return covered
+
+    def cause(self, rank, following, own, gathering):
+        if not own or (following is not None and self.key(following) <= self.key(own[0])):
+            return "fill"
+        if following is None or self.key(following) > self.key(own[-1]):
+            return "collective" if gathering else "drain"
+        waits = [self.ranks[rank][i] for i in following.waits]
+        waits = [o for o in waits if o.type != "compute"]
+        if not waits:
+            return "dependency"
+        latest = max(o.end for o in waits)
+        types = {o.type for o in waits if o.end == latest}
+        return next((t for t in ("receive", "collective") if t in types), "dependency")
+
+    @staticmethod
+    def key(operation):
+        return operation.id  # ids of one stream are in its order
+
+    # ---- memory ----
+
+    def in_flight(self, rank):
+        """Largest number of stashed micro-batches; a forward takes a chunk's share, its last gradient operation gives it back."""
+        compute = self.streams.get((rank, "compute"), [])
+        stages = 1 + max(int(s) for o in self.operations if o.type == "compute" for s in o.stage if s)
+        chunk = (1 + max(o.position for o in self.operations)) / stages
+        later = {(i, o.iteration) for o in compute if o.kind == "W" for i in o.identities()}
+        steps = []
+        for order, o in enumerate(compute):
+            halves = 2 if o.part[-1] else 1
+            for number, identity in enumerate(o.identities()):
+                forward = o.kind == "F" or (o.kind == "FB" and number == 0)
+                backward = o.kind in ("B", "W") or (o.kind == "FB" and number == 1)
+                if forward:
+                    steps.append((o.start, 2 * order, chunk))
+                elif backward and (o.kind == "W" or (identity, o.iteration) not in later):
+                    steps.append((o.end, 2 * order + 1, -chunk / halves))
+                elif o.kind == "exchange" and o.memory:
+                    steps.append((o.end, 2 * order, chunk if o.memory > 0 else -chunk))
+        level = peak = 0
+        for _, _, change in sorted(steps):
+            level += change
+            peak = max(peak, level)
+        return peak
+
+    # ---- the critical path ----
+
+    def before(self, operation):
+        """The operation whose end let this one end when it did; None at the beginning."""
+        if operation.type == "receive":
+            kind = operation.stream.split(":")[2]
+            operation = self.streams[int(operation.peer), "send:%d:%s" % (operation.position, kind)][self.at(operation)]
+        elif operation.type == "collective":
+            members = [stream[self.at(operation)] for stream in self.groups[operation.group]]
+            latest = max(o.start for o in members)
+            if operation.start < latest:
+                operation = min((o for o in members if o.start == latest), key=lambda o: o.rank)
+        place = self.at(operation)
+        candidates = [self.streams[operation.rank, operation.stream][place - 1]] if place else []
+        candidates += [self.ranks[operation.rank][i] for i in operation.waits]
+        return max(candidates, key=lambda o: o.end) if candidates else None  # max: the first of equals
+
+    def at(self, operation):
+        return self.index[operation.rank, operation.id]
+
+    def critical_path(self):
+        last = self.measured[-1]
+        begin = self.ends[last - 1] if self.steady else self.starts[last]
+        candidates = [o for o in self.operations if o.iteration == last and o.end == self.ends[last]]
+        operation = min(candidates, key=lambda o: (o.rank, o.id))
+        chain, shares = [], defaultdict(float)
+        while operation is not None:
+            chain.append(operation)
+            previous = self.before(operation)
+            if previous is not None and previous.end <= begin:
+                previous = None
+            kind = "receive" if operation.type == "send" else operation.type
+            shares[kind] += operation.end - (previous.end if previous else begin)
+            operation = previous
+        return chain[::-1], shares, self.ends[last] - begin
+
+    # ---- slack ----
+
+    def slack(self):
+        """Largest delays under which all constraints hold, by relaxing from the back until nothing changes."""
+        end = max(self.ends)
+        slack = {(o.rank, o.id): end - o.end for o in self.operations}
+        arrivals = {group: [max(stream[k].start for stream in streams) for k in range(len(streams[0]))]
+                    for group, streams in self.groups.items()}
+        order = sorted(self.operations, key=lambda o: (-o.end, -o.start))
+        changed = True
+        while changed:
+            changed = False
+            for o in order:
+                for (rank, number), gap, other in self.constraints(o, arrivals):
+                    bound = slack[o.rank, o.id] + max(0.0, gap)
+                    if bound < slack[rank, number]:
+                        slack[rank, number] = bound
+                        changed = True
+        return slack
+
+    def constraints(self, o, arrivals):
+        """What must end before: ((rank, id), how long before it does, whether ...)."""
+        begin = o.start
+        if o.type == "receive":
+            kind = o.stream.split(":")[2]
+            send = self.streams[int(o.peer), "send:%d:%s" % (o.position, kind)][self.at(o)]
+            yield (send.rank, send.id), o.end - send.end, None
+            begin = o.end
+        elif o.type == "collective":
+            begin = arrivals[o.group][self.at(o)]
+            for stream in self.groups[o.group]:
+                other = stream[self.at(o)]
+                yield (other.rank, other.id), 0.0, None
+        place = self.at(o)
+        if place:
+            previous = self.streams[o.rank, o.stream][place - 1]
+            yield (previous.rank, previous.id), begin - previous.end, None
+        for number in o.waits:
+            yield (o.rank, number), begin - self.ranks[o.rank][number].end, None
+
+
+class Checker:
+    def __init__(self, run):
+        self.run, self.mistakes = run, []
+
+    def near(self, what, value, expected, scale):
+        if not abs(value - expected) <= TOLERANCE * scale:
+            self.mistakes.append("%s is %r, operations.csv says %r" % (what, value, expected))
+
+    def check(self):
+        run, summary = self.run, self.run.summary
+        T, scale = run.T, max(run.ends)
+        self.near("iteration_s", summary["time"]["iteration_s"], T, scale)
+        self.near("makespan_s", summary["time"]["makespan_s"], max(run.ends) - min(run.starts), scale)
+        self.order()
+        if T <= 0:
+            return self.mistakes
+        figures = {rank: run.watch(rank) for rank in run.ranks}
+        self.bubbles(figures, summary["bubble"], T)
+        self.communication(figures, summary["communication"], T)
+        self.workers(figures, summary["workers"], T)
+        self.path(summary.get("critical_path"), T)
+        self.slacks()
+        return self.mistakes
+
+    def order(self):
+        names = {}
+        keys = []
+        for o in self.run.operations:
+            streams = names.setdefault(o.rank, {})
+            keys.append((o.start, o.rank, min(i.id for i in self.run.streams[o.rank, o.stream]), o.id))
+        if keys != sorted(keys):
+            self.mistakes.append("operations.csv is not ordered by start, rank, stream")
+
+    def bubbles(self, figures, bubble, T):
+        count = len(figures)
+        ratios = [1 - f.get("busy", 0) / T for f in figures.values()]
+        mean_busy = sum(f.get("busy", 0) for f in figures.values()) / count
+        self.near("bubble.ratio", bubble["ratio"], sum(ratios) / count, 1)
+        self.near("bubble.min", bubble["min"], min(ratios), 1)
+        self.near("bubble.max", bubble["max"], max(ratios), 1)
+        if mean_busy > 0:
+            self.near("over_ideal", bubble["over_ideal"], T / mean_busy - 1, 1)
+        for cause in CAUSES:
+            expected = sum(f.get(cause, 0) for f in figures.values()) / count / T
+            self.near("causes." + cause, bubble["causes"][cause], expected, 1)
+        total = sum(bubble["causes"].values())
+        if abs(total - bubble["ratio"]) > 1e-12:
+            self.mistakes.append("causes sum to %r, the ratio is %r" % (total, bubble["ratio"]))
+        if not self.run.steady:
+            spans = [1 - f["busy"] / f["span"] for f in figures.values() if f.get("span", 0) > 0]
+            self.near("span_max", bubble["span_max"], max(spans + [0]), 1)
+
+    def communication(self, figures, communication, T):
+        count, run = len(figures), self.run
+        for key in ("exposed", "overlapped"):
+            expected = sum(f.get(key, 0) for f in figures.values()) / count
+            self.near(key + "_s", communication[key + "_s"], expected, T)
+        sent = sum(o.bytes for o in run.operations if o.type in ("send", "collective") and o.iteration in run.measured)
+        sent *= run.summary["scenario"]["ranks"] / len(run.ranks) / len(run.measured)
+        self.near("sent_bytes", communication["sent_bytes"], sent, max(sent, 1))
+
+    def workers(self, figures, workers, T):
+        run = self.run
+        for worker in workers:
+            if worker["rank"] not in figures:
+                continue
+            f, name = figures[worker["rank"]], "worker %d " % worker["position"]
+            self.near(name + "busy_s", worker["busy_s"], f.get("busy", 0), T)
+            self.near(name + "bubble", worker["bubble"], 1 - f.get("busy", 0) / T, 1)
+            if not run.steady:
+                self.near(name + "span_s", worker["span_s"], f.get("span", 0), T)
+            for cause in CAUSES:
+                self.near(name + cause, worker["causes"][cause], f.get(cause, 0) / T, 1)
+            if run.summary["scenario"]["workload"] == "stages":
+                self.near(name + "peak_in_flight", worker["peak_in_flight"], run.in_flight(worker["rank"]), 1)
+
+    def read(self, name):
+        with open(os.path.join(self.run.directory, name), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def path(self, critical, T):
+        chain, shares, length = self.run.critical_path()
+        self.near("critical_path.length_s", critical["length_s"], length, T)
+        for kind in ("compute", "receive", "collective", "delay"):
+            self.near("critical_path." + kind, critical.get(kind + "_s", 0), shares[kind], T)
+        written = [(int(row["rank"]), int(row["id"])) for row in self.read("critical-path.csv")]
+        if written != [(o.rank, o.id) for o in chain]:
+            self.mistakes.append("critical-path.csv holds another chain")
+
+    def slacks(self):
+        slack = self.run.slack()
+        rows = self.read("slack.csv")
+        if len(rows) != len(slack):
+            self.mistakes.append("slack.csv has %d rows for %d operations" % (len(rows), len(slack)))
+        for row in rows:
+            key = int(row["rank"]), int(row["id"])
+            self.near("slack of %d.%d" % key, float(row["slack_s"]), slack[key], max(self.run.ends))
+        for row in self.read("critical-path.csv"):
+            key = int(row["rank"]), int(row["id"])
+            self.near("slack of %d.%d" % key, float(row["slack_s"]), slack[key], max(self.run.ends))
+
+
+def main(directories):
+    failed = 0
+    for directory in directories:
+        mistakes = Checker(Run(directory)).check()
+        for mistake in mistakes[:20]:
+            print("%s: %s" % (directory, mistake))
+        failed += bool(mistakes)
+    print("%d of %d directories agree" % (len(directories) - failed, len(directories)))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]) if len(sys.argv) > 1 else 2)
