@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# make-pictures.sh [STAGESIM]: draws the pictures of doc/schedules.md into doc/images.
+set -eu
+stagesim=${1:-build/stagesim}
+images=$(dirname "$0")/images
+mkdir -p "$images"
+
+draw() { # NAME FILE [ARGUMENT]...
+    name=$1 file=$2
+    shift 2
+    "$stagesim" schedule "$name" --workers 4 --micro-batches 8 "$@" -o "$images/$file.svg"
+}
+
+for name in $("$stagesim" list schedules | cut -d ' ' -f 1); do
+    draw "$name" "$name"
+done
+draw chimera chimera-doubling --option concatenation=doubling
+draw chimera chimera-halving --option concatenation=halving
+draw pipedream pipedream --iterations 2
+draw pipedream-2bw pipedream-2bw --iterations 2
