@@ -33,13 +33,16 @@ static size_t printable_size(const unsigned char *text)
     return size == 2 && text[0] == 0xC2 && text[1] < 0xA0 ? 0 : size;
 }
 
-/* Control characters and broken UTF-8 are shown as \xNN: what a user's file holds must not steer the terminal. */
+/* Control characters and broken UTF-8 are shown as \xNN: what a user's file holds must not steer the terminal. A report is
+ * one line: breaks become blanks. */
 static void write_clean(FILE *out, const char *text)
 {
     for (const unsigned char *byte = (const unsigned char *)text; *byte;) {
         size_t size = printable_size(byte);
         if (size)
             fwrite(byte, 1, size, out);
+        else if (*byte == '\n')
+            fputc(' ', out);
         else
             fprintf(out, "\\x%02x", *byte);
         byte += size ? size : 1;

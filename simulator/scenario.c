@@ -211,34 +211,21 @@ static void read_output(struct loader *loader)
     loader->scenario->all_replicas = values.replicas == 1;
 }
 
-/* Configuration for SimGrid is handed on unread; only its form is checked. */
+/* The values are checked here and handed on as they were written. */
 static void read_simgrid(struct loader *loader)
 {
     const struct node *node = node_get(loader->root, "simgrid");
-    struct diag *diag = loader->fields.diag;
-    if (!node || node->kind == NODE_REFUSED || node_is_empty(node))
+    struct arena *arena = loader->fields.arena;
+    fields_check_keys(&loader->fields, &simgrid_section, NULL, node);
+    union simgrid_value value;
+    fields_read(&loader->fields, &simgrid_section, node, loader->root->at, &value);
+    if (!node || node->kind != NODE_MAP)
         return;
-    if (node->kind != NODE_MAP) {
-        diag_error(diag, node->at, "simgrid is %s; expected a map such as {network/model: CM02}",
-                   node_describe(node, loader->fields.arena));
-        return;
-    }
-    const char **config = arena_array(loader->fields.arena, node->count, sizeof *config);
+    const char **config = arena_array(arena, node->count, sizeof *config);
     size_t count = 0;
-    for (const struct node *child = node->first; child; child = child->next) {
-        if (child->kind == NODE_REFUSED)
-            continue;
-        size_t length = strspn(child->key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-");
-        bool value = child->kind == NODE_SCALAR && *child->text && !strpbrk(child->text, "\n\r\t ");
-        if (!length || child->key[length])
-            diag_error(diag, child->key_at, "'%.60s' is not a key of SimGrid's configuration; expected one such as network/model",
-                       child->key);
-        else if (!value)
-            diag_error(diag, child->at, "%.60s is %s; expected a word or number such as CM02", child->key,
-                       node_describe(child, loader->fields.arena));
-        else
-            config[count++] = arena_print(loader->fields.arena, "%s:%s", child->key, child->text);
-    }
+    for (const struct node *child = node->first; child; child = child->next)
+        if (child->kind == NODE_SCALAR)
+            config[count++] = arena_print(arena, "%s:%s", child->key, child->text);
     loader->scenario->simgrid = config;
     loader->scenario->simgrid_count = count;
 }

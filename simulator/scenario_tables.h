@@ -35,9 +35,17 @@ extern const char *const axis_names[MESH_AXES_MAX + 1];
 enum { AXIS_PIPELINE = 6, AXIS_DATA = 7 }; /* indices into axis_names */
 
 extern const struct stagesim_field root_fields[], parallel_fields[], batch_fields[], schedule_fields[], output_fields[];
+/* Configuration that is handed to SimGrid: of many other keys and values SimGrid would crash, hang, or write files. All
+ * offsets are 0: the values are only checked. */
+extern const struct stagesim_field simgrid_fields[];
+union simgrid_value {
+    uint64_t count;
+    double ratio;
+    unsigned name;
+};
 
 /* Sections of the scenario's own; parallel_fields fill uint64_t[MESH_AXES_MAX]. */
-extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section;
+extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section, simgrid_section;
 /* Keys of the top level that are not in root_fields; NULL-terminated. */
 extern const char *const section_names[];
 

@@ -189,6 +189,19 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
 }
 
+/* SimGrid says where in the file: "Parse error at FILE:LINE: what". */
+static void report_platform(struct diag *diag, const char *file, const char *text)
+{
+    static const char prefix[] = "Parse error at ";
+    struct place at = {.file = file};
+    size_t length = strlen(file);
+    int used = 0;
+    const char *rest = strncmp(text, prefix, sizeof prefix - 1) ? text : text + sizeof prefix - 1;
+    if (rest != text && !strncmp(rest, file, length) && sscanf(rest + length, ":%u: %n", &at.line, &used) == 1 && used)
+        text = rest + length + used;
+    diag_error(diag, at, "%s", text);
+}
+
 static bool load_platform(struct run *run)
 {
     struct fault fault = {""};
@@ -201,7 +214,7 @@ static bool load_platform(struct run *run)
     *run->self->stage = STAGE_LOADING;
     run->platform = bridge_load(scenario->platform, run->arena, &fault);
     if (!run->platform)
-        diag_error(&run->diag, (struct place){scenario->platform, 0, 0}, "%s", fault.text);
+        report_platform(&run->diag, scenario->platform, fault.text);
     return run->platform != NULL;
 }
 
