@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# make-pictures.sh [STAGESIM]: draws the pictures of doc/schedules.md into doc/images.
+# make-pictures.sh [STAGESIM]: draws the pictures of README.md and doc/schedules.md into doc/images.
 set -eu
 stagesim=${1:-build/stagesim}
 images=$(dirname "$0")/images
@@ -19,3 +19,9 @@ draw chimera chimera-doubling --option concatenation=doubling
 draw chimera chimera-halving --option concatenation=halving
 draw pipedream pipedream --iterations 2
 draw pipedream-2bw pipedream-2bw --iterations 2
+
+# The demo, for the front page.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$stagesim" compare "$(dirname "$0")/../scenarios/demo.yaml" --schedules gpipe,1f1b,chimera -o "$work/compare" --picture png --quiet >"$work/log"
+mv "$work/compare/comparison.png" "$images/comparison.png"
