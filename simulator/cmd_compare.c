@@ -253,7 +253,7 @@ static int compare_into(struct comparison *comparison, const char *directory)
 {
     struct fault fault = {""};
     struct output *output = output_create(directory, &fault);
-    int code = EXIT_FAILED;
+    int code = output ? EXIT_FAILED : EXIT_BAD_INPUT;
     bool ok = output && open_all(comparison, output, &fault);
     if (ok)
         code = simulate_all(comparison, output);

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden errors: runs `COMMAND check CASE.yaml` for every case of this folder and compares standard error.
 
-A case is CASE.yaml, or CASE.sh that prints it; optionally CASE.args with further arguments; and CASE.stderr with what must
-come out. The exit code must be 1, standard output empty, and no file may appear. `--update` writes the .stderr files.
+A case is CASE.yaml, or CASE.sh that prints it; optionally CASE.args with further arguments, or CASE.command with all
+arguments; and CASE.stderr with what must come out. The exit code must be 1, standard output empty, and no file may appear
+or change. `--update` writes the .stderr files.
 """
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import shlex
@@ -18,19 +20,25 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def snapshot(folder):
-    return {path.name: path.stat().st_size for path in folder.iterdir()}
+    return {path.relative_to(folder): path.stat().st_size for path in folder.rglob("*")}
+
+
+def generate(folder):
+    for script in folder.glob("*.sh"):
+        with open(script.with_suffix(".yaml"), "wb") as out:
+            subprocess.run(["sh", script], stdout=out, check=True)
+
+
+def arguments(folder, name):
+    whole, extra = folder / f"{name}.command", folder / f"{name}.args"
+    if whole.exists():
+        return shlex.split(whole.read_text())
+    return ["check", f"{name}.yaml", *(shlex.split(extra.read_text()) if extra.exists() else [])]
 
 
 def run_case(command, name, folder, plugins):
-    script = folder / f"{name}.sh"
-    if script.exists():
-        with open(folder / f"{name}.yaml", "wb") as out:
-            subprocess.run(["sh", script], stdout=out, check=True)
-    arguments = folder / f"{name}.args"
-    extra = shlex.split(arguments.read_text()) if arguments.exists() else []
-    before = snapshot(folder)
     environment = dict(os.environ, STAGESIM_PLUGINS=plugins, LC_ALL="C")
-    result = subprocess.run([command, "check", f"{name}.yaml", *extra], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+    result = subprocess.run([command, *arguments(folder, name)], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                             capture_output=True, timeout=60)
     errors = result.stderr.decode("utf-8", "backslashreplace").replace(plugins, "PLUGINS")
     faults = []
@@ -38,9 +46,22 @@ def run_case(command, name, folder, plugins):
         faults.append(f"exit code {result.returncode}, not 1")
     if result.stdout:
         faults.append(f"standard output: {result.stdout[:200]}")
-    if snapshot(folder) != before:
-        faults.append("files appeared or changed")
     return errors, faults
+
+
+def compare(name, errors, update):
+    golden = HERE / f"{name}.stderr"
+    if update:
+        golden.write_text(errors)
+    if golden.exists() and golden.read_text() == errors:
+        return []
+    return [f"standard error differs from {golden.name}; it is:\n{errors}"]
+
+
+def report(number, name, faults):
+    print("ok" if not faults else "not ok", number, "-", name)
+    for fault in faults:
+        print("\n".join("# " + line for line in fault.splitlines()))
 
 
 def main():
@@ -50,22 +71,19 @@ def main():
     parser.add_argument("--update", action="store_true")
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
+    command, plugins = os.path.abspath(options.command), os.path.abspath(options.plugins)
     names = sorted({path.stem for pattern in ("*.yaml", "*.sh") for path in HERE.glob(pattern)})
     names = [name for name in names if not options.cases or name in options.cases]
-    print(f"1..{len(names)}")
-    with tempfile.TemporaryDirectory() as temporary:
+    print(f"1..{len(names) + 1}")
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = pathlib.Path(temporary) / "bad"
         shutil.copytree(HERE, folder)
-        for number, name in enumerate(names, 1):
-            errors, faults = run_case(os.path.abspath(options.command), name, folder, os.path.abspath(options.plugins))
-            golden = HERE / f"{name}.stderr"
-            if options.update:
-                golden.write_text(errors)
-            if not golden.exists() or golden.read_text() != errors:
-                faults.append(f"standard error differs from {golden.name}; it is:\n{errors}")
-            print("ok" if not faults else "not ok", number, "-", name)
-            for fault in faults:
-                print("\n".join("# " + line for line in fault.splitlines()))
+        generate(folder)
+        before = snapshot(folder)
+        results = list(pool.map(lambda name: run_case(command, name, folder, plugins), names))
+        for number, (name, (errors, faults)) in enumerate(zip(names, results), 1):
+            report(number, name, faults + compare(name, errors, options.update))
+        report(len(names) + 1, "no file appeared or changed", [] if snapshot(folder) == before else ["files appeared or changed"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+compare compare-unknown-schedule.yaml --schedules gpipe,1f2b

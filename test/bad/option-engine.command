@@ -1,0 +1,1 @@
+run option-engine.yaml --engine simgird --trace paje,crome --picture jpg -o results

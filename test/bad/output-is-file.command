@@ -1,0 +1,1 @@
+run output-is-file.yaml -o gpus-4.xml
