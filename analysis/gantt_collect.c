@@ -171,7 +171,7 @@ static void add_row(struct collecting *run, uint32_t row)
     char label[16];
     snprintf(label, sizeof label, "%u", worker->position);
     gantt_add_row(run->gantt, label, 1 - worker->bubble);
-    for (uint32_t i = 0; i < position->stream_count; i++) {
+    for (uint32_t i = 0; i < position->stream_count && !run->choice->rows_only; i++) {
         if (i == 0 || position->streams[i].type == OPERATION_COLLECTIVE)
             add_stream(run, row, &position->streams[i], i == 0);
     }

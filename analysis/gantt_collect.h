@@ -8,6 +8,7 @@
 
 struct gantt_choice {
     bool messages;                        /* show messages as arrows, where they take time and are few enough */
+    bool rows_only;                       /* figures and rows, no boxes: nothing will be drawn */
     bool levels;                          /* collect memory over time for report.html; costs as much as the boxes */
     const struct critical_path *critical; /* marked where it runs through the workers shown; NULL: not known */
 };

@@ -98,7 +98,7 @@ static struct rectangle lane_rectangle(const struct gantt_layout *layout, double
     return (struct rectangle){x, top, layout->wish.width, layout->box};
 }
 
-static struct rectangle box_rectangle(const struct gantt_layout *layout, const struct gantt_box *box, double x, double y)
+struct rectangle gantt_box_place(const struct gantt_layout *layout, const struct gantt_box *box, double x, double y)
 {
     struct rectangle place = lane_rectangle(layout, x, y, box->row, box->lane);
     place.x = x + box->start * points_per_time(layout);
@@ -132,7 +132,7 @@ static bool add_boxes(cairo_t *cr, const struct gantt *gantt, const struct gantt
         const struct gantt_box *box = &gantt->boxes[i];
         if (box->kind != kind || box->shade != shade || !(box->end > box->start))
             continue;
-        struct rectangle place = box_rectangle(layout, box, x, y);
+        struct rectangle place = gantt_box_place(layout, box, x, y);
         if (last && can_merge(last, pending, box, place)) {
             pending.width = fmax(pending.width, place.x + place.width - pending.x);
             continue;
@@ -200,7 +200,7 @@ static void draw_labels(cairo_t *cr, const struct gantt *gantt, const struct gan
             bool is_light = style_ink(gantt_fill(box->kind, box->shade, gantt->shades)).red > 0.5;
             char text[16];
             if (box->lane == GANTT_LANE_COMPUTE && box->number != GANTT_NO_NUMBER && is_light == (light != 0))
-                add_label(cr, &glyphs, number_text(text, sizeof text, box), box_rectangle(layout, box, x, y), layout->label_size);
+                add_label(cr, &glyphs, number_text(text, sizeof text, box), gantt_box_place(layout, box, x, y), layout->label_size);
         }
         canvas_set_colour(cr, light ? colour_hex(0xFFFFFF) : style_text);
         if (glyphs.count)
@@ -240,43 +240,6 @@ static void draw_arrows(cairo_t *cr, const struct gantt *gantt, const struct gan
         add_arrow(cr, layout, &gantt->arrows[i], x, y);
     canvas_set_colour(cr, colour_mix(style_text, colour_hex(0xFFFFFF), 0.25));
     cairo_set_line_width(cr, 0.7);
-    cairo_stroke(cr);
-}
-
-static int compare_starts(const void *left, const void *right)
-{
-    const struct gantt_box *a = *(const struct gantt_box *const *)left, *b = *(const struct gantt_box *const *)right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->end > b->end) - (a->end < b->end);
-}
-
-/* Outlines of the critical boxes, and a line from each to the next where they lie in different rows. */
-static void draw_critical(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y)
-{
-    const struct gantt_box **path = NULL;
-    size_t count = 0, capacity = 0;
-    for (size_t i = 0; i < gantt->box_count; i++) {
-        if (!gantt->boxes[i].critical)
-            continue;
-        path = array_grow(path, &capacity, count + 1, sizeof *path);
-        path[count++] = &gantt->boxes[i];
-    }
-    if (count)
-        qsort(path, count, sizeof *path, compare_starts);
-    for (size_t i = 0; i < count; i++) {
-        struct rectangle place = box_rectangle(layout, path[i], x, y);
-        if (!layout->strips)
-            style_add_rectangle(cr, (struct rectangle){place.x + 0.4, place.y + 0.4, fmax(0.2, place.width - 0.8), place.height - 0.8});
-        if (i + 1 == count || (path[i + 1]->row == path[i]->row && !layout->strips))
-            continue;
-        struct rectangle next = box_rectangle(layout, path[i + 1], x, y);
-        cairo_move_to(cr, canvas_snap(place.x + place.width), canvas_snap(place.y + place.height / 2));
-        cairo_line_to(cr, canvas_snap(next.x), canvas_snap(next.y + next.height / 2));
-    }
-    free(path);
-    canvas_set_colour(cr, style_critical);
-    cairo_set_line_width(cr, 1.3);
     cairo_stroke(cr);
 }
 
@@ -349,6 +312,6 @@ void gantt_draw_rows(cairo_t *cr, const struct gantt *gantt, const struct gantt_
         draw_labels(cr, gantt, layout, x, y);
     if (gantt_shows_arrows(gantt, layout))
         draw_arrows(cr, gantt, layout, x, y);
-    if (!layout->wish.plain)
-        draw_critical(cr, gantt, layout, x, y);
+    if (gantt_shows_critical(gantt, layout))
+        gantt_draw_critical(cr, gantt, layout, x, y);
 }

@@ -48,6 +48,9 @@ void gantt_draw_rows(cairo_t *cr, const struct gantt *gantt, const struct gantt_
 /* Whether messages are few enough to be drawn. */
 bool gantt_shows_arrows(const struct gantt *gantt, const struct gantt_layout *layout);
 
+/* Whether the critical path is known and changes rows seldom enough to be drawn. */
+bool gantt_shows_critical(const struct gantt *gantt, const struct gantt_layout *layout);
+
 /* Which entries a legend needs. */
 struct gantt_legend {
     bool kinds[GANTT_KINDS];
@@ -64,6 +67,9 @@ double gantt_legend_draw(cairo_t *cr, const struct gantt_legend *legend, double 
 
 /* ---- between the files of the drawing core ---- */
 
+/* Where a box lies when the plot's top left is at x, y. */
+struct rectangle gantt_box_place(const struct gantt_layout *layout, const struct gantt_box *box, double x, double y);
+void gantt_draw_critical(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y);
 /* Stacked shares of time instead of boxes. */
 void gantt_draw_strips(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y);
 

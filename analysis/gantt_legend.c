@@ -19,9 +19,9 @@ void gantt_legend_add(struct gantt_legend *legend, const struct gantt *gantt, co
         if (!(gantt->boxes[i].end > gantt->boxes[i].start))
             continue;
         legend->kinds[gantt->boxes[i].kind] = true;
-        legend->critical |= gantt->boxes[i].critical && !layout->wish.plain;
     }
     legend->numbers |= layout->label_size > 0;
+    legend->critical |= gantt_shows_critical(gantt, layout);
     legend->arrows |= gantt_shows_arrows(gantt, layout);
     legend->strips |= layout->strips;
     if (gantt->shades < 2 || layout->strips)

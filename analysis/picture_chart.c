@@ -201,7 +201,7 @@ static void draw_marks(cairo_t *cr, const struct page *page, size_t index)
     cairo_stroke(cr);
 }
 
-/* Many points fall into one half point of the page: only how far they reach up and down is drawn. */
+/* Many points fall into one point of the page: only how far they reach up and down is drawn. */
 struct column {
     double x, first, low, high, last;
     bool used;
@@ -221,7 +221,7 @@ static void end_column(cairo_t *cr, const struct column *column)
 
 static void add_point(cairo_t *cr, struct column *column, double x, double y)
 {
-    double place = round(x * 2) / 2;
+    double place = round(x);
     if (!column->used || place != column->x) {
         end_column(cr, column);
         *column = (struct column){place, y, y, y, y, true};

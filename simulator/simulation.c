@@ -147,7 +147,7 @@ static void measure(struct report *report, double wall)
 /* Only files show the critical path and memory over time. */
 static struct gantt *make_gantt(const struct run *run, const struct timeline *timeline, const struct report *report)
 {
-    struct gantt_choice choice = {.messages = true};
+    struct gantt_choice choice = {.messages = true, .rows_only = !run->request->files};
     if (run->request->files) {
         choice.levels = run->request->files->html != NULL;
         choice.critical = critical_path_create(frame_create(timeline, run->arena), run->arena);
