@@ -128,6 +128,44 @@ void gantt_finish(struct gantt *gantt)
     set_tiers(gantt);
 }
 
+static void copy_within(struct gantt *to, const struct gantt *from, double start, double end)
+{
+    for (size_t i = 0; i < from->box_count; i++) {
+        struct gantt_box box = from->boxes[i];
+        if (box.end <= start || box.start >= end)
+            continue;
+        box.start = fmax(box.start, start) - start;
+        box.end = fmin(box.end, end) - start;
+        gantt_add_box(to, &box);
+    }
+    for (size_t i = 0; i < from->arrow_count; i++) {
+        struct gantt_arrow arrow = from->arrows[i];
+        if (arrow.start < start || arrow.end > end)
+            continue;
+        arrow.start -= start;
+        arrow.end -= start;
+        gantt_add_arrow(to, &arrow);
+    }
+}
+
+struct gantt *gantt_one_iteration(const struct gantt *gantt)
+{
+    struct gantt *copy = gantt_create(gantt->title, gantt->subtitle, gantt->unit);
+    bool whole = !(gantt->window_end > gantt->window_start);
+    double start = whole ? 0 : gantt->window_start, end = whole ? gantt->end : gantt->window_end;
+    copy->end = end - start;
+    copy->iteration = gantt->iteration;
+    copy->bubble = gantt->bubble;
+    memcpy(copy->causes, gantt->causes, sizeof copy->causes);
+    copy->shades = gantt->shades;
+    memcpy(copy->shade_names, gantt->shade_names, sizeof copy->shade_names);
+    for (size_t i = 0; i < gantt->row_count; i++)
+        gantt_add_row(copy, gantt->rows[i].label, gantt->rows[i].busy);
+    copy_within(copy, gantt, start, end);
+    gantt_finish(copy);
+    return copy;
+}
+
 static void save_array(const void *items, size_t count, size_t size, FILE *out)
 {
     if (count)

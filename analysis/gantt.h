@@ -60,7 +60,10 @@ struct gantt {
     char title[96];     /* for instance the schedule */
     char subtitle[224]; /* one line: workers, micro-batches, platform, engine */
     enum gantt_unit unit;
-    double end;                               /* the axis is 0 .. end at least */
+    double end; /* the axis is 0 .. end at least */
+    /* The iteration that the figures are about where several were simulated: in steady state T long, otherwise its first start to
+     * its last end. window_end 0: there is but one. */
+    double window_start, window_end;
     double iteration, bubble, causes[CAUSES]; /* T, bubble ratio and its shares; iteration negative: not known */
     uint32_t tiers;                           /* 1 to GANTT_TIERS_MAX: most collectives of a row at one time */
     uint32_t shades;                          /* 1 or more */
@@ -86,6 +89,10 @@ void gantt_add_arrow(struct gantt *gantt, const struct gantt_arrow *arrow);
 void gantt_add_level(struct gantt *gantt, const struct gantt_level *level);
 /* Sorts boxes by row, lane, start and arrows by start; to be called once after the last was added. */
 void gantt_finish(struct gantt *gantt);
+
+/* What lies in its window, cut at both ends, times counted from the window's start; without a window a plain copy. Arrows that cross
+ * an end and levels are left out. The caller owns it. */
+struct gantt *gantt_one_iteration(const struct gantt *gantt);
 
 /* Writes it in the machine's own byte order, for another process of the same program. Errors are left in ferror(out). */
 void gantt_save(const struct gantt *gantt, FILE *out);

@@ -218,6 +218,17 @@ static void add_levels(struct collecting *run)
     arena_destroy(arena);
 }
 
+/* In steady state the last T before any rank begins the last iteration: the pipeline is full all the time. */
+static void set_window(struct collecting *run)
+{
+    struct arena *arena = arena_create();
+    const struct frame *frame = frame_create(run->timeline, arena);
+    uint32_t last = run->timeline->program->iterations - 1;
+    run->gantt->window_start = frame->steady ? fmax(0, frame->starts[last] - frame->iteration) : frame->starts[last];
+    run->gantt->window_end = frame->steady ? run->gantt->window_start + frame->iteration : frame->ends[last];
+    arena_destroy(arena);
+}
+
 static bool has_up_pipelines(const struct program *program)
 {
     for (uint32_t i = 0; i < program->mesh->positions; i++) {
@@ -241,6 +252,8 @@ struct gantt *gantt_of_run(const struct report *report, const struct timeline *t
         add_row(&run, row);
     for (uint32_t row = 0; row < report->worker_count && choice->messages; row++)
         add_messages(&run, row);
+    if (program->iterations > 1)
+        set_window(&run);
     if (choice->levels)
         add_levels(&run);
     free_critical(&run);

@@ -15,7 +15,7 @@ static const double panel_head = 22, panel_gap = 16, figures_height = 52, bar_he
 static const struct canvas_font title_font = {15, true}, name_font = {12, true}, text_font = {9.5, false};
 
 struct panel {
-    const struct gantt *gantt;
+    struct gantt *gantt; /* one iteration */
     struct gantt_layout layout;
     double y, height; /* of the rows */
 };
@@ -28,14 +28,6 @@ struct page {
     const char *subtitle; /* of all runs, when it is the same; NULL otherwise */
     struct gantt_legend legend;
 };
-
-static double longest(const struct gantt *const *gantts, size_t count)
-{
-    double end = 0;
-    for (size_t i = 0; i < count; i++)
-        end = fmax(end, gantts[i]->end);
-    return end;
-}
 
 /* Row heights of all panels for a plot of that width; returns the width that their labels need. */
 static double lay_out_rows(struct page *page, cairo_t *cr)
@@ -96,10 +88,11 @@ static struct page lay_out(const struct gantt *const *gantts, size_t count)
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
     size_t capacity = 0;
-    struct page page = {.count = count, .end = longest(gantts, count), .plot_width = 780};
+    struct page page = {.count = count, .plot_width = 780};
     page.panels = array_grow(NULL, &capacity, count, sizeof *page.panels);
     for (size_t i = 0; i < count; i++) {
-        page.panels[i] = (struct panel){.gantt = gantts[i]};
+        page.panels[i] = (struct panel){.gantt = gantt_one_iteration(gantts[i])};
+        page.end = fmax(page.end, page.panels[i].gantt->end);
         page.largest_bubble = fmax(page.largest_bubble, gantts[i]->bubble);
     }
     page.plot_x = margin + fmax(20, lay_out_rows(&page, cr) + 8);
@@ -110,7 +103,7 @@ static struct page lay_out(const struct gantt *const *gantts, size_t count)
     for (size_t i = 0; i < count; i++) {
         page.panels[i].y = y + panel_head;
         y += panel_head + page.panels[i].height + panel_gap;
-        gantt_legend_add(&page.legend, gantts[i], &page.panels[i].layout);
+        gantt_legend_add(&page.legend, page.panels[i].gantt, &page.panels[i].layout);
     }
     page.axis_y = y;
     page.legend_y = page.axis_y + axis_height + 12;
@@ -228,6 +221,8 @@ bool picture_comparison(const struct gantt *const *gantts, size_t count, const c
     draw_page(canvas_context(canvas), &page, title);
     bool done = canvas_finish(canvas, out, fault);
     free(description);
+    for (size_t i = 0; i < count; i++)
+        gantt_destroy(page.panels[i].gantt);
     free(page.panels);
     return done;
 }

@@ -6,7 +6,7 @@
 #include "analysis/canvas.h"
 #include "analysis/gantt.h"
 
-/* Writes the picture of `count` runs (at least one), the first being what relative times refer to. `prefix` as in struct
+/* Writes the picture of one iteration of `count` runs (at least one), the first being what relative times refer to. `prefix` as in struct
  * canvas_caption. False with the fault filled when it could not be written. */
 bool picture_comparison(const struct gantt *const *gantts, size_t count, const char *title, enum canvas_format format, const char *prefix,
                         FILE *out, struct fault *fault);

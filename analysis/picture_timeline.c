@@ -121,6 +121,27 @@ static void draw_busy(cairo_t *cr, const struct gantt *gantt, const struct page 
     }
 }
 
+/* A dimension line over the iteration that the figures are about. */
+static void draw_window(cairo_t *cr, const struct gantt *gantt, const struct page *page)
+{
+    if (!(gantt->window_end > gantt->window_start))
+        return;
+    double scale = page->layout.wish.width / gantt->end, y = page->plot_y - 10.5;
+    double left = canvas_snap(page->plot_x + gantt->window_start * scale), right = canvas_snap(page->plot_x + gantt->window_end * scale);
+    double middle = (left + right) / 2, half = canvas_text_width(cr, text_font, "T") / 2 + 4;
+    for (int side = 0; side < 2; side++) {
+        double x = side ? right : left;
+        cairo_move_to(cr, x, y - 4);
+        cairo_line_to(cr, x, page->plot_y - 3);
+        cairo_move_to(cr, x, y);
+        cairo_line_to(cr, side ? fmin(right, middle + half) : fmax(left, middle - half), y);
+    }
+    canvas_set_colour(cr, style_text);
+    cairo_set_line_width(cr, 0.9);
+    cairo_stroke(cr);
+    canvas_text(cr, middle, y + 3.4, ALIGN_CENTRE, text_font, style_text, "T");
+}
+
 static void draw_plot(cairo_t *cr, const struct gantt *gantt, const struct page *page)
 {
     double width = page->layout.wish.width;
@@ -129,6 +150,7 @@ static void draw_plot(cairo_t *cr, const struct gantt *gantt, const struct page 
     gantt_draw_rows(cr, gantt, &page->layout, page->plot_x, page->plot_y);
     axis_draw_time(cr, page->plot_x, page->axis_y, width, gantt->end, gantt->unit);
     canvas_text(cr, page->plot_x - 7, page->plot_y - 8, ALIGN_RIGHT, text_font, style_faint, "worker");
+    draw_window(cr, gantt, page);
     if (page->busy)
         draw_busy(cr, gantt, page);
     if (gantt->row_count == 0)

@@ -178,6 +178,55 @@ Test(gantt, what_is_cut_or_damaged_is_refused)
     gantt_destroy(gantt);
 }
 
+Test(gantt, one_iteration_is_cut_out)
+{
+    struct gantt *gantt = gantt_create("sample", "", GANTT_SECONDS);
+    gantt_add_row(gantt, "0", 0.5);
+    for (uint32_t i = 0; i < 4; i++)
+        gantt_add_box(gantt, &(struct gantt_box){.start = 10 * i, .end = 10 * i + 6, .number = i});
+    gantt_add_arrow(gantt, &(struct gantt_arrow){12, 13, 0, 0});
+    gantt_add_arrow(gantt, &(struct gantt_arrow){22, 24, 0, 0});
+    gantt->iteration = 10;
+    gantt_finish(gantt);
+    struct gantt *whole = gantt_one_iteration(gantt);
+    cr_assert_eq(whole->box_count, 4);
+    cr_assert_float_eq(whole->end, 36, 0);
+    gantt->window_start = 13;
+    gantt->window_end = 23;
+    struct gantt *cut = gantt_one_iteration(gantt);
+    cr_assert_eq(cut->box_count, 2);
+    cr_assert_float_eq(cut->end, 10, 0);
+    cr_assert_float_eq(cut->boxes[0].start, 0, 0);
+    cr_assert_float_eq(cut->boxes[0].end, 3, 0);
+    cr_assert_float_eq(cut->boxes[1].start, 7, 0);
+    cr_assert_float_eq(cut->boxes[1].end, 10, 0);
+    cr_assert_eq(cut->boxes[1].number, 2);
+    cr_assert_eq(cut->arrow_count, 0);
+    cr_assert_float_eq(cut->iteration, 10, 0);
+    gantt_destroy(whole);
+    gantt_destroy(cut);
+    gantt_destroy(gantt);
+}
+
+Test(gantt, overlapping_collectives_lie_in_tiers)
+{
+    struct gantt *gantt = gantt_create("", "", GANTT_SECONDS);
+    gantt_add_row(gantt, "0", 0);
+    static const struct {
+        double start, end;
+        int tier;
+    } cases[] = {{0, 4, 0}, {1, 3, 1}, {2, 9, 2}, {3, 5, 1}, {4, 6, 0}, {5, 8, 1}, {5.5, 7, 3}, {5.6, 7, 3}, {9, 9, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gantt_box box = {.start = cases[i].start, .end = cases[i].end, .kind = GANTT_COLLECTIVE, .lane = GANTT_LANE_COLLECTIVE};
+        gantt_add_box(gantt, &box);
+    }
+    gantt_finish(gantt);
+    cr_assert_eq(gantt->tiers, 4);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_assert_eq(gantt->boxes[i].tier, cases[i].tier, "box %zu", i);
+    gantt_destroy(gantt);
+}
+
 /* ---- layout ---- */
 
 Test(gantt, boxes_become_strips_where_they_are_too_narrow)
@@ -200,6 +249,24 @@ Test(gantt, boxes_become_strips_where_they_are_too_narrow)
     gantt_destroy(few);
     gantt_destroy(many);
     gantt_destroy(tall);
+}
+
+Test(gantt, critical_path_is_drawn_where_it_can_be_read)
+{
+    struct gantt_wish wish = {.width = 900, .box_height = 28, .most_height = 660, .most_rows = 96};
+    struct gantt *gantt = hand_made_1f1b(4, 8);
+    wish.end = gantt->end;
+    struct gantt_layout layout = gantt_lay_out(gantt, &wish);
+    cr_assert(!gantt_shows_critical(gantt, &layout));
+    for (size_t i = 0; i < gantt->box_count; i++)
+        gantt->boxes[i].critical = true; /* 64 boxes that change rows less than 64 times */
+    cr_assert(gantt_shows_critical(gantt, &layout));
+    layout.strips = true;
+    cr_assert(!gantt_shows_critical(gantt, &layout));
+    layout.strips = false;
+    layout.wish.plain = true;
+    cr_assert(!gantt_shows_critical(gantt, &layout));
+    gantt_destroy(gantt);
 }
 
 #ifndef NDEBUG
