@@ -32,23 +32,58 @@ double traffic_total(const struct frame *frame)
     return sum_total(&total) * program->mesh->replicas / frame->measured;
 }
 
-/* ---- bytes between pairs of hosts ---- */
+/* ---- bytes over links ---- */
 
 struct flow {
     uint32_t from, to; /* platform hosts */
     double bytes;
 };
 
+/* Flows that are gathered before they are routed: pairs of hosts that repeat are routed once. */
+enum { FLOWS_MAX = 1 << 22 };
+
 struct flows {
     struct flow *items;
     size_t count, capacity;
+    struct platform *platform;
     const uint32_t *hosts;
+    double *links; /* bytes so far */
 };
+
+static int by_hosts(const void *left, const void *right)
+{
+    const struct flow *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* Puts the flows gathered so far on their links. */
+static void route_flows(struct flows *flows)
+{
+    if (flows->count)
+        qsort(flows->items, flows->count, sizeof *flows->items, by_hosts);
+    for (size_t i = 0; i < flows->count;) {
+        const struct flow *pair = &flows->items[i];
+        struct sum bytes = {0, 0};
+        for (; i < flows->count && flows->items[i].from == pair->from && flows->items[i].to == pair->to; i++)
+            sum_add(&bytes, flows->items[i].bytes);
+        struct platform_route route;
+        flows->platform->route(flows->platform, pair->from, pair->to, &route);
+        for (uint32_t k = 0; k < route.link_count; k++)
+            flows->links[route.links[k]] += sum_total(&bytes);
+    }
+    flows->count = 0;
+}
 
 static void flow_add(struct flows *flows, uint32_t from_rank, uint32_t to_rank, double bytes)
 {
     if (bytes <= 0)
         return;
+    if (flows->count == FLOWS_MAX)
+        route_flows(flows);
     flows->items = array_grow(flows->items, &flows->capacity, flows->count + 1, sizeof *flows->items);
     flows->items[flows->count++] = (struct flow){flows->hosts[from_rank], flows->hosts[to_rank], bytes};
 }
@@ -112,41 +147,13 @@ static void add_collectives(const struct frame *frame, struct flows *flows, stru
     }
 }
 
-/* ---- bytes over links ---- */
-
-static int by_hosts(const void *left, const void *right)
-{
-    const struct flow *a = left, *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
-
-static void route_flows(struct flows *flows, struct platform *platform, double *links)
-{
-    if (flows->count)
-        qsort(flows->items, flows->count, sizeof *flows->items, by_hosts);
-    for (size_t i = 0; i < flows->count;) {
-        const struct flow *pair = &flows->items[i];
-        struct sum bytes = {0, 0};
-        for (; i < flows->count && flows->items[i].from == pair->from && flows->items[i].to == pair->to; i++)
-            sum_add(&bytes, flows->items[i].bytes);
-        struct platform_route route;
-        platform->route(platform, pair->from, pair->to, &route);
-        for (uint32_t k = 0; k < route.link_count; k++)
-            links[route.links[k]] += sum_total(&bytes);
-    }
-}
-
 double *traffic_links(const struct frame *frame, struct platform *platform, const uint32_t *hosts, struct arena *arena)
 {
     double *links = arena_array(arena, (size_t)platform->link_count + 1, sizeof *links);
-    struct flows flows = {.hosts = hosts};
+    struct flows flows = {.platform = platform, .hosts = hosts, .links = links};
     add_messages(frame, &flows);
     add_collectives(frame, &flows, arena);
-    route_flows(&flows, platform, links);
+    route_flows(&flows);
     free(flows.items);
     return links;
 }

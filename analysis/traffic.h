@@ -16,7 +16,7 @@ double traffic_sent(const struct program *program, const struct operation *opera
 double traffic_total(const struct frame *frame);
 
 /* Bytes per iteration over each of platform->links; `hosts` maps ranks to platform hosts. Asks for the route of each pair of
- * hosts once. Memory from the arena. */
+ * hosts once (of many millions of pairs now and then again). Memory from the arena. */
 double *traffic_links(const struct frame *frame, struct platform *platform, const uint32_t *hosts, struct arena *arena);
 
 #endif
