@@ -33,6 +33,8 @@ static uint32_t api_workers(const struct stagesim_job *job)
 
 static uint32_t api_stages(const struct stagesim_job *job)
 {
+    if (job->plan)
+        return job->plan->stages;
     if (!job->scenario->schedule)
         return job->scenario->workers;
     struct schedule_request request = scenario_schedule_request(job->scenario);
@@ -146,7 +148,7 @@ static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pi
 {
     const struct scenario *scenario = job->scenario;
     if (scenario->schedule_file)
-        return plan_file_read(scenario->schedule_file, job->diag);
+        return job->plan;
     struct schedule_request request = scenario_schedule_request(scenario);
     double chunks = (double)costs->stages / scenario->workers;
     request.iterations = scenario->schedule->crosses ? job->crossing : 1;
@@ -190,6 +192,13 @@ static bool check_plan_size(struct stagesim_job *job)
     return true;
 }
 
+/* The plan of a schedule file is there before the workload asks for the number of stages. */
+static bool read_plan(struct stagesim_job *job)
+{
+    job->plan = plan_file_read(job->scenario->schedule_file, job->diag);
+    return job->plan && check_plan_size(job);
+}
+
 static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (costs->size != sizeof *costs) {
@@ -203,10 +212,11 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     if (!job->plan)
         return false;
     struct plan_reporter reporter = {report_mistake, job};
-    if (!plan_check(job->plan, &reporter) || !check_plan_size(job))
+    if (!plan_check(job->plan, &reporter))
         return false;
     if (job->plan->stages != costs->stages) {
-        api_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages, costs->stages);
+        api_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages,
+                  costs->stages);
         return false;
     }
     copy_staleness(job);
@@ -245,6 +255,8 @@ static bool build(struct stagesim_job *building)
     const struct stagesim_workload *workload = building->scenario->workload;
     const void *parameters = building->scenario->parameters;
     unsigned before = building->diag->errors;
+    if (building->scenario->schedule_file && !read_plan(building))
+        return false;
     if (workload->check && !workload->check(parameters, building, &api))
         return false;
     return workload->build(parameters, building, &api) && building->diag->errors == before;
