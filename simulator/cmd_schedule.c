@@ -23,15 +23,27 @@ enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORM
 
 static const char *const format_names[FORMATS] = {"text", "csv", "json", "svg", "png", "pdf"};
 
+/* One time for all shares of the model, or one for each. count 0: not given. */
+struct time_list {
+    double *values;
+    size_t count;
+};
+
+enum cost { FORWARD, BACKWARD, WEIGHT, BLOCK, COSTS };
+
+static const char *const cost_names[COSTS] = {"forward", "backward", "weight", "block"};
+
 /* The command line. */
 struct arguments {
     const char *name; /* a schedule, or a csv file */
     uint32_t workers, micro_batches, iterations;
     const char *options[OPTIONS_MAX]; /* KEY=VALUE */
     size_t option_count;
-    double forward, backward, weight, block, latency; /* negative: not given */
-    enum format format;                               /* FORMATS: not given */
+    struct time_list costs[COSTS];
+    double latency;
+    enum format format; /* FORMATS: not given */
     const char *output;
+    struct arena *arena;
 };
 
 /* ---- the command line ---- */
@@ -45,11 +57,24 @@ static bool read_count(const char *text, uint32_t *count)
     return text[0] >= '0' && text[0] <= '9' && !*end && !errno && value >= 1 && value <= UINT32_MAX;
 }
 
-static bool read_time(const char *text, double *time)
+/* A time, and where it ends. */
+static bool read_time(const char *text, double *time, char **end)
 {
-    char *end;
-    *time = strtod(text, &end);
-    return text[0] >= '0' && text[0] <= '9' && !*end && text[strspn(text, "0123456789.eE+-")] == '\0' && isfinite(*time) && *time <= 1e15;
+    *time = strtod(text, end);
+    size_t length = strspn(text, "0123456789.eE+-");
+    return text[0] >= '0' && text[0] <= '9' && *end == text + length && isfinite(*time) && *time <= 1e15;
+}
+
+static bool read_times(const char *text, struct time_list *times, struct arena *arena)
+{
+    times->count = 0;
+    times->values = arena_array(arena, strlen(text) / 2 + 1, sizeof *times->values);
+    for (char *end;; text = end + 1) {
+        if (!read_time(text, &times->values[times->count++], &end))
+            return false;
+        if (*end != ',')
+            return *end == '\0';
+    }
 }
 
 static bool read_format(const char *text, enum format *format)
@@ -69,15 +94,17 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},     {NULL, 0, NULL, 0},
 };
 
+static int bad_time(const struct command *command, const char *text)
+{
+    return command_usage(command, "'%s' is no time; times here are plain numbers from 0, all in one unit", text);
+}
+
 /* One option. 0 when it was understood, else an exit code. */
 static int read_argument(const struct command *command, struct arguments *arguments, int option)
 {
     uint32_t *counts[] = {['w'] = &arguments->workers, ['n'] = &arguments->micro_batches, ['i'] = &arguments->iterations};
-    double *times[] = {['F'] = &arguments->forward,
-                       ['B'] = &arguments->backward,
-                       ['W'] = &arguments->weight,
-                       ['X'] = &arguments->block,
-                       ['L'] = &arguments->latency};
+    enum cost costs[] = {['F'] = FORWARD, ['B'] = BACKWARD, ['W'] = WEIGHT, ['X'] = BLOCK};
+    char *end;
     switch (option) {
     case 'w':
     case 'n':
@@ -87,10 +114,9 @@ static int read_argument(const struct command *command, struct arguments *argume
     case 'B':
     case 'W':
     case 'X':
+        return read_times(optarg, &arguments->costs[costs[option]], arguments->arena) ? 0 : bad_time(command, optarg);
     case 'L':
-        return read_time(optarg, times[option])
-                   ? 0
-                   : command_usage(command, "'%s' is no time; times here are plain numbers from 0, all in one unit", optarg);
+        return read_time(optarg, &arguments->latency, &end) && !*end ? 0 : bad_time(command, optarg);
     case 'O':
         if (arguments->option_count == OPTIONS_MAX)
             return command_usage(command, "more than %d options", OPTIONS_MAX);
@@ -118,7 +144,8 @@ static void choose_format(struct arguments *arguments)
 
 static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
 {
-    *arguments = (struct arguments){.iterations = 1, .forward = 1, .backward = 2, .weight = -1, .block = -1, .format = FORMATS};
+    arguments->iterations = 1;
+    arguments->format = FORMATS;
     opterr = 1;
     for (int option; (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;) {
         int code = read_argument(command, arguments, option);
@@ -129,11 +156,55 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
         return command_usage(command, optind == argc ? "which schedule?" : "one schedule at a time");
     arguments->name = argv[optind];
     choose_format(arguments);
-    if (arguments->weight < 0)
-        arguments->weight = arguments->backward / 2;
-    if (arguments->weight > arguments->backward)
-        return command_usage(command, "the weight gradient (%g) is a part of the backward (%g) and cannot take longer", arguments->weight,
-                             arguments->backward);
+    return 0;
+}
+
+/* ---- times ---- */
+
+/* The time of a share: the only one, or its own. */
+static double share_time(const struct time_list *list, uint32_t share)
+{
+    return list->values[list->count == 1 ? 0 : share];
+}
+
+static double mean_of(const struct time_list *list)
+{
+    double sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        sum += list->values[i];
+    return sum / (double)list->count;
+}
+
+/* Fills in what was not given: 1, 2 and half of the backward. */
+static void complete_times(struct arguments *arguments)
+{
+    static const double initial[] = {[FORWARD] = 1, [BACKWARD] = 2};
+    struct time_list *backward = &arguments->costs[BACKWARD], *weight = &arguments->costs[WEIGHT];
+    for (enum cost cost = FORWARD; cost <= BACKWARD; cost++)
+        if (!arguments->costs[cost].count) {
+            arguments->costs[cost] = (struct time_list){arena_array(arguments->arena, 1, sizeof(double)), 1};
+            arguments->costs[cost].values[0] = initial[cost];
+        }
+    if (weight->count)
+        return;
+    *weight = (struct time_list){arena_array(arguments->arena, backward->count, sizeof(double)), backward->count};
+    for (size_t i = 0; i < backward->count; i++)
+        weight->values[i] = backward->values[i] / 2;
+}
+
+/* 0 when the times fit that many workers, else an exit code. */
+static int check_times(const struct command *command, const struct arguments *arguments, uint32_t workers)
+{
+    for (enum cost cost = FORWARD; cost < COSTS; cost++)
+        if (arguments->costs[cost].count > 1 && arguments->costs[cost].count != workers)
+            return command_usage(command, "--%s gives %zu times, but there are %u workers", cost_names[cost], arguments->costs[cost].count,
+                                 workers);
+    for (uint32_t share = 0; share < workers; share++) {
+        double backward = share_time(&arguments->costs[BACKWARD], share), weight = share_time(&arguments->costs[WEIGHT], share);
+        if (weight > backward)
+            return command_usage(command, "the weight gradient (%g) is a part of the backward (%g) and cannot take longer", weight,
+                                 backward);
+    }
     return 0;
 }
 
@@ -208,9 +279,9 @@ static int make_request(const struct command *command, const struct schedule *sc
         return command_usage(command, "%s is missing", arguments->workers ? "--micro-batches" : "--workers");
     *request = schedule_request_default(schedule, arguments->workers, arguments->micro_batches);
     request->iterations = arguments->iterations;
-    request->forward = arguments->forward;
-    request->backward = arguments->backward;
-    request->weight = arguments->weight;
+    request->forward = mean_of(&arguments->costs[FORWARD]);
+    request->backward = mean_of(&arguments->costs[BACKWARD]);
+    request->weight = mean_of(&arguments->costs[WEIGHT]);
     for (size_t i = 0; i < arguments->option_count; i++) {
         int code = set_option(command, schedule, arguments->options[i], request);
         if (code)
@@ -281,28 +352,37 @@ static int write_result(const struct arguments *arguments, const struct schedule
     return EXIT_FAILED;
 }
 
-/* Times of one share are cut among its chunks. */
-static int show(const struct arguments *arguments, struct schedule_view *view)
+/* Times of the stages: a share is cut evenly among its chunks, the model's shares in order. */
+static struct plan_costs stage_costs(const struct arguments *arguments, const struct plan *plan)
 {
-    uint32_t stages = view->plan->stages;
-    double chunks = (double)stages / view->plan->workers, *times = array_grow(NULL, &(size_t){0}, 4 * (size_t)stages, sizeof *times);
-    double shares[] = {arguments->forward, arguments->backward, arguments->weight, arguments->block};
-    for (unsigned kind = 0; kind < 4; kind++)
-        for (uint32_t stage = 0; stage < stages; stage++)
-            times[kind * (size_t)stages + stage] = shares[kind] / chunks;
-    struct plan_costs costs = {.forward = times,
-                               .backward = times + stages,
-                               .weight = times + 2 * (size_t)stages,
-                               .block = arguments->block < 0 ? NULL : times + 3 * (size_t)stages,
-                               .latency = arguments->latency};
+    uint32_t chunks = plan->stages / plan->workers > 0 ? plan->stages / plan->workers : 1;
+    double *times[COSTS];
+    for (enum cost cost = FORWARD; cost < COSTS; cost++) {
+        times[cost] = NULL;
+        if (!arguments->costs[cost].count)
+            continue;
+        times[cost] = arena_array(arguments->arena, plan->stages, sizeof(double));
+        for (uint32_t stage = 0; stage < plan->stages; stage++) {
+            uint32_t share = stage / chunks < plan->workers ? stage / chunks : plan->workers - 1;
+            times[cost][stage] = share_time(&arguments->costs[cost], share) * plan->workers / plan->stages;
+        }
+    }
+    return (struct plan_costs){times[FORWARD], times[BACKWARD], times[WEIGHT], times[BLOCK], arguments->latency};
+}
+
+static int show(const struct command *command, const struct arguments *arguments, struct schedule_view *view)
+{
+    int code = check_times(command, arguments, view->plan->workers);
+    if (code)
+        return code;
+    struct plan_costs costs = stage_costs(arguments, view->plan);
     struct plan_timing timing;
     plan_timing_init(&timing, view->plan, &costs);
     if (view->schedule && view->schedule->crosses && view->plan->iterations == 1)
         plan_timing_set_iteration(&timing, schedule_steady_iteration(view->schedule, view->request, &costs));
     view->timing = &timing;
-    int code = write_result(arguments, view);
+    code = write_result(arguments, view);
     plan_timing_finish(&timing);
-    free(times);
     return code;
 }
 
@@ -321,7 +401,7 @@ static int show_file(const struct command *command, const struct arguments *argu
     struct plan *plan = plan_file_read(arguments->name, &diag);
     if (!plan)
         return EXIT_BAD_INPUT;
-    int code = show(arguments, &(struct schedule_view){.name = arguments->name, .plan = plan});
+    int code = show(command, arguments, &(struct schedule_view){.name = arguments->name, .plan = plan});
     plan_destroy(plan);
     return code;
 }
@@ -332,27 +412,33 @@ static bool print_mistake(void *user, const struct plan_mistake *mistake)
     return true;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int show_schedule(const struct command *command, const struct arguments *arguments)
 {
-    struct arguments arguments;
-    int code = read_arguments(command, argc, argv, &arguments);
-    if (code)
-        return code;
-    if (is_file(arguments.name))
-        return show_file(command, &arguments);
-    const struct schedule *schedule = schedule_find(arguments.name);
+    const struct schedule *schedule = schedule_find(arguments->name);
     if (!schedule)
-        return unknown_schedule(command, arguments.name);
+        return unknown_schedule(command, arguments->name);
     struct schedule_request request;
-    code = make_request(command, schedule, &arguments, &request);
+    int code = make_request(command, schedule, arguments, &request);
     if (code)
         return code;
     struct plan *plan = schedule->plan(&request);
     if (plan_check(plan, &(struct plan_reporter){print_mistake, (void *)schedule->name}))
-        code = show(&arguments, &(struct schedule_view){schedule->name, schedule, &request, plan, NULL});
+        code = show(command, arguments, &(struct schedule_view){schedule->name, schedule, &request, plan, NULL});
     else
         code = EXIT_FAILED;
     plan_destroy(plan);
+    return code;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct arguments arguments = {.arena = arena_create()};
+    int code = read_arguments(command, argc, argv, &arguments);
+    if (!code) {
+        complete_times(&arguments);
+        code = is_file(arguments.name) ? show_file(command, &arguments) : show_schedule(command, &arguments);
+    }
+    arena_destroy(arguments.arena);
     return code;
 }
 
@@ -361,7 +447,8 @@ const struct command command_schedule = {
     .arguments = "NAME|FILE.csv --workers D --micro-batches N [OPTION]...",
     .summary = "draws a pipeline schedule: who computes what when, bubbles, micro-batches in flight",
     .help = "NAME is one of `stagesim list schedules`; FILE.csv a schedule of one's own (worker,kind,stage,micro_batch).\n"
-            "Times are those of one micro-batch on one worker's share of the model, plain numbers in any one unit.\n\n"
+            "Times are those of one micro-batch on one worker's share of the model, plain numbers in any one unit; --forward,\n"
+            "--backward, --weight and --block also take a list of D times, the model's shares in order.\n\n"
             "  --workers D          pipeline workers\n"
             "  --micro-batches N    micro-batches of one iteration, both directions together\n"
             "  --option KEY=VALUE   an option of the schedule, e.g. pairs=2; repeatable\n"

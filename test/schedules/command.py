@@ -139,6 +139,9 @@ def wrong_command_lines():
         wrong(f"workers '{value}'", 2, "is no count", "gpipe", "--workers", value, "--micro-batches", "8")
     for value in ("-1", "nan", "inf", "1s", "", "1e400", "0x10"):
         wrong(f"forward '{value}'", 2, "is no time", "gpipe", *size, "--forward", value)
+    wrong("list of times", 2, "gives 2 times", "gpipe", *size, "--forward", "1,2")
+    for value in ("1,,2,3", "1,2,3,", ",1,2,3", "1,2,3,4 "):
+        wrong(f"forward '{value}'", 2, "is no time", "gpipe", *size, "--forward", value)
     wrong("weight above backward", 2, "cannot take longer", "zb-h1", *size, "--weight", "3")
     wrong("format", 2, "known are", "gpipe", *size, "--format", "xml")
     wrong("option without value", 2, "KEY=VALUE", "chimera", *size, "--option", "pairs")
@@ -180,6 +183,7 @@ def main():
         golden("pipedream.txt", "pipedream", "--workers", "3", "--micro-batches", "3", "--iterations", "3")
         golden("nothing-takes-time.txt", "gpipe", "--workers", "2", "--micro-batches", "2", "--forward", "0", "--backward", "0")
         golden("uneven.txt", "gpipe", "--workers", "2", "--micro-batches", "3", "--forward", "0.001", "--backward", "10")
+        golden("uneven-shares.txt", "1f1b", "--workers", "4", "--micro-batches", "4", "--forward", "1,1,1,2", "--backward", "2,2,2,4")
         golden("small.json", "gems", "--workers", "2", "--micro-batches", "2", "--format", "json")
         wrong_command_lines()
     with tempfile.TemporaryDirectory() as folder:

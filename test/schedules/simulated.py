@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""simulated.py STAGESIM PLATFORMS: the simulator against the plan-level times of `stagesim schedule`, for every schedule and every
+option, even and uneven shares, with and without latency, named and from a file: the analytic engine on full meshes, and where there
+is latency SimGrid too."""
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STAGESIM, PLATFORMS = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
+EVEN = {"forward": [1], "backward": [2], "weight": [1]}
+UNEVEN = {"forward": [1, 1.25, 0.75, 1, 1, 1.5, 1, 2.5], "backward": [2, 2.5, 1.5, 2, 2, 3, 2, 5],
+          "weight": [0.75, 1, 0.5, 0.875, 1, 1.25, 1, 2]}
+OPTIONS = {"chimera": [{"pairs": 2}, {"pairs": 4}, {"concatenation": "doubling"}, {"concatenation": "doubling-split"},
+                       {"concatenation": "halving"}, {"concatenation": "doubling", "pairs": 2}, {"sync": "after"}],
+           "interleaved": [{"chunks": 4}, {"chunks": 3, "group": 16}], "breadth-first": [{"chunks": 4}], "hanayo": [{"waves": 2}],
+           "zb-h2": [{"optimizer": "blocking"}]}
+
+
+def run(*arguments):
+    result = subprocess.run([STAGESIM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    if result.returncode:
+        raise RuntimeError(f"{' '.join(map(str, arguments))}: {result.stderr}")
+    return result.stdout
+
+
+def plan_level(name, options, times, latency, *more):
+    arguments = ["schedule", name, "--workers", 8, "--micro-batches", 16, "--latency", latency]
+    for key, values in times.items():
+        arguments += [f"--{key}", ",".join(map(str, values))]
+    for key, value in options.items():
+        arguments += ["--option", f"{key}={value}"]
+    return run(*arguments, *more)
+
+
+def simulate(folder, schedule, times, platform, engine):
+    """The summary of a run of 8 workers and 16 micro-batches."""
+    scenario = folder / f"{engine}.yaml"
+    shares = ", ".join(f"{key}: [{', '.join(f'{value}s' for value in values * (8 // len(values)))}]" for key, values in times.items())
+    scenario.write_text(f"platform: {PLATFORMS / platform}\nworkload: stages\nstages: {{{shares}}}\nparallel: {{pipeline: 8}}\n"
+                        f"batch: {{micro_batches: 16}}\nschedule: {schedule}\n")
+    run("run", scenario, "--engine", engine, "--quiet", "-o", folder / engine)
+    return json.loads((folder / engine / "summary.json").read_text())
+
+
+def compare(what, left, right, faults):
+    if abs(left - right) > 1e-9 * max(1, abs(right)):
+        faults.append(f"{what}: {left} in the simulator, {right} in the plan")
+
+
+def case(name, options, times, latency, from_file):
+    faults = []
+    platform = "ideal-8.xml" if latency == 0 else "mesh-8.xml"
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        plan = json.loads(plan_level(name, options, times, latency, "--format", "json"))
+        schedule = json.dumps({"name": name, **options}).replace('"', "")
+        if from_file:
+            (folder / "mine.csv").write_text(plan_level(name, options, times, latency, "--format", "csv"))
+            schedule = "{file: mine.csv}"
+            if plan["time"]["iteration_s"] != plan["time"]["makespan_s"]:
+                return []  # a file describes one iteration, this schedule's T is one of many
+        for engine in ("analytic", "simgrid") if latency else ("analytic",):
+            summary = simulate(folder, schedule, times, platform, engine)
+            compare(f"{engine} T", summary["time"]["iteration_s"], plan["time"]["iteration_s"], faults)
+            compare(f"{engine} bubble", summary["bubble"]["ratio"], plan["bubble"]["ratio"], faults)
+            compare(f"{engine} over_ideal", summary["bubble"]["over_ideal"], plan["bubble"]["over_ideal"], faults)
+            for worker in range(8):
+                compare(f"{engine} peak of worker {worker}", summary["workers"][worker]["peak_in_flight"],
+                        plan["workers"][worker]["peak_in_flight"], faults)
+    return faults
+
+
+def guarded(arguments):
+    try:
+        return case(*arguments)
+    except (RuntimeError, KeyError, OSError) as error:
+        return [str(error)]
+
+
+def main():
+    cases = []
+    for schedule in json.loads(run("list", "schedules", "--format", "json")):
+        name = schedule["name"]
+        for options in [{}] + OPTIONS.get(name, []):
+            cases.append((name, options, EVEN, 0, False))
+        cases += [(name, {}, UNEVEN, 0, False), (name, {}, UNEVEN, 1e-6, False), (name, {}, UNEVEN, 0, True)]
+    print(f"1..{len(cases)}")
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for number, (what, faults) in enumerate(zip(cases, pool.map(guarded, cases)), 1):
+            name, options, times, latency, from_file = what
+            words = [name, str(options) if options else "", "uneven" if times is UNEVEN else "", f"latency {latency}" if latency else "",
+                     "from a file" if from_file else ""]
+            print("not ok" if faults else "ok", number, "-", ", ".join(filter(None, words)))
+            for fault in faults:
+                print("\n".join("# " + line for line in fault.splitlines()))
+
+
+main()
