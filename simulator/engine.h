@@ -5,6 +5,7 @@
 
 #include "platforms/platform.h"
 #include "simulator/diagnostics.h"
+#include "simulator/fold.h"
 #include "simulator/program.h"
 #include "simulator/timeline.h"
 
@@ -14,12 +15,20 @@ struct engine_progress {
     void *user;
 };
 
+/* What an engine is to do; all borrowed. */
+struct engine_job {
+    const struct program *program;
+    struct platform *platform;
+    const uint32_t *hosts;          /* rank r runs on platform->hosts[hosts[r]] */
+    struct timeline *timeline;      /* made for this program, times NaN; the ranks that it has are simulated */
+    const struct folding *folding;  /* how the others are represented; NULL: the timeline has all ranks */
+    const struct engine_progress *progress; /* NULL: nobody watches */
+};
+
 struct engine {
     const char *name, *summary;
-    /* Rank r runs on platform->hosts[hosts[r]]. The timeline was made by timeline_create for this program; its times are
-     * filled. False with the fault filled when the simulation failed. */
-    bool (*run)(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline,
-                const struct engine_progress *progress, struct fault *fault);
+    /* Fills the times of the job's timeline. False with the fault filled when the simulation failed. */
+    bool (*run)(const struct engine_job *job, struct fault *fault);
 };
 
 extern const struct engine engine_simgrid, engine_analytic;

@@ -265,9 +265,9 @@ static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
     instance->participants = arena_array(walk->arena, instance->rank_count, sizeof *instance->participants);
     group_ranks(program, instance->group, number, instance->ranks);
     for (uint32_t i = 0; i < instance->rank_count; i++) {
-        uint32_t index = walk->timeline->index_of[instance->ranks[i]];
-        if (walk->timeline->ranks[index] != instance->ranks[i])
+        if (!timeline_simulates(walk->timeline, instance->ranks[i]))
             continue;
+        uint32_t index = walk->timeline->index_of[instance->ranks[i]];
         const struct position *position = walk->entries[index].position;
         uint32_t stream = position_group_stream(position, group);
         walk->entries[index].cursors[stream].instance = instance;
@@ -291,22 +291,21 @@ static bool init(struct walk *walk)
     return true;
 }
 
-static bool analytic_run(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline,
-                         const struct engine_progress *progress, struct fault *fault)
+static bool analytic_run(const struct engine_job *job, struct fault *fault)
 {
-    struct walk walk = {.program = program,
-                        .platform = platform,
-                        .hosts = hosts,
-                        .timeline = timeline,
-                        .progress = progress,
+    struct walk walk = {.program = job->program,
+                        .platform = job->platform,
+                        .hosts = job->hosts,
+                        .timeline = job->timeline,
+                        .progress = job->progress,
                         .fault = fault,
                         .arena = arena_create()};
-    timeline->activities = 0;
+    job->timeline->activities = 0;
     bool ok = init(&walk);
     if (ok) {
         walk_all(&walk);
         if (walk.done != walk.total)
-            ok = deadlock_explain(timeline, fault);
+            ok = deadlock_explain(job->timeline, fault);
     }
     free(walk.stack);
     arena_destroy(walk.arena);

@@ -7,104 +7,28 @@
  * those of separate streams: a message's end is read from the transfer itself, not from the moment when somebody looks.
  * Other streams have an actor of their own (ACTOR_OWN); a send stream gets one when its first message has to queue behind
  * another. A collective is driven by one actor per group, which moves to each member's host to start its flow. */
-#include "simulator/collectives/collective.h"
-#include "simulator/engine.h"
-#include "simulator/simgrid_bridge.h"
+#include "simulator/simgrid_run.h"
 
 #include "simulator/arena.h"
+#include "simulator/simgrid_bridge.h"
 
 #include <math.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
-#include <simgrid/mailbox.h>
-#include <simgrid/semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* SimGrid takes an in-flight message of 0 bytes for an arrived one, so an empty message carries a thousandth of a byte. */
-static const double empty_message_bytes = 1e-3;
+struct rank *run_rank(const struct run *run, uint32_t number)
+{
+    return timeline_simulates(run->timeline, number) ? &run->ranks[run->timeline->index_of[number]] : NULL;
+}
 
-enum { PROGRESS_INTERVAL = 4096, SLICE_FLOWS = 256, MANY_ACTORS = 20000 };
-
-enum service {
-    SERVED_BY_RANK,   /* the rank's actor: its compute stream, or a stream that it serves in passing */
-    SERVED_BY_STREAM, /* receive: taken by the actor of another stream, the only one that waits for it */
-    ACTOR_OWN,        /* an actor of its own */
-    ACTOR_GROUP       /* collectives: the group's driver */
-};
-
-struct rank;
-
-struct stream_state {
-    enum service service;
-    uint32_t next;       /* index of the first operation that is not posted (send) or taken (receive) yet */
-    sg_mailbox_t box;    /* send: the receiver's; receive: its own */
-    void *in_flight;     /* send served by the rank: the newest message, until its end is recorded */
-    struct rank *rank;
-    uint32_t index;      /* of the stream in its position */
-};
-
-/* An actor that sleeps until an operation of its rank is done. Lives on the sleeping actor's stack. */
-struct sleeper {
-    uint32_t awaited;
-    sg_sem_t semaphore;
-    struct sleeper *next;
-};
-
-struct group_driver;
-
-struct rank {
-    struct run *run;
-    uint32_t number;
-    const struct position *position;
-    struct moment *times;
-    struct stream_state *streams;
-    double speed;
-    struct sleeper *sleepers;
-    struct group_driver **drivers; /* [stream]: of collective streams */
-};
-
-struct member {
-    struct rank *rank;
-    uint32_t first; /* id of its first collective in this group */
-    sg_mailbox_t box;
-};
-
-/* A part of a collective's flows: large groups are driven by several actors, because moving an actor costs time in
- * proportion to its running transfers. */
-struct slice {
-    struct group_driver *driver;
-    uint32_t index;
-    sg_sem_t go;
-};
-
-struct group_driver {
-    struct run *run;
-    const struct group *group;
-    struct member *members;
-    uint32_t member_count;
-    uint32_t *arrived;   /* [collective]: members that are ready */
-    uint32_t current;    /* the collective that is waited for or running */
-    bool waiting;
-    sg_sem_t wake;
-    struct slice *slices;
-    uint32_t slice_count, running_slices;
-    double end;          /* of the running collective: the latest flow, latencies of all steps included */
-    double *latencies;   /* [flow] of the newest collective kind, NaN: not looked up */
-    uint8_t latencies_kind;
-    double previous_end;
-};
-
-struct run {
-    const struct program *program;
-    struct platform *platform;
-    const uint32_t *hosts;
-    struct timeline *timeline;
-    const struct engine_progress *progress;
-    struct arena *arena;
-    struct rank *ranks;
-    uint64_t done, total, activities;
-};
+sg_mailbox_t run_mailbox(struct run *run, void *actor)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%u", run->mailboxes++);
+    return bridge_mailbox(name, actor);
+}
 
 static bool is_done(const struct rank *rank, uint32_t id)
 {
@@ -123,15 +47,16 @@ static bool is_ready(const struct rank *rank, uint32_t id)
 static double message_bytes(const struct rank *rank, uint32_t id)
 {
     double bytes = operation_cost(rank->run->program, &rank->position->operations[id])->bytes;
-    return bytes > 0 ? bytes : empty_message_bytes;
+    return bytes > 0 ? bytes : EMPTY_MESSAGE_BYTES;
 }
 
 /* ---- what the end of an operation sets off ---- */
 
-static void count_done(struct run *run)
+void count_done(struct run *run)
 {
-    if (++run->done % PROGRESS_INTERVAL == 0 && run->progress)
-        run->progress->report(run->progress->user, run->done, run->total);
+    const struct engine_progress *progress = run->job->progress;
+    if (++run->done % PROGRESS_INTERVAL == 0 && progress)
+        progress->report(progress->user, run->done, run->total);
 }
 
 static void stream_actor(void *argument);
@@ -154,8 +79,11 @@ static void send_post(struct stream_state *stream, uint32_t id)
     struct rank *rank = stream->rank;
     stream->next++;
     rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
-    stream->in_flight = bridge_send(stream->box, message_bytes(rank, id));
+    double bytes = message_bytes(rank, id);
+    stream->in_flight = bridge_send(stream->box, bytes);
     rank->run->activities++;
+    if (rank->ghosts && rank->ghosts[id])
+        ghosts_send(rank, id, rank->position->streams[stream->index].peer, bytes);
     count_done(rank->run);
 }
 
@@ -175,15 +103,6 @@ static void send_advance(struct stream_state *stream)
     }
 }
 
-static void group_arrive(struct group_driver *driver, uint32_t index)
-{
-    driver->arrived[index]++;
-    if (driver->waiting && index == driver->current && driver->arrived[index] == driver->member_count) {
-        driver->waiting = false;
-        sg_sem_release(driver->wake);
-    }
-}
-
 static void wake_sleepers(struct rank *rank, uint32_t id)
 {
     for (struct sleeper **link = &rank->sleepers; *link;) {
@@ -197,8 +116,7 @@ static void wake_sleepers(struct rank *rank, uint32_t id)
     }
 }
 
-/* Called when an operation has ended, its end recorded. */
-static void operation_done(struct rank *rank, uint32_t id)
+void operation_done(struct rank *rank, uint32_t id)
 {
     const struct position *position = rank->position;
     if (rank->sleepers)
@@ -340,131 +258,6 @@ static void stream_actor(void *argument)
     }
 }
 
-/* ---- collectives ---- */
-
-static const struct operation *current_operation(const struct group_driver *driver)
-{
-    const struct member *member = &driver->members[0];
-    return &member->rank->position->operations[member->first + driver->current];
-}
-
-static double flow_latency(struct group_driver *driver, uint32_t index, const struct collective_flow *flow)
-{
-    if (isnan(driver->latencies[index])) {
-        struct run *run = driver->run;
-        struct platform_route route;
-        run->platform->route(run->platform, run->hosts[driver->members[flow->from].rank->number],
-                             run->hosts[driver->members[flow->to].rank->number], &route);
-        driver->latencies[index] = route.latency;
-    }
-    return driver->latencies[index];
-}
-
-/* Starts and awaits flows first .. last - 1 of the current collective. */
-static void run_flows(struct group_driver *driver, uint32_t first, uint32_t last)
-{
-    const struct operation *operation = current_operation(driver);
-    double bytes = operation_cost(driver->run->program, operation)->bytes;
-    void *comms[SLICE_FLOWS];
-    for (uint32_t index = first; index < last; index++) {
-        struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
-        bridge_actor_move(driver->run->platform, driver->run->hosts[driver->members[flow.from].rank->number]);
-        comms[index - first] = bridge_send(driver->members[flow.to].box, flow.bytes > 0 ? flow.bytes : empty_message_bytes);
-        driver->run->activities++;
-    }
-    for (uint32_t index = first; index < last; index++) {
-        struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
-        double latency = flow_latency(driver, index, &flow);
-        double end = bridge_wait(comms[index - first]);
-        sg_mailbox_get(driver->members[flow.to].box);
-        driver->end = fmax(driver->end, end + (flow.steps - 1) * latency);
-    }
-}
-
-static uint32_t current_flow_count(const struct group_driver *driver)
-{
-    return collective_flow_count(current_operation(driver)->collective, driver->member_count);
-}
-
-static void run_slice(struct group_driver *driver, uint32_t slice)
-{
-    uint32_t count = current_flow_count(driver), first = slice * SLICE_FLOWS;
-    if (first < count)
-        run_flows(driver, first, count - first < SLICE_FLOWS ? count : first + SLICE_FLOWS);
-    if (--driver->running_slices == 0 && driver->waiting) {
-        driver->waiting = false;
-        sg_sem_release(driver->wake);
-    }
-}
-
-static void slice_actor(void *argument)
-{
-    struct slice *slice = argument;
-    for (uint32_t i = 0; i < slice->driver->group->collective_count; i++) {
-        sg_sem_acquire(slice->go);
-        run_slice(slice->driver, slice->index);
-    }
-}
-
-static void driver_sleep(struct group_driver *driver)
-{
-    driver->waiting = true;
-    sg_sem_acquire(driver->wake);
-}
-
-static void run_all_flows(struct group_driver *driver)
-{
-    uint8_t kind = current_operation(driver)->collective;
-    if (kind != driver->latencies_kind)
-        for (uint32_t flow = 0; flow < current_flow_count(driver); flow++)
-            driver->latencies[flow] = NAN;
-    driver->latencies_kind = kind;
-    driver->end = simgrid_get_clock();
-    driver->running_slices = driver->slice_count;
-    for (uint32_t slice = 1; slice < driver->slice_count; slice++)
-        sg_sem_release(driver->slices[slice].go);
-    run_slice(driver, 0);
-    if (driver->running_slices)
-        driver_sleep(driver);
-    if (driver->end > simgrid_get_clock())
-        sg_actor_sleep_for(driver->end - simgrid_get_clock());
-}
-
-/* When a member's stream reached the collective and what it waits for was done. */
-static double posted(const struct rank *rank, uint32_t id, double stream_free)
-{
-    const struct operation *operation = &rank->position->operations[id];
-    double start = stream_free;
-    for (uint16_t i = 0; i < operation->wait_count; i++)
-        start = fmax(start, rank->times[rank->position->waits[operation->first_wait + i]].end);
-    return start;
-}
-
-static void finish_collective(struct group_driver *driver, double data_start)
-{
-    for (uint32_t i = 0; i < driver->member_count; i++) {
-        struct member *member = &driver->members[i];
-        uint32_t id = member->first + driver->current;
-        member->rank->times[id] = (struct moment){posted(member->rank, id, driver->previous_end), data_start, driver->end};
-        count_done(driver->run);
-    }
-    driver->previous_end = driver->end;
-    for (uint32_t i = 0; i < driver->member_count; i++)
-        operation_done(driver->members[i].rank, driver->members[i].first + driver->current);
-}
-
-static void driver_actor(void *argument)
-{
-    struct group_driver *driver = argument;
-    for (driver->current = 0; driver->current < driver->group->collective_count; driver->current++) {
-        if (driver->arrived[driver->current] < driver->member_count)
-            driver_sleep(driver);
-        double data_start = simgrid_get_clock();
-        run_all_flows(driver);
-        finish_collective(driver, data_start);
-    }
-}
-
 /* ---- setting up ---- */
 
 /* True when every operation that waits for one of the stream's operations is in one other stream; *only is that stream. */
@@ -525,7 +318,8 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
     *rank = (struct rank){.run = run,
                           .number = number,
                           .position = &run->program->positions[position],
-                          .times = run->timeline->moments[number],
+                          .times = run->timeline->moments[run->timeline->index_of[number]],
+                          .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position] : NULL,
                           .speed = run->platform->hosts[run->hosts[number]].speed};
     rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
     rank->drivers = arena_array(run->arena, rank->position->stream_count, sizeof(struct group_driver *));
@@ -538,18 +332,9 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
 static void rank_start(struct run *run, struct rank *rank)
 {
     void *actor = bridge_actor_start(run->platform, run->hosts[rank->number], rank_actor, rank);
-    for (uint32_t i = 0; i < rank->position->stream_count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "m%u.%u", rank->number, i);
+    for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->position->streams[i].type == OPERATION_RECEIVE)
-            rank->streams[i].box = bridge_mailbox(name, actor);
-        else if (rank->position->streams[i].type == OPERATION_COLLECTIVE) {
-            struct group_driver *driver = rank->drivers[i];
-            for (uint32_t member = 0; member < driver->member_count; member++)
-                if (driver->members[member].rank == rank)
-                    driver->members[member].box = bridge_mailbox(name, actor);
-        }
-    }
+            rank->streams[i].box = run_mailbox(run, actor);
 }
 
 static void connect_sends(struct run *run, struct rank *rank)
@@ -558,7 +343,8 @@ static void connect_sends(struct run *run, struct rank *rank)
     for (uint32_t i = 0; i < rank->position->stream_count; i++) {
         const struct stream *stream = &rank->position->streams[i];
         if (stream->type == OPERATION_SEND)
-            rank->streams[i].box = run->ranks[mesh_rank(mesh, stream->peer, mesh->replica_of[rank->number])].streams[stream->opposite].box;
+            rank->streams[i].box =
+                run_rank(run, mesh_rank(mesh, stream->peer, mesh->replica_of[rank->number]))->streams[stream->opposite].box;
     }
 }
 
@@ -567,52 +353,6 @@ static void own_actors_start(struct run *run, struct rank *rank)
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->streams[i].service == ACTOR_OWN)
             bridge_actor_start(run->platform, run->hosts[rank->number], stream_actor, &rank->streams[i]);
-}
-
-static uint32_t largest_flow_count(const struct group_driver *driver)
-{
-    uint32_t largest = 0;
-    const struct member *member = &driver->members[0];
-    for (uint32_t i = 0; i < driver->group->collective_count; i++) {
-        uint32_t count =
-            collective_flow_count(member->rank->position->operations[member->first + i].collective, driver->member_count);
-        largest = count > largest ? count : largest;
-    }
-    return largest;
-}
-
-static struct group_driver *driver_create(struct run *run, uint32_t group, uint32_t instance)
-{
-    struct group_driver *driver = arena_alloc(run->arena, sizeof *driver);
-    *driver = (struct group_driver){.run = run, .group = &run->program->groups[group], .wake = sg_sem_init(0)};
-    driver->member_count = group_size(run->program, driver->group);
-    driver->members = arena_array(run->arena, driver->member_count, sizeof *driver->members);
-    driver->arrived = arena_array(run->arena, driver->group->collective_count, sizeof *driver->arrived);
-    uint32_t *ranks = arena_array(run->arena, driver->member_count, sizeof *ranks);
-    group_ranks(run->program, driver->group, instance, ranks);
-    for (uint32_t i = 0; i < driver->member_count; i++) {
-        struct rank *rank = &run->ranks[ranks[i]];
-        uint32_t stream = position_group_stream(rank->position, group);
-        rank->drivers[stream] = driver;
-        driver->members[i] = (struct member){.rank = rank, .first = rank->position->streams[stream].first};
-    }
-    uint32_t flows = largest_flow_count(driver);
-    driver->latencies = arena_array(run->arena, flows + 1, sizeof *driver->latencies);
-    driver->latencies_kind = UINT8_MAX;
-    driver->slice_count = flows / SLICE_FLOWS + (flows % SLICE_FLOWS != 0 || flows == 0);
-    driver->slices = arena_array(run->arena, driver->slice_count, sizeof *driver->slices);
-    return driver;
-}
-
-static void driver_start(struct group_driver *driver)
-{
-    struct run *run = driver->run;
-    uint32_t host = run->hosts[driver->members[0].rank->number];
-    for (uint32_t i = 1; i < driver->slice_count; i++) {
-        driver->slices[i] = (struct slice){driver, i, sg_sem_init(0)};
-        bridge_actor_start(run->platform, host, slice_actor, &driver->slices[i]);
-    }
-    bridge_actor_start(run->platform, host, driver_actor, driver);
 }
 
 /* Collectives that wait for nothing are ready from the start. */
@@ -626,74 +366,63 @@ static void arrive_ready(struct rank *rank)
     }
 }
 
-struct drivers {
-    struct group_driver **items;
-    uint32_t count;
-};
-
-static struct drivers drivers_create(struct run *run)
-{
-    struct drivers drivers = {NULL, 0};
-    for (uint32_t group = 0; group < run->program->group_count; group++)
-        if (run->program->groups[group].collective_count)
-            drivers.count += group_instances(run->program, &run->program->groups[group]);
-    drivers.items = arena_array(run->arena, drivers.count + 1, sizeof(struct group_driver *));
-    uint32_t count = 0;
-    for (uint32_t group = 0; group < run->program->group_count; group++)
-        if (run->program->groups[group].collective_count)
-            for (uint32_t instance = 0; instance < group_instances(run->program, &run->program->groups[group]); instance++)
-                drivers.items[count++] = driver_create(run, group, instance);
-    return drivers;
-}
-
 static void expect_actors(const struct run *run, const struct drivers *drivers)
 {
-    uint64_t actors = run->program->mesh->ranks + drivers->count;
-    for (uint32_t rank = 0; rank < run->program->mesh->ranks; rank++)
-        for (uint32_t i = 0; i < run->ranks[rank].position->stream_count; i++)
-            actors += run->ranks[rank].streams[i].service == ACTOR_OWN;
+    uint64_t actors = run->timeline->rank_count + drivers_actor_count(drivers);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++)
+        for (uint32_t i = 0; i < run->ranks[index].position->stream_count; i++)
+            actors += run->ranks[index].streams[i].service == ACTOR_OWN;
     if (actors > MANY_ACTORS)
         bridge_expect_many_actors();
 }
 
+static void ranks_init(struct run *run)
+{
+    const struct mesh *mesh = run->program->mesh;
+    enum service **services = arena_array(run->arena, mesh->positions, sizeof *services);
+    for (uint32_t position = 0; position < mesh->positions; position++)
+        services[position] = choose_services(&run->program->positions[position], run->arena);
+    run->ranks = arena_array(run->arena, run->timeline->rank_count, sizeof *run->ranks);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++)
+        rank_init(run, &run->ranks[index], run->timeline->ranks[index], services[mesh->position_of[run->timeline->ranks[index]]]);
+}
+
 static void start_all(struct run *run)
 {
-    const struct program *program = run->program;
-    uint32_t ranks = program->mesh->ranks;
-    enum service **services = arena_array(run->arena, program->mesh->positions, sizeof *services);
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        services[position] = choose_services(&program->positions[position], run->arena);
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        rank_init(run, &run->ranks[rank], rank, services[program->mesh->position_of[rank]]);
+    ranks_init(run);
     struct drivers drivers = drivers_create(run);
     expect_actors(run, &drivers);
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        rank_start(run, &run->ranks[rank]);
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        connect_sends(run, &run->ranks[rank]);
-        own_actors_start(run, &run->ranks[rank]);
-        arrive_ready(&run->ranks[rank]);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++)
+        rank_start(run, &run->ranks[index]);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++) {
+        connect_sends(run, &run->ranks[index]);
+        own_actors_start(run, &run->ranks[index]);
+        arrive_ready(&run->ranks[index]);
     }
     for (uint32_t i = 0; i < drivers.count; i++)
         driver_start(drivers.items[i]);
 }
 
-static bool simgrid_run_program(const struct program *program, struct platform *platform, const uint32_t *hosts,
-                                struct timeline *timeline, const struct engine_progress *progress, struct fault *fault)
+static bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
 {
-    struct arena *arena = arena_create();
-    struct run run = {.program = program, .platform = platform, .hosts = hosts, .timeline = timeline, .progress = progress, .arena = arena};
-    run.ranks = arena_array(arena, program->mesh->ranks, sizeof *run.ranks);
+    struct run run = {.job = job,
+                      .program = job->program,
+                      .platform = job->platform,
+                      .hosts = job->hosts,
+                      .timeline = job->timeline,
+                      .arena = arena_create()};
     start_all(&run);
-    bool ok = bridge_run(fault);
-    if (ok && run.done != run.total)
-        ok = fault_set(fault, "the simulation ended with %llu of %llu operations done", (unsigned long long)run.done,
-                       (unsigned long long)run.total);
+    if (!bridge_run(fault))
+        return false; /* killed actors may still refer to the arena; the process ends anyway */
+    bool ok = run.done == run.total;
     if (ok)
-        timeline_finish_receives(timeline);
-    timeline->activities = run.activities;
-    if (ok)
-        arena_destroy(arena); /* after a failure killed actors may still refer to it; the process ends anyway */
+        timeline_finish_receives(job->timeline);
+    else
+        fault_set(fault, "the simulation ended with %llu of %llu operations done", (unsigned long long)run.done,
+                  (unsigned long long)run.total);
+    job->timeline->activities = run.activities;
+    job->timeline->ghosts_differ = !ghosts_agree(&run);
+    arena_destroy(run.arena);
     return ok;
 }
 

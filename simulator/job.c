@@ -5,7 +5,7 @@
 #include "schedules/plan_check.h"
 #include "schedules/plan_file.h"
 #include "simulator/arena.h"
-#include "simulator/engine.h"
+#include "simulator/folded_run.h"
 #include "workloads/pipeline.h"
 
 #include <assert.h>
@@ -334,15 +334,16 @@ static uint32_t find_crossing(const struct scenario *scenario, struct platform *
         uint32_t steady = 0;
         if (job) {
             struct fault fault = {""};
-            struct timeline *timeline = timeline_create(job->program);
+            struct engine_job run = {.program = job->program, .platform = platform, .hosts = job->hosts};
+            struct folded_run folded;
             double *ends = arena_array(scratch, job->program->iterations, sizeof *ends);
-            if (engine_analytic.run(job->program, platform, job->hosts, timeline, NULL, &fault)) {
-                iteration_ends(job->program, timeline, ends);
+            if (folded_run(&engine_analytic, &run, scenario->fold == FOLD_AUTO, scratch, &folded, &fault)) {
+                iteration_ends(job->program, folded.timeline, ends);
                 steady = steady_iteration(ends, job->program->iterations);
             } else {
                 steady = crossing; /* let the run itself report the fault */
             }
-            timeline_destroy(timeline);
+            timeline_destroy(folded.timeline);
         }
         arena_destroy(scratch);
         if (!job)

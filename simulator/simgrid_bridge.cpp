@@ -324,6 +324,20 @@ double bridge_wait(void *comm)
     return owned->get_finish_time();
 }
 
+void *bridge_target_start(struct platform *platform, uint32_t host)
+{
+    auto *where = static_cast<sg4::Host *>(platform->hosts[host].handle);
+    /* Not suspended: messages to a suspended actor are suspended, too. */
+    sg4::ActorPtr target = sg4::Actor::create("target", where, []() { sg4::Semaphore::create(0)->acquire(); });
+    target->daemonize();
+    return target.get();
+}
+
+void bridge_target_move(struct platform *platform, void *target, uint32_t host)
+{
+    static_cast<sg4::Actor *>(target)->set_host(static_cast<sg4::Host *>(platform->hosts[host].handle));
+}
+
 void bridge_actor_move(struct platform *platform, uint32_t host)
 {
     sg4::this_actor::set_host(static_cast<sg4::Host *>(platform->hosts[host].handle));

@@ -36,6 +36,10 @@ void *bridge_send(void *mailbox, double bytes);
 double bridge_comm_finish(const void *comm);
 /* Waits for a message, frees it, and returns when it ended, which may be before now. */
 double bridge_wait(void *comm);
+/* An actor that does nothing but be somewhere, so that messages can be addressed to it; it ends with the others. */
+void *bridge_target_start(struct platform *platform, uint32_t host);
+/* Moves it: messages to its mailboxes that start from now on go there. */
+void bridge_target_move(struct platform *platform, void *target, uint32_t host);
 /* Moves the calling actor to a host: messages that it starts from now on leave from there. */
 void bridge_actor_move(struct platform *platform, uint32_t host);
 

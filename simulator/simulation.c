@@ -12,6 +12,7 @@
 #include "simulator/arena.h"
 #include "simulator/command.h"
 #include "simulator/engine.h"
+#include "simulator/folded_run.h"
 #include "simulator/isolate.h"
 #include "simulator/job.h"
 #include "simulator/progress.h"
@@ -162,10 +163,12 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct progress progress;
     progress_init(&progress, run->request->quiet ? NULL : run->self->console, engine->name);
     struct engine_progress hook = progress_hook(&progress);
-    struct timeline *timeline = timeline_create(run->job->program);
+    struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts, .progress = &hook};
+    struct folded_run folded;
     double started = now();
-    bool ok = engine->run(run->job->program, run->platform, run->job->hosts, timeline, &hook, &fault);
+    bool ok = folded_run(engine, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
     double wall = now() - started;
+    struct timeline *timeline = folded.timeline;
     progress_finish(&progress);
     if (!ok)
         return fail(run, EXIT_FAILED, &fault);
@@ -279,14 +282,15 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
 static int check_program(struct run *run)
 {
     struct fault fault = {""};
-    struct timeline *timeline = timeline_create(run->job->program);
+    struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts};
+    struct folded_run folded;
     *run->self->stage = STAGE_RUNNING;
-    bool ok = engine_analytic.run(run->job->program, run->platform, run->job->hosts, timeline, NULL, &fault);
+    bool ok = folded_run(&engine_analytic, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
     if (ok)
-        print_what_would_run(run, timeline);
+        print_what_would_run(run, folded.timeline);
     else
         diag_error(&run->diag, scenario_place(run->scenario, ""), "%s", fault.text);
-    timeline_destroy(timeline);
+    timeline_destroy(folded.timeline);
     return ok ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 

@@ -4,7 +4,9 @@
 #include "simulator/arena.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static void *allocate(size_t count, size_t size)
 {
@@ -13,36 +15,76 @@ static void *allocate(size_t count, size_t size)
     return array_grow(NULL, &none, capacity, size);
 }
 
-static struct moment *moments_create(uint32_t count)
+void timeline_reset(struct timeline *timeline)
 {
-    struct moment *moments = allocate(count, sizeof *moments);
-    for (uint32_t id = 0; id < count; id++)
-        moments[id] = (struct moment){NAN, NAN, NAN};
-    return moments;
+    struct moment *moments = timeline->moments[0];
+    for (size_t i = 0; i < timeline->bytes / sizeof *moments; i++)
+        moments[i] = (struct moment){NAN, NAN, NAN};
+    timeline->activities = 0;
+    timeline->ghosts_differ = false;
 }
 
-struct timeline *timeline_create(const struct program *program)
+static uint32_t operation_count(const struct timeline *timeline, uint32_t index)
+{
+    const struct program *program = timeline->program;
+    return program->positions[program->mesh->position_of[timeline->ranks[index]]].operation_count;
+}
+
+/* One block for the moments of all ranks; at least one moment, so that moments[0] is the block. */
+static void allocate_moments(struct timeline *timeline, bool shared)
+{
+    size_t count = 1;
+    for (uint32_t index = 0; index < timeline->rank_count; index++)
+        count += operation_count(timeline, index);
+    timeline->bytes = count * sizeof(struct moment);
+    struct moment *block = NULL;
+    if (shared)
+        block = mmap(NULL, timeline->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    else
+        block = allocate(count, sizeof *block);
+    if (block == MAP_FAILED) {
+        fputs("stagesim: out of memory for a shared timeline\n", stderr);
+        exit(3);
+    }
+    for (uint32_t index = 0; index < timeline->rank_count; index++) {
+        timeline->moments[index] = block;
+        block += operation_count(timeline, index);
+    }
+}
+
+struct timeline *timeline_create_folded(const struct program *program, uint32_t slices, uint32_t stride, bool shared)
 {
     const struct mesh *mesh = program->mesh;
     struct timeline *timeline = allocate(1, sizeof *timeline);
     *timeline = (struct timeline){.program = program,
-                                  .rank_count = mesh->ranks,
+                                  .shared = shared,
                                   .ranks = allocate(mesh->ranks, sizeof *timeline->ranks),
                                   .index_of = allocate(mesh->ranks, sizeof *timeline->index_of),
                                   .moments = allocate(mesh->ranks, sizeof(struct moment *))};
     for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
-        timeline->ranks[rank] = timeline->index_of[rank] = rank;
-        timeline->moments[rank] = moments_create(program->positions[mesh->position_of[rank]].operation_count);
+        uint32_t slice = rank / stride % slices;
+        if (slice == 0)
+            timeline->ranks[timeline->rank_count++] = rank;
+        timeline->index_of[rank] = slice == 0 ? timeline->rank_count - 1 : timeline->index_of[rank - slice * stride];
     }
+    allocate_moments(timeline, shared);
+    timeline_reset(timeline);
     return timeline;
+}
+
+struct timeline *timeline_create(const struct program *program)
+{
+    return timeline_create_folded(program, 1, 1, false);
 }
 
 void timeline_destroy(struct timeline *timeline)
 {
     if (!timeline)
         return;
-    for (uint32_t i = 0; i < timeline->rank_count; i++)
-        free(timeline->moments[i]);
+    if (timeline->shared)
+        munmap(timeline->moments[0], timeline->bytes);
+    else
+        free(timeline->moments[0]);
     free(timeline->moments);
     free(timeline->index_of);
     free(timeline->ranks);

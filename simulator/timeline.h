@@ -11,6 +11,8 @@ struct moment {
     double end;
 };
 
+#include <stdbool.h>
+
 /* One entry per simulated rank, in the order of rank numbers. Replicas that are folded away have no entry of their own. */
 struct timeline {
     const struct program *program;
@@ -19,11 +21,25 @@ struct timeline {
     uint32_t *index_of;       /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
     struct moment **moments;  /* [rank_count][operation id] */
     uint64_t activities;      /* computations plus transfers that the engine executed */
+    bool ghosts_differ;       /* folded: what other slices sent did not end when slice 0's did */
+    bool shared;              /* moments live in memory shared with child processes */
+    size_t bytes;             /* of the block that holds all moments, moments[0] */
 };
 
-/* A timeline for all ranks of the program's mesh (replicas: those given; NULL: all), times NaN. The caller owns it. */
+/* A timeline for all ranks of the program's mesh, times NaN. The caller owns it. */
 struct timeline *timeline_create(const struct program *program);
+/* One for the ranks of the first of `slices` alike slices; rank r + stride * k is in slice k when r is in the first. `shared`: a
+ * child process fills it in for this one. */
+struct timeline *timeline_create_folded(const struct program *program, uint32_t slices, uint32_t stride, bool shared);
+/* All times NaN again. */
+void timeline_reset(struct timeline *timeline);
 void timeline_destroy(struct timeline *timeline);
+
+/* Whether a rank is simulated itself. */
+static inline bool timeline_simulates(const struct timeline *timeline, uint32_t rank)
+{
+    return timeline->ranks[timeline->index_of[rank]] == rank;
+}
 
 /* Times of a rank's operations, indexed by id. */
 static inline const struct moment *timeline_rank(const struct timeline *timeline, uint32_t rank)

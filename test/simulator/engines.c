@@ -181,6 +181,13 @@ static double plan_makespan(const struct plan *plan, const struct setting *setti
     return value;
 }
 
+static bool run_engine(const struct engine *engine, const struct program *program, struct platform *platform, const uint32_t *hosts,
+                       struct timeline *timeline, struct fault *fault)
+{
+    struct engine_job job = {.program = program, .platform = platform, .hosts = hosts, .timeline = timeline};
+    return engine->run(&job, fault);
+}
+
 static void check_setting(const struct schedule *schedule, const struct setting *setting)
 {
     struct schedule_request request = schedule_request_default(schedule, setting->workers, setting->micro_batches);
@@ -204,8 +211,8 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     for (uint32_t rank = 0; rank < mesh.ranks; rank++)
         hosts[rank] = rank;
     struct timeline *analytic = timeline_create(program), *simulated = timeline_create(program);
-    CHECK(engine_analytic.run(program, platform, hosts, analytic, NULL, &fault), "%s: %s", schedule->name, fault.text);
-    CHECK(engine_simgrid.run(program, platform, hosts, simulated, NULL, &fault), "%s: %s", schedule->name, fault.text);
+    CHECK(run_engine(&engine_analytic, program, platform, hosts, analytic, &fault), "%s: %s", schedule->name, fault.text);
+    CHECK(run_engine(&engine_simgrid, program, platform, hosts, simulated, &fault), "%s: %s", schedule->name, fault.text);
     double tolerance = 1e-6 * makespan(analytic);
     if (!shares_links(simulated, tolerance))
         compare(simulated, analytic, schedule->name);

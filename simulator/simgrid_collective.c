@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collectives on SimGrid: one driver per group instance waits until all members are ready and runs the flows. To start a
+ * flow an actor moves itself to the sending host and the target of its messages to the receiving one. */
+#include "simulator/collectives/collective.h"
+#include "simulator/simgrid_bridge.h"
+#include "simulator/simgrid_run.h"
+
+#include "simulator/arena.h"
+
+#include <math.h>
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+static const struct operation *current_operation(const struct group_driver *driver)
+{
+    return &driver->lead->rank->position->operations[driver->lead->first + driver->current];
+}
+
+static double flow_latency(struct group_driver *driver, uint32_t index, const struct collective_flow *flow)
+{
+    if (isnan(driver->latencies[index])) {
+        struct run *run = driver->run;
+        struct platform_route route;
+        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number],
+                             run->hosts[driver->members[flow->to].number], &route);
+        driver->latencies[index] = route.latency;
+    }
+    return driver->latencies[index];
+}
+
+static void *start_flow(struct bundle *bundle, const struct collective_flow *flow)
+{
+    struct group_driver *driver = bundle->driver;
+    struct run *run = driver->run;
+    bridge_target_move(run->platform, bundle->target, run->hosts[driver->members[flow->to].number]);
+    bridge_actor_move(run->platform, run->hosts[driver->members[flow->from].number]);
+    run->activities++;
+    return bridge_send(bundle->box, flow->bytes > 0 ? flow->bytes : EMPTY_MESSAGE_BYTES);
+}
+
+/* Starts and awaits flows first .. last - 1 of the current collective. */
+static void run_flows(struct bundle *bundle, uint32_t first, uint32_t last)
+{
+    struct group_driver *driver = bundle->driver;
+    const struct operation *operation = current_operation(driver);
+    double bytes = operation_cost(driver->run->program, operation)->bytes;
+    void *comms[BUNDLE_FLOWS];
+    for (uint32_t index = first; index < last; index++) {
+        struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
+        comms[index - first] = start_flow(bundle, &flow);
+    }
+    for (uint32_t index = first; index < last; index++) {
+        struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
+        double end = bridge_wait(comms[index - first]);
+        sg_mailbox_get(bundle->box);
+        driver->end = fmax(driver->end, end + (flow.steps - 1) * flow_latency(driver, index, &flow));
+    }
+}
+
+static uint32_t current_flow_count(const struct group_driver *driver)
+{
+    return collective_flow_count(current_operation(driver)->collective, driver->member_count);
+}
+
+static void run_bundle(struct bundle *bundle)
+{
+    struct group_driver *driver = bundle->driver;
+    uint32_t count = current_flow_count(driver), first = bundle->index * BUNDLE_FLOWS;
+    if (first < count)
+        run_flows(bundle, first, count - first < BUNDLE_FLOWS ? count : first + BUNDLE_FLOWS);
+    if (--driver->running_bundles == 0 && driver->waiting) {
+        driver->waiting = false;
+        sg_sem_release(driver->wake);
+    }
+}
+
+static void bundle_actor(void *argument)
+{
+    struct bundle *bundle = argument;
+    for (uint32_t i = 0; i < bundle->driver->group->collective_count; i++) {
+        sg_sem_acquire(bundle->go);
+        run_bundle(bundle);
+    }
+}
+
+static void driver_sleep(struct group_driver *driver)
+{
+    driver->waiting = true;
+    sg_sem_acquire(driver->wake);
+}
+
+static void run_all_flows(struct group_driver *driver)
+{
+    int kind = current_operation(driver)->collective;
+    if (kind != driver->latencies_kind)
+        for (uint32_t flow = 0; flow < current_flow_count(driver); flow++)
+            driver->latencies[flow] = NAN;
+    driver->latencies_kind = kind;
+    driver->end = simgrid_get_clock();
+    driver->running_bundles = driver->bundle_count;
+    for (uint32_t bundle = 1; bundle < driver->bundle_count; bundle++)
+        sg_sem_release(driver->bundles[bundle].go);
+    run_bundle(&driver->bundles[0]);
+    if (driver->running_bundles)
+        driver_sleep(driver);
+    if (driver->end > simgrid_get_clock())
+        sg_actor_sleep_for(driver->end - simgrid_get_clock());
+}
+
+/* When a member's stream reached the collective and what it waits for was done. */
+static double posted(const struct rank *rank, uint32_t id, double stream_free)
+{
+    const struct operation *operation = &rank->position->operations[id];
+    double start = stream_free;
+    for (uint16_t i = 0; i < operation->wait_count; i++)
+        start = fmax(start, rank->times[rank->position->waits[operation->first_wait + i]].end);
+    return start;
+}
+
+static void finish_collective(struct group_driver *driver, double data_start)
+{
+    for (uint32_t i = 0; i < driver->member_count; i++) {
+        const struct member *member = &driver->members[i];
+        if (!member->rank)
+            continue;
+        uint32_t id = member->first + driver->current;
+        member->rank->times[id] = (struct moment){posted(member->rank, id, driver->previous_end), data_start, driver->end};
+        count_done(driver->run);
+    }
+    driver->previous_end = driver->end;
+    for (uint32_t i = 0; i < driver->member_count; i++)
+        if (driver->members[i].rank)
+            operation_done(driver->members[i].rank, driver->members[i].first + driver->current);
+}
+
+static void driver_actor(void *argument)
+{
+    struct group_driver *driver = argument;
+    for (driver->current = 0; driver->current < driver->group->collective_count; driver->current++) {
+        if (driver->arrived[driver->current] < driver->simulated_count)
+            driver_sleep(driver);
+        double data_start = simgrid_get_clock();
+        run_all_flows(driver);
+        finish_collective(driver, data_start);
+    }
+}
+
+void group_arrive(struct group_driver *driver, uint32_t index)
+{
+    driver->arrived[index]++;
+    if (driver->waiting && index == driver->current && driver->arrived[index] == driver->simulated_count) {
+        driver->waiting = false;
+        sg_sem_release(driver->wake);
+    }
+}
+
+/* ---- setting up ---- */
+
+static uint32_t largest_flow_count(const struct group_driver *driver)
+{
+    uint32_t largest = 0;
+    const struct operation *operations = &driver->lead->rank->position->operations[driver->lead->first];
+    for (uint32_t i = 0; i < driver->group->collective_count; i++) {
+        uint32_t count = collective_flow_count(operations[i].collective, driver->member_count);
+        largest = count > largest ? count : largest;
+    }
+    return largest;
+}
+
+static void members_init(struct group_driver *driver, uint32_t group, const uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < driver->member_count; i++) {
+        struct member *member = &driver->members[i];
+        *member = (struct member){.number = ranks[i], .rank = run_rank(driver->run, ranks[i])};
+        if (!member->rank)
+            continue;
+        uint32_t stream = position_group_stream(member->rank->position, group);
+        member->rank->drivers[stream] = driver;
+        member->first = member->rank->position->streams[stream].first;
+        driver->simulated_count++;
+        driver->lead = member;
+    }
+}
+
+/* NULL when no member is simulated. */
+static struct group_driver *driver_create(struct run *run, uint32_t group, uint32_t instance)
+{
+    struct group_driver *driver = arena_alloc(run->arena, sizeof *driver);
+    *driver = (struct group_driver){.run = run, .group = &run->program->groups[group], .latencies_kind = -1};
+    driver->member_count = group_size(run->program, driver->group);
+    driver->members = arena_array(run->arena, driver->member_count, sizeof *driver->members);
+    uint32_t *ranks = arena_array(run->arena, driver->member_count, sizeof *ranks);
+    group_ranks(run->program, driver->group, instance, ranks);
+    members_init(driver, group, ranks);
+    if (driver->simulated_count == 0)
+        return NULL;
+    driver->arrived = arena_array(run->arena, driver->group->collective_count, sizeof *driver->arrived);
+    driver->wake = sg_sem_init(0);
+    uint32_t flows = largest_flow_count(driver);
+    driver->latencies = arena_array(run->arena, flows + (size_t)1, sizeof *driver->latencies);
+    driver->bundle_count = flows <= BUNDLE_FLOWS ? 1 : (flows + BUNDLE_FLOWS - 1) / BUNDLE_FLOWS;
+    driver->bundles = arena_array(run->arena, driver->bundle_count, sizeof *driver->bundles);
+    return driver;
+}
+
+struct drivers drivers_create(struct run *run)
+{
+    struct drivers drivers = {NULL, 0};
+    size_t capacity = 0;
+    for (uint32_t group = 0; group < run->program->group_count; group++)
+        if (run->program->groups[group].collective_count)
+            capacity += group_instances(run->program, &run->program->groups[group]);
+    drivers.items = arena_array(run->arena, capacity + 1, sizeof(struct group_driver *));
+    for (uint32_t group = 0; group < run->program->group_count; group++) {
+        const struct group *description = &run->program->groups[group];
+        for (uint32_t i = 0; description->collective_count && i < group_instances(run->program, description); i++) {
+            struct group_driver *driver = driver_create(run, group, i);
+            if (driver)
+                drivers.items[drivers.count++] = driver;
+        }
+    }
+    return drivers;
+}
+
+uint32_t drivers_actor_count(const struct drivers *drivers)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < drivers->count; i++)
+        count += 2 * drivers->items[i]->bundle_count;
+    return count;
+}
+
+void driver_start(struct group_driver *driver)
+{
+    struct run *run = driver->run;
+    uint32_t host = run->hosts[driver->lead->number];
+    for (uint32_t i = 0; i < driver->bundle_count; i++) {
+        struct bundle *bundle = &driver->bundles[i];
+        void *target = bridge_target_start(run->platform, host);
+        *bundle = (struct bundle){.driver = driver, .index = i, .target = target, .box = run_mailbox(run, target)};
+        if (i == 0)
+            continue; /* served by the driver itself */
+        bundle->go = sg_sem_init(0);
+        bridge_actor_start(run->platform, host, bundle_actor, bundle);
+    }
+    bridge_actor_start(run->platform, host, driver_actor, driver);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a simulation on SimGrid, shared by the files of the engine. See engine_simgrid.c. */
+#ifndef STAGESIM_SIMGRID_RUN_H
+#define STAGESIM_SIMGRID_RUN_H
+
+#include "simulator/engine.h"
+
+#include <simgrid/mailbox.h>
+#include <simgrid/semaphore.h>
+
+/* SimGrid takes an in-flight message of 0 bytes for an arrived one, so an empty message carries a thousandth of a byte. */
+#define EMPTY_MESSAGE_BYTES 1e-3
+
+enum { PROGRESS_INTERVAL = 4096, BUNDLE_FLOWS = 64, MANY_ACTORS = 20000 };
+
+enum service {
+    SERVED_BY_RANK,   /* the rank's actor: its compute stream, or a stream that it serves in passing */
+    SERVED_BY_STREAM, /* receive: taken by the actor of another stream, the only one that waits for it */
+    ACTOR_OWN,        /* an actor of its own */
+    ACTOR_GROUP       /* collectives: the group's driver */
+};
+
+struct rank;
+struct group_driver;
+
+struct stream_state {
+    enum service service;
+    uint32_t next;       /* index of the first operation that is not posted (send) or taken (receive) yet */
+    sg_mailbox_t box;    /* send: the receiver's; receive: its own */
+    void *in_flight;     /* send served by the rank: the newest message, until its end is recorded */
+    struct rank *rank;
+    uint32_t index;      /* of the stream in its position */
+};
+
+/* An actor that sleeps until an operation of its rank is done. Lives on the sleeping actor's stack. */
+struct sleeper {
+    uint32_t awaited;
+    sg_sem_t semaphore;
+    struct sleeper *next;
+};
+
+/* A simulated rank. */
+struct rank {
+    struct run *run;
+    uint32_t number;
+    const struct position *position;
+    struct moment *times;
+    struct stream_state *streams;
+    const bool *ghosts; /* [operation id]: messages that all slices send; NULL: none */
+    double speed;
+    struct sleeper *sleepers;
+    struct group_driver **drivers; /* [stream]: of collective streams */
+};
+
+struct member {
+    uint32_t number;   /* of its rank */
+    struct rank *rank; /* NULL: a ghost, it arrives with its equal of slice 0 */
+    uint32_t first;    /* id of its first collective in this group */
+};
+
+/* Up to BUNDLE_FLOWS flows of a collective, started and awaited by one actor; moving an actor costs time in proportion to
+ * its running transfers. */
+struct bundle {
+    struct group_driver *driver;
+    uint32_t index;
+    sg_sem_t go;
+    void *target;     /* the actor to which the flows are addressed, moved to the host of each */
+    sg_mailbox_t box; /* its mailbox */
+};
+
+struct group_driver {
+    struct run *run;
+    const struct group *group;
+    struct member *members;
+    uint32_t member_count, simulated_count;
+    const struct member *lead; /* a simulated member: its operations say what the group does */
+    uint32_t *arrived;         /* [collective]: simulated members that are ready */
+    uint32_t current;          /* the collective that is waited for or running */
+    bool waiting;
+    sg_sem_t wake;
+    struct bundle *bundles;
+    uint32_t bundle_count, running_bundles;
+    double end;        /* of the running collective: the latest flow, latencies of all steps included */
+    double *latencies; /* [flow] of the newest collective kind, NaN: not looked up */
+    int latencies_kind;
+    double previous_end;
+};
+
+/* A message of slice 0 that the other slices send as well. */
+struct ghost {
+    struct rank *rank;
+    uint32_t id;
+    double earliest, latest; /* ends */
+    struct ghost *next;
+};
+
+struct run {
+    const struct engine_job *job;
+    const struct program *program;
+    struct platform *platform;
+    const uint32_t *hosts;
+    struct timeline *timeline;
+    struct arena *arena;
+    struct rank *ranks; /* [timeline index] */
+    struct ghost *ghosts;
+    uint64_t done, total, activities;
+    uint32_t mailboxes; /* names given so far */
+};
+
+/* ---- engine_simgrid.c ---- */
+
+/* The simulated rank of that number, or NULL. */
+struct rank *run_rank(const struct run *run, uint32_t number);
+void count_done(struct run *run);
+/* Called when an operation has ended, its end recorded: sets off what waits for it. */
+void operation_done(struct rank *rank, uint32_t id);
+/* A mailbox with a name of its own, addressed to an actor. */
+sg_mailbox_t run_mailbox(struct run *run, void *actor);
+
+/* ---- simgrid_collective.c ---- */
+
+struct drivers {
+    struct group_driver **items;
+    uint32_t count;
+};
+
+/* Drivers of all group instances that have simulated members; tells these ranks. */
+struct drivers drivers_create(struct run *run);
+/* Actors that they need. */
+uint32_t drivers_actor_count(const struct drivers *drivers);
+void driver_start(struct group_driver *driver);
+/* A member is ready for collective number `index` of the group. */
+void group_arrive(struct group_driver *driver, uint32_t index);
+
+/* ---- simgrid_ghost.c ---- */
+
+/* Sends the same message from all slices but the first, now. */
+void ghosts_send(struct rank *rank, uint32_t id, uint32_t peer_position, double bytes);
+/* Whether the ghost messages ended with those of slice 0. */
+bool ghosts_agree(const struct run *run);
+
+#endif
