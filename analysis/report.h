@@ -27,6 +27,8 @@ struct run_description {
     bool asynchronous;         /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness; /* [positions], NULL when synchronous */
     const uint32_t *hosts;     /* rank -> index into platform hosts */
+    uint32_t folded_replicas;  /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
+    const char *fold_reason;   /* why all were simulated; NULL or empty: not said */
 };
 
 struct worker_report { /* one position of the replica that ends last */

@@ -172,6 +172,19 @@ static void write_simulation(struct json_writer *json, const struct report *repo
     json_object_end(json);
 }
 
+/* What was simulated, and what is represented by it. */
+static void write_folding(struct json_writer *json, const struct report *report)
+{
+    json_object_begin(json, "folding", false);
+    json_integer(json, "simulated_ranks", report->ranks - report->represented_ranks);
+    json_integer(json, "represented_ranks", report->represented_ranks);
+    if (report->run.folded_replicas > 1)
+        json_integer(json, "replicas", report->run.folded_replicas);
+    else if (report->run.fold_reason && *report->run.fold_reason)
+        json_text(json, "reason", report->run.fold_reason);
+    json_object_end(json);
+}
+
 void summary_write(FILE *out, const struct report *report)
 {
     struct json_writer json = json_writer_init(out);
@@ -185,6 +198,7 @@ void summary_write(FILE *out, const struct report *report)
     write_critical_path(&json, report);
     write_workers(&json, report);
     write_links(&json, report);
+    write_folding(&json, report);
     write_simulation(&json, report);
     json_object_end(&json);
 }

@@ -82,8 +82,8 @@ static void send_post(struct stream_state *stream, uint32_t id)
     double bytes = message_bytes(rank, id);
     stream->in_flight = bridge_send(stream->box, bytes);
     rank->run->activities++;
-    if (rank->ghosts && rank->ghosts[id])
-        ghosts_send(rank, id, rank->position->streams[stream->index].peer, bytes);
+    if (rank->ghosts && rank->ghosts[id] != GHOST_NONE)
+        ghosts_send(rank, rank->ghosts[id], rank->position->streams[stream->index].peer, bytes);
     count_done(rank->run);
 }
 
@@ -421,7 +421,6 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
         fault_set(fault, "the simulation ended with %llu of %llu operations done", (unsigned long long)run.done,
                   (unsigned long long)run.total);
     job->timeline->activities = run.activities;
-    job->timeline->ghosts_differ = !ghosts_agree(&run);
     arena_destroy(run.arena);
     return ok;
 }

@@ -1,40 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/fold.h"
+#include "simulator/fold_proof.h"
 
 #include "simulator/arena.h"
 #include "simulator/collectives/collective.h"
-#include "simulator/fold_links.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-/* A send stream of a rank of slice 0. */
-struct sender {
-    uint32_t rank, position, stream, peer;
-};
-
-/* What the check of a timeline needs to know of the platform. */
-struct fold_proof {
-    const struct program *program;
-    struct platform *platform;
-    const uint32_t *hosts;
-    struct folding *folding;
-    struct arena *arena;
-    bool contention;
-    const struct mesh_axis *axis;
-    unsigned axis_index;
-    struct sender *senders;
-    size_t sender_count, sender_capacity;
-    uint32_t *image, *preimage, *touched; /* [link]: the map of links from slice 0 to the slice in hand, and back */
-    uint32_t touched_count;
-    struct fold_links links;
-    struct fold_pairs coupling; /* (link, group): links that coupling groups use and that are not roomy */
-    struct fold_pairs own;      /* (link, sender): the same of slice 0's senders */
-    struct fold_pairs conflicts; /* (sender, group): their routes meet on such a link, in some slice */
-};
+/* More classes than this are not worth the simulation of what they share. */
+enum { CLASSES_MAX = 32 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(struct fold_proof *proof, const char *format, ...)
 {
@@ -45,11 +23,6 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct fold_proof *proo
     return false;
 }
 
-static bool is_coupling(const struct fold_proof *proof, const struct group *group)
-{
-    return group->axes >> proof->axis_index & 1;
-}
-
 static void route_between(const struct fold_proof *proof, uint32_t from, uint32_t to, struct platform_route *route)
 {
     proof->platform->route(proof->platform, proof->hosts[from], proof->hosts[to], route);
@@ -57,21 +30,29 @@ static void route_between(const struct fold_proof *proof, uint32_t from, uint32_
 
 static bool is_slice_0(const struct fold_proof *proof, uint32_t rank)
 {
-    return rank / proof->axis->stride % proof->axis->size == 0;
+    return fold_slice(proof, rank) == 0;
 }
 
 /* ---- hosts ---- */
 
-static bool check_hosts(struct fold_proof *proof)
+static bool check_profiles(struct fold_proof *proof)
 {
-    const struct mesh *mesh = proof->program->mesh;
-    for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
-        uint32_t equal = rank - rank / proof->axis->stride % proof->axis->size * proof->axis->stride;
-        const struct platform_host *host = &proof->platform->hosts[proof->hosts[rank]], *first = &proof->platform->hosts[proof->hosts[equal]];
-        if (host->speed < first->speed || host->speed > first->speed)
-            return refuse(proof, "hosts %s and %s differ in speed", first->name, host->name);
-        if (host->varies || first->varies)
+    for (uint32_t rank = 0; rank < proof->program->mesh->ranks; rank++)
+        if (proof->platform->hosts[proof->hosts[rank]].varies)
             return refuse(proof, "the platform has profiles: speeds or bandwidths change over time");
+    return true;
+}
+
+static bool same_hosts(const struct fold_proof *proof, uint32_t first, uint32_t slice)
+{
+    uint32_t stride = proof->axis->stride;
+    for (uint32_t rank = 0; rank < proof->program->mesh->ranks; rank++) {
+        if (!is_slice_0(proof, rank))
+            continue;
+        double a = proof->platform->hosts[proof->hosts[rank + first * stride]].speed;
+        double b = proof->platform->hosts[proof->hosts[rank + slice * stride]].speed;
+        if (a < b || a > b)
+            return false;
     }
     return true;
 }
@@ -102,27 +83,27 @@ static void forget_map(struct fold_proof *proof)
     }
 }
 
-/* Whether the route between two ranks of slice 0 looks the same in another slice. */
-static bool check_route(struct fold_proof *proof, uint32_t from, uint32_t to, uint32_t slice)
+/* Two slices that are compared. */
+struct comparison {
+    uint32_t first, slice;
+};
+
+/* Whether the route between two ranks looks the same in two slices; given as ranks of slice 0. */
+static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, struct comparison compared)
 {
     struct platform_route first, other;
-    route_between(proof, from, to, &first);
-    uint32_t *links = arena_array(proof->arena, first.link_count + 1, sizeof *links);
+    uint32_t links[64], shift = compared.first * proof->axis->stride, other_shift = compared.slice * proof->axis->stride;
+    route_between(proof, from + shift, to + shift, &first);
+    if (first.link_count > sizeof links / sizeof *links)
+        return false;
     memcpy(links, first.links, first.link_count * sizeof *links);
-    uint32_t shift = slice * proof->axis->stride;
-    route_between(proof, from + shift, to + shift, &other);
-    bool alike = first.link_count == other.link_count && first.latency <= other.latency && first.latency >= other.latency;
+    route_between(proof, from + other_shift, to + other_shift, &other);
     if (!proof->contention)
-        alike = fabs(first.latency - other.latency) <= 1e-15 && first.bandwidth <= other.bandwidth && first.bandwidth >= other.bandwidth;
-    for (uint32_t i = 0; alike && proof->contention && i < other.link_count; i++)
+        return fabs(first.latency - other.latency) <= 1e-15 && first.bandwidth <= other.bandwidth && first.bandwidth >= other.bandwidth;
+    bool alike = first.link_count == other.link_count;
+    for (uint32_t i = 0; alike && i < other.link_count; i++)
         alike = map_link(proof, links[i], other.links[i]);
-    if (!alike)
-        return refuse(proof, "the route from %s to %s is not like that from %s to %s", proof->platform->hosts[proof->hosts[from]].name,
-                      proof->platform->hosts[proof->hosts[to]].name, proof->platform->hosts[proof->hosts[from + shift]].name,
-                      proof->platform->hosts[proof->hosts[to + shift]].name);
-    if (proof->contention)
-        fold_links_add(&proof->links, &other, slice);
-    return true;
+    return alike;
 }
 
 static void add_senders(struct fold_proof *proof, uint32_t rank)
@@ -135,7 +116,7 @@ static void add_senders(struct fold_proof *proof, uint32_t rank)
             continue;
         proof->senders = array_grow(proof->senders, &proof->sender_capacity, proof->sender_count + 1, sizeof *proof->senders);
         uint32_t peer = mesh_rank(mesh, position->streams[i].peer, mesh->replica_of[rank]);
-        proof->senders[proof->sender_count++] = (struct sender){rank, number, i, peer};
+        proof->senders[proof->sender_count++] = (struct fold_sender){rank, number, i, peer};
     }
 }
 
@@ -146,9 +127,9 @@ static enum stagesim_collective group_kind(const struct fold_proof *proof, const
     return position->operations[position->streams[position_group_stream(position, index)].first].collective;
 }
 
-/* Calls `visit` with the ranks of every flow of an instance. */
+/* Calls `visit` with the ranks of every flow of an instance until it returns false. */
 static bool visit_flows(struct fold_proof *proof, const struct group *group, uint32_t instance,
-                        bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, uint32_t argument), uint32_t argument)
+                        bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, void *user), void *user)
 {
     uint32_t size = group_size(proof->program, group), *ranks = calloc(size + (size_t)1, sizeof *ranks);
     bool ok = ranks != NULL;
@@ -157,59 +138,98 @@ static bool visit_flows(struct fold_proof *proof, const struct group *group, uin
     enum stagesim_collective kind = group_kind(proof, group);
     for (uint32_t i = 0; ok && i < collective_flow_count(kind, size); i++) {
         struct collective_flow flow = collective_flow(kind, size, 1, i);
-        ok = visit(proof, ranks[flow.from], ranks[flow.to], argument);
+        ok = visit(proof, ranks[flow.from], ranks[flow.to], user);
     }
     free(ranks);
     return ok;
 }
 
-static bool check_local_flow(struct fold_proof *proof, uint32_t from, uint32_t to, uint32_t slice)
+/* The same for every instance of every group that couples slices, or of every one that does not. */
+static bool visit_groups(struct fold_proof *proof, bool coupling,
+                         bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, void *user), void *user, uint32_t *current)
 {
-    return !is_slice_0(proof, from) || check_route(proof, from, to, slice);
+    for (uint32_t i = 0; i < proof->program->group_count; i++) {
+        const struct group *group = &proof->program->groups[i];
+        *current = i;
+        for (uint32_t k = 0; group->collective_count && fold_couples(proof, group) == coupling && k < group_instances(proof->program, group);
+             k++)
+            if (!visit_flows(proof, group, k, visit, user))
+                return false;
+    }
+    return true;
 }
 
-static bool add_coupling_flow(struct fold_proof *proof, uint32_t from, uint32_t to, uint32_t group)
+/* ---- classes ---- */
+
+static bool same_local_flow(struct fold_proof *proof, uint32_t from, uint32_t to, void *user)
 {
-    (void)group;
+    return !is_slice_0(proof, from) || same_route(proof, from, to, *(struct comparison *)user);
+}
+
+static bool same_slices(struct fold_proof *proof, uint32_t first, uint32_t slice)
+{
+    struct comparison compared = {first, slice};
+    uint32_t group;
+    bool same = same_hosts(proof, first, slice) && visit_groups(proof, false, same_local_flow, &compared, &group);
+    for (size_t i = 0; same && i < proof->sender_count; i++)
+        same = same_route(proof, proof->senders[i].rank, proof->senders[i].peer, compared);
+    forget_map(proof);
+    return same;
+}
+
+/* The first slice of the class that the slice belongs to; itself where it is like none. */
+static uint32_t find_class(struct fold_proof *proof, uint32_t slice)
+{
+    const uint32_t *class_of = proof->folding->class_of;
+    for (uint32_t first = 0; first < slice; first++)
+        if (class_of[first] == first && same_slices(proof, first, slice))
+            return first;
+    return slice;
+}
+
+static bool classify(struct fold_proof *proof)
+{
+    struct folding *folding = proof->folding;
+    uint32_t classes = 0;
+    for (uint32_t slice = 0; slice < folding->slices; slice++) {
+        folding->class_of[slice] = find_class(proof, slice);
+        classes += folding->class_of[slice] == slice;
+        if (classes > CLASSES_MAX || (slice > 0 && slice + 1 == folding->slices && classes == folding->slices))
+            return refuse(proof, "the replicas are not alike: hosts or routes differ");
+    }
+    folding->classes = classes;
+    return true;
+}
+
+/* ---- links ---- */
+
+static bool add_local_flow(struct fold_proof *proof, uint32_t from, uint32_t to, void *user)
+{
+    (void)user;
+    struct platform_route route;
+    route_between(proof, from, to, &route);
+    fold_links_add(&proof->links, &route, fold_slice(proof, from));
+    return true;
+}
+
+static bool add_coupling_flow(struct fold_proof *proof, uint32_t from, uint32_t to, void *user)
+{
+    (void)user;
     struct platform_route route;
     route_between(proof, from, to, &route);
     fold_links_add(&proof->links, &route, SLICE_NONE);
     return true;
 }
 
-/* Every instance of a group that does not span the data axis lies in one slice. */
-static bool check_groups(struct fold_proof *proof, uint32_t slice)
-{
-    for (uint32_t i = 0; i < proof->program->group_count; i++) {
-        const struct group *group = &proof->program->groups[i];
-        for (uint32_t instance = 0; group->collective_count && instance < group_instances(proof->program, group); instance++) {
-            bool ok = true;
-            if (!is_coupling(proof, group))
-                ok = visit_flows(proof, group, instance, check_local_flow, slice);
-            else if (slice == 0 && proof->contention)
-                ok = visit_flows(proof, group, instance, add_coupling_flow, i);
-            if (!ok)
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool check_slices(struct fold_proof *proof)
-{
-    for (uint32_t slice = 0; slice < proof->axis->size; slice++) {
-        bool ok = check_groups(proof, slice);
-        for (size_t i = 0; ok && i < proof->sender_count; i++)
-            ok = check_route(proof, proof->senders[i].rank, proof->senders[i].peer, slice);
-        forget_map(proof);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
 static bool check_common_links(struct fold_proof *proof)
 {
+    uint32_t group;
+    visit_groups(proof, false, add_local_flow, NULL, &group);
+    visit_groups(proof, true, add_coupling_flow, NULL, &group);
+    for (uint32_t slice = 0; slice < proof->folding->slices; slice++)
+        for (size_t i = 0; i < proof->sender_count; i++)
+            add_local_flow(proof, proof->senders[i].rank + slice * proof->axis->stride, proof->senders[i].peer + slice * proof->axis->stride,
+                           NULL);
     fold_links_finish(&proof->links);
     for (uint32_t link = 0; link < proof->platform->link_count; link++)
         if (proof->links.slice[link] == SLICE_MANY && !proof->links.roomy[link])
@@ -219,73 +239,68 @@ static bool check_common_links(struct fold_proof *proof)
 
 /* ---- where messages and coupling collectives can meet ---- */
 
-static bool add_coupling_link(struct fold_proof *proof, uint32_t from, uint32_t to, uint32_t group)
+static bool add_coupling_link(struct fold_proof *proof, uint32_t from, uint32_t to, void *user)
 {
     struct platform_route route;
     route_between(proof, from, to, &route);
     for (uint32_t i = 0; i < route.link_count; i++)
         if (!proof->links.roomy[route.links[i]])
-            fold_pairs_add(&proof->coupling, route.links[i], group);
+            fold_pairs_add(&proof->coupling, route.links[i], *(uint32_t *)user);
     return true;
-}
-
-static bool meets_coupling(struct fold_proof *proof, uint32_t from, uint32_t to, uint32_t slice)
-{
-    struct platform_route route;
-    uint32_t shift = slice * proof->axis->stride;
-    route_between(proof, from + shift, to + shift, &route);
-    for (uint32_t i = 0; i < route.link_count; i++) {
-        size_t found = fold_pairs_find(&proof->coupling, route.links[i]);
-        if (found < proof->coupling.count && proof->coupling.items[found].link == route.links[i])
-            return true;
-    }
-    return false;
 }
 
 /* Local collectives have no ghosts: they must not meet coupling ones anywhere. */
-static bool refuse_meeting(struct fold_proof *proof, uint32_t from, uint32_t to, uint32_t slice)
+static bool refuse_meeting(struct fold_proof *proof, uint32_t from, uint32_t to, void *user)
 {
-    if (is_slice_0(proof, from) && meets_coupling(proof, from, to, slice))
-        return refuse(proof, "collectives within a replica and across replicas use the same links");
+    (void)user;
+    struct platform_route route;
+    route_between(proof, from, to, &route);
+    for (uint32_t i = 0; i < route.link_count; i++) {
+        size_t found = fold_pairs_find(&proof->coupling, route.links[i]);
+        if (found < proof->coupling.count && proof->coupling.items[found].link == route.links[i])
+            return refuse(proof, "collectives within a replica and across replicas use link %s", proof->platform->links[route.links[i]].name);
+    }
     return true;
 }
 
-static void find_conflicts(struct fold_proof *proof, uint32_t index)
+static void find_conflicts(struct fold_proof *proof, uint32_t index, uint32_t slice)
 {
-    const struct sender *sender = &proof->senders[index];
-    for (uint32_t slice = 0; slice < proof->axis->size; slice++) {
-        struct platform_route route;
-        uint32_t shift = slice * proof->axis->stride;
-        route_between(proof, sender->rank + shift, sender->peer + shift, &route);
-        for (uint32_t i = 0; i < route.link_count; i++) {
-            uint32_t link = route.links[i];
-            for (size_t k = fold_pairs_find(&proof->coupling, link); k < proof->coupling.count && proof->coupling.items[k].link == link; k++)
-                fold_pairs_add(&proof->conflicts, index, proof->coupling.items[k].other);
-            if (slice == 0 && !proof->links.roomy[link])
-                fold_pairs_add(&proof->own, link, index);
-        }
+    const struct fold_sender *sender = &proof->senders[index];
+    struct platform_route route;
+    uint32_t shift = slice * proof->axis->stride;
+    route_between(proof, sender->rank + shift, sender->peer + shift, &route);
+    for (uint32_t i = 0; i < route.link_count; i++) {
+        uint32_t link = route.links[i];
+        for (size_t k = fold_pairs_find(&proof->coupling, link); k < proof->coupling.count && proof->coupling.items[k].link == link; k++)
+            fold_pairs_add(&proof->conflicts, index, proof->coupling.items[k].other);
+        if (!proof->links.roomy[link])
+            fold_pairs_add(&proof->own, link, index);
     }
+}
+
+static void find_neighbours(struct fold_proof *proof)
+{
+    const struct fold_pairs *own = &proof->own;
+    for (size_t i = 0; i < own->count; i++)
+        for (size_t k = fold_pairs_find(own, own->items[i].link); k < own->count && own->items[k].link == own->items[i].link; k++)
+            if (own->items[k].other != own->items[i].other)
+                fold_pairs_add(&proof->neighbours, own->items[i].other, own->items[k].other);
+    fold_pairs_finish(&proof->neighbours);
 }
 
 static bool find_meetings(struct fold_proof *proof)
 {
-    const struct program *program = proof->program;
-    for (uint32_t i = 0; i < program->group_count; i++)
-        for (uint32_t k = 0; program->groups[i].collective_count && is_coupling(proof, &program->groups[i]) &&
-                             k < group_instances(program, &program->groups[i]);
-             k++)
-            visit_flows(proof, &program->groups[i], k, add_coupling_link, i);
+    uint32_t group;
+    visit_groups(proof, true, add_coupling_link, &group, &group);
     fold_pairs_finish(&proof->coupling);
-    for (uint32_t i = 0; i < program->group_count; i++)
-        for (uint32_t slice = 0; program->groups[i].collective_count && !is_coupling(proof, &program->groups[i]) && slice < proof->axis->size;
-             slice++)
-            for (uint32_t k = 0; k < group_instances(program, &program->groups[i]); k++)
-                if (!visit_flows(proof, &program->groups[i], k, refuse_meeting, slice))
-                    return false;
-    for (uint32_t index = 0; index < proof->sender_count; index++)
-        find_conflicts(proof, index);
+    if (!visit_groups(proof, false, refuse_meeting, NULL, &group))
+        return false;
+    for (uint32_t slice = 0; slice < proof->folding->slices; slice++)
+        for (uint32_t index = 0; index < proof->sender_count; index++)
+            find_conflicts(proof, index, slice);
     fold_pairs_finish(&proof->conflicts);
     fold_pairs_finish(&proof->own);
+    find_neighbours(proof);
     return true;
 }
 
@@ -307,20 +322,31 @@ static const struct mesh_axis *data_axis(const struct mesh *mesh, unsigned *inde
     return NULL;
 }
 
-static bool prove(struct fold_proof *proof)
+static void proof_init(struct fold_proof *proof)
 {
-    if (!proof->axis)
-        return refuse(proof, "there is one data-parallel replica");
-    if (!check_hosts(proof))
-        return false;
+    struct folding *folding = proof->folding;
+    folding->slices = proof->axis->size;
+    folding->stride = proof->axis->stride;
+    folding->class_of = arena_array(proof->arena, folding->slices, sizeof *folding->class_of);
     proof->image = unmapped(proof->arena, proof->platform->link_count);
     proof->preimage = unmapped(proof->arena, proof->platform->link_count);
     proof->touched = arena_array(proof->arena, proof->platform->link_count + (size_t)1, sizeof *proof->touched);
     for (uint32_t rank = 0; rank < proof->program->mesh->ranks; rank++)
         if (is_slice_0(proof, rank))
             add_senders(proof, rank);
+}
+
+static bool prove(struct fold_proof *proof)
+{
+    if (!proof->axis)
+        return refuse(proof, "there is one data-parallel replica");
+    proof_init(proof);
+    if (!check_profiles(proof) || !classify(proof))
+        return false;
+    if (!proof->contention)
+        return true;
     fold_links_init(&proof->links, proof->platform);
-    bool ok = check_slices(proof) && (!proof->contention || (check_common_links(proof) && find_meetings(proof)));
+    bool ok = check_common_links(proof) && find_meetings(proof);
     fold_links_destroy(&proof->links);
     return ok;
 }
@@ -328,18 +354,19 @@ static bool prove(struct fold_proof *proof)
 struct folding *folding_none(const char *reason, struct arena *arena)
 {
     struct folding *folding = arena_alloc(arena, sizeof *folding);
-    folding->slices = 1;
     snprintf(folding->reason, sizeof folding->reason, "%s", reason);
     return folding;
 }
 
-static void keep_pairs(struct fold_pairs *pairs, struct arena *arena)
+static void ghosts_init(struct folding *folding, const struct program *program, struct arena *arena)
 {
-    struct fold_pair *kept = arena_array(arena, pairs->count + 1, sizeof *kept);
-    if (pairs->count)
-        memcpy(kept, pairs->items, pairs->count * sizeof *kept);
-    free(pairs->items);
-    pairs->items = kept;
+    folding->ghosts = arena_array(arena, program->mesh->positions, sizeof *folding->ghosts);
+    for (uint32_t position = 0; position < program->mesh->positions; position++) {
+        uint32_t count = program->positions[position].operation_count;
+        folding->ghosts[position] = arena_array(arena, count + (size_t)1, sizeof(uint32_t));
+        for (uint32_t id = 0; id < count; id++)
+            folding->ghosts[position][id] = GHOST_NONE;
+    }
 }
 
 struct folding *folding_create(const struct program *program, struct platform *platform, const uint32_t *hosts, bool contention,
@@ -353,116 +380,39 @@ struct folding *folding_create(const struct program *program, struct platform *p
                                  .folding = folding,
                                  .arena = arena,
                                  .contention = contention};
+    folding->proof = proof;
     proof->axis = data_axis(program->mesh, &proof->axis_index);
-    if (prove(proof)) {
-        folding->slices = proof->axis->size;
-        folding->stride = proof->axis->stride;
-        folding->ghosts = arena_array(arena, program->mesh->positions, sizeof *folding->ghosts);
-        for (uint32_t position = 0; position < program->mesh->positions; position++)
-            folding->ghosts[position] = arena_array(arena, program->positions[position].operation_count + (size_t)1, sizeof(bool));
-        folding->proof = proof;
-    }
-    keep_pairs(&proof->coupling, arena);
-    keep_pairs(&proof->own, arena);
-    keep_pairs(&proof->conflicts, arena);
-    struct sender *senders = arena_array(arena, proof->sender_count + 1, sizeof *senders);
-    if (proof->sender_count)
-        memcpy(senders, proof->senders, proof->sender_count * sizeof *senders);
-    free(proof->senders);
-    proof->senders = senders;
+    if (!prove(proof))
+        folding->classes = 0;
+    else if (contention)
+        ghosts_init(folding, program, arena);
     return folding;
 }
 
-/* ---- the check of a timeline ---- */
-
-static bool overlap(const struct moment *a, const struct moment *b)
+void folding_finish(struct folding *folding)
 {
-    return a->data_start < b->end && b->data_start < a->end;
+    struct fold_proof *proof = folding->proof;
+    if (folding->ghost_ends)
+        munmap(folding->ghost_ends, folding->ghost_bytes);
+    folding->ghost_ends = NULL;
+    if (!proof)
+        return;
+    free(proof->senders);
+    free(proof->coupling.items);
+    free(proof->own.items);
+    free(proof->conflicts.items);
+    free(proof->neighbours.items);
+    folding->proof = NULL;
 }
 
-static bool mark(struct folding *folding, uint32_t position, uint32_t id)
+struct timeline *folding_timeline(const struct folding *folding, const struct program *program, bool shared)
 {
-    if (folding->ghosts[position][id])
-        return false;
-    folding->ghosts[position][id] = true;
-    folding->ghost_count++;
-    return true;
-}
-
-static const struct moment *sender_times(const struct fold_proof *proof, const struct timeline *timeline, const struct sender *sender,
-                                         uint32_t *first, uint32_t *count)
-{
-    const struct stream *stream = &proof->program->positions[sender->position].streams[sender->stream];
-    *first = stream->first;
-    *count = stream->count;
-    return timeline_rank(timeline, sender->rank);
-}
-
-/* Marks the sender's messages that move while the group's collectives do. Both are ordered in time, so one walk suffices. */
-static bool mark_against_group(struct folding *folding, const struct timeline *timeline, const struct sender *sender, uint32_t group)
-{
-    const struct fold_proof *proof = folding->proof;
-    uint32_t first, count, member = proof->program->groups[group].positions[0];
-    const struct moment *messages = sender_times(proof, timeline, sender, &first, &count);
-    const struct position *position = &proof->program->positions[member];
-    const struct stream *stream = &position->streams[position_group_stream(position, group)];
-    bool marked = false;
-    for (uint32_t replica = 0; replica < proof->program->mesh->replicas; replica++) {
-        uint32_t rank = mesh_rank(proof->program->mesh, member, replica), k = 0;
-        if (!is_slice_0(proof, rank))
-            continue;
-        const struct moment *collectives = timeline_rank(timeline, rank);
-        for (uint32_t i = 0; i < count; i++) {
-            while (k < stream->count && collectives[stream->first + k].end <= messages[first + i].data_start)
-                k++;
-            if (k < stream->count && overlap(&messages[first + i], &collectives[stream->first + k]))
-                marked |= mark(folding, sender->position, first + i);
-        }
+    uint32_t ranks = program->mesh->ranks, *equals = calloc(ranks, sizeof *equals);
+    for (uint32_t rank = 0; equals && rank < ranks; rank++) {
+        uint32_t slice = rank / folding->stride % folding->slices;
+        equals[rank] = rank - (slice - folding->class_of[slice]) * folding->stride;
     }
-    return marked;
-}
-
-/* Marks messages of one sender that share a link with marked messages of another. */
-static bool mark_against_sender(struct folding *folding, const struct timeline *timeline, const struct sender *sender,
-                                const struct sender *other)
-{
-    const struct fold_proof *proof = folding->proof;
-    uint32_t first, count, other_first, other_count, k = 0;
-    const struct moment *messages = sender_times(proof, timeline, sender, &first, &count);
-    const struct moment *others = sender_times(proof, timeline, other, &other_first, &other_count);
-    bool marked = false;
-    for (uint32_t i = 0; i < count; i++) {
-        while (k < other_count && others[other_first + k].end <= messages[first + i].data_start)
-            k++;
-        for (uint32_t next = k; next < other_count && overlap(&messages[first + i], &others[other_first + next]); next++)
-            if (folding->ghosts[other->position][other_first + next])
-                marked |= mark(folding, sender->position, first + i);
-    }
-    return marked;
-}
-
-static bool mark_neighbours(struct folding *folding, const struct timeline *timeline)
-{
-    const struct fold_pairs *own = &folding->proof->own;
-    bool marked = false;
-    for (size_t i = 0; i < own->count; i++)
-        for (size_t k = fold_pairs_find(own, own->items[i].link); k < own->count && own->items[k].link == own->items[i].link; k++)
-            if (k != i)
-                marked |= mark_against_sender(folding, timeline, &folding->proof->senders[own->items[i].other],
-                                              &folding->proof->senders[own->items[k].other]);
-    return marked;
-}
-
-enum fold_verdict folding_verify(struct folding *folding, const struct timeline *timeline)
-{
-    const struct fold_proof *proof = folding->proof;
-    if (timeline->ghosts_differ)
-        return FOLD_REFUTED;
-    bool marked = false;
-    for (size_t i = 0; i < proof->conflicts.count; i++)
-        marked |= mark_against_group(folding, timeline, &proof->senders[proof->conflicts.items[i].link], proof->conflicts.items[i].other);
-    if (folding->ghost_count)
-        while (mark_neighbours(folding, timeline))
-            marked = true;
-    return marked ? FOLD_AGAIN : FOLD_PROVEN;
+    struct timeline *timeline = timeline_create_folded(program, equals, shared);
+    free(equals);
+    return timeline;
 }

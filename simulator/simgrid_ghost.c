@@ -5,59 +5,50 @@
 
 #include "simulator/arena.h"
 
-#include <math.h>
-
-/* Slices whose messages end within this share of the time are alike. */
-static const double tolerance = 1e-9;
-
 struct ghost_message {
-    struct ghost *ghost;
-    uint32_t peer_position;
+    struct rank *rank;
+    uint32_t ghost, peer_position;
     double bytes;
 };
+
+/* The rank's equals in the slices that it stands for; returns how many. */
+static uint32_t represented(const struct rank *rank, uint32_t *ranks)
+{
+    const struct folding *folding = rank->run->job->folding;
+    uint32_t own = rank->number / folding->stride % folding->slices, count = 0;
+    for (uint32_t slice = 0; slice < folding->slices; slice++)
+        if (slice != own && folding->class_of[slice] == own)
+            ranks[count++] = rank->number + (slice - own) * folding->stride;
+    return count;
+}
 
 static void ghost_actor(void *argument)
 {
     const struct ghost_message *message = argument;
-    struct ghost *ghost = message->ghost;
-    struct run *run = ghost->rank->run;
-    const struct folding *folding = run->job->folding;
+    const struct rank *rank = message->rank;
+    struct run *run = rank->run;
     const struct mesh *mesh = run->program->mesh;
-    uint32_t from = ghost->rank->number, to = mesh_rank(mesh, message->peer_position, mesh->replica_of[from]);
-    void *target = bridge_target_start(run->platform, run->hosts[to]);
+    void *target = bridge_target_start(run->platform, run->hosts[rank->number]);
     sg_mailbox_t box = run_mailbox(run, target);
-    void **comms = arena_array(run->arena, folding->slices, sizeof *comms);
-    for (uint32_t slice = 1; slice < folding->slices; slice++) {
-        bridge_target_move(run->platform, target, run->hosts[to + slice * folding->stride]);
-        bridge_actor_move(run->platform, run->hosts[from + slice * folding->stride]);
-        comms[slice] = bridge_send(box, message->bytes);
+    uint32_t *ranks = arena_array(run->arena, run->job->folding->slices, sizeof *ranks), count = represented(rank, ranks);
+    void **comms = arena_array(run->arena, count + (size_t)1, sizeof *comms);
+    for (uint32_t i = 0; i < count; i++) {
+        bridge_target_move(run->platform, target, run->hosts[mesh_rank(mesh, message->peer_position, mesh->replica_of[ranks[i]])]);
+        bridge_actor_move(run->platform, run->hosts[ranks[i]]);
+        comms[i] = bridge_send(box, message->bytes);
         run->activities++;
     }
-    for (uint32_t slice = 1; slice < folding->slices; slice++) {
-        double end = bridge_wait(comms[slice]);
+    double *ends = run->job->folding->ghost_ends + (size_t)message->ghost * mesh->ranks;
+    for (uint32_t i = 0; i < count; i++) {
+        ends[ranks[i]] = bridge_wait(comms[i]);
         sg_mailbox_get(box);
-        ghost->earliest = fmin(ghost->earliest, end);
-        ghost->latest = fmax(ghost->latest, end);
     }
 }
 
-void ghosts_send(struct rank *rank, uint32_t id, uint32_t peer_position, double bytes)
+void ghosts_send(struct rank *rank, uint32_t ghost, uint32_t peer_position, double bytes)
 {
     struct run *run = rank->run;
-    struct ghost *ghost = arena_alloc(run->arena, sizeof *ghost);
-    *ghost = (struct ghost){.rank = rank, .id = id, .earliest = INFINITY, .latest = 0, .next = run->ghosts};
-    run->ghosts = ghost;
     struct ghost_message *message = arena_alloc(run->arena, sizeof *message);
-    *message = (struct ghost_message){ghost, peer_position, bytes};
+    *message = (struct ghost_message){rank, ghost, peer_position, bytes};
     bridge_actor_start(run->platform, run->hosts[rank->number], ghost_actor, message);
-}
-
-bool ghosts_agree(const struct run *run)
-{
-    for (const struct ghost *ghost = run->ghosts; ghost; ghost = ghost->next) {
-        double end = ghost->rank->times[ghost->id].end;
-        if (fabs(ghost->earliest - end) > tolerance * end || fabs(ghost->latest - end) > tolerance * end)
-            return false;
-    }
-    return true;
 }

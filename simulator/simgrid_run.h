@@ -46,7 +46,7 @@ struct rank {
     const struct position *position;
     struct moment *times;
     struct stream_state *streams;
-    const bool *ghosts; /* [operation id]: messages that all slices send; NULL: none */
+    const uint32_t *ghosts; /* [operation id]: numbers of ghost messages, see struct folding; NULL: none */
     double speed;
     struct sleeper *sleepers;
     struct group_driver **drivers; /* [stream]: of collective streams */
@@ -54,7 +54,7 @@ struct rank {
 
 struct member {
     uint32_t number;   /* of its rank */
-    struct rank *rank; /* NULL: a ghost, it arrives with its equal of slice 0 */
+    struct rank *rank; /* NULL: a ghost, it arrives with its equal of the simulated slice */
     uint32_t first;    /* id of its first collective in this group */
 };
 
@@ -86,14 +86,6 @@ struct group_driver {
     double previous_end;
 };
 
-/* A message of slice 0 that the other slices send as well. */
-struct ghost {
-    struct rank *rank;
-    uint32_t id;
-    double earliest, latest; /* ends */
-    struct ghost *next;
-};
-
 struct run {
     const struct engine_job *job;
     const struct program *program;
@@ -102,7 +94,6 @@ struct run {
     struct timeline *timeline;
     struct arena *arena;
     struct rank *ranks; /* [timeline index] */
-    struct ghost *ghosts;
     uint64_t done, total, activities;
     uint32_t mailboxes; /* names given so far */
 };
@@ -134,9 +125,7 @@ void group_arrive(struct group_driver *driver, uint32_t index);
 
 /* ---- simgrid_ghost.c ---- */
 
-/* Sends the same message from all slices but the first, now. */
-void ghosts_send(struct rank *rank, uint32_t id, uint32_t peer_position, double bytes);
-/* Whether the ghost messages ended with those of slice 0. */
-bool ghosts_agree(const struct run *run);
+/* Sends the same message from all slices of the rank's class that are not simulated, now. */
+void ghosts_send(struct rank *rank, uint32_t ghost, uint32_t peer_position, double bytes);
 
 #endif

@@ -175,6 +175,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct run_description description;
     job_describe(run->job, &description);
     description.engine = engine->name;
+    description.folded_replicas = folded.folding->classes ? folded.folding->slices : 0;
+    description.fold_reason = folded.folding->reason;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
     measure(report, wall);
     struct comparison_row row = comparison_row_of(report);

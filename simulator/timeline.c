@@ -21,7 +21,6 @@ void timeline_reset(struct timeline *timeline)
     for (size_t i = 0; i < timeline->bytes / sizeof *moments; i++)
         moments[i] = (struct moment){NAN, NAN, NAN};
     timeline->activities = 0;
-    timeline->ghosts_differ = false;
 }
 
 static uint32_t operation_count(const struct timeline *timeline, uint32_t index)
@@ -52,7 +51,7 @@ static void allocate_moments(struct timeline *timeline, bool shared)
     }
 }
 
-struct timeline *timeline_create_folded(const struct program *program, uint32_t slices, uint32_t stride, bool shared)
+struct timeline *timeline_create_folded(const struct program *program, const uint32_t *equals, bool shared)
 {
     const struct mesh *mesh = program->mesh;
     struct timeline *timeline = allocate(1, sizeof *timeline);
@@ -61,12 +60,13 @@ struct timeline *timeline_create_folded(const struct program *program, uint32_t 
                                   .ranks = allocate(mesh->ranks, sizeof *timeline->ranks),
                                   .index_of = allocate(mesh->ranks, sizeof *timeline->index_of),
                                   .moments = allocate(mesh->ranks, sizeof(struct moment *))};
-    for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
-        uint32_t slice = rank / stride % slices;
-        if (slice == 0)
+    for (uint32_t rank = 0; rank < mesh->ranks; rank++)
+        if (!equals || equals[rank] == rank) {
+            timeline->index_of[rank] = timeline->rank_count;
             timeline->ranks[timeline->rank_count++] = rank;
-        timeline->index_of[rank] = slice == 0 ? timeline->rank_count - 1 : timeline->index_of[rank - slice * stride];
-    }
+        }
+    for (uint32_t rank = 0; equals && rank < mesh->ranks; rank++)
+        timeline->index_of[rank] = timeline->index_of[equals[rank]];
     allocate_moments(timeline, shared);
     timeline_reset(timeline);
     return timeline;
@@ -74,7 +74,7 @@ struct timeline *timeline_create_folded(const struct program *program, uint32_t 
 
 struct timeline *timeline_create(const struct program *program)
 {
-    return timeline_create_folded(program, 1, 1, false);
+    return timeline_create_folded(program, NULL, false);
 }
 
 void timeline_destroy(struct timeline *timeline)

@@ -21,16 +21,14 @@ struct timeline {
     uint32_t *index_of;       /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
     struct moment **moments;  /* [rank_count][operation id] */
     uint64_t activities;      /* computations plus transfers that the engine executed */
-    bool ghosts_differ;       /* folded: what other slices sent did not end when slice 0's did */
     bool shared;              /* moments live in memory shared with child processes */
     size_t bytes;             /* of the block that holds all moments, moments[0] */
 };
 
 /* A timeline for all ranks of the program's mesh, times NaN. The caller owns it. */
 struct timeline *timeline_create(const struct program *program);
-/* One for the ranks of the first of `slices` alike slices; rank r + stride * k is in slice k when r is in the first. `shared`: a
- * child process fills it in for this one. */
-struct timeline *timeline_create_folded(const struct program *program, uint32_t slices, uint32_t stride, bool shared);
+/* One in which the times of rank r are those of rank equals[r], which equals itself. `shared`: a child process fills it in. */
+struct timeline *timeline_create_folded(const struct program *program, const uint32_t *equals, bool shared);
 /* All times NaN again. */
 void timeline_reset(struct timeline *timeline);
 void timeline_destroy(struct timeline *timeline);
