@@ -158,12 +158,6 @@ static void write_links(struct json_writer *json, const struct report *report)
 
 static void write_simulation(struct json_writer *json, const struct report *report)
 {
-    if (report->represented_ranks) {
-        json_object_begin(json, "folding", false);
-        json_integer(json, "simulated_ranks", report->ranks - report->represented_ranks);
-        json_integer(json, "represented_ranks", report->represented_ranks);
-        json_object_end(json);
-    }
     json_object_begin(json, "simulation", false);
     json_number(json, "wall_s", report->wall);
     json_integer(json, "activities", report->activities);
@@ -175,12 +169,15 @@ static void write_simulation(struct json_writer *json, const struct report *repo
 /* What was simulated, and what is represented by it. */
 static void write_folding(struct json_writer *json, const struct report *report)
 {
+    bool reason = report->run.fold_reason && *report->run.fold_reason;
+    if (!report->represented_ranks && !reason)
+        return;
     json_object_begin(json, "folding", false);
     json_integer(json, "simulated_ranks", report->ranks - report->represented_ranks);
     json_integer(json, "represented_ranks", report->represented_ranks);
     if (report->run.folded_replicas > 1)
         json_integer(json, "replicas", report->run.folded_replicas);
-    else if (report->run.fold_reason && *report->run.fold_reason)
+    if (reason)
         json_text(json, "reason", report->run.fold_reason);
     json_object_end(json);
 }

@@ -19,7 +19,7 @@ struct platform_host {
     double memory;           /* bytes, property `memory`; 0 when not given */
     double memory_bandwidth; /* bytes per second; 0 when not given */
     bool has_watts;          /* SimGrid's wattage_per_state is given */
-    bool varies;             /* a speed or state profile is attached */
+    bool varies;             /* the platform file attaches profiles, to whatever */
     void *handle;            /* the engine's own */
 };
 

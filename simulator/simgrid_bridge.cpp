@@ -15,6 +15,7 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -140,6 +141,20 @@ void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
     out->handle = host;
 }
 
+/* Whether anything changes over time by itself. SimGrid does not tell, so the file's text is searched for the attributes and
+ * elements that attach profiles; a comment that names one is taken for one, which costs time but no truth. */
+bool has_profiles(const char *file)
+{
+    static const char *const words[] = {"_file=", "_file =", "<trace", "trace_connect"};
+    std::ifstream in(file);
+    std::string line;
+    while (std::getline(in, line))
+        for (const char *word : words)
+            if (line.find(word) != std::string::npos)
+                return true;
+    return false;
+}
+
 /* Every host is a GPU unless some host carries the property kind; then those with kind=gpu are. */
 std::vector<sg4::Host *> gpu_hosts(sg4::Engine *engine)
 {
@@ -223,6 +238,9 @@ struct platform *load(const char *file, struct arena *arena)
     platform->hosts = static_cast<struct platform_host *>(arena_array(arena, hosts.size() + 1, sizeof(struct platform_host)));
     for (size_t i = 0; i < hosts.size(); i++)
         fill_host(&platform->hosts[i], hosts[i], arena);
+    bool varies = has_profiles(file);
+    for (size_t i = 0; i < hosts.size(); i++)
+        platform->hosts[i].varies = varies;
     fill_links(platform, engine, kept);
     return platform;
 }
