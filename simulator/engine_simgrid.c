@@ -30,6 +30,11 @@ sg_mailbox_t run_mailbox(struct run *run, void *actor)
     return bridge_mailbox(name, actor);
 }
 
+void run_stagger(uint32_t count)
+{
+    sg_actor_sleep_for(count * STAGGER * fmax(1, simgrid_get_clock()));
+}
+
 static bool is_done(const struct rank *rank, uint32_t id)
 {
     return !isnan(rank->times[id].end);
@@ -79,6 +84,9 @@ static void send_post(struct stream_state *stream, uint32_t id)
     struct rank *rank = stream->rank;
     stream->next++;
     rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
+    while (simgrid_get_clock() <= rank->last_post)
+        run_stagger(1);
+    rank->last_post = simgrid_get_clock();
     double bytes = message_bytes(rank, id);
     stream->in_flight = bridge_send(stream->box, bytes);
     rank->run->activities++;
@@ -320,7 +328,8 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
                           .position = &run->program->positions[position],
                           .times = run->timeline->moments[run->timeline->index_of[number]],
                           .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position] : NULL,
-                          .speed = run->platform->hosts[run->hosts[number]].speed};
+                          .speed = run->platform->hosts[run->hosts[number]].speed,
+                          .last_post = -1};
     rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
     rank->drivers = arena_array(run->arena, rank->position->stream_count, sizeof(struct group_driver *));
     for (uint32_t i = 0; i < rank->position->stream_count; i++)

@@ -7,7 +7,7 @@
  *   - hosts of a class have equal speeds, no profiles;
  *   - routes of a class map link by link onto those of its first slice, one to one;
  *   - every link that several slices use is SHARED and roomy: at least as fast as all flows that can use it at once, each
- *     bounded by the narrowest of its other links.
+ *     bounded by a narrower link of its route.
  * One thing is seen only in the timeline: whether a message of a slice moves while a coupling collective moves on a link of
  * its route. Such messages are marked; a further simulation sends them from every slice (ghost messages), until no more are
  * found. Slices whose ghost messages end at other times than those of their class are split off. */

@@ -69,16 +69,24 @@ void fold_links_destroy(struct fold_links *links)
     free(links->limits[1].items);
 }
 
-/* The narrowest link of the route apart from the one at `except`: the first or the last such. Links on which flows do not add
- * up (FATPIPE) bound nothing together. */
-static uint32_t narrowest(struct fold_links *links, const struct platform_route *route, uint32_t except, bool last)
+/* Orders links by bandwidth, equal ones by number. */
+static bool is_narrower(const struct platform *platform, uint32_t link, uint32_t than)
+{
+    double a = platform->links[link].bandwidth, b = platform->links[than].bandwidth;
+    return a < b || (a <= b && link < than);
+}
+
+/* What bounds a flow on the link at `at` of its route: the narrowest of the narrower links, the first or the last such. With
+ * narrower links only, links are not called roomy for the sake of each other: taken away from the widest to the narrowest,
+ * each is implied by links that are still there. Links on which flows do not add up (FATPIPE) bound nothing together. */
+static uint32_t find_bound(struct fold_links *links, const struct platform_route *route, uint32_t at, bool last)
 {
     uint32_t best = UNBOUNDED + links->flow_count;
     double bandwidth = INFINITY;
     for (uint32_t i = 0; i < route->link_count; i++) {
         const struct platform_link *link = &links->platform->links[route->links[i]];
         bool better = last ? link->bandwidth <= bandwidth : link->bandwidth < bandwidth;
-        if (route->links[i] != route->links[except] && link->sharing == LINK_SHARED && better) {
+        if (is_narrower(links->platform, route->links[i], route->links[at]) && link->sharing == LINK_SHARED && better) {
             best = route->links[i];
             bandwidth = link->bandwidth;
         }
@@ -92,8 +100,8 @@ void fold_links_add(struct fold_links *links, const struct platform_route *route
         uint32_t link = route->links[i];
         if (slice != SLICE_NONE)
             links->slice[link] = links->slice[link] == SLICE_NONE || links->slice[link] == slice ? slice : SLICE_MANY;
-        fold_pairs_add(&links->limits[0], link, narrowest(links, route, i, false));
-        fold_pairs_add(&links->limits[1], link, narrowest(links, route, i, true));
+        fold_pairs_add(&links->limits[0], link, find_bound(links, route, i, false));
+        fold_pairs_add(&links->limits[1], link, find_bound(links, route, i, true));
     }
     links->flow_count++;
 }

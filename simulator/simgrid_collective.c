@@ -140,6 +140,7 @@ static void driver_actor(void *argument)
         if (driver->arrived[driver->current] < driver->simulated_count)
             driver_sleep(driver);
         double data_start = simgrid_get_clock();
+        run_stagger(STAGGER_MESSAGES + driver->number % STAGGER_GROUPS);
         run_all_flows(driver);
         finish_collective(driver, data_start);
     }
@@ -215,8 +216,10 @@ struct drivers drivers_create(struct run *run)
         const struct group *description = &run->program->groups[group];
         for (uint32_t i = 0; description->collective_count && i < group_instances(run->program, description); i++) {
             struct group_driver *driver = driver_create(run, group, i);
-            if (driver)
-                drivers.items[drivers.count++] = driver;
+            if (!driver)
+                continue;
+            driver->number = drivers.count;
+            drivers.items[drivers.count++] = driver;
         }
     }
     return drivers;

@@ -11,6 +11,13 @@
 /* SimGrid takes an in-flight message of 0 bytes for an arrived one, so an empty message carries a thousandth of a byte. */
 #define EMPTY_MESSAGE_BYTES 1e-3
 
+/* SimGrid's selective update (3.32 and later) looks only at the first link of a transfer that begins to move. When that link is
+ * already known to have changed at this very moment, because another transfer began there, the other links are forgotten and
+ * keep their old shares. So transfers that would leave a rank at one moment leave one after the other, this share of the
+ * time apart: far more than a rounding, far less than anybody measures. */
+#define STAGGER 1e-13
+enum { STAGGER_GROUPS = 64, STAGGER_MESSAGES = 8 };
+
 enum { PROGRESS_INTERVAL = 4096, BUNDLE_FLOWS = 64, MANY_ACTORS = 20000 };
 
 enum service {
@@ -48,6 +55,7 @@ struct rank {
     struct stream_state *streams;
     const uint32_t *ghosts; /* [operation id]: numbers of ghost messages, see struct folding; NULL: none */
     double speed;
+    double last_post; /* when its newest message was sent */
     struct sleeper *sleepers;
     struct group_driver **drivers; /* [stream]: of collective streams */
 };
@@ -77,6 +85,7 @@ struct group_driver {
     uint32_t *arrived;         /* [collective]: simulated members that are ready */
     uint32_t current;          /* the collective that is waited for or running */
     bool waiting;
+    uint32_t number; /* of the driver: staggers the flows of different groups */
     sg_sem_t wake;
     struct bundle *bundles;
     uint32_t bundle_count, running_bundles;
@@ -105,6 +114,8 @@ struct rank *run_rank(const struct run *run, uint32_t number);
 void count_done(struct run *run);
 /* Called when an operation has ended, its end recorded: sets off what waits for it. */
 void operation_done(struct rank *rank, uint32_t id);
+/* Sleeps for that many staggers, see STAGGER. */
+void run_stagger(uint32_t count);
 /* A mailbox with a name of its own, addressed to an actor. */
 sg_mailbox_t run_mailbox(struct run *run, void *actor);
 

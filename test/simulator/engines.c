@@ -8,7 +8,7 @@
 #include "simulator/engine.h"
 #include "simulator/simgrid_bridge.h"
 #include "test/support/mesh_platform.h"
-#include "workloads/pipeline.h"
+#include "test/support/pipeline_job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,11 +25,6 @@
             _exit(1);                                                                                                                      \
         }                                                                                                                                  \
     } while (0)
-
-struct setting {
-    uint32_t workers, micro_batches, data;
-    double forward, backward, latency, bandwidth, message, gradient;
-};
 
 /* Message and gradient times of about the same order as the computations, so that much overlaps and much queues. */
 static const struct setting settings[] = {
@@ -134,36 +129,6 @@ static bool shares_links(const struct timeline *timeline, double tolerance)
     return shares;
 }
 
-static struct program *lower(const struct plan *plan, const struct setting *setting, struct mesh *mesh, struct arena *arena)
-{
-    double *arrays[5];
-    double chunks = (double)plan->stages / plan->workers;
-    const double values[] = {setting->forward / chunks, setting->backward / chunks, setting->backward / 2 / chunks, setting->message,
-                             setting->gradient / chunks};
-    for (int i = 0; i < 5; i++) {
-        arrays[i] = arena_array(arena, plan->stages, sizeof(double));
-        for (uint32_t stage = 0; stage < plan->stages; stage++)
-            arrays[i][stage] = values[i];
-    }
-    struct stagesim_pipeline costs = {.size = sizeof costs,
-                                      .stages = plan->stages,
-                                      .forward = arrays[0],
-                                      .backward = arrays[1],
-                                      .weight = arrays[2],
-                                      .message = arrays[3],
-                                      .gradient = arrays[4]};
-    mesh->axis_count = 2;
-    mesh->axes[0] = (struct mesh_axis){.name = "pipeline", .size = plan->workers, .distinct = true};
-    mesh->axes[1] = (struct mesh_axis){.name = "data", .size = setting->data};
-    mesh_finish(mesh, arena);
-    struct program_builder *builder = program_builder_create(mesh);
-    struct pipeline_request request = {.plan = plan, .costs = &costs, .repetitions = 1};
-    pipeline_lower(&request, mesh, builder);
-    struct program *program = program_finish(builder, arena);
-    program_builder_destroy(builder);
-    return program;
-}
-
 static double plan_makespan(const struct plan *plan, const struct setting *setting, struct arena *arena)
 {
     double *forward = arena_array(arena, plan->stages, sizeof(double)), *backward = arena_array(arena, plan->stages, sizeof(double)),
@@ -201,7 +166,7 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     struct plan *plan = schedule->plan(&request);
     CHECK(plan_check(plan, NULL), "%s", schedule->name);
     struct mesh mesh = {0};
-    struct program *program = lower(plan, setting, &mesh, arena);
+    struct program *program = pipeline_job(plan, setting, false, &mesh, arena);
     char *file = mesh_platform_write(mesh.ranks, setting->latency, setting->bandwidth);
     struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(file, arena, &fault) : NULL;
     CHECK(platform, "%s", fault.text);
