@@ -41,6 +41,7 @@ struct import_gpu {
     double memory;                    /* bytes; 0 unknown */
     unsigned partitions;              /* at least 1 */
     uint32_t numa;                    /* index as the system counts, NODE_NONE unknown */
+    bool has_nvlink;                  /* the file lists one */
     double switch_bandwidth;          /* GB/s raw over NVLink to NVSwitches */
     double socket_bandwidth;          /* GB/s raw over NVLink to the socket */
 };

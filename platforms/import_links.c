@@ -11,7 +11,7 @@ const struct device_model *import_model(const struct import_gpu *gpu)
     if (!model)
         model = device_of_pci(gpu->vendor, gpu->device);
     if (!model && gpu->capability)
-        model = device_of_capability(gpu->capability, gpu->switch_bandwidth > 0 || gpu->socket_bandwidth > 0);
+        model = device_of_capability(gpu->capability, gpu->has_nvlink);
     return model;
 }
 

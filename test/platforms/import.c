@@ -348,6 +348,19 @@ Test(import, nccl_without_models)
     arena_destroy(arena);
 }
 
+/* hwloc 1: no version, no speeds; sockets and memories in other places. */
+Test(import, hwloc_1)
+{
+    struct arena *arena = arena_create();
+    const struct import *import = data_file("hwloc-v1.xml", &plain, arena);
+    cr_assert(eq(u32, import->gpu_count, 1));
+    cr_assert(eq(str, (char *)import->gpus[0].model->name, "P100-PCIE-16GB"));
+    cr_assert(fabs(place_of_gpu(import, 0)->wire - 15.75) < 0.01);
+    cr_assert(has_finding(import, IMPORT_ASSUMED, "the file is of hwloc 1, which records no link speeds"));
+    cr_assert(has_finding(import, IMPORT_TABLE, "no speed in the file for 1 wires"));
+    arena_destroy(arena);
+}
+
 /* ---- broken files ---- */
 
 static void refused(const char *text, size_t size, const char *message)
@@ -382,6 +395,7 @@ Test(import, broken_texts)
         {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"-1\"/></topology>", "node.xml:1:25: impossible os_index: -1"},
         {"<topology version=\"2.0\"><object type=\"PU\" cpuset=\"0xzz\"/></topology>",
          "node.xml:1:25: damaged set of processors or memories in attribute cpuset"},
+        {"<topology version=\"2.0\"><object type=\"PU\"/></topology>", "node.xml:1:25: an object without os_index: PU"},
         {"<!DOCTYPE a [<!ENTITY b \"c\">]><topology/>", "node.xml:1:25: topology files define no entities, this one does: b"},
         {"<system version=\"1\"/>",
          "node.xml: no GPU in it; was lstopo run on a login node, or hwloc built without its CUDA, NVML and ROCm parts?"},
