@@ -393,7 +393,7 @@ Test(import, broken_texts)
         {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"4294967295\"/></topology>",
          "node.xml:1:25: impossible os_index: 4294967295"},
         {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"-1\"/></topology>", "node.xml:1:25: impossible os_index: -1"},
-        {"<topology version=\"2.0\"><object type=\"PU\" cpuset=\"0xzz\"/></topology>",
+        {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"1\" cpuset=\"0xzz\"/></topology>",
          "node.xml:1:25: damaged set of processors or memories in attribute cpuset"},
         {"<topology version=\"2.0\"><object type=\"PU\"/></topology>", "node.xml:1:25: an object without os_index: PU"},
         {"<!DOCTYPE a [<!ENTITY b \"c\">]><topology/>", "node.xml:1:25: topology files define no entities, this one does: b"},
