@@ -364,7 +364,8 @@ static double flow_latency(struct group_driver *driver, uint32_t index, const st
 static void run_flows(struct group_driver *driver, uint32_t first, uint32_t last)
 {
     const struct operation *operation = current_operation(driver);
-    double bytes = operation_cost(driver->run->program, operation)->bytes;
+    const struct stagesim_cost *cost = operation_cost(driver->run->program, operation);
+    double bytes = cost->bytes, repeats = fmax(cost->repeats, 1);
     void *comms[SLICE_FLOWS];
     for (uint32_t index = first; index < last; index++) {
         struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
@@ -377,7 +378,7 @@ static void run_flows(struct group_driver *driver, uint32_t first, uint32_t last
         double latency = flow_latency(driver, index, &flow);
         double end = bridge_wait(comms[index - first]);
         sg_mailbox_get(driver->members[flow.to].box);
-        driver->end = fmax(driver->end, end + (flow.steps - 1) * latency);
+        driver->end = fmax(driver->end, end + (repeats * flow.steps - 1) * latency);
     }
 }
 

@@ -108,6 +108,7 @@ struct stagesim_cost {
     double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
     double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
     double stash;   /* the same in micro-batch activations of one worker's share: +1 at F, -1 at B; a chunk counts 1/v */
+    double repeats; /* collective: `bytes` is the sum of that many buffers of equal size, moved one after the other; 0 means 1 */
 };
 
 /* Bytes that a position holds for the whole run. */
