@@ -29,8 +29,8 @@ static struct stagesim_identity identity(enum stagesim_kind kind, uint32_t layer
     return (struct stagesim_identity){.kind = kind, .layer = layer, .iteration = iteration};
 }
 
-static void build_iteration(struct stagesim_job *job, const struct stagesim_api *api, const struct parameters *p,
-                            const struct costs *costs, uint32_t group, uint32_t iteration)
+static void build_iteration(struct stagesim_job *job, const struct stagesim_api *api, const struct parameters *p, const struct costs *costs,
+                            uint32_t group, uint32_t iteration)
 {
     uint32_t layers = (uint32_t)p->layers, reduced = 0;
     for (uint32_t layer = 0; layer < layers; layer++)
