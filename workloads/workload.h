@@ -85,6 +85,7 @@ enum stagesim_collective {
     STAGESIM_BROADCAST,
     STAGESIM_REDUCE,
     STAGESIM_BARRIER,
+    STAGESIM_SEND_RECEIVE, /* every rank sends to its successor and receives from its predecessor */
     STAGESIM_COLLECTIVES
 };
 
