@@ -28,7 +28,7 @@ static void for_each(uint32_t ranks, void (*check)(const struct collective_algor
             shapes[count++] = (struct collective_shape){.ranks = ranks, .node_size = size};
     for (uint32_t x = 1; x <= ranks; x++)
         for (uint32_t y = 1; x * y <= ranks; y++)
-            if (ranks % (x * y) == 0)
+            if (ranks % (x * y) == 0 && x >= y && y >= ranks / x / y)
                 shapes[count++] = (struct collective_shape){.ranks = ranks, .dimensions = {x, y, ranks / x / y}};
     for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
         for (size_t i = 0; i < count; i++) {
@@ -244,7 +244,7 @@ static double evaluate(const struct collective_algorithm *algorithm, const struc
 
 static void check_times(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
 {
-    static const double sizes[] = {0, 8, 65536, 1e9};
+    static const double sizes[] = {8, 1e8};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double S = sizes[i], seconds = algorithm->seconds(shape, kind, S, &costs), expected = formula(algorithm, shape, kind, S);
         cr_assert(isnan(expected) || fabs(seconds - expected) <= 1e-9 * expected, "%s %s, %u ranks, %g B: closed form %g, formula %g",
