@@ -10,6 +10,7 @@
 struct import_options {
     unsigned pcie_generation, pcie_lanes; /* where a file gives no link speed; 0: the model's, or Gen3 x16 */
     bool partitions;                      /* a device that is partitioned becomes one host for each partition */
+    const struct device_model *model;     /* what GPUs are that the file does not name; NULL: not known */
     const struct wire *network;           /* the interface to assume where a node has none; NULL: none */
 };
 
@@ -40,6 +41,7 @@ struct import_gpu {
     double memory;                    /* bytes; 0 unknown */
     unsigned partitions;              /* at least 1 */
     uint32_t numa;                    /* index as the system counts, NODE_NONE unknown */
+    bool has_nvlink;                  /* the file lists one */
     double switch_bandwidth;          /* GB/s raw over NVLink to NVSwitches */
     double socket_bandwidth;          /* GB/s raw over NVLink to the socket */
 };
@@ -69,6 +71,7 @@ struct import {
     struct import_numa *numas;
     struct import_finding *findings;
     double *links;          /* GB/s raw from GPU a to GPU b: links[a * gpu_count + b]; NULL without a matrix */
+    bool links_replaced;    /* not read but taken from a table or assumed, and a finding says so */
     const char *link_class; /* "nvlink" or "xgmi" */
     double socket_link;     /* GB/s effective between sockets, 0 unknown */
     const char *socket_source;

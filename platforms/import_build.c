@@ -24,23 +24,41 @@ struct builder {
 
 /* ---- models ---- */
 
-static const struct device_model *unknown_model(struct import *import, const struct import_gpu *gpu)
+/* A stand-in for GPUs of a product that the table does not hold; one for all of that product. */
+static const struct device_model *unknown_model(struct import *import, uint32_t index)
 {
+    const struct import_gpu *gpu = &import->gpus[index];
+    const char *name = gpu->product ? gpu->product : "unknown";
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(import->gpus[i].model->name, name) == 0)
+            return import->gpus[i].model;
+    for (uint32_t i = index; i < import->gpu_count; i++)
+        count += !import->gpus[i].model;
     struct device_model *model = arena_alloc(import->arena, sizeof *model);
-    *model = (struct device_model){.name = gpu->product ? gpu->product : "unknown",
+    *model = (struct device_model){.name = name,
                                    .precision = PRECISION_FP32,
                                    .peak = {1},
                                    .source = "not in the table of models: 1 Tf is a placeholder",
                                    .confidence = CONFIDENCE_L};
-    import_find(import, IMPORT_ASSUMED, "%s (%s): not in the table of models; 1 Tf stands for its speed, edit the result", gpu->name,
-                model->name);
+    import_find(import, IMPORT_ASSUMED,
+                "%s and %u more: GPUs of no known model (%s), 1 Tf stands for their speed; --gpu H100-SXM5-80GB would name it", gpu->name,
+                count - 1, name);
     return model;
 }
 
-static void find_models(struct import *import)
+static void find_models(struct import *import, const struct import_options *options)
 {
-    for (uint32_t i = 0; i < import->gpu_count; i++)
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < import->gpu_count; i++) {
         import->gpus[i].model = import_model(&import->gpus[i]);
+        if (!import->gpus[i].model && options->model) {
+            import->gpus[i].model = options->model;
+            named++;
+        }
+    }
+    if (named)
+        import_find(import, IMPORT_ASSUMED, "%u GPUs are %s, from --gpu", named, options->model->name);
 }
 
 static void fill_models(struct import *import)
@@ -51,7 +69,7 @@ static void fill_models(struct import *import)
             if (import->gpus[k].model == gpu->model)
                 same = &import->gpus[k];
         if (!gpu->model)
-            gpu->model = unknown_model(import, gpu);
+            gpu->model = unknown_model(import, i);
         else if (!same)
             import_find(import, IMPORT_TABLE, "%s: peaks%s%s%s", gpu->model->name, gpu->memory > 0 ? "" : ", memory",
                         gpu->model->memory_bandwidth > 0 ? ", memory bandwidth" : "", gpu->model->watts_full > 0 ? ", watts" : "");
@@ -318,7 +336,7 @@ static void add_switch_links(struct builder *builder)
         node_join(builder->node, builder->vertex[gpu->place], hub, link_wire(builder, gpu, "nvlink", gpu->switch_bandwidth, 2), 1);
         count++;
     }
-    if (count)
+    if (count && !import->links_replaced)
         import_find(import, IMPORT_MEASURED, "%u GPUs on one NVSwitch fabric, taken as non-blocking", count);
 }
 
@@ -336,7 +354,7 @@ static void add_pair_links(struct builder *builder)
                       link_wire(builder, &import->gpus[a], import->link_class, raw, 1), 1);
             pairs++;
         }
-    if (pairs)
+    if (pairs && !import->links_replaced)
         import_find(import, IMPORT_MEASURED, "%s between %u pairs of GPUs", import->link_class, pairs);
 }
 
@@ -483,7 +501,7 @@ bool import_build(struct import *import, const char *name, const struct import_o
     builder.used = arena_array(import->arena, import->place_count + 1, sizeof *builder.used);
     builder.vertex = arena_array(import->arena, import->place_count + 1, sizeof *builder.vertex);
     builder.card_exit = arena_array(import->arena, import->nic_count + 1, sizeof *builder.card_exit);
-    find_models(import);
+    find_models(import, options);
     import_complete_links(import);
     fill_models(import);
     choose_nics(&builder, wanted);

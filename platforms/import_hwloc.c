@@ -3,9 +3,14 @@
 #include "platforms/import_parts.h"
 #include "simulator/arena.h"
 
+#include <errno.h>
 #include <hwloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct reader {
     struct import *import;
@@ -490,21 +495,67 @@ static bool check_counts(hwloc_topology_t topology, const char *name, const stru
     return true;
 }
 
+/* A file in memory and what is to be made of it. */
+struct source {
+    struct import *import;
+    const char *name, *text;
+    size_t size;
+    const struct xml_facts *facts;
+    const struct import_options *options;
+};
+
+/* Numbers that no crash exits with. */
+enum outcome { OUTCOME_READ = 40, OUTCOME_REFUSED, OUTCOME_NOT_LOADED };
+
+static enum outcome read_source(const struct source *source, struct fault *fault)
+{
+    SCOPED(destroy_topology) hwloc_topology_t topology = new_topology();
+    if (!topology || hwloc_topology_set_xmlbuffer(topology, source->text, (int)source->size + 1) != 0 || hwloc_topology_load(topology) != 0)
+        return OUTCOME_NOT_LOADED;
+    if (!check_counts(topology, source->name, source->facts, fault))
+        return OUTCOME_REFUSED;
+    const char *version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "hwlocVersion");
+    source->import->source = arena_print(source->import->arena, "hwloc%s%.40s XML", version ? " " : "", version ? version : " 1");
+    if (!source->facts->version[0])
+        import_find(source->import, IMPORT_ASSUMED, "the file is of hwloc 1, which records no link speeds");
+    return read_topology(source->import, topology, source->options, fault) ? OUTCOME_READ : OUTCOME_REFUSED;
+}
+
+/* hwloc 2.9 crashes on some damaged files, so that another process tries first. Its outcome, or -1 when it did not live. */
+static int try_source(const struct source *source)
+{
+    enum { SECONDS = 30 };
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM};
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        struct fault fault = {""};
+        struct rlimit no_core = {0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+            signal(deadly[i], SIG_DFL);
+        alarm(SECONDS);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(OUTCOME_NOT_LOADED);
+        _exit((int)read_source(source, &fault));
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= OUTCOME_READ ? WEXITSTATUS(status) : -1;
+}
+
 bool import_hwloc_text(struct import *import, const char *name, const char *text, size_t size, const struct xml_facts *facts,
                        const struct import_options *options, struct fault *fault)
 {
-    SCOPED(destroy_topology) hwloc_topology_t topology = new_topology();
-    if (!topology || hwloc_topology_set_xmlbuffer(topology, text, (int)size + 1) != 0)
-        return fault_set(fault, "%s: hwloc cannot read it", name);
-    if (hwloc_topology_load(topology) != 0)
+    struct source source = {import, name, text, size, facts, options};
+    int outcome = try_source(&source);
+    if (outcome < 0)
+        return fault_set(fault, "%s: hwloc fails on it: the file is damaged", name);
+    if (outcome == OUTCOME_NOT_LOADED)
         return fault_set(fault, "%s: hwloc cannot load it: an object is missing, of an unknown type, or in an impossible place", name);
-    if (!check_counts(topology, name, facts, fault))
-        return false;
-    const char *version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "hwlocVersion");
-    import->source = arena_print(import->arena, "hwloc%s%.40s XML", version ? " " : "", version ? version : " 1");
-    if (!facts->version[0])
-        import_find(import, IMPORT_ASSUMED, "the file is of hwloc 1, which records no link speeds");
-    return read_topology(import, topology, options, fault);
+    return read_source(&source, fault) == OUTCOME_READ;
 }
 
 bool import_hwloc_here(struct import *import, const struct import_options *options, struct fault *fault)

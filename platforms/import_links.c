@@ -11,7 +11,7 @@ const struct device_model *import_model(const struct import_gpu *gpu)
     if (!model)
         model = device_of_pci(gpu->vendor, gpu->device);
     if (!model && gpu->capability)
-        model = device_of_capability(gpu->capability, gpu->switch_bandwidth > 0 || gpu->socket_bandwidth > 0);
+        model = device_of_capability(gpu->capability, gpu->has_nvlink);
     return model;
 }
 
@@ -56,6 +56,7 @@ static void replace_mi300x(struct import *import)
 
 static void correct_xgmi(struct import *import)
 {
+    import->links_replaced = true;
     if (all_are(import, "MI250X-GCD") && import->gpu_count == 8)
         replace_mi250x(import);
     else if (all_are(import, "MI300X") && import->gpu_count <= 8)
@@ -69,6 +70,7 @@ static void assume_nvlink(struct import *import, unsigned generation)
 {
     double one = nvlink_raw(generation), links = nvlink_count(generation);
     import->link_class = "nvlink";
+    import->links_replaced = true;
     if (import->gpu_count == 4) {
         for (uint32_t a = 0; a < 4; a++)
             for (uint32_t b = 0; b < 4; b++)

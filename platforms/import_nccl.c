@@ -155,6 +155,7 @@ static void read_link(struct nccl *nccl, const char **attributes, bool xgmi)
         return;
     nccl->links = array_grow(nccl->links, &nccl->link_capacity, nccl->link_count + 1, sizeof *nccl->links);
     struct nccl_link *link = &nccl->links[nccl->link_count++];
+    nccl->import->gpus[nccl->gpu].has_nvlink |= !xgmi;
     *link = (struct nccl_link){.source = nccl->import->gpus[nccl->gpu].name,
                                .count = number(attributes, "count", 10),
                                .class_id = number(attributes, "tclass", 16),

@@ -61,6 +61,8 @@ static void check_object(struct scan *scan, const char **attributes)
     scan->facts->units += strcmp(type, "PU") == 0;
     scan->facts->numa_nodes += strcmp(type, "NUMANode") == 0;
     scan->facts->pci_devices += strcmp(type, "PCIDev") == 0;
+    if (!index && (strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0)) /* hwloc takes it for the highest number there is */
+        stop(scan, "an object without os_index: ", type);
     if (index && !sound_index(index))
         stop(scan, "impossible os_index: ", index);
     for (; *attributes; attributes += 2)

@@ -38,12 +38,36 @@ struct platform_route {
     const uint32_t *links; /* indices into platform.links; valid until the next call of `route` */
 };
 
+/* How the collective library of the machine behaves beyond the links, from the properties of the platform's outermost zone; see
+ * doc/collectives.md. A collective takes `launch` and, in the protocol that is fastest for its size, `start`, then each transfer
+ * `latency` times the route's latency and its bytes over `efficiency` times the rate. */
+enum { PLATFORM_PROTOCOLS = 3, PLATFORM_COLLECTIVES = 8 };
+
+struct platform_protocol {
+    const char *name;
+    double start;      /* seconds */
+    double latency;    /* ratio */
+    double efficiency; /* ratio */
+};
+
+enum platform_in_network { PLATFORM_REDUCES_NOWHERE, PLATFORM_REDUCES_IN_NODE /* NVLS */, PLATFORM_REDUCES_IN_CLUSTER /* SHARP */ };
+
+struct platform_library {
+    double launch[PLATFORM_COLLECTIVES]; /* seconds, by enum stagesim_collective */
+    struct platform_protocol protocols[PLATFORM_PROTOCOLS];
+    uint32_t protocol_count; /* 0: one without start whose ratios are 1 */
+    enum platform_in_network in_network;
+    double in_network_efficiency; /* what of the link rate a switch that reduces carries; 0 when not given */
+    uint32_t torus[3];            /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */
+};
+
 struct platform {
     const char *file;
     uint32_t host_count; /* hosts that can hold a rank (property kind absent everywhere, or kind=gpu), in version order */
     struct platform_host *hosts;
     uint32_t link_count;
     struct platform_link *links; /* all links, by name in version order */
+    struct platform_library library;
     /* The route between two hosts, from the platform file's routing. */
     void (*route)(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route);
     void *handle; /* the engine's own */

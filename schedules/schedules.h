@@ -7,7 +7,7 @@
 
 enum {
     SCHEDULE_STAGES_MAX = 65535,     /* a slot holds its stage in 16 bits */
-    SCHEDULE_FORWARDS_MAX = 1 << 25, /* stages times micro-batches of a plan: at most 1.2 GB of slots */
+    SCHEDULE_FORWARDS_MAX = 1 << 24, /* stages times micro-batches of a plan: at most 0.6 GB of slots */
 };
 
 extern const struct schedule schedule_gpipe, schedule_1f1b, schedule_eager_1f1b;

@@ -166,6 +166,7 @@ const struct command command_platform = {
             "  --nodes N               copies of the node (1)\n"
             "  --fabric PRESET         join them as that product does\n"
             "  --pod, --oversubscription   as above\n"
+            "  --gpu MODEL             what GPUs are that the file does not name, e.g. H100-SXM5-80GB\n"
             "  --pcie genGxL           PCI Express where the file has no speeds, e.g. gen4x16\n"
             "  --partitions            a partitioned device is one host for each partition\n"
             "  -o, --output FILE       write there instead of to standard output\n\n"

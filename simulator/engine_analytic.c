@@ -44,7 +44,8 @@ struct instance {
     uint32_t participant_count;
     uint32_t arrived;
     double data_start;      /* of the current collective: the latest arrival so far */
-    double duration, bytes; /* of the newest kind and size */
+    double duration;        /* of the newest kind and cost */
+    uint32_t cost;
     int collective;
 };
 
@@ -120,26 +121,27 @@ static void deliver(struct walk *walk, uint32_t index, const struct stream *stre
 
 /* ---- collectives ---- */
 
-static double duration_of(struct walk *walk, struct instance *instance, enum stagesim_collective collective, double bytes)
+static double duration_of(struct walk *walk, struct instance *instance, const struct operation *operation)
 {
-    if (instance->collective == (int)collective && instance->bytes == bytes)
+    enum stagesim_collective collective = operation->collective;
+    if (instance->collective == (int)collective && instance->cost == operation->cost)
         return instance->duration;
-    double longest = 0;
+    const struct stagesim_cost *cost = operation_cost(walk->program, operation);
+    double longest = 0, bytes = cost->bytes, repeats = fmax(cost->repeats, 1);
     for (uint32_t i = 0; i < collective_flow_count(collective, instance->rank_count); i++) {
         struct collective_flow flow = collective_flow(collective, instance->rank_count, bytes, i);
         struct platform_route route;
         walk->platform->route(walk->platform, walk->hosts[instance->ranks[flow.from]], walk->hosts[instance->ranks[flow.to]], &route);
-        longest = fmax(longest, flow.steps * route.latency + flow.bytes / route.bandwidth);
+        longest = fmax(longest, repeats * flow.steps * route.latency + flow.bytes / route.bandwidth);
     }
     instance->collective = (int)collective;
-    instance->bytes = bytes;
+    instance->cost = operation->cost;
     return instance->duration = longest;
 }
 
 static void complete_collective(struct walk *walk, struct instance *instance, const struct operation *operation)
 {
-    double bytes = operation_cost(walk->program, operation)->bytes;
-    double end = instance->data_start + duration_of(walk, instance, operation->collective, bytes);
+    double end = instance->data_start + duration_of(walk, instance, operation);
     walk->timeline->activities += collective_flow_count(operation->collective, instance->rank_count);
     for (uint32_t i = 0; i < instance->participant_count; i++) {
         struct entry *entry = &walk->entries[instance->participants[i].entry];

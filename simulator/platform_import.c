@@ -30,10 +30,15 @@ static bool read_pcie(const char *text, struct import_options *options)
 }
 
 static const struct option long_options[] = {
-    {"nodes", required_argument, NULL, 'n'},  {"fabric", required_argument, NULL, 'f'},
-    {"pod", required_argument, NULL, 'p'},    {"oversubscription", required_argument, NULL, 'r'},
-    {"pcie", required_argument, NULL, 'e'},   {"partitions", no_argument, NULL, 'P'},
-    {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},
+    {"fabric", required_argument, NULL, 'f'},
+    {"pod", required_argument, NULL, 'p'},
+    {"oversubscription", required_argument, NULL, 'r'},
+    {"pcie", required_argument, NULL, 'e'},
+    {"partitions", no_argument, NULL, 'P'},
+    {"gpu", required_argument, NULL, 'g'},
+    {"output", required_argument, NULL, 'o'},
+    {NULL, 0, NULL, 0},
 };
 
 /* One option. 0 when it was understood, else an exit code. */
@@ -57,6 +62,12 @@ static int read_option(const struct command *command, int option, struct argumen
         if (read_pcie(optarg, &arguments->options))
             return 0;
         return command_usage(command, "'%s' is no PCI Express slot; expected genGxL, G from 1 to 6 and L lanes, such as gen4x16", optarg);
+    case 'g':
+        arguments->options.model = device_find(optarg) ? device_find(optarg) : device_match(optarg, 0);
+        if (arguments->options.model)
+            return 0;
+        return command_usage(command, "'%s' is no device that stagesim knows; `stagesim list presets` shows names, such as H100-SXM5-80GB",
+                             optarg);
     case 'P':
         arguments->options.partitions = true;
         return 0;

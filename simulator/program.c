@@ -350,7 +350,7 @@ const char *collective_name(enum stagesim_collective collective)
         [STAGESIM_ALL_REDUCE] = "all-reduce", [STAGESIM_REDUCE_SCATTER] = "reduce-scatter",
         [STAGESIM_ALL_GATHER] = "all-gather", [STAGESIM_ALL_TO_ALL] = "all-to-all",
         [STAGESIM_BROADCAST] = "broadcast",   [STAGESIM_REDUCE] = "reduce",
-        [STAGESIM_BARRIER] = "barrier",
+        [STAGESIM_BARRIER] = "barrier",       [STAGESIM_SEND_RECEIVE] = "send-receive",
     };
     return names[collective];
 }

@@ -43,7 +43,8 @@ static void run_flows(struct bundle *bundle, uint32_t first, uint32_t last)
 {
     struct group_driver *driver = bundle->driver;
     const struct operation *operation = current_operation(driver);
-    double bytes = operation_cost(driver->run->program, operation)->bytes;
+    const struct stagesim_cost *cost = operation_cost(driver->run->program, operation);
+    double bytes = cost->bytes, repeats = fmax(cost->repeats, 1);
     void *comms[BUNDLE_FLOWS];
     for (uint32_t index = first; index < last; index++) {
         struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
@@ -53,7 +54,7 @@ static void run_flows(struct bundle *bundle, uint32_t first, uint32_t last)
         struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
         double end = bridge_wait(comms[index - first]);
         sg_mailbox_get(bundle->box);
-        driver->end = fmax(driver->end, end + (flow.steps - 1) * flow_latency(driver, index, &flow));
+        driver->end = fmax(driver->end, end + (repeats * flow.steps - 1) * flow_latency(driver, index, &flow));
     }
 }
 

@@ -85,6 +85,7 @@ enum stagesim_collective {
     STAGESIM_BROADCAST,
     STAGESIM_REDUCE,
     STAGESIM_BARRIER,
+    STAGESIM_SEND_RECEIVE, /* every rank sends to its successor and receives from its predecessor */
     STAGESIM_COLLECTIVES
 };
 
@@ -108,6 +109,7 @@ struct stagesim_cost {
     double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
     double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
     double stash;   /* the same in micro-batch activations of one worker's share: +1 at F, -1 at B; a chunk counts 1/v */
+    double repeats; /* collective: `bytes` is the sum of that many buffers of equal size, moved one after the other; 0 means 1 */
 };
 
 /* Bytes that a position holds for the whole run. */

@@ -40,6 +40,8 @@ struct collective_flow collective_flow(enum stagesim_collective collective, uint
         uint32_t from = index / (ranks - 1), distance = index % (ranks - 1) + 1;
         return (struct collective_flow){from, (from + distance) % ranks, bytes / ranks, ranks - 1};
     }
+    case STAGESIM_SEND_RECEIVE:
+        return (struct collective_flow){index, (index + 1) % ranks, bytes, 1};
     case STAGESIM_REDUCE_SCATTER:
     case STAGESIM_ALL_GATHER:
         return ring_flow(ranks, bytes, index, 1);

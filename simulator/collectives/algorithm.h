@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Algorithms of collectives. Each is one file with its source; each gives its closed form, its steps (which transfer carries
+ * which blocks, so that a test can follow every contribution) and the flows that engines run. */
+#ifndef STAGESIM_COLLECTIVE_ALGORITHM_H
+#define STAGESIM_COLLECTIVE_ALGORITHM_H
+
+#include "simulator/collectives/flows.h"
+#include "simulator/collectives/steps.h"
+#include "workloads/workload.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TORUS_DIMENSIONS = 3 };
+
+/* What an algorithm knows of the members of a group and of where they are. */
+struct collective_shape {
+    uint32_t ranks;
+    uint32_t node_size;        /* members of each node, when all nodes hold equally many and they follow each other; 0 otherwise */
+    bool reduces;              /* the switch between all members adds and multiplies (NVLS, SHARP) */
+    double reduces_efficiency; /* what of the link rate such a switch carries; 0 or less: all */
+    uint32_t dimensions[TORUS_DIMENSIONS]; /* of the torus that the members fill, the last one varying fastest; 0: no torus */
+};
+
+/* Costs of a uniform platform: start-up in seconds, seconds per byte, and seconds per byte of reducing. `node_...` are those
+ * within a node, read by algorithms that know of nodes. */
+struct collective_costs {
+    double alpha, beta, gamma;
+    double node_alpha, node_beta;
+};
+
+struct collective_algorithm {
+    const char *name, *summary;
+    const char *source;
+    uint32_t kinds; /* bit per enum stagesim_collective */
+    bool automatic; /* `auto` may choose it: libraries for accelerators have it */
+    /* NULL when it can carry the collective out for that shape, otherwise why not ("needs a power of two of ranks"); no
+     * function: it always can. `kind` is one of kinds, ranks at least 2. */
+    const char *(*refuses)(const struct collective_shape *shape, enum stagesim_collective kind);
+    /* Seconds of the closed form, from all members' arrival on, for size `bytes` with nccl-tests' meaning of size, where every
+     * rank has one port of full duplex. */
+    double (*seconds)(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
+                      const struct collective_costs *costs);
+    /* Adds all transfers. */
+    void (*steps)(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps);
+    /* Adds the steady-state flows; no function: each round of the steps is a phase. */
+    void (*flows)(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows);
+};
+
+#define KIND(kind) (1u << (kind))
+
+extern const struct collective_algorithm algorithm_ring, algorithm_recursive_doubling, algorithm_halving_doubling, algorithm_binomial,
+    algorithm_chain, algorithm_double_tree, algorithm_direct, algorithm_pairwise, algorithm_bruck, algorithm_hierarchical,
+    algorithm_in_network, algorithm_torus;
+
+/* All of them, NULL at the end. */
+extern const struct collective_algorithm *const collective_algorithms[];
+
+/* NULL when there is none of that name. */
+const struct collective_algorithm *collective_algorithm_find(const char *name);
+/* Why it cannot carry the collective out, NULL when it can. */
+const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                                         enum stagesim_collective kind);
+/* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. */
+void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
+                           const struct collective_shape *shape, enum stagesim_collective kind);
+
+/* ceil and floor of the logarithm to base 2, value at least 1. */
+uint32_t log2_ceil(uint32_t value);
+uint32_t log2_floor(uint32_t value);
+static inline bool is_power_of_two(uint32_t value)
+{
+    return value && (value & (value - 1)) == 0;
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/collectives/communicator.h"
+
+#include "simulator/arena.h"
+#include "simulator/collectives/estimate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALGORITHMS_MAX = 16 };
+
+/* What is known of one kind and algorithm, once somebody asked. */
+struct known {
+    struct collective_flows flows;
+    struct estimate estimate;
+    bool filled;
+};
+
+struct communicator {
+    struct platform *platform;
+    const uint32_t *hosts;
+    struct arena *arena;
+    struct collective_shape shape;
+    struct known *known[STAGESIM_COLLECTIVES]; /* [kind][place of the algorithm in the table], NULL until asked for */
+};
+
+static_assert((int)STAGESIM_COLLECTIVES == (int)PLATFORM_COLLECTIVES, "one launch time for each kind");
+
+/* Members of each node, when all nodes have equally many and they follow each other. */
+static uint32_t node_size_of(const struct platform *platform, const uint32_t *hosts, uint32_t ranks)
+{
+    uint32_t size = 1;
+    while (size < ranks && strcmp(platform->hosts[hosts[size]].node, platform->hosts[hosts[0]].node) == 0)
+        size++;
+    for (uint32_t rank = 0; rank < ranks && ranks % size == 0; rank++) {
+        bool begins = rank % size == 0;
+        bool same = rank && strcmp(platform->hosts[hosts[rank]].node, platform->hosts[hosts[rank - 1]].node) == 0;
+        if (begins == same)
+            return 0;
+    }
+    return ranks % size ? 0 : size;
+}
+
+/* The whole platform is a torus, and the members are all its hosts in order. */
+static bool fills_torus(const struct platform *platform, const uint32_t *hosts, uint32_t ranks)
+{
+    uint64_t product = 1;
+    for (unsigned i = 0; i < TORUS_DIMENSIONS; i++)
+        product *= platform->library.torus[i] ? platform->library.torus[i] : 1;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        if (hosts[rank] != rank)
+            return false;
+    return product > 1 && product == ranks && ranks == platform->host_count;
+}
+
+struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena)
+{
+    struct communicator *communicator = arena_alloc(arena, sizeof *communicator);
+    *communicator = (struct communicator){.platform = platform, .hosts = hosts, .arena = arena, .shape = {.ranks = ranks}};
+    if (ranks < 2)
+        return communicator;
+    struct collective_shape *shape = &communicator->shape;
+    enum platform_in_network where = platform->library.in_network;
+    shape->node_size = node_size_of(platform, hosts, ranks);
+    shape->reduces = where == PLATFORM_REDUCES_IN_CLUSTER || (where == PLATFORM_REDUCES_IN_NODE && shape->node_size == ranks);
+    shape->reduces_efficiency = platform->library.in_network_efficiency;
+    if (fills_torus(platform, hosts, ranks))
+        memcpy(shape->dimensions, platform->library.torus, sizeof shape->dimensions);
+    return communicator;
+}
+
+const struct collective_shape *communicator_shape(const struct communicator *communicator)
+{
+    return &communicator->shape;
+}
+
+static struct known *know(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm)
+{
+    uint32_t place = 0;
+    while (collective_algorithms[place] != algorithm)
+        place++;
+    assert(place < ALGORITHMS_MAX);
+    if (!communicator->known[kind])
+        communicator->known[kind] = arena_array(communicator->arena, ALGORITHMS_MAX, sizeof(struct known));
+    struct known *known = &communicator->known[kind][place];
+    if (known->filled)
+        return known;
+    struct collective_flows flows;
+    collective_flows_init(&flows, algorithm, &communicator->shape, kind);
+    known->flows = flows;
+    known->flows.items = arena_array(communicator->arena, flows.count, sizeof *flows.items);
+    memcpy(known->flows.items, flows.items, flows.count * sizeof *flows.items);
+    collective_flows_finish(&flows);
+    known->estimate = estimate_create(&known->flows, communicator->platform, communicator->hosts, communicator->arena);
+    known->filled = true;
+    return known;
+}
+
+const struct collective_flows *communicator_flows(struct communicator *communicator, enum stagesim_collective kind,
+                                                  const struct collective_algorithm *algorithm)
+{
+    return &know(communicator, kind, algorithm)->flows;
+}
+
+double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
+                            const struct platform_protocol *protocol, double bytes)
+{
+    return estimate_seconds(&know(communicator, kind, algorithm)->estimate, protocol->latency, protocol->efficiency, bytes);
+}
+
+static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
+
+/* Replaces *best by the fastest protocol of the algorithm if it is faster. */
+static void consider(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
+                     double bytes, struct collective_choice *best)
+{
+    const struct platform_library *library = &communicator->platform->library;
+    uint32_t count = library->protocol_count ? library->protocol_count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct platform_protocol *protocol = library->protocol_count ? &library->protocols[i] : &plain;
+        double delay = library->launch[kind] + protocol->start;
+        double seconds = delay + communicator_seconds(communicator, kind, algorithm, protocol, bytes);
+        if (!best->algorithm || seconds < best->seconds)
+            *best = (struct collective_choice){algorithm, protocol->name, delay, protocol->latency, protocol->efficiency, seconds};
+    }
+}
+
+struct collective_choice communicator_choose(struct communicator *communicator, enum stagesim_collective kind,
+                                             const struct collective_algorithm *algorithm, double bytes)
+{
+    struct collective_choice best = {NULL, NULL, 0, 1, 1, 0};
+    if (communicator->shape.ranks < 2)
+        return best;
+    if (algorithm && !collective_algorithm_refuses(algorithm, &communicator->shape, kind))
+        consider(communicator, kind, algorithm, bytes, &best);
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each && (!algorithm || !best.algorithm); each++)
+        if ((*each)->automatic && !collective_algorithm_refuses(*each, &communicator->shape, kind))
+            consider(communicator, kind, *each, bytes, &best);
+    return best;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of a group on their hosts: which algorithm and protocol a collective of theirs takes, what flows it is, and how long it
+ * takes when nothing else is under way. */
+#ifndef STAGESIM_COMMUNICATOR_H
+#define STAGESIM_COMMUNICATOR_H
+
+#include "platforms/platform.h"
+#include "simulator/collectives/algorithm.h"
+
+struct arena;
+struct communicator;
+
+/* How a collective is carried out. */
+struct collective_choice {
+    const struct collective_algorithm *algorithm;
+    const char *protocol; /* name; NULL: the platform names none */
+    double delay;         /* seconds before data moves: launch and the protocol's start */
+    double latency;       /* ratio: a flow takes max(1, steps times latency) times its route's latency */
+    double efficiency;    /* ratio: a flow uses its bytes over efficiency */
+    double seconds;       /* of the whole collective with nothing else under way */
+};
+
+/* Member m is on platform->hosts[hosts[m]]; both are borrowed. All memory is the arena's. */
+struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena);
+
+const struct collective_shape *communicator_shape(const struct communicator *communicator);
+
+/* The fastest protocol of `algorithm`, or of the fastest algorithm that `auto` may choose when it is NULL or refuses. The time
+ * is exact for flows that share links only with flows of the same latency. For one rank nothing is to do:
+ * the algorithm is NULL and all times are 0. */
+struct collective_choice communicator_choose(struct communicator *communicator, enum stagesim_collective kind,
+                                             const struct collective_algorithm *algorithm, double bytes);
+
+/* The flows of an algorithm that does not refuse; valid as long as the arena. */
+const struct collective_flows *communicator_flows(struct communicator *communicator, enum stagesim_collective kind,
+                                                  const struct collective_algorithm *algorithm);
+
+/* Seconds of an algorithm that does not refuse under one protocol, without launch and start. */
+double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
+                            const struct platform_protocol *protocol, double bytes);
+
+#endif

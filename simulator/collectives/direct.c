@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All messages at once: all-to-all as accelerator libraries post it, and send-receive, where every rank sends to its successor.
+ * One port for each rank: (p-1) alpha + (p-1)/p S beta, the messages sharing the port.
+ * NVIDIA, NCCL user guide, point-to-point communication. */
+#include "simulator/collectives/algorithm.h"
+
+static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
+                      const struct collective_costs *costs)
+{
+    if (kind == STAGESIM_SEND_RECEIVE)
+        return costs->alpha + bytes * costs->beta;
+    return (shape->ranks - 1) * (costs->alpha + bytes / shape->ranks * costs->beta);
+}
+
+static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
+{
+    uint32_t ranks = shape->ranks, peers = kind == STAGESIM_SEND_RECEIVE ? 1 : ranks - 1;
+    if (kind == STAGESIM_SEND_RECEIVE)
+        steps_cut(steps, ranks, 1);
+    else
+        steps_cut(steps, ranks * ranks, ranks);
+    for (uint32_t distance = 1; distance <= peers; distance++)
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            uint32_t to = (rank + distance) % ranks;
+            steps_add(steps, 0, rank, to, false, kind == STAGESIM_SEND_RECEIVE ? rank : rank * ranks + to, 1);
+        }
+}
+
+static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
+{
+    uint32_t ranks = shape->ranks, peers = kind == STAGESIM_SEND_RECEIVE ? 1 : ranks - 1;
+    double share = kind == STAGESIM_SEND_RECEIVE ? 1 : 1.0 / ranks;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        for (uint32_t distance = 1; distance <= peers; distance++)
+            collective_flows_add(flows, 0, rank, (rank + distance) % ranks, share, peers);
+}
+
+const struct collective_algorithm algorithm_direct = {
+    .name = "direct",
+    .summary = "all messages at once",
+    .source = "NVIDIA, NCCL user guide",
+    .kinds = KIND(STAGESIM_ALL_TO_ALL) | KIND(STAGESIM_SEND_RECEIVE),
+    .automatic = true,
+    .seconds = seconds,
+    .steps = steps,
+    .flows = flows,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Double binary tree: two trees over all ranks, each reducing and then broadcasting half of the data in small chunks; a rank that has
+ * children in one tree is a leaf of the other, so no port carries more than 2 S: 2 ceil(log2 p) alpha + 2 S beta.
+ * P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35
+ * (2009). Trees as NVIDIA describes for NCCL 2.4: the second is the first mirrored, or shifted for an odd number of ranks. */
+#include "simulator/collectives/algorithm.h"
+
+enum { CHUNKS = 16 };
+
+static const uint32_t no_parent = UINT32_MAX;
+
+/* Parent in the tree in which the lowest set bit of a number says how high it is; `size` numbers from 0, the root. */
+static uint32_t parent_in_order(uint32_t number, uint32_t size)
+{
+    if (number == 0)
+        return no_parent;
+    uint32_t bit = number & (~number + 1), parent = (number ^ bit) | bit << 1;
+    return parent < size ? parent : number ^ bit;
+}
+
+/* Parent in tree 0 or 1. */
+static uint32_t parent_of(uint32_t rank, uint32_t size, uint32_t tree)
+{
+    if (tree == 0)
+        return parent_in_order(rank, size);
+    bool even = size % 2 == 0;
+    uint32_t parent = parent_in_order(even ? size - 1 - rank : (rank + size - 1) % size, size);
+    if (parent == no_parent)
+        return parent;
+    return even ? size - 1 - parent : (parent + 1) % size;
+}
+
+static uint32_t depth_of(uint32_t rank, uint32_t size, uint32_t tree)
+{
+    uint32_t depth = 0;
+    while ((rank = parent_of(rank, size, tree)) != no_parent)
+        depth++;
+    return depth;
+}
+
+/* What the busiest port carries, over the size: up and twice down in one tree, up in the other, where there are ranks enough. */
+static double load(uint32_t ranks)
+{
+    return ranks == 2 ? 1 : ranks == 3 ? 1.5 : 2;
+}
+
+static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
+                      const struct collective_costs *costs)
+{
+    (void)kind;
+    return 2 * log2_ceil(shape->ranks) * costs->alpha + load(shape->ranks) * bytes * costs->beta;
+}
+
+static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
+{
+    (void)kind;
+    uint32_t ranks = shape->ranks, height = log2_ceil(ranks);
+    steps_cut(steps, 2 * CHUNKS, 2 * CHUNKS);
+    for (uint32_t tree = 0; tree < 2; tree++)
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            uint32_t parent = parent_of(rank, ranks, tree), depth = depth_of(rank, ranks, tree);
+            for (uint32_t chunk = 0; chunk < CHUNKS && parent != no_parent; chunk++) {
+                steps_add(steps, height - depth + chunk, rank, parent, true, tree * CHUNKS + chunk, 1);
+                steps_add(steps, height + depth - 1 + chunk, parent, rank, false, tree * CHUNKS + chunk, 1);
+            }
+        }
+}
+
+/* The two trees over `count` places, `stride` ranks apart, each edge with `share` of the size in both directions. */
+static void add_trees(struct collective_flows *flows, uint32_t phase, uint32_t first, uint32_t count, uint32_t stride, double share)
+{
+    for (uint32_t tree = 0; tree < 2; tree++)
+        for (uint32_t place = 0; place < count; place++) {
+            uint32_t parent = parent_of(place, count, tree);
+            if (parent == no_parent)
+                continue;
+            uint32_t child = first + place * stride, to = first + parent * stride;
+            collective_flows_add(flows, phase, child, to, share, 2 * log2_ceil(count));
+            collective_flows_add(flows, phase, to, child, share, 2 * log2_ceil(count));
+        }
+}
+
+/* Over several nodes the trees join the nodes, once for each rank of a node with its part of the data; within a node a chain leads to
+ * that rank and back. The chains' start-ups come first, as a flow of no bytes. */
+static void trees_over_nodes(const struct collective_shape *shape, struct collective_flows *flows)
+{
+    uint32_t size = shape->node_size, nodes = shape->ranks / size;
+    collective_flows_add(flows, 0, 0, 1, 0, 2 * (size - 1));
+    for (uint32_t node = 0; node < nodes; node++)
+        for (uint32_t local = 0; local < size; local++) {
+            uint32_t here = node * size + local, beside = node * size + (local + 1) % size;
+            collective_flows_add(flows, 1, here, beside, (size - 1.0) / size, 1);
+            collective_flows_add(flows, 1, beside, here, (size - 1.0) / size, 1);
+        }
+    for (uint32_t local = 0; local < size; local++)
+        add_trees(flows, 1, local, nodes, size, 0.5 / size);
+}
+
+static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
+{
+    (void)kind;
+    if (shape->node_size > 1 && shape->node_size < shape->ranks)
+        trees_over_nodes(shape, flows);
+    else
+        add_trees(flows, 0, 0, shape->ranks, 1, 0.5);
+}
+
+const struct collective_algorithm algorithm_double_tree = {
+    .name = "double-tree",
+    .summary = "two binary trees, each with half of the data; over several nodes trees of nodes with chains within",
+    .source = "Sanders, Speck, Traeff 2009; NVIDIA, NCCL 2.4",
+    .kinds = KIND(STAGESIM_ALL_REDUCE),
+    .automatic = true,
+    .seconds = seconds,
+    .steps = steps,
+    .flows = flows,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long flows take on a platform when nothing else is under way, as a function of the size: in each phase the maximum of lines.
+ * A flow alone is a line (its latencies, its bytes over its narrowest link); a link is another (the least latency of its flows, the
+ * bytes of all of them). */
+#ifndef STAGESIM_COLLECTIVE_ESTIMATE_H
+#define STAGESIM_COLLECTIVE_ESTIMATE_H
+
+#include "platforms/platform.h"
+#include "simulator/collectives/flows.h"
+
+struct arena;
+
+/* Takes max(1, steps latency) alpha + bytes seconds_per_byte / efficiency. */
+struct estimate_line {
+    double alpha, steps, seconds_per_byte;
+};
+
+struct estimate_phase {
+    struct estimate_line *lines;
+    uint32_t count;
+};
+
+struct estimate {
+    struct estimate_phase *phases;
+    uint32_t count;
+};
+
+/* hosts[m]: where member m is. Memory from the arena. */
+struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts,
+                                struct arena *arena);
+/* latency, efficiency: ratios, see struct platform_protocol. */
+double estimate_seconds(const struct estimate *estimate, double latency, double efficiency, double bytes);
+
+#endif

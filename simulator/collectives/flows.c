@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/collectives/algorithm.h"
+
+#include "simulator/arena.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void collective_flows_add(struct collective_flows *flows, uint32_t phase, uint32_t from, uint32_t to, double share, uint32_t steps)
+{
+    assert(phase + 1 >= flows->phases && from != to);
+    flows->items = array_grow(flows->items, &flows->capacity, flows->count + 1, sizeof *flows->items);
+    flows->items[flows->count++] = (struct collective_phase_flow){from, to, phase, steps, share};
+    flows->phases = phase + 1;
+}
+
+void collective_flows_finish(struct collective_flows *flows)
+{
+    free(flows->items);
+    *flows = (struct collective_flows){0};
+}
+
+double collective_flows_share(const struct collective_flows *flows)
+{
+    double sum = 0;
+    for (size_t i = 0; i < flows->count; i++)
+        sum += flows->items[i].share;
+    return sum;
+}
+
+void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
+                           const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    *flows = (struct collective_flows){0};
+    if (algorithm->flows) {
+        algorithm->flows(shape, kind, flows);
+        return;
+    }
+    struct collective_steps steps = {0};
+    algorithm->steps(shape, kind, &steps);
+    steps_sort(&steps);
+    for (size_t i = 0; i < steps.count; i++) {
+        const struct collective_transfer *transfer = &steps.transfers[i];
+        collective_flows_add(flows, transfer->round, transfer->from, transfer->to, steps_bytes(&steps, transfer, 1), 1);
+    }
+    steps_finish(&steps);
+}

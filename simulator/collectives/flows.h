@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flows of a collective: what engines run. A collective is one phase after another, each begins when the one before has
+ * ended at all members. The flows of a phase start together; a flow stands for `steps` transfers that follow each other on one
+ * edge: it takes the route's latency `steps` times and its bytes over its share of the route. */
+#ifndef STAGESIM_COLLECTIVE_FLOWS_H
+#define STAGESIM_COLLECTIVE_FLOWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct collective_phase_flow {
+    uint32_t from, to; /* members, 0 .. ranks - 1 in rank order */
+    uint32_t phase;
+    uint32_t steps;
+    double share; /* its bytes over the size of the collective */
+};
+
+struct collective_flows {
+    struct collective_phase_flow *items; /* ordered by phase */
+    size_t count, capacity;
+    uint32_t phases;
+};
+
+/* Phases are added in order. */
+void collective_flows_add(struct collective_flows *flows, uint32_t phase, uint32_t from, uint32_t to, double share, uint32_t steps);
+/* Frees them. */
+void collective_flows_finish(struct collective_flows *flows);
+/* What all members together send, over the size of the collective. */
+double collective_flows_share(const struct collective_flows *flows);
+
+#endif

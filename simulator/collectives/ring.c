@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ring: every rank hands a block to its successor in each step; a reduce-scatter, an all-gather, or one after the other.
+ * P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC 69 (2009). */
+#include "simulator/collectives/algorithm.h"
+
+/* 2 when the ring is gone round twice. */
+static uint32_t turns(enum stagesim_collective kind)
+{
+    return kind == STAGESIM_ALL_REDUCE || kind == STAGESIM_BARRIER ? 2 : 1;
+}
+
+static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
+                      const struct collective_costs *costs)
+{
+    double steps = (double)turns(kind) * (shape->ranks - 1), block = bytes / shape->ranks;
+    double reduced = kind == STAGESIM_ALL_GATHER ? 0 : block * (shape->ranks - 1);
+    return steps * (costs->alpha + block * costs->beta) + reduced * costs->gamma;
+}
+
+static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
+{
+    uint32_t ranks = shape->ranks, round = 0;
+    steps_cut(steps, ranks, ranks);
+    for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_ALL_GATHER; step++, round++)
+        for (uint32_t rank = 0; rank < ranks; rank++)
+            steps_add(steps, round, rank, (rank + 1) % ranks, true, (rank + 2 * ranks - 1 - step) % ranks, 1);
+    for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_REDUCE_SCATTER; step++, round++)
+        for (uint32_t rank = 0; rank < ranks; rank++)
+            steps_add(steps, round, rank, (rank + 1) % ranks, false, (rank + ranks - step) % ranks, 1);
+}
+
+/* Over several nodes there are as many rings as ranks of a node, each of which leaves a node through another rank, so that all
+ * network interfaces share the load; each carries its part of the data. Ring j enters node n at local rank j - n and goes
+ * round the node to the local rank before, from where it goes on to the same local rank of the next node. The start-ups
+ * within nodes come first, as a flow of no bytes: a block passes edges of both kinds one after the other. */
+static void rings_over_nodes(const struct collective_shape *shape, double share, uint32_t turn, struct collective_flows *flows)
+{
+    uint32_t size = shape->node_size, nodes = shape->ranks / size;
+    collective_flows_add(flows, 0, 0, 1, 0, turn * (shape->ranks - nodes));
+    for (uint32_t node = 0; node < nodes; node++)
+        for (uint32_t local = 0; local < size; local++)
+            collective_flows_add(flows, 1, node * size + local, node * size + (local + 1) % size, share * (size - 1) / size, 1);
+    for (uint32_t node = 0; node < nodes; node++)
+        for (uint32_t ring = 0; ring < size; ring++) {
+            uint32_t next = (node + 1) % nodes, leaves = (ring + 2 * size - 1 - node % size) % size, enters = next ? leaves : ring;
+            collective_flows_add(flows, 1, node * size + leaves, next * size + enters, share / size, turn * (nodes - 1));
+        }
+}
+
+static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
+{
+    uint32_t ranks = shape->ranks, count = turns(kind) * (ranks - 1);
+    double share = (double)count / ranks;
+    if (shape->node_size > 1 && shape->node_size < ranks) {
+        rings_over_nodes(shape, share, turns(kind), flows);
+        return;
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        collective_flows_add(flows, 0, rank, (rank + 1) % ranks, share, count);
+}
+
+const struct collective_algorithm algorithm_ring = {
+    .name = "ring",
+    .summary = "neighbours in rank order; over several nodes one ring for each rank of a node",
+    .source = "Patarasuk, Yuan 2009",
+    .kinds = KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) | KIND(STAGESIM_BARRIER),
+    .automatic = true,
+    .seconds = seconds,
+    .steps = steps,
+    .flows = flows,
+};

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""examples.py STAGESIM PAGE... [--update]: what the pages show is what the program prints.
+
+In a ```console block every line `$ COMMAND` is run, in a folder with the shipped scenarios and platforms, and its output must be the
+lines that follow. `$ cat FILE` makes the file from those lines. --update writes the output into the pages. Links between
+pages are followed as well.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def pieces(block):
+    """(command, shown output) of a block."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found:
+            found[-1][1].append(line)
+    return [(command, "".join(line + "\n" for line in lines)) for command, lines in found]
+
+
+def run(command, shown, folder, environment):
+    if command.startswith("cat "):
+        (folder / command[4:]).write_text(shown)
+        return shown
+    result = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, timeout=60)
+    return "".join(line.rstrip() + "\n" for line in result.stdout.splitlines())
+
+
+def check_examples(page, folder, environment, update):
+    text, faults = page.read_text(), 0
+    for block in re.findall(r"^```console\n(.*?)^```$", text, flags=re.M | re.S):
+        made = ""
+        for command, shown in pieces(block):
+            output = run(command, shown, folder, environment)
+            made += f"$ {command}\n{output}"
+            if output != shown and not update:
+                faults += 1
+                print(f"{page.name}: `{command}` prints\n{output}instead of\n{shown}")
+        if update:
+            text = text.replace(block, made)
+    if update:
+        page.write_text(text)
+    return faults
+
+
+def check_links(page):
+    faults = 0
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in target and not (page.parent / target).exists():
+            print(f"{page.name}: no file {target}")
+            faults += 1
+    return faults
+
+
+def main():
+    update = "--update" in sys.argv
+    binary, *pages = [os.path.abspath(argument) for argument in sys.argv[1:] if argument != "--update"]
+    faults = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, programs = pathlib.Path(temporary) / "work", pathlib.Path(temporary) / "bin"
+        programs.mkdir()
+        (programs / "stagesim").symlink_to(binary)
+        environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "LC_ALL": "C"}
+        for page in map(pathlib.Path, pages):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for name in ("scenarios", "platforms"):
+                shutil.copytree(ROOT / name, folder / name)
+            faults += check_examples(page, folder, environment, update) + check_links(page)
+    print(f"{len(pages)} pages, {faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

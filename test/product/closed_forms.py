@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""closed_forms.py STAGESIM: what the literature gives in closed form, through the binary and its summary.json.
+
+Iteration times and stashed micro-batches on a full mesh without latency; what a latency c of every message adds. Forward 1 s,
+backward 2 s. GPipe, 1F1B: (N + D - 1) (t_F + t_B). Chimera (arXiv 2107.06925): figures 3 and 7(b) and its direct concatenation.
+"""
+import pathlib
+import sys
+import tempfile
+
+import tool
+
+# schedule, D, N, iteration time, each worker's largest number of stashed micro-batches
+IDEAL = [
+    *[("gpipe", d, n, (n + d - 1) * 3, [n] * d) for d, n in [(2, 1), (4, 4), (4, 8), (8, 8), (8, 32)]],
+    *[("1f1b", d, n, (n + d - 1) * 3, [min(n, d - w) for w in range(d)]) for d, n in [(2, 1), (4, 4), (4, 8), (8, 3), (8, 32)]],
+    ("chimera", 4, 4, 16, [3, 4, 4, 3]),
+    ("chimera", 4, 8, 30, None),
+    ("chimera", 8, 8, 36, None),
+    ("chimera", 8, 32, 126, None),
+]
+
+# Seconds that a latency of c adds, in units of c.
+LATENCY = [
+    ("gpipe", lambda d, n: 2 * (d - 1)),
+    ("eager-1f1b", lambda d, n: 2 * (d - 1)),
+    ("1f1b", lambda d, n: 2 * (d - 1) * n // d + 2 * (d - 2)),
+    ("gems", lambda d, n: (n + 1) * (d - 1)),
+    ("chimera", lambda d, n: n // d * (2 * d - 4) + d - 1),
+]
+
+
+def without_latency(check, binary, folder):
+    tool.write_mesh(folder / "ideal.xml", 8)
+    for schedule, d, n, seconds, stashed in IDEAL:
+        tool.write_scenario(folder / "ideal.yaml", "ideal.xml", schedule, d, n)
+        for engine in ("simgrid", "analytic"):
+            what = f"{schedule} D={d} N={n} {engine}"
+            found = tool.summary(binary, folder / "ideal.yaml", folder / "out", "--engine", engine)
+            check.near(found["time"]["iteration_s"], seconds, what)
+            check.near(found["bubble"]["ratio"], 1 - 3 * n / seconds, f"bubble of {what}")
+            check.near(sum(found["bubble"]["causes"].values()), found["bubble"]["ratio"], f"causes of {what}")
+            peaks = [worker["peak_in_flight"] for worker in found["workers"]]
+            if stashed:
+                check.that(peaks == stashed, f"in flight of {what}: {peaks}, expected {stashed}")
+            else: # [D/2 + 1, D]
+                check.that(max(peaks) == d and min(peaks) == d // 2 + 1, f"in flight of {what}: {peaks}")
+
+
+def with_latency(check, binary, folder):
+    latency = 0.015625 # a power of two, so that sums are exact
+    tool.write_mesh(folder / "latency.xml", 8, latency=f"{latency}s")
+    for schedule, added in LATENCY:
+        for d, n in [(4, 4), (4, 8), (8, 8), (8, 16)]:
+            seconds = []
+            for platform in ("ideal", "latency"):
+                tool.write_scenario(folder / "latency.yaml", f"{platform}.xml", schedule, d, n)
+                seconds.append(tool.summary(binary, folder / "latency.yaml", folder / "out")["time"]["iteration_s"])
+            check.near((seconds[1] - seconds[0]) / latency, added(d, n), f"latencies exposed by {schedule} D={d} N={n}")
+
+
+def main():
+    check = tool.Checker()
+    with tempfile.TemporaryDirectory() as temporary:
+        without_latency(check, tool.binary_argument(), pathlib.Path(temporary))
+        with_latency(check, tool.binary_argument(), pathlib.Path(temporary))
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""help.py STAGESIM [MANUAL]: every command has a help text with examples that run as they are printed, in the source folder; the
+manual page names every command and option; usage mistakes end with exit code 2 and a usage line."""
+import pathlib
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+
+import tool
+
+
+# What NCCL_TOPO_DUMP_FILE writes on a node of eight GPUs behind four switches.
+NODE = "".join(
+    ['<system version="1"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">',
+     *[f'<pci busid="0000:{switch}0:00.0" class="0x060400" link_speed="16 GT/s" link_width="16">' +
+       "".join(f'<pci busid="0000:{switch}{gpu}:00.0" class="0x030200" link_speed="16 GT/s" link_width="16">'
+               f'<gpu dev="{2 * switch + gpu - 2}" sm="80" rank="{2 * switch + gpu - 2}" gdr="1"/></pci>' for gpu in (0, 1)) +
+       "</pci>" for switch in range(1, 5)], "</cpu></system>"])
+
+
+def options_in(text):
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
+
+
+def examples(check, binary, name, text, folder):
+    """Runs them in order: one may make a file that the next one reads."""
+    parts = re.split(r"^examples?:\n", text, flags=re.M)
+    if not check.that(len(parts) == 2, f"{name} --help has no example"):
+        return
+    lines = [line.strip() for line in parts[1].splitlines() if line.startswith("  ")]
+    check.that(lines and all(line.startswith("stagesim ") for line in lines), f"{name}: examples {lines}")
+    for line in lines:
+        result = tool.run(binary, *shlex.split(line)[1:], cwd=folder, expect=None)
+        check.that(result.returncode == 0 and (result.stdout or "-o" in line), f"{line}: exit code {result.returncode}\n{result.stderr}")
+
+
+def manual(check, path, texts):
+    page = pathlib.Path(path).read_text().replace("\\-", "-")
+    for name, text in texts.items():
+        check.that(f'.SS "stagesim {name}: ' in page, f"the manual page lacks the command {name}")
+        check.that(options_in(text) <= options_in(page), f"the manual page lacks {sorted(options_in(text) - options_in(page))}")
+
+
+def usage_mistakes(check, binary, names):
+    for arguments in [[], ["rum"], *[[name, "--no-such-option"] for name in names], *[[name] for name in names if name not in ("help",)]]:
+        result = tool.run(binary, *arguments, expect=2)
+        check.that(result.stdout == "" and "stagesim" in result.stderr, f"{arguments}: {result.stdout}{result.stderr}")
+    check.that("did you mean 'run'?" in tool.run(binary, "rum", expect=2).stderr, "no suggestion for `rum`")
+
+
+def main():
+    check, binary = tool.Checker(), tool.binary_argument()
+    general = tool.run(binary, "--help").stdout
+    names = re.findall(r"^  ([a-z]+) ", general.split("commands:\n")[1].split("\n\n")[0], flags=re.M)
+    check.that({"run", "compare", "check", "schedule", "platform", "list"} <= set(names), f"commands {names}")
+    check.that(re.fullmatch(r"stagesim \d+\.\d+\.\d+\n", tool.run(binary, "--version").stdout), "--version")
+    texts = {name: tool.run(binary, name, "--help").stdout for name in names}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        for name in ("scenarios", "platforms"):
+            shutil.copytree(tool.ROOT / name, folder / name)
+        (folder / "node.xml").write_text(NODE)
+        examples(check, binary, "stagesim", re.sub(r"\n\nexit codes:.*", "\n", general), folder)
+        for name, text in texts.items():
+            examples(check, binary, name, text, folder)
+    if len(sys.argv) > 2:
+        manual(check, sys.argv[2], texts)
+    usage_mistakes(check, binary, names)
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

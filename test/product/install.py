@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""install.py BUILD_DIR CC CXX: installs into a DESTDIR and uses what is there as somebody else would.
+
+Builds the example plug-in against it, runs it by path and by name, holds its prediction to a formula, and has a plug-in of another
+ABI refused.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import tool
+
+FORMULA = """platform: mesh.xml
+workload: ./layers.so
+layers: {layers: 5, forward: 1ms, backward: 2ms, gradient: 12MB, optimizer: 3ms}
+parallel: {data: 4}
+"""
+
+
+def call(*arguments, cwd, **environment):
+    result = subprocess.run(list(map(str, arguments)), cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            env={**os.environ, **environment})
+    if result.returncode:
+        raise SystemExit(f"{arguments}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def find(root, name):
+    found = [path for path in root.rglob(name) if path.is_file()]
+    if len(found) != 1:
+        raise SystemExit(f"{len(found)} files {name} were installed")
+    return found[0]
+
+
+def build_plugin(check, root, folder):
+    """The shipped folder, with nothing but pkg-config to find the header."""
+    shutil.copytree(find(root, "layers.c").parent, folder)
+    (folder / "layers.so").unlink(missing_ok=True)
+    paths = {"PKG_CONFIG_PATH": str(find(root, "stagesim.pc").parent)}
+    call("make", cwd=folder, CFLAGS="-Wall -Wextra -Wpedantic -Werror", PKG_CONFIG_SYSROOT_DIR=str(root), **paths)
+    call("make", "install", f"DESTDIR={root}", cwd=folder, **paths)
+    check.that(len((folder / "layers.c").read_text().splitlines()) < 100, "the example plug-in has 100 lines or more")
+
+
+def run_plugin(check, binary, folder):
+    found = tool.summary(binary, "scenario.yaml", "out", cwd=folder)
+    check.that(found["scenario"]["ranks"] == 8, "the example's scenario ran on other than 8 ranks")
+    check.that("layers" in tool.run(binary, "list", "workloads").stdout, "the installed plug-in is not listed")
+    (folder / "by-name.yaml").write_text((folder / "scenario.yaml").read_text().replace("./layers.so", "layers"))
+    by_name = tool.summary(binary, "by-name.yaml", "by-name", cwd=folder)
+    check.that(by_name["time"] == found["time"], "the plug-in's result depends on how it is named")
+
+
+def compare_with_formula(check, binary, folder):
+    """All layers, then what of the last all-reduce is left (a ring: 2 (r - 1) / r of the bytes), then the step."""
+    tool.write_mesh(folder / "mesh.xml", 4, bandwidth="10GBps")
+    (folder / "formula.yaml").write_text(FORMULA)
+    for engine in ("simgrid", "analytic"):
+        found = tool.summary(binary, "formula.yaml", "formula", "--engine", engine, cwd=folder)
+        check.near(found["time"]["iteration_s"], 5 * 3e-3 + 2 * 3 / 4 * 12e6 / 10e9 + 3e-3, f"iteration of the plug-in, {engine}", 1e-6)
+
+
+def refuse_other_abi(check, binary, root, folder, compiler):
+    headers = folder / "other" / "stagesim"
+    headers.mkdir(parents=True)
+    text = find(root, "workload.h").read_text()
+    number = int(re.search(r"#define STAGESIM_WORKLOAD_ABI (\d+)u", text).group(1))
+    headers.joinpath("workload.h").write_text(text.replace(f"STAGESIM_WORKLOAD_ABI {number}u", f"STAGESIM_WORKLOAD_ABI {number + 1}u"))
+    call(*compiler, "-fPIC", "-shared", "-I", folder / "other", "layers.c", "-o", "other.so", cwd=folder)
+    (folder / "other.yaml").write_text((folder / "scenario.yaml").read_text().replace("layers.so", "other.so"))
+    result = tool.run(binary, "run", "other.yaml", "-o", "refused", cwd=folder, expect=1)
+    check.that(f"other.so was built for workload ABI {number + 1}, this stagesim has {number}" in result.stderr,
+               f"the refusal of another ABI: {result.stderr}")
+    check.that(result.stderr.startswith("other.yaml:3:11: error:"), f"the place of another ABI: {result.stderr}")
+    check.that(not (folder / "refused").exists(), "a refused plug-in left output behind")
+
+
+def compile_header(root, folder, c_compiler, cpp_compiler):
+    """The installed header needs nothing before it, in C and in C++."""
+    header = find(root, "workload.h")
+    for compiler, language, standard in ((c_compiler, "c", "c11"), (cpp_compiler, "c++", "c++17")):
+        call(*compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", header, cwd=folder)
+
+
+def main():
+    check, build = tool.Checker(), pathlib.Path(sys.argv[1]).resolve()
+    c_compiler, cpp_compiler = sys.argv[2].split(), sys.argv[3].split()
+    for name in ("STAGESIM_PLUGINS", "STAGESIM_PLATFORMS", "STAGESIM_MODELS", "DESTDIR", "MAKEFLAGS", "MAKELEVEL"):
+        os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory() as temporary:
+        root, folder = pathlib.Path(temporary).resolve() / "root", pathlib.Path(temporary).resolve() / "plugin"
+        call("meson", "install", "--no-rebuild", "--quiet", "--destdir", root, cwd=build)
+        binary = str(find(root, "stagesim"))
+        build_plugin(check, root, folder)
+        run_plugin(check, binary, folder)
+        compare_with_formula(check, binary, folder)
+        refuse_other_abi(check, binary, root, folder, c_compiler)
+        compile_header(root, folder, c_compiler, cpp_compiler)
+        tool.run(binary, "check", find(root, "demo.yaml"), "--quiet")
+        manual = find(root, "stagesim.1").read_text()
+        check.that(manual.startswith(".TH STAGESIM 1"), "the manual page has no title")
+        check.that(len(list(root.rglob("platforms/*.xml"))) >= 4, "fewer than four platforms were installed")
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the product share: running the binary, platforms and scenarios made for a test."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+HEAD = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+"""
+
+
+class Checker:
+    """Counts what does not hold; `done` gives the exit code."""
+
+    def __init__(self):
+        self.faults = self.checks = 0
+
+    def that(self, holds, text):
+        self.checks += 1
+        if not holds:
+            self.faults += 1
+            print(f"FAILED: {text}")
+        return holds
+
+    def near(self, value, expected, text, tolerance=1e-9):
+        return self.that(abs(value - expected) <= tolerance * max(1, abs(expected)), f"{text}: {value!r}, expected {expected!r}")
+
+    def done(self):
+        print(f"{self.checks} checks, {self.faults} failed")
+        return 1 if self.faults or not self.checks else 0
+
+
+def binary_argument():
+    return os.path.abspath(sys.argv[1])
+
+
+def run(binary, *arguments, cwd=None, expect=0, **keywords):
+    """Runs the binary; the exit code must be `expect` (None: any)."""
+    result = subprocess.run([binary, *map(str, arguments)], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
+                            **keywords)
+    if expect is not None and result.returncode != expect:
+        raise SystemExit(f"{' '.join(map(str, arguments))}: exit code {result.returncode}, not {expect}\n{result.stdout}{result.stderr}")
+    return result
+
+
+def write_mesh(path, hosts, latency="0s", bandwidth="1PBps", links=""):
+    """A full mesh: every ordered pair has a link of its own. `links`: attributes that every link gets."""
+    lines = [HEAD, '<zone id="mesh" routing="Full">']
+    lines += [f'<host id="gpu-{i}" speed="1Tf"/>' for i in range(hosts)]
+    pairs = [(i, j) for i in range(hosts) for j in range(hosts) if i != j]
+    lines += [f'<link id="l-{i}-{j}" bandwidth="{bandwidth}" latency="{latency}" {links}/>' for i, j in pairs]
+    lines += [f'<route src="gpu-{i}" dst="gpu-{j}" symmetrical="NO"><link_ctn id="l-{i}-{j}"/></route>' for i, j in pairs]
+    pathlib.Path(path).write_text("\n".join(lines + ["</zone></platform>\n"]))
+
+
+def write_scenario(path, platform, schedule, workers, micro_batches, data=1, stages="forward: 1s, backward: 2s", more=""):
+    pathlib.Path(path).write_text(f"platform: {platform}\nworkload: stages\nstages: {{{stages}}}\n"
+                                  f"parallel: {{data: {data}, pipeline: {workers}}}\nbatch: {{micro_batches: {micro_batches}}}\n"
+                                  f"schedule: {schedule}\n{more}")
+
+
+def summary(binary, scenario, folder, *arguments, cwd="."):
+    """summary.json of a run of the scenario."""
+    run(binary, "run", scenario, "-o", folder, "--quiet", *arguments, cwd=cwd)
+    return json.loads((pathlib.Path(cwd) / folder / "summary.json").read_text())

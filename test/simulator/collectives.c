@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every algorithm: where each rank's contribution goes, and times against the formulas of the literature, written down here once
+ * more. */
+#include "simulator/arena.h"
+#include "simulator/collectives/algorithm.h"
+#include "simulator/collectives/communicator.h"
+#include "simulator/program.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_CHECKED = 33, RANKS_TIMED = 64 };
+
+/* ---- shapes ---- */
+
+/* Calls `check` for every algorithm, kind and shape of that many ranks that fit each other. */
+static void for_each(uint32_t ranks, void (*check)(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                                                   enum stagesim_collective kind))
+{
+    struct collective_shape shapes[512];
+    size_t count = 0;
+    shapes[count++] = (struct collective_shape){.ranks = ranks};
+    shapes[count++] = (struct collective_shape){.ranks = ranks, .reduces = true};
+    for (uint32_t size = 2; size < ranks; size++)
+        if (ranks % size == 0)
+            shapes[count++] = (struct collective_shape){.ranks = ranks, .node_size = size};
+    for (uint32_t x = 1; x <= ranks; x++)
+        for (uint32_t y = 1; x * y <= ranks; y++)
+            if (ranks % (x * y) == 0 && x >= y && y >= ranks / x / y)
+                shapes[count++] = (struct collective_shape){.ranks = ranks, .dimensions = {x, y, ranks / x / y}};
+    for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
+        for (size_t i = 0; i < count; i++) {
+            const struct collective_shape *shape = &shapes[i];
+            if ((shape->dimensions[0] && *algorithm != &algorithm_torus) || (shape->reduces && *algorithm != &algorithm_in_network))
+                continue;
+            for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
+                if (!collective_algorithm_refuses(*algorithm, shape, (enum stagesim_collective)kind))
+                    check(*algorithm, shape, (enum stagesim_collective)kind);
+        }
+}
+
+/* ---- contributions ---- */
+
+/* sets[rank * blocks + block]: the ranks whose contribution is in what `rank` has of a block. Rank `ranks` is the switch. */
+static uint64_t initial(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks, uint32_t rank, uint32_t block)
+{
+    uint32_t ranks = shape->ranks;
+    bool has = rank < ranks;
+    if (kind == STAGESIM_ALL_GATHER || kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE)
+        has = has && block / (blocks / ranks) == rank;
+    else if (kind == STAGESIM_BROADCAST)
+        has = has && rank == 0;
+    return has ? 1ull << rank : 0;
+}
+
+/* What it has to have in the end; 0: anything. */
+static uint64_t wanted(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks, uint32_t rank, uint32_t block)
+{
+    uint32_t ranks = shape->ranks, owner = block / (blocks / ranks > 0 ? blocks / ranks : 1);
+    uint64_t all = (1ull << ranks) - 1;
+    switch (kind) {
+    case STAGESIM_ALL_REDUCE:
+    case STAGESIM_BARRIER:
+        return all;
+    case STAGESIM_REDUCE_SCATTER:
+        return owner == rank ? all : 0;
+    case STAGESIM_ALL_GATHER:
+        return 1ull << owner;
+    case STAGESIM_ALL_TO_ALL:
+        return block % ranks == rank ? 1ull << owner : 0;
+    case STAGESIM_SEND_RECEIVE:
+        return (owner + 1) % ranks == rank ? 1ull << owner : 0;
+    case STAGESIM_BROADCAST:
+        return 1;
+    default:
+        return rank == 0 ? all : 0;
+    }
+}
+
+static void carry(const struct collective_steps *steps, const struct collective_transfer *transfer, const uint64_t *before, uint64_t *sets,
+                  const char *name)
+{
+    for (size_t piece = transfer->first; piece < transfer->first + transfer->pieces; piece++)
+        for (uint32_t i = 0; i < steps->pieces[piece].count; i++) {
+            uint32_t block = steps->pieces[piece].first + i;
+            uint64_t sent = before[(size_t)transfer->from * steps->blocks + block];
+            uint64_t *kept = &sets[(size_t)transfer->to * steps->blocks + block];
+            cr_assert(sent, "%s: round %u sends a block that rank %u does not have", name, transfer->round, transfer->from);
+            cr_assert(!transfer->reduces || !(*kept & sent), "%s: round %u adds a contribution twice", name, transfer->round);
+            *kept = transfer->reduces ? *kept | sent : sent;
+        }
+}
+
+static void check_contributions(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                                enum stagesim_collective kind)
+{
+    struct collective_steps steps = {0};
+    algorithm->steps(shape, kind, &steps);
+    steps_sort(&steps);
+    size_t count = (size_t)(shape->ranks + 1) * steps.blocks;
+    uint64_t *sets = calloc(count, sizeof *sets), *before = calloc(count, sizeof *before);
+    for (size_t i = 0; i < count; i++)
+        sets[i] = initial(shape, kind, steps.blocks, (uint32_t)(i / steps.blocks), (uint32_t)(i % steps.blocks));
+    for (size_t i = 0; i < steps.count;) {
+        memcpy(before, sets, count * sizeof *sets);
+        for (uint32_t round = steps.transfers[i].round; i < steps.count && steps.transfers[i].round == round; i++)
+            carry(&steps, &steps.transfers[i], before, sets, algorithm->name);
+    }
+    for (size_t i = 0; i < (size_t)shape->ranks * steps.blocks; i++) {
+        uint64_t want = wanted(shape, kind, steps.blocks, (uint32_t)(i / steps.blocks), (uint32_t)(i % steps.blocks));
+        cr_assert(!want || sets[i] == want, "%s %s, %u ranks: rank %zu has %llx of block %zu, not %llx", algorithm->name,
+                  collective_name(kind), shape->ranks, i / steps.blocks, (unsigned long long)sets[i], i % steps.blocks,
+                  (unsigned long long)want);
+    }
+    free(sets);
+    free(before);
+    steps_finish(&steps);
+}
+
+Test(collectives, every_rank_ends_with_every_contribution)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_CHECKED; ranks++)
+        for_each(ranks, check_contributions);
+}
+
+/* ---- closed forms ---- */
+
+static const struct collective_costs costs = {3e-6, 1e-9, 2e-10, 1e-6, 2e-10};
+
+static double log2_up(uint32_t ranks)
+{
+    return ceil(log2(ranks));
+}
+
+/* All-reduce, reduce-scatter or all-gather by a ring, over p ranks. */
+static double ring_formula(enum stagesim_collective kind, double p, double S)
+{
+    double turns = kind == STAGESIM_ALL_REDUCE || kind == STAGESIM_BARRIER ? 2 : 1, reduces = kind != STAGESIM_ALL_GATHER;
+    return turns * (p - 1) * costs.alpha + turns * (p - 1) / p * S * costs.beta + reduces * (p - 1) / p * S * costs.gamma;
+}
+
+static double halving_formula(enum stagesim_collective kind, uint32_t p, double S)
+{
+    double log = floor(log2(p)), q = pow(2, log), data = (q - 1) / q * S;
+    double spare = p > q ? 2 * (costs.alpha + S * costs.beta) + S * costs.gamma : 0;
+    if (kind == STAGESIM_ALL_REDUCE)
+        return 2 * log * costs.alpha + 2 * data * costs.beta + data * costs.gamma + spare;
+    return log * costs.alpha + data * (costs.beta + (kind == STAGESIM_REDUCE_SCATTER ? costs.gamma : 0));
+}
+
+static double hierarchical_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    double g = shape->node_size, k = shape->ranks / g, turns = kind == STAGESIM_ALL_REDUCE ? 2 : 1;
+    double moved = turns * ((g - 1) / g * S * costs.node_beta + (k - 1) / k * (S / g) * costs.beta);
+    double reduced = kind == STAGESIM_ALL_GATHER ? 0 : ((g - 1) / g * S + (k - 1) / k * S / g) * costs.gamma;
+    return moved + reduced + turns * ((g - 1) * costs.node_alpha + (k - 1) * costs.alpha);
+}
+
+static double bruck_formula(uint32_t p, double S)
+{
+    double sum = 0; /* for powers of two: log2 p (alpha + S/2 beta) */
+    for (uint32_t bit = 1; bit < p; bit *= 2) {
+        uint32_t moved = 0;
+        for (uint32_t distance = 0; distance < p; distance++)
+            moved += (distance & bit) != 0;
+        sum += costs.alpha + S * moved / p * costs.beta;
+    }
+    return sum;
+}
+
+/* Equal dimensions only: all parts are in step. NaN otherwise. */
+static double torus_formula(const struct collective_shape *shape, double S)
+{
+    double X = 0, count = 0, left = S;
+    for (int i = 0; i < TORUS_DIMENSIONS; i++) {
+        double size = shape->dimensions[i];
+        if (size > 1 && X > 0 && size != X)
+            return NAN;
+        X = size > 1 ? size : X;
+        count += size > 1;
+    }
+    double sum = 0;
+    left /= 2 * count;
+    for (int i = 0; i < count; i++, left /= X)
+        sum += 2 * ((X - 1) * costs.alpha + (X - 1) / X * left * costs.beta) + (X - 1) / X * left * costs.gamma;
+    return sum;
+}
+
+/* Of the literature, for ranks with one port each; NaN: none for this shape. */
+static double formula(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind,
+                      double S)
+{
+    uint32_t p = shape->ranks;
+    double alpha = costs.alpha, beta = costs.beta, gamma = costs.gamma;
+    if (algorithm == &algorithm_ring)
+        return ring_formula(kind, p, S);
+    if (algorithm == &algorithm_halving_doubling)
+        return halving_formula(kind, p, S);
+    if (algorithm == &algorithm_hierarchical)
+        return hierarchical_formula(kind, shape, S);
+    if (algorithm == &algorithm_torus)
+        return torus_formula(shape, S);
+    if (algorithm == &algorithm_recursive_doubling && kind == STAGESIM_ALL_REDUCE)
+        return floor(log2(p)) * (alpha + S * (beta + gamma)) + (log2_up(p) > floor(log2(p)) ? 2 * (alpha + S * beta) + S * gamma : 0);
+    if (algorithm == &algorithm_recursive_doubling || (algorithm == &algorithm_bruck && kind == STAGESIM_ALL_GATHER))
+        return log2_up(p) * alpha + (p - 1.0) / p * S * beta;
+    if (algorithm == &algorithm_bruck)
+        return bruck_formula(p, S);
+    if (algorithm == &algorithm_binomial)
+        return log2_up(p) * (alpha + S * beta + (kind == STAGESIM_REDUCE ? S * gamma : 0));
+    if (algorithm == &algorithm_chain)
+        return (p - 2 + 16) * (alpha + S / 16 * (beta + (kind == STAGESIM_REDUCE ? gamma : 0)));
+    if (algorithm == &algorithm_pairwise || (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
+        return (p - 1) * (alpha + S / p * beta);
+    if (algorithm == &algorithm_double_tree)
+        return p < 4 ? NAN : 2 * log2_up(p) * alpha + 2 * S * beta;
+    return alpha + S * beta; /* in-network, send-receive */
+}
+
+static void uniform_edge(void *user, uint32_t from, uint32_t to, double *alpha, double *beta)
+{
+    const struct collective_shape *shape = user;
+    bool inside = shape->node_size && from / shape->node_size == to / shape->node_size;
+    *alpha = inside ? costs.node_alpha : costs.alpha;
+    *beta = inside ? costs.node_beta : costs.beta;
+}
+
+static double evaluate(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind,
+                       double bytes)
+{
+    struct collective_steps steps = {0};
+    double ends[RANKS_TIMED];
+    struct collective_shape copy = *shape;
+    if (algorithm != &algorithm_hierarchical)
+        copy.node_size = 0;
+    algorithm->steps(shape, kind, &steps);
+    steps_sort(&steps);
+    double end = steps_evaluate(&steps, shape->ranks, bytes, &(struct steps_network){uniform_edge, &copy, costs.gamma}, NULL, ends);
+    steps_finish(&steps);
+    return end;
+}
+
+static void check_times(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    static const double sizes[] = {8, 1e8};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double S = sizes[i], seconds = algorithm->seconds(shape, kind, S, &costs), expected = formula(algorithm, shape, kind, S);
+        cr_assert(isnan(expected) || fabs(seconds - expected) <= 1e-9 * expected, "%s %s, %u ranks, %g B: closed form %g, formula %g",
+                  algorithm->name, collective_name(kind), shape->ranks, S, seconds, expected);
+        /* The tree's closed form is that of small chunks; transfers all at once share a port; a switch is no rank. */
+        if (algorithm == &algorithm_double_tree)
+            seconds = (2 * log2_up(shape->ranks) + 16 - 1) * (costs.alpha + S / 32 * (costs.beta + costs.gamma));
+        if (algorithm == &algorithm_in_network || (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
+            continue;
+        double evaluated = evaluate(algorithm, shape, kind, S);
+        double tolerance =
+            algorithm == &algorithm_double_tree ? 2 * log2_up(shape->ranks) * S / 32 * costs.gamma + 16 * S / 32 * costs.gamma : 0;
+        cr_assert(fabs(evaluated - seconds) <= 1e-6 * seconds + tolerance, "%s %s, %u ranks, %g B: closed form %g, transfers %g",
+                  algorithm->name, collective_name(kind), shape->ranks, S, seconds, evaluated);
+    }
+}
+
+Test(collectives, closed_forms)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_TIMED; ranks++)
+        for_each(ranks, check_times);
+}
+
+/* ---- members that arrive at different times ---- */
+
+Test(collectives, late_members)
+{
+    struct collective_shape shape = {.ranks = 3};
+    struct collective_steps steps = {0};
+    double ends[3];
+    algorithm_chain.steps(&shape, STAGESIM_BROADCAST, &steps);
+    steps_sort(&steps);
+    struct steps_network network = {uniform_edge, &shape, 0};
+    /* Two chunks are at rank 1 when rank 2 comes; then 16 chunks go to rank 2, the others following one behind. */
+    double chunk = costs.alpha + 1e6 / 16 * costs.beta;
+    double last = steps_evaluate(&steps, 3, 1e6, &network, (double[]){0, 0, 1}, ends);
+    cr_assert_float_eq(last, 1 + 16 * chunk, 1e-12);
+    cr_assert_float_eq(ends[0], 1 + 15 * chunk, 1e-12);
+    /* All wait for rank 0. */
+    last = steps_evaluate(&steps, 3, 1e6, &network, (double[]){2, 0, 0}, ends);
+    cr_assert_float_eq(last, 2 + 17 * chunk, 1e-12);
+    steps_finish(&steps);
+}
+
+/* ---- flows on a star: each rank has one port of full duplex ---- */
+
+/* Links: 2 m up, 2 m + 1 down of member m. Nodes of `node_size` members have wide ports inside, narrow ones outside. */
+struct star {
+    struct platform platform;
+    uint32_t links[4];
+    uint32_t node_size;
+};
+
+static void star_route(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route)
+{
+    struct star *star = (struct star *)platform;
+    bool inside = star->node_size && from / star->node_size == to / star->node_size;
+    uint32_t base = inside ? 2 * platform->host_count : 0;
+    star->links[0] = base + 2 * from;
+    star->links[1] = base + 2 * to + 1;
+    *route = (struct platform_route){inside ? costs.node_alpha : costs.alpha, 1 / (inside ? costs.node_beta : costs.beta), 2, star->links};
+}
+
+static struct star *star_create(uint32_t ranks, uint32_t node_size, struct arena *arena)
+{
+    struct star *star = arena_alloc(arena, sizeof *star);
+    star->node_size = node_size;
+    star->platform.host_count = ranks;
+    star->platform.link_count = 4 * ranks;
+    star->platform.hosts = arena_array(arena, ranks, sizeof *star->platform.hosts);
+    star->platform.links = arena_array(arena, 4 * (size_t)ranks, sizeof *star->platform.links);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        star->platform.hosts[rank].node = arena_print(arena, "node-%u", node_size ? rank / node_size : 0);
+    for (uint32_t link = 0; link < 4 * ranks; link++)
+        star->platform.links[link].bandwidth = 1 / (link < 2 * ranks ? costs.beta : costs.node_beta);
+    star->platform.route = star_route;
+    return star;
+}
+
+static void check_flows(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    if (algorithm == &algorithm_torus || (algorithm != &algorithm_hierarchical && shape->node_size))
+        return; /* a torus is no star; formulas of one level are about equal links */
+    struct arena *arena = arena_create();
+    struct star *star = star_create(shape->ranks, shape->node_size, arena);
+    star->platform.library.in_network = shape->reduces ? PLATFORM_REDUCES_IN_CLUSTER : PLATFORM_REDUCES_NOWHERE;
+    uint32_t *hosts = arena_array(arena, shape->ranks, sizeof *hosts);
+    for (uint32_t rank = 0; rank < shape->ranks; rank++)
+        hosts[rank] = rank;
+    struct communicator *communicator = communicator_create(&star->platform, hosts, shape->ranks, arena);
+    struct collective_costs dry = costs;
+    dry.gamma = 0;
+    for (double bytes = 0; bytes < 1e10; bytes = bytes * 1000 + 1) {
+        double expected = algorithm->seconds(shape, kind, bytes, &dry);
+        if (algorithm == &algorithm_chain) /* small chunks */
+            expected = (shape->ranks - 1) * costs.alpha + bytes * costs.beta;
+        struct collective_choice choice = communicator_choose(communicator, kind, algorithm, bytes);
+        cr_assert(choice.algorithm == algorithm && fabs(choice.seconds - expected) <= 1e-9 * expected,
+                  "%s %s, %u ranks, %g B: closed form %g, flows %g", algorithm->name, collective_name(kind), shape->ranks, bytes, expected,
+                  choice.seconds);
+    }
+    arena_destroy(arena);
+}
+
+Test(collectives, flows_on_a_star)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_TIMED; ranks++)
+        for_each(ranks, check_flows);
+}
+
+/* What leaves each rank is the same in flows and steps. */
+static void check_bytes(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    if (algorithm == &algorithm_in_network || (algorithm == &algorithm_double_tree && shape->node_size))
+        return; /* the switch sends as well; trees of nodes need no node's every rank */
+    struct collective_steps steps = {0};
+    struct collective_flows flows;
+    algorithm->steps(shape, kind, &steps);
+    collective_flows_init(&flows, algorithm, shape, kind);
+    double sum = 0, sent[RANKS_TIMED] = {0};
+    for (size_t i = 0; i < steps.count; i++) {
+        sum += steps_bytes(&steps, &steps.transfers[i], 1);
+        sent[steps.transfers[i].from] += steps_bytes(&steps, &steps.transfers[i], 1);
+    }
+    cr_assert(fabs(sum - collective_flows_share(&flows)) <= 1e-9 * sum, "%s %s, %u ranks: %g, %g", algorithm->name, collective_name(kind),
+              shape->ranks, sum, collective_flows_share(&flows));
+    for (size_t i = 0; i < flows.count; i++)
+        sent[flows.items[i].from] -= flows.items[i].share;
+    for (uint32_t rank = 0; rank < shape->ranks; rank++)
+        cr_assert(fabs(sent[rank]) <= 1e-9 * sum, "%s %s, %u ranks: rank %u sends %g more in steps", algorithm->name, collective_name(kind),
+                  shape->ranks, rank, sent[rank]);
+    collective_flows_finish(&flows);
+    steps_finish(&steps);
+}
+
+Test(collectives, flows_send_what_steps_send)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_CHECKED; ranks++)
+        for_each(ranks, check_bytes);
+}
+
+/* ---- choosing ---- */
+
+Test(collectives, fastest_protocol_and_algorithm)
+{
+    struct arena *arena = arena_create();
+    struct star *star = star_create(8, 0, arena);
+    star->platform.library = (struct platform_library){
+        .launch = {10e-6, 20e-6}, .protocols = {{"low", 0, 0.5, 0.25}, {"bulk", 30e-6, 1, 0.8}}, .protocol_count = 2};
+    uint32_t hosts[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct communicator *communicator = communicator_create(&star->platform, hosts, 8, arena);
+    struct collective_choice small = communicator_choose(communicator, STAGESIM_ALL_REDUCE, NULL, 8);
+    cr_assert_eq(small.algorithm, &algorithm_double_tree);
+    cr_assert_str_eq(small.protocol, "low");
+    cr_assert_float_eq(small.seconds, 10e-6 + 6 * 0.5 * 3e-6 + 2 * 8 / 0.25 * 1e-9, 1e-12);
+    struct collective_choice large = communicator_choose(communicator, STAGESIM_ALL_REDUCE, NULL, 1e9);
+    cr_assert_eq(large.algorithm, &algorithm_ring);
+    cr_assert_str_eq(large.protocol, "bulk");
+    cr_assert_float_eq(large.seconds, 40e-6 + 14 * 3e-6 + 1.75 / 0.8, 1e-9);
+    struct collective_choice other = communicator_choose(communicator, STAGESIM_REDUCE_SCATTER, &algorithm_double_tree, 1e9);
+    cr_assert_eq(other.algorithm, &algorithm_ring, "an algorithm that cannot leaves the choice to auto");
+    cr_assert_float_eq(other.seconds, 50e-6 + 7 * 3e-6 + 0.875 / 0.8, 1e-9);
+    arena_destroy(arena);
+}
