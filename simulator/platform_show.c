@@ -88,7 +88,7 @@ static int show_isolated(void *user, struct isolated *self)
 {
     const struct arguments *arguments = user;
     struct fault fault = {""};
-    struct platform *platform = bridge_load(arguments->file, arguments->arena, &fault);
+    struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arguments->arena, &fault) : NULL;
     bool done = platform != NULL;
     if (done && platform->host_count == 0)
         done = fault_set(&fault, "%s: no host in it can hold a rank", arguments->file);
