@@ -119,6 +119,21 @@ static void check_memory(struct making *making)
     }
 }
 
+/* Per iteration: each rank's host is busy while it computes and idle for the rest of T. */
+static void find_energy(struct making *making)
+{
+    struct report *report = making->report;
+    struct sum joules = {0, 0};
+    for (uint32_t rank = 0; rank < report->ranks; rank++) {
+        const struct platform_host *host = &making->platform->hosts[report->run.hosts[rank]];
+        double busy = making->figures[making->frame->timeline->index_of[rank]].times.busy;
+        if (!host->has_watts)
+            return;
+        sum_add(&joules, host->busy_watts * busy + host->idle_watts * (report->iteration - busy));
+    }
+    report->energy = sum_total(&joules);
+}
+
 /* ---- workers ---- */
 
 static uint32_t last_replica(const struct frame *frame)
@@ -236,6 +251,7 @@ struct report *report_create(const struct run_description *run, const struct tim
     average_ranks(&making);
     find_throughput(report, program->mesh);
     check_memory(&making);
+    find_energy(&making);
     describe_workers(&making);
     report->sent_bytes = traffic_total(frame);
     rank_links(&making);

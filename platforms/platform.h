@@ -19,8 +19,10 @@ struct platform_host {
     double memory;           /* bytes, property `memory`; 0 when not given */
     double memory_bandwidth; /* bytes per second; 0 when not given */
     bool has_watts;          /* SimGrid's wattage_per_state is given */
-    bool varies;             /* the platform file attaches profiles, to whatever */
-    void *handle;            /* the engine's own */
+    double idle_watts;       /* of its first state: the host on and idle, and computing; 0 when not given */
+    double busy_watts;
+    bool varies;  /* the platform file attaches profiles, to whatever */
+    void *handle; /* the engine's own */
 };
 
 enum link_sharing { LINK_SHARED, LINK_FATPIPE, LINK_OTHER };

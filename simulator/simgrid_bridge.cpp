@@ -23,7 +23,8 @@ extern "C" {
 
 namespace sg4 = simgrid::s4u;
 
-namespace {
+namespace
+{
 
 /* What the bridge keeps beside struct platform, whose handle points here. */
 struct loaded {
@@ -121,8 +122,26 @@ double amount_property(sg4::Host *host, const char *key, const char *example)
         return 0;
     double value = parse_amount(text);
     if (std::isnan(value))
-        throw bad_property("host '" + host->get_name() + "': property " + key + "=\"" + text + "\" is no amount; expected one like " + example);
+        throw bad_property("host '" + host->get_name() + "': property " + key + "=\"" + text + "\" is no amount; expected one like " +
+                           example);
     return value;
+}
+
+/* wattage_per_state is "Idle:AllCores" or "Idle:Epsilon:AllCores" for each state, states separated by commas. */
+void fill_watts(struct platform_host *out, sg4::Host *host)
+{
+    const char *text = host->get_property("wattage_per_state");
+    out->has_watts = text != nullptr;
+    if (!text)
+        return;
+    std::string state(text, strcspn(text, ","));
+    char *rest = nullptr;
+    out->idle_watts = strtod(state.c_str(), &rest);
+    const char *last = strrchr(state.c_str(), ':');
+    out->busy_watts = last ? strtod(last + 1, &rest) : NAN;
+    if (!last || *rest || !(out->idle_watts >= 0) || !(out->busy_watts >= 0))
+        throw bad_property("host '" + host->get_name() + "': property wattage_per_state=\"" + text +
+                           "\" is none; expected one like 50:400");
 }
 
 void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
@@ -137,7 +156,7 @@ void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
         out->peak[precision] = amount_property(host, (std::string("peak_") + precisions[precision]).c_str(), "312Tf");
     out->memory = amount_property(host, "memory", "80GiB");
     out->memory_bandwidth = amount_property(host, "memory_bandwidth", "2039GBps");
-    out->has_watts = host->get_property("wattage_per_state") != nullptr;
+    fill_watts(out, host);
     out->handle = host;
 }
 
@@ -190,12 +209,12 @@ void fill_links(struct platform *platform, sg4::Engine *engine, loaded *loaded)
     std::sort(links.begin(), links.end(),
               [](const sg4::Link *left, const sg4::Link *right) { return strverscmp(left->get_cname(), right->get_cname()) < 0; });
     platform->link_count = static_cast<uint32_t>(links.size());
-    platform->links =
-        static_cast<struct platform_link *>(arena_array(loaded->arena, links.size() + 1, sizeof(struct platform_link)));
+    platform->links = static_cast<struct platform_link *>(arena_array(loaded->arena, links.size() + 1, sizeof(struct platform_link)));
     for (uint32_t index = 0; index < platform->link_count; index++) {
         sg4::Link *link = links[index];
         loaded->link_index[link] = index;
-        platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(), link->get_latency(), sharing_of(link)};
+        platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(), link->get_latency(),
+                                  sharing_of(link)};
     }
 }
 
