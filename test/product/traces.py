@@ -61,7 +61,7 @@ def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
         out = pathlib.Path(temporary) / "out"
-        tool.run(binary, "compare", tool.ROOT / "scenarios" / "demo.yaml", "--schedules", ",".join(SCHEDULES), "-o", out, "--trace",
+        tool.run(binary, "compare", tool.ROOT / "scenarios" / "demo.yaml", "--set", "fold=off", "--schedules", ",".join(SCHEDULES), "-o", out, "--trace",
                  "paje,chrome,csv", "--picture", "svg,png,pdf", "--report", "--quiet")
         summaries = []
         for schedule in SCHEDULES:
