@@ -46,7 +46,7 @@ struct platform_route {
 enum { PLATFORM_PROTOCOLS = 3, PLATFORM_COLLECTIVES = 8 };
 
 struct platform_protocol {
-    const char *name;
+    const char *name;  /* low, middle or bulk; NULL: none */
     double start;      /* seconds */
     double latency;    /* ratio */
     double efficiency; /* ratio */
@@ -56,6 +56,8 @@ enum platform_in_network { PLATFORM_REDUCES_NOWHERE, PLATFORM_REDUCES_IN_NODE /*
 
 struct platform_library {
     double launch[PLATFORM_COLLECTIVES]; /* seconds, by enum stagesim_collective */
+    double launch_default;               /* of the kinds that are not given */
+    bool launch_given[PLATFORM_COLLECTIVES];
     struct platform_protocol protocols[PLATFORM_PROTOCOLS];
     uint32_t protocol_count; /* 0: one without start whose ratios are 1 */
     enum platform_in_network in_network;

@@ -3,6 +3,7 @@
 #include "analysis/json_writer.h"
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
+#include "simulator/collectives/algorithm.h"
 #include "simulator/command.h"
 #include "simulator/engine.h"
 #include "simulator/paths.h"
@@ -71,6 +72,13 @@ static void add_collectives(struct items *items)
     add(items, "all-to-all", "every rank sends a part of its buffer to every other", NULL);
     add(items, "broadcast", "every rank gets one rank's buffer", NULL);
     add(items, "reduce", "one rank gets the sum of all ranks' buffers", NULL);
+    add(items, "send-receive", "every rank sends to the next and receives from the one before", NULL);
+}
+
+static void add_algorithms(struct items *items)
+{
+    for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
+        add(items, (*algorithm)->name, (*algorithm)->summary, NULL);
 }
 
 /* The first line of a model's file, where it is a comment. */
@@ -151,7 +159,7 @@ static const struct list {
     void (*text)(FILE *out), (*json)(FILE *out);
 } lists[] = {
     {.name = "schedules", .add = add_schedules},     {.name = "workloads", .add = add_workloads},
-    {.name = "collectives", .add = add_collectives}, {.name = "presets", .text = preset_list_text, .json = preset_list_json},
+    {.name = "collectives", .add = add_collectives}, {.name = "algorithms", .add = add_algorithms}, {.name = "presets", .text = preset_list_text, .json = preset_list_json},
     {.name = "models", .add = add_models},           {.name = "engines", .add = add_engines},
 };
 
@@ -201,7 +209,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_list = {
     .name = "list",
-    .arguments = "schedules|workloads|collectives|presets|models|engines [--format text|json]",
+    .arguments = "schedules|workloads|collectives|algorithms|presets|models|engines [--format text|json]",
     .summary = "lists what a scenario can name, each with a line of explanation",
     .help = "  --format FORMAT   text or json (text); json gives the schedules' options and sources too\n\n"
             "example:\n  stagesim list schedules\n",

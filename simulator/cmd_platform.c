@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim platform: platforms from products, from topology files, and pictures of them. */
-#include "analysis/output.h"
-#include "simulator/arena.h"
 #include "simulator/diagnostics.h"
-#include "simulator/paths.h"
 #include "simulator/platform_command.h"
 #include "simulator/quantity.h"
+#include "simulator/result.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,37 +43,9 @@ const struct preset *platform_read_preset(const struct command *command, const c
     return NULL;
 }
 
-static int report(const struct fault *fault, int code)
-{
-    fprintf(stderr, "stagesim platform: %s\n", fault->text);
-    return code;
-}
-
-static int write_file(const char *path, bool (*write)(FILE *out, void *user, struct fault *fault), void *user)
-{
-    struct fault fault = {""};
-    struct arena *arena = arena_create();
-    struct output *output = output_create(path_directory(path, arena), &fault);
-    FILE *out = output ? output_open(output, path_name(path, "", arena), &fault) : NULL;
-    bool written = out && write(out, user, &fault);
-    bool done = written && output_commit(output, &fault);
-    if (!written)
-        output_abort(output);
-    arena_destroy(arena);
-    return done ? EXIT_DONE : report(&fault, written ? EXIT_FAILED : EXIT_BAD_INPUT);
-}
-
 int platform_write_result(const char *path, bool (*write)(FILE *out, void *user, struct fault *fault), void *user)
 {
-    struct fault fault = {""};
-    if (path)
-        return write_file(path, write, user);
-    if (!write(stdout, user, &fault))
-        return report(&fault, EXIT_BAD_INPUT);
-    if (!fflush(stdout) && !ferror(stdout))
-        return EXIT_DONE;
-    fault_set(&fault, "standard output: %s", strerror(errno));
-    return report(&fault, EXIT_FAILED);
+    return result_write("platform", path, write, user);
 }
 
 /* ---- generate ---- */

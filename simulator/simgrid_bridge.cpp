@@ -2,6 +2,7 @@
 /* The one C++ file: loads a platform and runs the engine under try, and reaches the few things that SimGrid offers to C++
  * only. Everything else uses SimGrid's C API. */
 extern "C" {
+#include "platforms/library.h"
 #include "simulator/arena.h"
 #include "simulator/diagnostics.h"
 }
@@ -237,6 +238,30 @@ void find_route(struct platform *platform, uint32_t from, uint32_t to, struct pl
     *route = {latency, bandwidth, static_cast<uint32_t>(loaded->route_links.size()), loaded->route_links.data()};
 }
 
+void read_library(struct platform_library *library, const std::unordered_map<std::string, std::string> *properties,
+                  const std::string &owner)
+{
+    std::vector<std::pair<std::string, std::string>> ordered(properties->begin(), properties->end());
+    std::sort(ordered.begin(), ordered.end()); /* the first mistake is the same one every time */
+    for (const auto &[key, value] : ordered) {
+        struct fault fault = {""};
+        if (library_owns(key.c_str()) && !library_set(library, key.c_str(), value.c_str(), &fault))
+            throw bad_property(owner + ": " + fault.text);
+    }
+}
+
+/* The collective library's properties: on the outermost zones, or, as in a <cluster>, on the hosts. */
+void fill_library(struct platform *platform, sg4::Engine *engine, const std::vector<sg4::Host *> &hosts)
+{
+    if (!hosts.empty())
+        read_library(&platform->library, hosts[0]->get_properties(), "host '" + hosts[0]->get_name() + "'");
+    const sg4::NetZone *root = engine->get_netzone_root();
+    read_library(&platform->library, root->get_properties(), "zone '" + root->get_name() + "'");
+    for (const sg4::NetZone *zone : root->get_children())
+        read_library(&platform->library, zone->get_properties(), "zone '" + zone->get_name() + "'");
+    library_complete(&platform->library);
+}
+
 struct platform *load(const char *file, struct arena *arena)
 {
     sg4::Engine *engine = sg4::Engine::get_instance();
@@ -261,6 +286,7 @@ struct platform *load(const char *file, struct arena *arena)
     for (size_t i = 0; i < hosts.size(); i++)
         platform->hosts[i].varies = varies;
     fill_links(platform, engine, kept);
+    fill_library(platform, engine, hosts);
     return platform;
 }
 
