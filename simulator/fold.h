@@ -24,7 +24,7 @@
 struct arena;
 
 /* Ghost of a message: position.operation number `operation` of the folding; GHOST_NONE: the message has none. */
-enum { GHOST_NONE = UINT32_MAX };
+#define GHOST_NONE UINT32_MAX
 
 struct folding {
     uint32_t slices, classes; /* classes 0: nothing is folded */
