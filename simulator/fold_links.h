@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SLICE_NONE = UINT32_MAX, SLICE_MANY = UINT32_MAX - 1 };
+#define SLICE_NONE UINT32_MAX
+#define SLICE_MANY (UINT32_MAX - 1)
 
 /* Two numbers, sorted by the first. */
 struct fold_pair {
