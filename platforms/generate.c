@@ -4,6 +4,7 @@
 #include "platforms/xml.h"
 #include "simulator/arena.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Full routing tables grow with the square of the devices; a larger star is written as a Floyd zone around its switch. */
@@ -283,9 +284,20 @@ static void write_cluster(FILE *out, const struct design *design)
     fputs("  </cluster>\n", out);
 }
 
+/* SimGrid finds the routes of a Floyd zone in the cube of its children: seconds for a thousand of them. */
+static bool check_routing(const struct design *design, struct fault *fault)
+{
+    double limit = 4e9, nodes = design->nodes, pod = design->fabric.pod < nodes ? design->fabric.pod : nodes, pods = ceil(nodes / pod);
+    if (design->fabric.kind != FABRIC_SWITCHED || pods * pow(pod + 1, 3) + pow(pods + 1, 3) <= limit)
+        return true;
+    double best = ceil(pow(1.5 * nodes * nodes, 0.2)); /* makes the sum of both cubes least */
+    return fault_set(fault, "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try --pod %.0f", design->nodes,
+                     design->fabric.pod, best < 64 ? 64 : best);
+}
+
 static bool write_nodes(FILE *out, struct layout *layout, struct fault *fault)
 {
-    if (!layout_routes(layout, fault))
+    if (!check_routing(layout->design, fault) || !layout_routes(layout, fault))
         return false;
     if (layout->design->nodes > 1 && !layout->has_port)
         return fault_set(fault, "the node has no network interface, so several nodes cannot be joined: use one node");

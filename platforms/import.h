@@ -62,8 +62,9 @@ struct import_numa {
 
 struct import {
     struct arena *arena;
-    const char *source;  /* "hwloc 2.13.0 XML", ... */
-    const char *product; /* of the machine, or NULL */
+    const char *source;    /* "hwloc 2.13.0 XML", ... */
+    const char *product;   /* of the machine, or NULL */
+    const char *processor; /* as the system calls it, or NULL */
     uint32_t place_count, gpu_count, nic_count, numa_count, finding_count;
     struct import_place *places; /* parents before children */
     struct import_gpu *gpus;     /* in the order of their bus ids, which is the order of ranks */

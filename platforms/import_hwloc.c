@@ -436,11 +436,13 @@ static void find_sockets(struct reader *reader)
     hwloc_obj_t package = hwloc_get_next_obj_by_type(reader->topology, HWLOC_OBJ_PACKAGE, NULL);
     if (!package)
         return;
-    const char *family = hwloc_obj_get_info_by_name(package, "CPUFamilyNumber"),
+    const char *model = hwloc_obj_get_info_by_name(package, "CPUModel"), *family = hwloc_obj_get_info_by_name(package, "CPUFamilyNumber"),
                *number = hwloc_obj_get_info_by_name(package, "CPUModelNumber");
-    reader->import->socket_link = socket_link_of(
-        hwloc_obj_get_info_by_name(package, "CPUVendor"), hwloc_obj_get_info_by_name(package, "CPUModel"),
-        family ? (unsigned)strtoul(family, NULL, 10) : 0, number ? (unsigned)strtoul(number, NULL, 10) : 0, &reader->import->socket_source);
+    if (model)
+        reader->import->processor = arena_copy(reader->import->arena, model);
+    reader->import->socket_link =
+        socket_link_of(hwloc_obj_get_info_by_name(package, "CPUVendor"), model, family ? (unsigned)strtoul(family, NULL, 10) : 0,
+                       number ? (unsigned)strtoul(number, NULL, 10) : 0, &reader->import->socket_source);
 }
 
 static bool read_topology(struct import *import, hwloc_topology_t topology, const struct import_options *options, struct fault *fault)

@@ -85,6 +85,22 @@ static void assume_nvlink(struct import *import, unsigned generation)
                 one);
 }
 
+/* V100 nodes of POWER9 reach the processor over NVLink, which hwloc does not show: 2 bricks to each of six GPUs (Summit), 3 to each
+ * of four (Sierra, Lassen). PCI Express is a slow way for management there. */
+static void add_power9_links(struct import *import)
+{
+    double bricks = import->gpu_count == 6 ? 2 : import->gpu_count == 4 ? 3 : 0;
+    if (!import->processor || strncmp(import->processor, "POWER9", 6) != 0 || bricks == 0)
+        return;
+    for (uint32_t i = 0; i < import->gpu_count; i++)
+        if (!import->gpus[i].model || import->gpus[i].model->nvlink_generation != 2 || import->gpus[i].socket_bandwidth > 0)
+            return;
+    for (uint32_t i = 0; i < import->gpu_count; i++)
+        import->gpus[i].socket_bandwidth = 25 * bricks;
+    import_find(import, IMPORT_TABLE, "nvlink between GPUs and their sockets: %g of 25 GB/s each, as POWER9 nodes with %u V100 have",
+                bricks, import->gpu_count);
+}
+
 /* More than all links of the model together: the figures of a pair cannot be right. */
 static void check_sums(struct import *import)
 {
@@ -102,6 +118,7 @@ static void check_sums(struct import *import)
 
 void import_complete_links(struct import *import)
 {
+    add_power9_links(import);
     unsigned generation = import->gpu_count ? import->gpus[0].model ? import->gpus[0].model->nvlink_generation : 0 : 0;
     bool one_kind = generation && all_are(import, import->gpus[0].model->name);
     if (!has_links(import)) {

@@ -71,6 +71,8 @@ Test(generate, refusals)
         {{"toaster", 2, 0, 0, 0}, "there is no preset 'toaster'; 'stagesim list presets' shows what there is"},
         {{"dgx-a100", 0, 0, 0, 0}, "a platform has at least one node"},
         {{"dgx-a100", 70000, 0, 0, 0}, "70000 nodes of 8 devices: a platform has 1 to 65536 nodes and at most 1048576 devices"},
+        {{"dgx-a100", 65536, 0, 0, 0}, "65536 nodes in pods of 20: SimGrid would take minutes to find the routes; try --pod 92"},
+        {{"dgx-a100", 4000, 0, 4000, 0}, "4000 nodes in pods of 4000: SimGrid would take minutes to find the routes; try --pod 64"},
         {{"dgx-a100", 2, 9, 0, 0}, "a node of dgx-a100 has 1 to 8 devices, not 9"},
         {{"summit", 2, 4, 0, 0}, "a node of summit has 6 devices, not 4"},
         {{"summit", 5000, 0, 0, 0}, "summit has at most 4608 nodes, not 5000"},

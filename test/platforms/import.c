@@ -285,6 +285,26 @@ Test(import, shared_uplink)
     arena_destroy(arena);
 }
 
+/* On POWER9 the way to the processor is NVLink, which no file shows; PCI Express is narrow. */
+Test(import, power9)
+{
+    struct arena *arena = arena_create();
+    const char *devices = arena_print(arena, "%s%s", two_gpus("Tesla V100-SXM2-16GB", 1.97, arena),
+                                      arena_print(arena, "%s%s", gpu_text(3, 2, "Tesla V100-SXM2-16GB", "", 1.97, arena),
+                                                  gpu_text(4, 3, "Tesla V100-SXM2-16GB", "", 1.97, arena)));
+    char *text = arena_copy(arena, hwloc_text("2.8.0", devices, "", arena));
+    char *marker = strstr(text, "<object type=\"NUMANode\"");
+    const char *info = "<info name=\"CPUModel\" value=\"POWER9, altivec supported\"/>\n";
+    const char *whole = arena_print(arena, "%.*s%s%s", (int)(marker - text), text, info, marker);
+    const struct import *import = from_text(whole, &plain, arena);
+    cr_assert(near(import->gpus[3].socket_bandwidth, 75));
+    struct node_step steps[8];
+    cr_assert(eq(u32, node_route(import->node, 0, 3, steps, 8), 2));
+    cr_assert(near(import->node->cables[steps[0].cable].bandwidth, 60e9));
+    cr_assert(has_finding(import, IMPORT_TABLE, "3 of 25 GB/s each, as POWER9 nodes with 4 V100 have"));
+    arena_destroy(arena);
+}
+
 Test(import, partitions)
 {
     struct arena *arena = arena_create();
