@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""examples.py STAGESIM PAGE... [--update]: what the pages show is what the program prints.
+"""examples.py STAGESIM PAGE|FOLDER... [--update]: what the pages show is what the program prints.
 
 In a ```console block every line `$ COMMAND` is run, in a folder with the shipped scenarios and platforms, and its output must be the
-lines that follow. `$ cat FILE` makes the file from those lines. --update writes the output into the pages. Links between
-pages are followed as well.
+lines that follow; blocks that show no output at all are left alone. `$ cat FILE` makes the file from those lines. --update writes the
+output into the pages. Links between pages are followed as well.
 """
 import os
 import pathlib
@@ -40,6 +40,8 @@ def run(command, shown, folder, environment):
 def check_examples(page, folder, environment, update):
     text, faults = page.read_text(), 0
     for block in re.findall(r"^```console\n(.*?)^```$", text, flags=re.M | re.S):
+        if not any(shown for _, shown in pieces(block)):
+            continue
         made = ""
         for command, shown in pieces(block):
             output = run(command, shown, folder, environment)
@@ -66,13 +68,14 @@ def check_links(page):
 def main():
     update = "--update" in sys.argv
     binary, *pages = [os.path.abspath(argument) for argument in sys.argv[1:] if argument != "--update"]
+    pages = [page for path in map(pathlib.Path, pages) for page in (sorted(path.glob("*.md")) if path.is_dir() else [path])]
     faults = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder, programs = pathlib.Path(temporary) / "work", pathlib.Path(temporary) / "bin"
         programs.mkdir()
         (programs / "stagesim").symlink_to(binary)
         environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "LC_ALL": "C"}
-        for page in map(pathlib.Path, pages):
+        for page in pages:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             for name in ("scenarios", "platforms"):
