@@ -31,6 +31,7 @@ static const struct {
     [STAGESIM_FIELD_TIMES] = {"time or list", sizeof(struct stagesim_list), QUANTITY_TIME, "s"},
     [STAGESIM_FIELD_BYTES_LIST] = {"size or list", sizeof(struct stagesim_list), QUANTITY_BYTES, "B"},
     [STAGESIM_FIELD_NAMES] = {"word or list", sizeof(unsigned), QUANTITY_RATIO, ""},
+    [STAGESIM_FIELD_COUNTS] = {"count or list", sizeof(struct stagesim_list), QUANTITY_RATIO, ""},
 };
 
 const char *fields_type_name(enum stagesim_field_type type)
@@ -90,6 +91,7 @@ static const char *expected(const struct fields_reader *reader, const struct sta
 {
     switch (field->type) {
     case STAGESIM_FIELD_COUNT:
+    case STAGESIM_FIELD_COUNTS:
         return "a plain integer such as 8";
     case STAGESIM_FIELD_FLAG:
         return "true or false";
@@ -165,6 +167,16 @@ static bool read_count(const struct fields_reader *reader, const struct stagesim
     return true;
 }
 
+static bool read_whole(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
+                       double *value)
+{
+    uint64_t count;
+    if (!read_count(reader, field, key, node, &count))
+        return false;
+    *value = (double)count;
+    return true;
+}
+
 static bool read_list(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
                       struct stagesim_list *list)
 {
@@ -178,7 +190,8 @@ static bool read_list(const struct fields_reader *reader, const struct stagesim_
     }
     const struct node *entry = scalar ? node : node->first;
     for (size_t i = 0; i < count; i++, entry = entry->next)
-        good &= read_number(reader, field, key, entry, &values[i]);
+        good &= field->type == STAGESIM_FIELD_COUNTS ? read_whole(reader, field, key, entry, &values[i])
+                                                     : read_number(reader, field, key, entry, &values[i]);
     if (good)
         *list = (struct stagesim_list){.count = count, .values = values};
     return good;
@@ -256,6 +269,7 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
         return read_count(reader, field, key, node, value);
     case STAGESIM_FIELD_TIMES:
     case STAGESIM_FIELD_BYTES_LIST:
+    case STAGESIM_FIELD_COUNTS:
         return read_list(reader, field, key, node, value);
     case STAGESIM_FIELD_FLAG:
         return read_flag(reader, key, node, value);

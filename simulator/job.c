@@ -6,6 +6,7 @@
 #include "schedules/plan_file.h"
 #include "simulator/arena.h"
 #include "simulator/folded_run.h"
+#include "simulator/paths.h"
 #include "workloads/pipeline.h"
 
 #include <assert.h>
@@ -226,6 +227,38 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     return true;
 }
 
+/* ---- the device, and figures for the report ---- */
+
+static struct stagesim_device api_device(const struct stagesim_job *job, uint32_t position)
+{
+    const struct platform_host *host = &job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]];
+    struct stagesim_device device = {
+        .model = host->model, .speed = host->speed, .memory = host->memory, .memory_bandwidth = host->memory_bandwidth};
+    memcpy(device.peak, host->peak, sizeof device.peak);
+    return device;
+}
+
+static double api_micro_batch_size(const struct stagesim_job *job)
+{
+    return (double)job->scenario->micro_batch_size;
+}
+
+static unsigned api_recompute(const struct stagesim_job *job)
+{
+    return job->scenario->recompute;
+}
+
+static const char *api_efficiency_table(struct stagesim_job *job, const char *model)
+{
+    return path_find_installed(INSTALLED_EFFICIENCY, model, ".csv", job->arena);
+}
+
+static void api_declare(struct stagesim_job *job, const struct stagesim_figures *figures)
+{
+    if (figures->size == sizeof *figures)
+        job->job->figures = *figures;
+}
+
 static const struct stagesim_api api = {
     .abi = STAGESIM_WORKLOAD_ABI,
     .size = sizeof api,
@@ -246,6 +279,11 @@ static const struct stagesim_api api = {
     .wait = api_wait,
     .static_memory = api_static_memory,
     .pipeline = api_pipeline,
+    .device = api_device,
+    .micro_batch_size = api_micro_batch_size,
+    .recompute = api_recompute,
+    .efficiency_table = api_efficiency_table,
+    .declare = api_declare,
 };
 
 /* ---- the job ---- */
@@ -373,6 +411,10 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .workload = scenario->workload->name,
                                     .schedule = scenario->schedule_name,
                                     .micro_batch_size = (double)scenario->micro_batch_size,
+                                    .sequence_length = job->figures.sequence_length,
+                                    .model_flops = job->figures.model_flops,
+                                    .hardware_flops = job->figures.hardware_flops,
+                                    .peak_flops = job->figures.peak_flops,
                                     .asynchronous = job->asynchronous,
                                     .staleness = job->staleness,
                                     .hosts = job->hosts};

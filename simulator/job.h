@@ -14,6 +14,7 @@ struct job {
     struct platform *platform;
     const struct program *program;
     uint32_t *hosts;           /* [rank]: index into the platform's hosts */
+    struct stagesim_figures figures; /* what the workload declared; zero otherwise */
     bool asynchronous;         /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness; /* [position]: updates between the weights used and the newest; NULL when synchronous */
 };

@@ -14,10 +14,12 @@
 /* Relative to the installation prefix, unless the build says otherwise with an absolute path. */
 static const struct {
     const char *variable, *directory;
+    const char *source; /* in the source tree, for executables in a build directory of it; NULL: none */
 } installed[] = {
-    [INSTALLED_PLUGINS] = {"STAGESIM_PLUGINS", STAGESIM_PLUGIN_DIR},
-    [INSTALLED_PLATFORMS] = {"STAGESIM_PLATFORMS", STAGESIM_DATA_DIR "/platforms"},
-    [INSTALLED_MODELS] = {"STAGESIM_MODELS", STAGESIM_DATA_DIR "/models"},
+    [INSTALLED_PLUGINS] = {"STAGESIM_PLUGINS", STAGESIM_PLUGIN_DIR, NULL},
+    [INSTALLED_PLATFORMS] = {"STAGESIM_PLATFORMS", STAGESIM_DATA_DIR "/platforms", "platforms"},
+    [INSTALLED_MODELS] = {"STAGESIM_MODELS", STAGESIM_DATA_DIR "/models", "workloads/models"},
+    [INSTALLED_EFFICIENCY] = {"STAGESIM_EFFICIENCY", STAGESIM_DATA_DIR "/efficiency", "workloads/efficiency"},
 };
 
 const char *path_directory(const char *path, struct arena *arena)
@@ -84,6 +86,10 @@ const char *path_find_installed(enum installed kind, const char *name, const cha
         directory = path_resolve(prefix, installed[kind].directory, arena);
         found = find_in(directory, strlen(directory), name, ending, arena);
     }
+    if (!found && prefix && installed[kind].source) {
+        directory = path_resolve(prefix, installed[kind].source, arena);
+        found = find_in(directory, strlen(directory), name, ending, arena);
+    }
     if (!found) {
         directory = path_resolve(STAGESIM_PREFIX, installed[kind].directory, arena);
         found = find_in(directory, strlen(directory), name, ending, arena);
@@ -128,6 +134,8 @@ const char **path_list_installed(enum installed kind, const char *ending, size_t
     }
     if (prefix)
         list_directory(&listing, path_resolve(prefix, installed[kind].directory, arena));
+    if (prefix && installed[kind].source)
+        list_directory(&listing, path_resolve(prefix, installed[kind].source, arena));
     list_directory(&listing, path_resolve(STAGESIM_PREFIX, installed[kind].directory, arena));
     if (listing.count)
         qsort(listing.names, listing.count, sizeof *listing.names, compare_names);

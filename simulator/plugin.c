@@ -40,7 +40,7 @@ static bool check_fields(const struct stagesim_workload *workload, const char *p
         const char *dot = strchr(field->key, '.');
         if (!*field->key || dot == field->key || (dot && (!dot[1] || strchr(dot + 1, '.'))))
             return fault_set(fault, "%s: '%s' is no field's key; expected 'key' or 'section.key'", path, field->key);
-        if ((unsigned)field->type > STAGESIM_FIELD_NAMES)
+        if ((unsigned)field->type > STAGESIM_FIELD_COUNTS)
             return fault_set(fault, "%s: field '%s' has the unknown type %d", path, field->key, (int)field->type);
         if (field->offset > size || fields_type_size(field->type) > size - field->offset)
             return fault_set(fault, "%s: field '%s' lies outside the %zu bytes of parameters", path, field->key, size);

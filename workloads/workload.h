@@ -37,6 +37,7 @@ enum stagesim_field_type {
     STAGESIM_FIELD_TIMES,      /* struct stagesim_list: one time, or a list of times */
     STAGESIM_FIELD_BYTES_LIST, /* struct stagesim_list: one size, or a list of sizes */
     STAGESIM_FIELD_NAMES,      /* unsigned: one of `names`, or a list of them; bit i is set for names[i] */
+    STAGESIM_FIELD_COUNTS,     /* struct stagesim_list: one plain integer, or a list of them */
 };
 
 /* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
@@ -121,6 +122,42 @@ struct stagesim_static_memory {
 
 struct stagesim_job; /* the job being built; stagesim's own */
 
+/* The host of a rank. */
+struct stagesim_device {
+    const char *model;       /* the platform's property `model`; NULL when not given */
+    double speed;            /* flop/s: the peak of the default precision */
+    double peak[5];          /* flop/s in fp32, tf32, fp16, bf16, fp8; 0 when not given */
+    double memory;           /* bytes; 0 when not given */
+    double memory_bandwidth; /* bytes per second; 0 when not given */
+};
+
+/* What the report derives its figures from; 0: not known. */
+struct stagesim_figures {
+    size_t size;            /* sizeof(struct stagesim_figures) at build time */
+    double sequence_length; /* tokens of a sample */
+    double model_flops;     /* of an iteration, all ranks, recomputation not counted */
+    double hardware_flops;  /* the same with recomputation */
+    double peak_flops;      /* flop/s of a rank in the precision in use */
+};
+
+/* What the replicas of a stage share among each other (ZeRO, Rajbhandari et al. 2020) in place of an all-reduce of gradients. */
+enum stagesim_sharding {
+    STAGESIM_SHARD_NOTHING,
+    STAGESIM_SHARD_OPTIMIZER,  /* 1: reduce-scatter of gradients, all-gather of weights after the optimizer */
+    STAGESIM_SHARD_GRADIENTS,  /* 2: the reduce-scatter after every backward */
+    STAGESIM_SHARD_PARAMETERS, /* 3: also an all-gather of weights before every forward and backward, none after the optimizer */
+};
+
+/* A part of a stage: a layer or a block of one. Parts run one after the other, in a backward in reverse. Meanings are those
+ * of the arrays of struct stagesim_pipeline. */
+struct stagesim_part {
+    uint32_t layer; /* STAGESIM_NONE: none */
+    double forward, backward, weight;
+    double forward_flops, backward_flops, weight_flops;
+    double forward_tensor, backward_tensor, forward_buffers, backward_buffers;
+    double gradient;
+};
+
 /* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first; an array that
  * is NULL means all zero. Times are those of one whole micro-batch in one stage, backward includes weight. */
 struct stagesim_pipeline {
@@ -136,6 +173,23 @@ struct stagesim_pipeline {
     const double *weight_activation; /* the part of `activation` that W still needs after B; NULL: half of it */
     const double *parameter;  /* bytes of one copy of the stage's weights */
     const double *optimizer_state;
+    /* Tensor-parallel communication after a stage's forward and backward of one micro-batch, along the axis `tensor`: the
+     * stage's message and the worker's next computation wait for it. */
+    const double *forward_tensor, *backward_tensor;   /* bytes of all buffers together, with nccl-tests' meaning */
+    const double *forward_buffers, *backward_buffers; /* buffers, moved one after the other */
+    enum stagesim_collective tensor_collective;
+    /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. A backward that completes a
+     * gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it. */
+    const struct stagesim_part *const *parts;
+    const uint32_t *part_counts;
+    bool fine;          /* every forward and backward (but halves and blocks) is cut into its parts */
+    bool late_sync;     /* gradients are synchronised after the iteration's last backward, not as they are complete */
+    double bucket;      /* bytes: parts' gradients are synchronised together until they are as many; 0: each part's alone */
+    enum stagesim_sharding sharding;
+    bool keep_gathered; /* STAGESIM_SHARD_PARAMETERS: weights gathered for a forward are kept for its backward */
+    const double *gathered; /* bytes of a stage's weights as they are gathered; NULL: `parameter` */
+    /* What ranks hold where it differs: bytes of gradients and of buffers per stage; NULL: `gradient`, and none. */
+    const double *gradient_memory, *buffers;
 };
 
 struct stagesim_api {
@@ -181,6 +235,17 @@ struct stagesim_api {
     /* Lowers the scenario's pipeline schedule with these costs: computations, messages, gradient synchronisation and
      * optimizer. False after a mistake was reported. */
     bool (*pipeline)(struct stagesim_job *job, const struct stagesim_pipeline *pipeline);
+
+    /* The host of a position (of its first replica). */
+    struct stagesim_device (*device)(const struct stagesim_job *job, uint32_t position);
+    /* Samples of a micro-batch; 0 when the scenario does not say. */
+    double (*micro_batch_size)(const struct stagesim_job *job);
+    /* What the schedule's section says of recomputation: 0 none, 1 selective, 2 full. */
+    unsigned (*recompute)(const struct stagesim_job *job);
+    /* An installed efficiency table of a device's model, or NULL; valid as long as the job. */
+    const char *(*efficiency_table)(struct stagesim_job *job, const char *model);
+    /* Figures of the job for the report. */
+    void (*declare)(struct stagesim_job *job, const struct stagesim_figures *figures);
 };
 
 /* ---- what a plug-in is ---- */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sources of the lowering share: the state of one lowering, and its steps. */
+#ifndef STAGESIM_PIPELINE_LOWERING_H
+#define STAGESIM_PIPELINE_LOWERING_H
+
+#include "simulator/arena.h"
+#include "workloads/pipeline.h"
+
+static const uint32_t NONE = STAGESIM_NONE;
+
+/* Costs of one part of a stage. */
+struct part_costs {
+    uint32_t forward, backward, input, weight; /* computations: forward; backward whole, or its two parts */
+    uint32_t forward_tensor, backward_tensor;  /* collectives along the tensor axis; NONE: nothing to move */
+    uint32_t gather;                           /* of its weights; NONE: they are not sharded */
+    double gradient;                           /* bytes */
+};
+
+/* Costs of one stage, as indices into the program's cost table. */
+struct stage_costs {
+    uint32_t forward[3];    /* [how many forwards as one]; 1, 2 */
+    uint32_t backward;      /* whole */
+    uint32_t half;          /* a half of it */
+    uint32_t input, weight; /* the parts of a split one */
+    uint32_t released[2];   /* what a backward gives back, no time: whole, input part; for blocks */
+    uint32_t taken;         /* what a forward takes, no time; for stashes that move */
+    uint32_t stash_message;
+    uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
+    uint32_t half_message;
+    uint32_t gradient, optimizer;
+    uint32_t gather;                                          /* of its weights */
+    uint32_t forward_tensor[3], backward_tensor, half_tensor; /* collectives along the tensor axis; NONE: nothing to move */
+    uint32_t group;                                           /* of the replicas of this stage; NONE: nothing to synchronise */
+    uint32_t gather_group;                                    /* the same ranks, for weights: gathers do not queue behind gradients */
+    struct part_costs *parts;                                 /* part_count of them, in the order of the forward */
+    uint32_t part_count;
+};
+
+/* A block costs what its two stages make it cost. */
+struct block_cost {
+    uint32_t forward_stage, backward_stage, cost;
+    bool split;
+};
+
+/* Gradients of several parts, synchronised together. */
+struct bucket_cost {
+    double bytes;
+    uint32_t cost;
+};
+
+/* A stash that is evicted to a partner and fetched back: the operations that mark the moments. */
+struct stash_move {
+    uint32_t evict_own, evict_partner, fetch_partner, fetch_own;
+    uint32_t arrival; /* the receive of the evicted stash at the partner */
+};
+
+/* Operations of the running repetition by (micro-batch, stage): ids at the worker that runs them. */
+struct lowering {
+    const struct plan *plan;
+    const struct stagesim_pipeline *costs;
+    const struct mesh *mesh;
+    struct program_builder *builder;
+    struct arena *arena;
+    struct stage_costs *stages;
+    /* The operations that others wait for, and those that wait for messages; the same where one operation is all of it. */
+    uint32_t *forward, *forward_first;   /* [micro_batch * stages + stage] */
+    uint32_t *backward, *backward_first; /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
+    struct stash_move *moves;            /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
+    uint32_t **released; /* [worker][stage]: the optimizer step or synchronisation that the next use of the weights awaits */
+    uint32_t norm_cost, norm_group, nothing_cost;
+    uint32_t *tensor_groups; /* [worker]: its ranks along the tensor axis; NONE: one */
+    uint32_t repetition;
+    struct block_cost *blocks;
+    size_t block_count, block_capacity;
+    struct bucket_cost *buckets;
+    size_t bucket_count, bucket_capacity;
+};
+
+static inline double at(const double *values, uint32_t stage)
+{
+    return values ? values[stage] : 0;
+}
+
+static inline double chunk(const struct lowering *l)
+{
+    return (double)l->plan->workers / l->plan->stages;
+}
+
+static inline uint32_t add_cost(struct lowering *l, struct stagesim_cost cost)
+{
+    return program_add_cost(l->builder, &cost);
+}
+
+static inline uint32_t per_iteration(const struct lowering *l)
+{
+    return l->plan->micro_batches / l->plan->iterations;
+}
+
+static inline uint32_t iteration_of(const struct lowering *l, const struct slot *slot)
+{
+    return l->repetition + slot->micro_batch / per_iteration(l);
+}
+
+static inline struct stagesim_identity identify(const struct lowering *l, const struct slot *slot, enum stagesim_kind kind)
+{
+    return (struct stagesim_identity){.kind = kind,
+                                      .stage = slot->stage,
+                                      .micro_batch = slot->micro_batch % per_iteration(l),
+                                      .pipeline = slot->pipeline,
+                                      .part = slot->part,
+                                      .layer = NONE,
+                                      .iteration = iteration_of(l, slot)};
+}
+
+static inline size_t cell(const struct lowering *l, const struct slot *slot)
+{
+    return (size_t)slot->micro_batch * l->plan->stages + slot->stage;
+}
+
+/* What remains of the running iteration on one worker. */
+struct worker_state {
+    uint32_t worker;
+    uint32_t *left;  /* [iteration * stages + stage]: gradient slots still to come */
+    uint32_t *slots; /* [iteration]: slots still to come */
+    uint32_t *ready; /* stages whose gradients are complete, in that order */
+    uint32_t *sync;  /* [stage]: the synchronisation, or NONE */
+    bool *owed;      /* [stage]: the synchronisation is launched at the end of the iteration */
+    uint32_t ready_count;
+    uint32_t last;   /* the newest computation, or the collective along the tensor axis that ends it */
+    uint32_t tensor; /* that collective, which the next computation waits for; NONE: none */
+    uint32_t before; /* the computation before the newest; NONE: none */
+    double bucket;   /* bytes of gradients of parts that wait to be synchronised together */
+};
+
+static inline bool completes_gradient(const struct slot *slot)
+{
+    return slot->kind == SLOT_WEIGHT || (slot->kind == SLOT_BACKWARD && !slot->split);
+}
+
+static inline enum plan_sync sync_of(const struct lowering *l, const struct slot *slot)
+{
+    return l->plan->copies[(size_t)slot->pipeline * l->plan->stages + slot->stage].sync;
+}
+
+static inline struct stagesim_identity identify_step(enum stagesim_kind kind, uint32_t stage, uint32_t iteration)
+{
+    return (struct stagesim_identity){.kind = kind, .stage = stage, .micro_batch = NONE, .layer = NONE, .iteration = iteration};
+}
+
+/* ---- pipeline_costs.c ---- */
+
+/* Entries of the cost table and groups of all stages; groups of the workers. */
+void lowering_add_costs(struct lowering *l);
+
+/* ---- pipeline_work.c ---- */
+
+/* A slot, with the one joined to it or NULL, as operations of the worker. */
+void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot, const struct slot *joined);
+
+/* ---- pipeline_sync.c ---- */
+
+/* True where the gradients of a slot are synchronised part by part, as each is complete. */
+bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
+/* Synchronises `bytes` of a stage's gradient after the newest operation. */
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes);
+/* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer steps. */
+void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot);
+
+/* ---- pipeline_messages.c ---- */
+
+/* The messages that a worker sends: activations and gradients between stages. */
+void lowering_add_messages(struct lowering *l, uint32_t worker);
+/* Stashes that are evicted to partners (SLOT_EVICT) or come back (SLOT_FETCH). */
+void lowering_add_stash_messages(struct lowering *l, enum slot_kind kind);
+
+#endif

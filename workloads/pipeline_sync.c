@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/pipeline_lowering.h"
+
+static bool is_last(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
+{
+    return state->left[(size_t)(slot->micro_batch / per_iteration(l)) * l->plan->stages + slot->stage] == 1;
+}
+
+/* Sharded gradients are reduced after every backward, others once in an iteration. */
+static bool syncs_now(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
+{
+    return l->costs->sharding >= STAGESIM_SHARD_GRADIENTS || l->plan->steps_each || is_last(l, state, slot);
+}
+
+/* Workers of several pipelines that hold one stage could complete it in different kinds of slots, of which not all go in parts. */
+bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
+{
+    return l->stages[slot->stage].group != NONE && l->plan->pipelines == 1 && !l->costs->late_sync && sync_of(l, slot) == PLAN_SYNC_EAGER &&
+           slot->part == PART_WHOLE && l->stages[slot->stage].part_count && syncs_now(l, state, slot);
+}
+
+static uint32_t gradient_cost(struct lowering *l, uint32_t stage, double bytes)
+{
+    const struct stage_costs *costs = &l->stages[stage];
+    if (bytes == at(l->costs->gradient, stage))
+        return costs->gradient;
+    for (size_t i = l->bucket_count; i-- > 0;)
+        if (l->buckets[i].bytes == bytes)
+            return l->buckets[i].cost;
+    l->buckets = array_grow(l->buckets, &l->bucket_capacity, l->bucket_count + 1, sizeof *l->buckets);
+    l->buckets[l->bucket_count++] = (struct bucket_cost){bytes, add_cost(l, (struct stagesim_cost){.bytes = bytes})};
+    return l->buckets[l->bucket_count - 1].cost;
+}
+
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes)
+{
+    uint32_t group = l->stages[stage].group;
+    state->owed[stage] = false;
+    state->sync[stage] = NONE;
+    if (group == NONE)
+        return;
+    enum stagesim_collective collective = l->costs->sharding == STAGESIM_SHARD_NOTHING ? STAGESIM_ALL_REDUCE : STAGESIM_REDUCE_SCATTER;
+    struct stagesim_identity identity = identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration);
+    uint32_t id = program_add_collective(l->builder, state->worker, group, collective, identity, gradient_cost(l, stage, bytes));
+    program_add_wait(l->builder, state->worker, id, state->last);
+    state->sync[stage] = l->released[state->worker][stage] = id;
+}
+
+/* Weights that replicas have updated in parts are put together before they are used again. */
+static void add_weight_gather(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, uint32_t updated)
+{
+    const struct stage_costs *costs = &l->stages[stage];
+    if (costs->gather_group == NONE || l->costs->sharding == STAGESIM_SHARD_PARAMETERS)
+        return;
+    struct stagesim_identity identity = identify_step(STAGESIM_PARAMETER_GATHER, stage, iteration);
+    uint32_t id = program_add_collective(l->builder, state->worker, costs->gather_group, STAGESIM_ALL_GATHER, identity, costs->gather);
+    if (updated != NONE)
+        program_add_wait(l->builder, state->worker, id, updated);
+    l->released[state->worker][stage] = id;
+}
+
+static uint32_t add_norm(struct lowering *l, struct worker_state *state, uint32_t iteration)
+{
+    if (l->norm_group == NONE)
+        return NONE;
+    uint32_t id = program_add_collective(l->builder, state->worker, l->norm_group, STAGESIM_ALL_REDUCE,
+                                         identify_step(STAGESIM_OPTIMIZER, NONE, iteration), l->norm_cost);
+    program_add_wait(l->builder, state->worker, id, state->last);
+    for (uint32_t i = 0; i < state->ready_count; i++)
+        if (state->sync[state->ready[i]] != NONE)
+            program_add_wait(l->builder, state->worker, id, state->sync[state->ready[i]]);
+    return id;
+}
+
+static void add_optimizer(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, uint32_t norm)
+{
+    uint32_t awaited = norm != NONE ? norm : state->sync[stage];
+    if (norm != NONE)
+        l->released[state->worker][stage] = norm;
+    if (at(l->costs->optimizer, stage) <= 0) {
+        add_weight_gather(l, state, stage, iteration, awaited);
+        return;
+    }
+    uint32_t id =
+        program_add_compute(l->builder, state->worker, identify_step(STAGESIM_OPTIMIZER, stage, iteration), l->stages[stage].optimizer);
+    if (awaited != NONE)
+        program_add_wait(l->builder, state->worker, id, awaited);
+    if (state->tensor != NONE)
+        program_add_wait(l->builder, state->worker, id, state->tensor);
+    state->tensor = NONE;
+    l->released[state->worker][stage] = NONE; /* the compute stream's order says it */
+    add_weight_gather(l, state, stage, iteration, id);
+}
+
+static void step(struct lowering *l, struct worker_state *state, uint32_t iteration)
+{
+    for (uint32_t i = 0; i < state->ready_count; i++)
+        if (state->owed[state->ready[i]])
+            lowering_add_sync(l, state, state->ready[i], iteration, at(l->costs->gradient, state->ready[i]));
+    uint32_t norm = add_norm(l, state, iteration);
+    for (uint32_t i = 0; i < state->ready_count; i++)
+        add_optimizer(l, state, state->ready[i], iteration, norm);
+    state->ready_count = 0;
+}
+
+/* A gradient that is complete, or with sharded gradients one micro-batch's. */
+static void gradient_ready(struct lowering *l, struct worker_state *state, const struct slot *slot, bool complete)
+{
+    bool in_parts = lowering_syncs_parts(l, state, slot); /* then it is under way already */
+    bool now = (sync_of(l, slot) == PLAN_SYNC_EAGER && !l->costs->late_sync) || !complete;
+    if (complete) {
+        state->ready[state->ready_count++] = slot->stage;
+        state->owed[slot->stage] = !in_parts;
+    }
+    if (now && !in_parts)
+        lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), at(l->costs->gradient, slot->stage));
+}
+
+void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot)
+{
+    uint32_t iteration = slot->micro_batch / per_iteration(l);
+    bool completes = completes_gradient(slot), complete = completes && (is_last(l, state, slot) || l->plan->steps_each);
+    if (completes && (complete || l->costs->sharding >= STAGESIM_SHARD_GRADIENTS))
+        gradient_ready(l, state, slot, complete);
+    state->left[(size_t)iteration * l->plan->stages + slot->stage] -= completes;
+    if (--state->slots[iteration] == 0 || (l->plan->steps_each && completes))
+        step(l, state, l->repetition + iteration);
+}

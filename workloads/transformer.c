@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workload `transformer`: GPT, BERT and Llama in data x tensor x pipeline parallel. The scenario's keys, what has to hold
+ * among them, and the order in which the job is built. */
+#include "workloads/transformer.h"
+
+#include "workloads/workload_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const attentions[] = {"flash", "standard", NULL};
+static const char *const granularities[] = {"stage", "layer", NULL};
+static const char *const balances[] = {"even", "auto", NULL};
+static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
+static const char *const gradient_types[] = {"fp32", "same", NULL};
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
+
+static const struct transformer_parameters defaults = {
+    .model = {.tied = true, .biases = true, .causal = true, .dropout = true, .final_norm = true},
+    .precision = BF16,
+    .scatter_gather = true,
+    .reshard = true,
+    .overlap = true,
+    .bucket = 25e6,
+};
+
+#define MODEL_COUNT(key, need, low, high, text)                                                                                            \
+    {                                                                                                                                      \
+        "model." #key, STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, model.key), need, low, high, NULL, text               \
+    }
+#define MODEL_FLAG(key, text)                                                                                                              \
+    {                                                                                                                                      \
+        "model." #key, STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, model.key), .doc = text                                \
+    }
+#define WORD(key, field, words, text)                                                                                                      \
+    {                                                                                                                                      \
+        key, STAGESIM_FIELD_NAME, offsetof(struct transformer_parameters, field), .names = words, .doc = text                              \
+    }
+#define FLAG(key, field, text)                                                                                                             \
+    {                                                                                                                                      \
+        key, STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, field), .doc = text                                              \
+    }
+
+static const struct stagesim_field fields[] = {
+    WORD("attention", attention, attentions, "flash (never stores scores) or standard; default flash"),
+    WORD("granularity", granularity, granularities,
+         "stage: one operation per forward and backward of a stage; layer: every layer's blocks and collectives; default stage"),
+    {"layers_per_stage", STAGESIM_FIELD_COUNTS, offsetof(struct transformer_parameters, layers_per_stage), false, 0, 10000, NULL,
+     "layers of each stage, the first stage first; their sum is the model's"},
+    WORD("balance", balance, balances,
+         "even: as many layers for every stage; auto: so that the busiest stage has least to do; default even"),
+    FLAG("sequence_parallel", sequence_parallel, "normalisations and residuals are divided along the tensor axis, too; default false"),
+    FLAG("scatter_gather", scatter_gather,
+         "tensor-parallel ranks each send their part of a message between stages, and gather the parts behind it; default true"),
+    WORD("optimizer", optimizer, optimizers, "what is updated with: its state and its time; default adam"),
+    WORD("gradients", gradients, gradient_types, "precision in which gradients are accumulated and reduced; default fp32"),
+    FLAG("distributed_optimizer", distributed_optimizer, "replicas share the optimizer's state and work, as with zero: 1; default false"),
+    {"zero", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, zero), false, 0, 3, NULL,
+     "what replicas share among each other: 1 optimizer state, 2 also gradients, 3 also parameters; default 0"},
+    FLAG("reshard", reshard, "zero: 3 gathers weights again for the backward; default true"),
+    {"bucket", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, bucket), false, 0, 1e15, NULL,
+     "gradients that are synchronised together; default 25MB"},
+
+    MODEL_COUNT(layers, true, 1, 10000, "transformer layers (L)"),
+    MODEL_COUNT(hidden, true, 1, 1 << 20, "width (h)"),
+    MODEL_COUNT(heads, true, 1, 1 << 16, "attention heads (a)"),
+    MODEL_COUNT(kv_heads, false, 1, 1 << 16, "heads of keys and values, of which several queries share one; default heads"),
+    MODEL_COUNT(head_size, false, 1, 1 << 16, "width of a head; default hidden / heads"),
+    MODEL_COUNT(ffn, false, 1, 1 << 24, "inner width of the feed-forward block; default 4 x hidden"),
+    MODEL_FLAG(gated, "the feed-forward block has a third matrix (SwiGLU); default false"),
+    MODEL_COUNT(sequence, true, 1, 1 << 26, "tokens of a sample (s)"),
+    MODEL_COUNT(vocabulary, true, 1, 1 << 26, "entries of the vocabulary as computed with (V)"),
+    MODEL_COUNT(positions, false, 0, 1 << 26, "learned positions; default 0: none, or rotary ones"),
+    MODEL_COUNT(token_types, false, 0, 1 << 16, "learned kinds of tokens (BERT has 2); default 0"),
+    MODEL_FLAG(tied, "the output projection is the token embedding; default true"),
+    MODEL_FLAG(biases, "matrices of the layers have biases; default true"),
+    MODEL_FLAG(causal, "a token sees only those before it; default true"),
+    MODEL_FLAG(dropout, "trained with dropout, whose masks are kept; default true"),
+    WORD("model.norm", model.norm, transformer_norm_names, "normalisation: layer (weight and bias) or rms (weight); default layer"),
+    MODEL_FLAG(embedding_norm, "a normalisation behind the embedding; default false"),
+    MODEL_FLAG(final_norm, "a normalisation before the output; default true"),
+    MODEL_FLAG(pooler, "BERT's pooler, h x h; default false"),
+    MODEL_FLAG(head_transform, "BERT's transform before the output, h x h and a normalisation; default false"),
+    MODEL_FLAG(head_bias, "the output projection has a bias; default false"),
+    MODEL_FLAG(next_sentence, "BERT's next-sentence head, h x 2; default false"),
+    MODEL_COUNT(parameters, false, 1, 1e15, "published number of parameters, which the other keys have to give; default: not checked"),
+
+    WORD("compute.precision", precision, precisions, "of matrix products; default bf16"),
+    {"compute.efficiency", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, efficiency), false, 1e-6, 1, NULL,
+     "one share of the peak for all matrix products, in place of a table; other operators then take no time"},
+    {"compute.table", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, table),
+     .doc = "efficiency table of the GPU; default: the installed one of the platform's GPU model"},
+    {"compute.profile", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, profile),
+     .doc = "measured times of layers, in place of a table"},
+    FLAG("communication.overlap", overlap, "gradients are synchronised while the backward goes on; default true"),
+    {0},
+};
+
+/* ---- what has to hold ---- */
+
+static bool check_divisible(const struct transformer_job *j, const char *key, uint64_t value, const char *what)
+{
+    uint32_t tensor = (uint32_t)j->layout.tensor;
+    if (value % tensor == 0)
+        return true;
+    j->api->error(j->job, key, "%s %llu cannot be divided over %u tensor-parallel ranks", what, (unsigned long long)value, tensor);
+    return false;
+}
+
+/* Keys and values of few heads are repeated on more ranks than heads. */
+static bool check_kv_heads(const struct transformer_job *j)
+{
+    uint64_t heads = j->model.kv_heads;
+    uint32_t tensor = (uint32_t)j->layout.tensor;
+    if (j->model.heads % heads) {
+        j->api->error(j->job, "model.kv_heads", "%llu heads cannot share %llu heads of keys and values evenly",
+                      (unsigned long long)j->model.heads, (unsigned long long)heads);
+        return false;
+    }
+    return tensor % heads == 0 || check_divisible(j, "model.kv_heads", heads, "kv_heads");
+}
+
+static bool check_parameters_count(const struct transformer_job *j)
+{
+    double count = transformer_parameters(&j->model);
+    if (!j->model.parameters || (double)j->model.parameters == count)
+        return true;
+    j->api->error(j->job, "model.parameters", "the shape gives %.0f parameters, not the %llu that are stated", count,
+                  (unsigned long long)j->model.parameters);
+    return false;
+}
+
+static bool check_shape(const struct transformer_job *j)
+{
+    const struct transformer_model *m = &j->model;
+    bool ok = true;
+    if (m->hidden % m->heads && !j->parameters->model.head_size) {
+        j->api->error(j->job, "model.heads", "hidden %llu cannot be divided over %llu heads; give head_size", (unsigned long long)m->hidden,
+                      (unsigned long long)m->heads);
+        ok = false;
+    }
+    ok &= check_divisible(j, "model.heads", m->heads, "heads");
+    ok &= check_kv_heads(j);
+    ok &= check_divisible(j, "model.ffn", m->ffn, "ffn");
+    if (j->layout.sequence_parallel)
+        ok &= check_divisible(j, "sequence_parallel", m->sequence, "the sequence of");
+    return check_parameters_count(j) && ok;
+}
+
+static bool check_job(const struct transformer_job *j)
+{
+    static const char *const unused_axes[] = {"x", "y", "z", "context", "expert", NULL};
+    bool ok = true;
+    for (const char *const *axis = unused_axes; *axis; axis++)
+        if (j->api->axis(j->job, *axis) > 1) {
+            j->api->error(j->job, NULL, "transformer has no axis '%s'; expected data, tensor and pipeline", *axis);
+            ok = false;
+        }
+    if (j->layout.samples <= 0) {
+        j->api->error(j->job, NULL,
+                      "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
+        ok = false;
+    }
+    if (j->parameters->efficiency > 0 && j->parameters->table) {
+        j->api->error(j->job, "compute.efficiency", "efficiency and table are two ways to say the same; expected one of them");
+        ok = false;
+    }
+    return ok;
+}
+
+/* ---- the device ---- */
+
+/* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
+static double find_peak(const struct stagesim_device *device, enum transformer_precision precision)
+{
+    bool any = false;
+    for (int i = 0; i < 5; i++)
+        any |= device->peak[i] > 0;
+    if (device->peak[precision] > 0 || !any)
+        return any ? device->peak[precision] : device->speed;
+    if (precision == FP16 || precision == BF16)
+        return device->peak[precision == FP16 ? BF16 : FP16];
+    return 0;
+}
+
+static bool set_efficiency(struct transformer_job *j, const struct stagesim_device *device)
+{
+    struct fault fault = {""};
+    const struct transformer_parameters *p = j->parameters;
+    const char *table = p->table;
+    if (p->efficiency > 0 || p->profile) {
+        efficiency_constant(&j->efficiency, p->efficiency > 0 ? p->efficiency : 1);
+        j->device.bandwidth = p->profile ? device->memory_bandwidth : 0;
+        return true;
+    }
+    if (!table && device->model)
+        table = j->api->efficiency_table(j->job, device->model);
+    if (!table) {
+        j->api->error(j->job, NULL,
+                      "there is no efficiency table for the GPU '%s' of the platform; give compute.efficiency, compute.table or "
+                      "compute.profile",
+                      device->model ? device->model : "(without a model)");
+        return false;
+    }
+    if (efficiency_read(table, &j->efficiency, &fault))
+        return true;
+    j->api->error(j->job, "compute.table", "%s", fault.text);
+    return false;
+}
+
+static bool set_profile(struct transformer_job *j)
+{
+    struct fault fault = {""};
+    struct layer_time time;
+    if (!j->parameters->profile)
+        return true;
+    bool ok = layer_profile_read(j->parameters->profile, &j->profile, &fault);
+    for (int kind = 0; ok && kind < PROFILE_KINDS; kind++)
+        ok = !j->profile.rows[kind] || layer_profile_at(&j->profile, (enum layer_kind)kind, j->layout.samples, &time, &fault);
+    if (!ok)
+        j->api->error(j->job, "compute.profile", "%s", fault.text);
+    return ok;
+}
+
+static bool set_device(struct transformer_job *j)
+{
+    struct stagesim_device device = j->api->device(j->job, 0);
+    j->device = (struct efficiency_device){
+        .efficiency = &j->efficiency, .peak = find_peak(&device, j->parameters->precision), .bandwidth = device.memory_bandwidth};
+    if (j->device.peak <= 0) {
+        j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its GPUs", precisions[j->parameters->precision]);
+        return false;
+    }
+    return set_profile(j) && set_efficiency(j, &device);
+}
+
+/* ---- building ---- */
+
+static double bytes_of(enum transformer_precision precision)
+{
+    return precision <= TF32 ? 4 : 2; /* fp8 is for the products alone: activations and weights stay in 16 bits */
+}
+
+static void describe_job(struct transformer_job *j)
+{
+    const struct transformer_parameters *p = j->parameters;
+    double element = bytes_of(p->precision);
+    j->model = p->model;
+    transformer_model_complete(&j->model);
+    j->workers = j->api->workers(j->job);
+    j->data = j->api->axis(j->job, "data");
+    j->zero = (uint32_t)(p->zero > 0 ? p->zero : p->distributed_optimizer);
+    j->layout = (struct transformer_layout){.samples = j->api->micro_batch_size(j->job),
+                                            .tensor = j->api->axis(j->job, "tensor"),
+                                            .sequence_parallel = p->sequence_parallel && j->api->axis(j->job, "tensor") > 1,
+                                            .flash = p->attention == ATTENTION_FLASH,
+                                            .element_bytes = element,
+                                            .gradient_bytes = p->gradients ? element : 4,
+                                            .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
+    j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
+}
+
+static void declare(const struct transformer_job *j)
+{
+    double samples = j->layout.samples * j->api->micro_batches(j->job) * j->data, layers = (double)j->model.layers;
+    double model = samples * transformer_flops(&j->model), again = 0;
+    if (j->layout.recompute == TRANSFORMER_FULL)
+        again = layers * transformer_layer_flops(&j->model);
+    else if (j->layout.recompute == TRANSFORMER_SELECTIVE)
+        again = layers * transformer_selective_flops(&j->model);
+    struct stagesim_figures figures = {.size = sizeof figures,
+                                       .sequence_length = (double)j->model.sequence,
+                                       .model_flops = model,
+                                       .hardware_flops = model + samples * again,
+                                       .peak_flops = j->device.peak};
+    j->api->declare(j->job, &figures);
+}
+
+static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
+{
+    struct transformer_job j = {.parameters = parameters, .job = job, .api = api};
+    describe_job(&j);
+    bool ok = check_job(&j);
+    if (!(ok & check_shape(&j)) || !set_device(&j))
+        return false;
+    j.stages = api->stages(job);
+    j.layers = calloc(j.stages, sizeof *j.layers);
+    ok = j.layers && transformer_assign_layers(&j);
+    if (ok)
+        declare(&j);
+    ok = ok && transformer_lower(&j);
+    free(j.layers);
+    return ok;
+}
+
+const struct stagesim_workload transformer_workload = {
+    .abi = STAGESIM_WORKLOAD_ABI,
+    .size = sizeof transformer_workload,
+    .name = "transformer",
+    .summary = "GPT, BERT or Llama in data x tensor x pipeline parallel",
+    .fields = fields,
+    .parameters_size = sizeof(struct transformer_parameters),
+    .defaults = &defaults,
+    .build = build,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workload `transformer`: its parameters, and how its sources hand the job to one another. */
+#ifndef STAGESIM_TRANSFORMER_H
+#define STAGESIM_TRANSFORMER_H
+
+#include "workloads/efficiency.h"
+#include "workloads/layer_profile.h"
+#include "workloads/transformer_memory.h"
+
+enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
+enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
+enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
+enum transformer_precision { FP32, TF32, FP16, BF16, FP8 }; /* in the order of struct stagesim_device.peak */
+
+/* What the field table fills. */
+struct transformer_parameters {
+    struct transformer_model model;
+    unsigned attention, granularity, balance, optimizer, gradients, precision;
+    bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
+    uint64_t zero;
+    struct stagesim_list layers_per_stage;
+    double bucket, efficiency;
+    const char *table, *profile;
+};
+
+/* The job while it is built. */
+struct transformer_job {
+    const struct transformer_parameters *parameters;
+    struct stagesim_job *job;
+    const struct stagesim_api *api;
+    struct transformer_model model;
+    struct transformer_layout layout;
+    struct transformer_state state;
+    struct efficiency efficiency;
+    struct efficiency_device device;
+    struct layer_profile profile; /* rows 0: none */
+    uint32_t stages, workers, data, zero;
+    uint32_t *layers; /* [stage] */
+};
+
+/* ---- transformer_stages.c ---- */
+
+/* Assigns layers to stages: job->layers, as the scenario says, evenly, or balanced. False with the mistake reported. */
+bool transformer_assign_layers(struct transformer_job *job);
+/* What one block costs; `layer`: its number, or STAGESIM_NONE. */
+struct stagesim_part transformer_part(const struct transformer_job *job, enum transformer_block block, uint32_t layer);
+/* Lowers the pipeline with the costs of all stages. False with the mistake reported. */
+bool transformer_lower(const struct transformer_job *job);
+
+/* Parameters of a stage on one rank, before any sharding among replicas. */
+double transformer_stage_parameters(const struct transformer_job *job, uint32_t stage);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operators of a transformer on one rank: what each computes and moves. */
+#ifndef STAGESIM_TRANSFORMER_OPERATORS_H
+#define STAGESIM_TRANSFORMER_OPERATORS_H
+
+#include "workloads/transformer_model.h"
+
+enum transformer_recompute { TRANSFORMER_KEEP, TRANSFORMER_SELECTIVE, TRANSFORMER_FULL }; /* as enum scenario_recompute */
+
+/* How a model is cut and computed. */
+struct transformer_layout {
+    double samples;         /* of a micro-batch */
+    double tensor;          /* ranks that share each layer */
+    bool sequence_parallel; /* normalisations and residuals are divided by `tensor`, too */
+    bool flash;             /* attention as one operator that never stores its scores */
+    double element_bytes;   /* of an activation or weight */
+    double gradient_bytes;  /* of a gradient in the accumulation buffer */
+    enum transformer_recompute recompute;
+};
+
+/* Parts of the model that run one after the other: a layer is an attention block and a feed-forward block. */
+enum transformer_block { BLOCK_INPUT, BLOCK_ATTENTION, BLOCK_FFN, BLOCK_OUTPUT, TRANSFORMER_BLOCKS };
+
+struct transformer_operator {
+    const char *name;
+    bool matrix; /* a matrix product: `flops` are those of matrix units; others only move `bytes` */
+    bool weight; /* the gradient of a weight: may run later than the rest of the backward */
+    double flops, bytes;
+};
+
+enum { TRANSFORMER_OPERATORS_MAX = 32 };
+
+struct transformer_operators {
+    struct transformer_operator items[TRANSFORMER_OPERATORS_MAX];
+    unsigned count;
+};
+
+/* The forward of a block for one micro-batch. */
+void transformer_forward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
+                         struct transformer_operators *out);
+/* Its backward, recomputed operators included. */
+void transformer_backward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
+                          struct transformer_operators *out);
+
+/* Flop of the matrix products in a list; `weight_only`: of weight gradients alone. */
+double transformer_operators_flops(const struct transformer_operators *operators, bool weight_only);
+
+/* Tensor-parallel communication of a block in one direction: buffers of `bytes` that are all-reduced one after the other
+ * (with sequence parallelism each is gathered and scattered instead, which moves as much; the backward gathers inputs once more). */
+struct transformer_exchange {
+    double buffers; /* all-reduces; without a tensor axis 0 */
+    double gathers; /* further all-gathers (or reduce-scatters) of as many bytes */
+    double bytes;   /* of each */
+};
+struct transformer_exchange transformer_exchange_forward(const struct transformer_model *model, const struct transformer_layout *layout,
+                                                         enum transformer_block block);
+struct transformer_exchange transformer_exchange_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+                                                          enum transformer_block block);
+
+#endif

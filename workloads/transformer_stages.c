@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From blocks to stages: which layers a stage holds, and what that costs. */
+#include "workloads/transformer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the cost of a block ---- */
+
+static double block_parameters(const struct transformer_job *j, enum transformer_block block)
+{
+    const struct transformer_model *m = &j->model;
+    double t = j->layout.tensor;
+    switch (block) {
+    case BLOCK_INPUT:
+        return transformer_vocabulary_matrix(m) / t + transformer_input_rest(m);
+    case BLOCK_OUTPUT: /* a tied matrix is held by the first stage, and by the last one if that is another */
+        return (m->tied && j->stages == 1 ? 0 : transformer_vocabulary_matrix(m) / t) + transformer_output_rest(m);
+    default: { /* of a layer's parameters a block has the part of its matrices' flop */
+        double attention = transformer_layer_flops(m) - transformer_attention_flops(m);
+        double ffn = 2 * (double)m->sequence * (m->gated ? 3 : 2) * (double)m->hidden * (double)m->ffn;
+        double part = block == BLOCK_FFN ? ffn / attention : 1 - ffn / attention;
+        return part * (transformer_layer_divided(m) / t + transformer_layer_whole(m));
+    }
+    }
+}
+
+static void set_exchange(const struct transformer_job *j, enum transformer_block block, struct stagesim_part *part)
+{
+    struct transformer_exchange forward = transformer_exchange_forward(&j->model, &j->layout, block);
+    struct transformer_exchange backward = transformer_exchange_backward(&j->model, &j->layout, block);
+    /* An all-gather and a reduce-scatter move as much as one all-reduce of the same buffer. */
+    double halves = j->layout.sequence_parallel ? 2 : 1;
+    part->forward_buffers = halves * forward.buffers + forward.gathers;
+    part->forward_tensor = part->forward_buffers * forward.bytes;
+    part->backward_buffers = halves * backward.buffers + backward.gathers;
+    part->backward_tensor = part->backward_buffers * backward.bytes;
+}
+
+/* Times from the user's profile; a kind that was not measured takes the layers' time by its share of the flop. */
+static void set_profile_times(const struct transformer_job *j, enum transformer_block block, struct stagesim_part *part)
+{
+    struct layer_time layer = {0}, own = {0};
+    struct fault unused = {""};
+    enum layer_kind kind = block == BLOCK_INPUT ? PROFILE_EMBEDDING : block == BLOCK_OUTPUT ? PROFILE_HEAD : PROFILE_LAYER;
+    layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &layer, &unused);
+    double share = transformer_head_flops(&j->model) / transformer_layer_flops(&j->model);
+    if (kind == PROFILE_LAYER)
+        share = 0.5; /* a layer is two blocks */
+    else if (kind == PROFILE_EMBEDDING)
+        share = 0;
+    if (j->profile.rows[kind] && kind != PROFILE_LAYER && layer_profile_at(&j->profile, kind, j->layout.samples, &own, &unused)) {
+        layer = own;
+        share = 1;
+    }
+    bool again = kind == PROFILE_LAYER && j->layout.recompute == TRANSFORMER_FULL;
+    part->forward = share * layer.forward;
+    part->backward = share * (layer.backward + (again ? layer.forward : 0));
+    part->weight = share * layer.backward / 2;
+}
+
+struct stagesim_part transformer_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct stagesim_part part = {.layer = layer};
+    struct transformer_operators forward, backward;
+    transformer_forward(&j->model, &j->layout, block, &forward);
+    transformer_backward(&j->model, &j->layout, block, &backward);
+    part.forward_flops = transformer_operators_flops(&forward, false);
+    part.backward_flops = transformer_operators_flops(&backward, false);
+    part.weight_flops = transformer_operators_flops(&backward, true);
+    part.gradient = block_parameters(j, block) * j->layout.gradient_bytes;
+    set_exchange(j, block, &part);
+    if (j->profile.rows[PROFILE_LAYER]) {
+        set_profile_times(j, block, &part);
+        return part;
+    }
+    part.forward = efficiency_time(&j->device, &forward, NULL);
+    part.backward = efficiency_time(&j->device, &backward, &part.weight);
+    return part;
+}
+
+/* ---- which layers a stage holds ---- */
+
+static bool assign_given(struct transformer_job *j)
+{
+    const struct stagesim_list *given = &j->parameters->layers_per_stage;
+    double sum = 0;
+    if (given->count != j->stages) {
+        j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count, j->stages);
+        return false;
+    }
+    for (uint32_t stage = 0; stage < j->stages; stage++) {
+        j->layers[stage] = (uint32_t)given->values[stage];
+        sum += given->values[stage];
+    }
+    if (sum == (double)j->model.layers)
+        return true;
+    j->api->error(j->job, "layers_per_stage", "the stages have %.0f layers in all, the model has %llu", sum,
+                  (unsigned long long)j->model.layers);
+    return false;
+}
+
+static double block_time(const struct transformer_job *j, enum transformer_block block)
+{
+    struct stagesim_part part = transformer_part(j, block, STAGESIM_NONE);
+    return part.forward + part.backward;
+}
+
+/* Each layer goes to the stage that has least to do so far (the first of equals): with equal layers the busiest stage could
+ * not have less. */
+static void assign_balanced(struct transformer_job *j)
+{
+    double layer = block_time(j, BLOCK_ATTENTION) + block_time(j, BLOCK_FFN);
+    double first = block_time(j, BLOCK_INPUT), last = block_time(j, BLOCK_OUTPUT);
+    for (uint64_t count = 0; count < j->model.layers; count++) {
+        uint32_t best = 0;
+        double least = INFINITY;
+        for (uint32_t stage = 0; stage < j->stages; stage++) {
+            double load = j->layers[stage] * layer + (stage == 0 ? first : 0) + (stage + 1 == j->stages ? last : 0);
+            if (load < least * (1 - 1e-12)) {
+                least = load;
+                best = stage;
+            }
+        }
+        j->layers[best]++;
+    }
+}
+
+bool transformer_assign_layers(struct transformer_job *j)
+{
+    if (j->parameters->layers_per_stage.count)
+        return assign_given(j);
+    if (j->model.layers < j->stages) {
+        j->api->error(j->job, "model.layers", "%llu layers are fewer than the %u stages of the pipeline",
+                      (unsigned long long)j->model.layers, j->stages);
+        return false;
+    }
+    if (j->parameters->balance == BALANCE_AUTO) {
+        assign_balanced(j);
+        return true;
+    }
+    if (j->model.layers % j->stages) {
+        j->api->error(j->job, "model.layers",
+                      "%llu layers cannot be divided evenly over %u stages; give layers_per_stage, or balance: auto, in the section "
+                      "transformer",
+                      (unsigned long long)j->model.layers, j->stages);
+        return false;
+    }
+    for (uint32_t stage = 0; stage < j->stages; stage++)
+        j->layers[stage] = (uint32_t)(j->model.layers / j->stages);
+    return true;
+}
+
+/* ---- stages ---- */
+
+/* All per-stage arrays of struct stagesim_pipeline that the workload fills. */
+enum {
+    FORWARD,
+    BACKWARD,
+    WEIGHT,
+    FORWARD_FLOPS,
+    BACKWARD_FLOPS,
+    WEIGHT_FLOPS,
+    FORWARD_TENSOR,
+    BACKWARD_TENSOR,
+    FORWARD_BUFFERS,
+    BACKWARD_BUFFERS,
+    GRADIENT,
+    OPTIMIZER,
+    MESSAGE,
+    ACTIVATION,
+    PARAMETER,
+    STATE,
+    GATHERED,
+    GRADIENT_MEMORY,
+    BUFFERS,
+    ARRAYS
+};
+
+struct stages {
+    const struct transformer_job *j;
+    double *arrays[ARRAYS];
+    struct stagesim_part **parts;
+    uint32_t *part_counts;
+};
+
+double transformer_stage_parameters(const struct transformer_job *j, uint32_t stage)
+{
+    double sum = j->layers[stage] * (block_parameters(j, BLOCK_ATTENTION) + block_parameters(j, BLOCK_FFN));
+    sum += stage == 0 ? block_parameters(j, BLOCK_INPUT) : 0;
+    return sum + (stage + 1 == j->stages ? block_parameters(j, BLOCK_OUTPUT) : 0);
+}
+
+static struct stagesim_part merge(const struct stagesim_part *a, const struct stagesim_part *b)
+{
+    return (struct stagesim_part){.layer = a->layer,
+                                  .forward = a->forward + b->forward,
+                                  .backward = a->backward + b->backward,
+                                  .weight = a->weight + b->weight,
+                                  .forward_flops = a->forward_flops + b->forward_flops,
+                                  .backward_flops = a->backward_flops + b->backward_flops,
+                                  .weight_flops = a->weight_flops + b->weight_flops,
+                                  .forward_tensor = a->forward_tensor + b->forward_tensor,
+                                  .backward_tensor = a->backward_tensor + b->backward_tensor,
+                                  .forward_buffers = a->forward_buffers + b->forward_buffers,
+                                  .backward_buffers = a->backward_buffers + b->backward_buffers,
+                                  .gradient = a->gradient + b->gradient};
+}
+
+/* Blocks at granularity `layer`, otherwise whole layers; input and output are parts of their own. */
+static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
+{
+    const struct transformer_job *j = s->j;
+    bool fine = j->parameters->granularity == GRANULARITY_LAYER;
+    struct stagesim_part *parts = calloc(2 * (size_t)j->layers[stage] + 2, sizeof *parts);
+    uint32_t count = 0;
+    if (stage == 0)
+        parts[count++] = transformer_part(j, BLOCK_INPUT, STAGESIM_NONE);
+    for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
+        parts[count++] = transformer_part(j, BLOCK_ATTENTION, layer);
+        struct stagesim_part ffn = transformer_part(j, BLOCK_FFN, layer);
+        if (fine)
+            parts[count++] = ffn;
+        else
+            parts[count - 1] = merge(&parts[count - 1], &ffn);
+    }
+    if (stage + 1 == j->stages)
+        parts[count++] = transformer_part(j, BLOCK_OUTPUT, STAGESIM_NONE);
+    s->parts[stage] = parts;
+    s->part_counts[stage] = count;
+}
+
+static void add_up(struct stages *s, uint32_t stage)
+{
+    struct stagesim_part sum = {0};
+    for (uint32_t i = 0; i < s->part_counts[stage]; i++)
+        sum = merge(&sum, &s->parts[stage][i]);
+    const double values[] = {
+        [FORWARD] = sum.forward,
+        [BACKWARD] = sum.backward,
+        [WEIGHT] = sum.weight,
+        [FORWARD_FLOPS] = sum.forward_flops,
+        [BACKWARD_FLOPS] = sum.backward_flops,
+        [WEIGHT_FLOPS] = sum.weight_flops,
+        [FORWARD_TENSOR] = sum.forward_tensor,
+        [BACKWARD_TENSOR] = sum.backward_tensor,
+        [FORWARD_BUFFERS] = sum.forward_buffers,
+        [BACKWARD_BUFFERS] = sum.backward_buffers,
+        [GRADIENT] = sum.gradient,
+    };
+    for (unsigned i = 0; i <= GRADIENT; i++)
+        s->arrays[i][stage] = values[i];
+}
+
+/* Profiles may have measured activations; otherwise the formulas say. */
+static double layer_activation(const struct transformer_job *j)
+{
+    struct layer_time time = {0};
+    struct fault unused = {""};
+    bool measured = j->profile.rows[PROFILE_LAYER] && layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &time, &unused);
+    return measured && time.activation > 0 && j->layout.recompute != TRANSFORMER_FULL ? time.activation
+                                                                                      : transformer_layer_activation(&j->model, &j->layout);
+}
+
+static void set_memory(struct stages *s, uint32_t stage)
+{
+    const struct transformer_job *j = s->j;
+    double count = transformer_stage_parameters(j, stage), activation = j->layers[stage] * layer_activation(j);
+    activation += stage == 0 ? transformer_input_activation(&j->model, &j->layout) : 0;
+    activation += stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0;
+    s->arrays[ACTIVATION][stage] = activation;
+    s->arrays[GATHERED][stage] = count * j->state.weight;
+    s->arrays[PARAMETER][stage] = count * j->state.weight / (j->zero >= 3 ? j->data : 1);
+    s->arrays[GRADIENT_MEMORY][stage] = count * j->state.gradient / (j->zero >= 2 ? j->data : 1);
+    s->arrays[STATE][stage] = count * j->state.optimizer / (j->zero >= 1 ? j->data : 1);
+    struct transformer_layout kept = j->layout;
+    kept.recompute = TRANSFORMER_KEEP;
+    double layer = j->layers[stage] ? count / j->layers[stage] * j->state.weight : 0;
+    /* A layer that is computed again has all its activations for that time; gathered weights of two layers are held. */
+    s->arrays[BUFFERS][stage] =
+        (j->layout.recompute == TRANSFORMER_FULL && j->layers[stage] ? transformer_layer_activation(&j->model, &kept) : 0) +
+        (j->zero >= 3 ? 2 * layer : 0);
+}
+
+static void set_transfers(struct stages *s, uint32_t stage)
+{
+    const struct transformer_job *j = s->j;
+    const struct transformer_parameters *p = j->parameters;
+    double tokens = j->layout.samples * (double)j->model.sequence, bytes = j->layout.element_bytes * tokens * (double)j->model.hidden;
+    bool divided = j->layout.sequence_parallel || p->scatter_gather;
+    s->arrays[MESSAGE][stage] = bytes / (divided ? j->layout.tensor : 1);
+    if (j->layout.tensor > 1 && p->scatter_gather && !j->layout.sequence_parallel && j->layers[stage]) {
+        /* What comes in parts is gathered before it is used. */
+        s->arrays[FORWARD_TENSOR][stage] += stage > 0 ? bytes : 0;
+        s->arrays[FORWARD_BUFFERS][stage] += stage > 0 ? 1 : 0;
+    }
+    double updated = transformer_stage_parameters(j, stage) / (j->zero >= 1 ? j->data : 1);
+    double bytes_moved = updated * j->state.update, chunks = (double)j->workers / j->stages;
+    struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
+    s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->device.bandwidth <= 0
+                                      ? 0
+                                      : efficiency_operator_time(&j->device, &step) + chunks * j->device.efficiency->step;
+}
+
+static void fill(struct stages *s)
+{
+    uint32_t first_layer = 0;
+    for (uint32_t stage = 0; stage < s->j->stages; first_layer += s->j->layers[stage++]) {
+        list_parts(s, stage, first_layer);
+        add_up(s, stage);
+        set_memory(s, stage);
+        set_transfers(s, stage);
+    }
+}
+
+bool transformer_lower(const struct transformer_job *j)
+{
+    struct stages s = {.j = j, .parts = calloc(j->stages, sizeof *s.parts), .part_counts = calloc(j->stages, sizeof *s.part_counts)};
+    for (unsigned i = 0; i < ARRAYS; i++)
+        s.arrays[i] = calloc(j->stages, sizeof *s.arrays[i]);
+    fill(&s);
+    const struct transformer_parameters *p = j->parameters;
+    struct stagesim_pipeline pipeline = {
+        .size = sizeof pipeline,
+        .stages = j->stages,
+        .forward = s.arrays[FORWARD],
+        .backward = s.arrays[BACKWARD],
+        .weight = s.arrays[WEIGHT],
+        .optimizer = s.arrays[OPTIMIZER],
+        .forward_flops = s.arrays[FORWARD_FLOPS],
+        .backward_flops = s.arrays[BACKWARD_FLOPS],
+        .weight_flops = s.arrays[WEIGHT_FLOPS],
+        .message = s.arrays[MESSAGE],
+        .gradient = s.arrays[GRADIENT],
+        .activation = s.arrays[ACTIVATION],
+        .parameter = s.arrays[PARAMETER],
+        .optimizer_state = s.arrays[STATE],
+        .forward_tensor = s.arrays[FORWARD_TENSOR],
+        .backward_tensor = s.arrays[BACKWARD_TENSOR],
+        .forward_buffers = s.arrays[FORWARD_BUFFERS],
+        .backward_buffers = s.arrays[BACKWARD_BUFFERS],
+        .tensor_collective = j->layout.sequence_parallel ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
+        .parts = (const struct stagesim_part *const *)s.parts,
+        .part_counts = s.part_counts,
+        .fine = p->granularity == GRANULARITY_LAYER,
+        .late_sync = !p->overlap,
+        .bucket = p->bucket,
+        .sharding = (enum stagesim_sharding)j->zero,
+        .keep_gathered = !p->reshard,
+        .gathered = s.arrays[GATHERED],
+        .gradient_memory = s.arrays[GRADIENT_MEMORY],
+        .buffers = s.arrays[BUFFERS],
+    };
+    bool ok = j->api->pipeline(j->job, &pipeline);
+    for (uint32_t stage = 0; stage < j->stages; stage++)
+        free(s.parts[stage]);
+    for (unsigned i = 0; i < ARRAYS; i++)
+        free(s.arrays[i]);
+    free(s.parts);
+    free(s.part_counts);
+    return ok;
+}
