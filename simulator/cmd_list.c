@@ -158,9 +158,13 @@ static const struct list {
     void (*add)(struct items *items); /* NULL: a list with columns of its own */
     void (*text)(FILE *out), (*json)(FILE *out);
 } lists[] = {
-    {.name = "schedules", .add = add_schedules},     {.name = "workloads", .add = add_workloads},
-    {.name = "collectives", .add = add_collectives}, {.name = "algorithms", .add = add_algorithms}, {.name = "presets", .text = preset_list_text, .json = preset_list_json},
-    {.name = "models", .add = add_models},           {.name = "engines", .add = add_engines},
+    {.name = "schedules", .add = add_schedules},
+    {.name = "workloads", .add = add_workloads},
+    {.name = "collectives", .add = add_collectives},
+    {.name = "algorithms", .add = add_algorithms},
+    {.name = "presets", .text = preset_list_text, .json = preset_list_json},
+    {.name = "models", .add = add_models},
+    {.name = "engines", .add = add_engines},
 };
 
 static int print_list(const struct list *list, bool json)

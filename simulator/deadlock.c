@@ -101,7 +101,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct text *text, cons
 static void describe(const struct timeline *timeline, struct where at, struct text *text)
 {
     static const char *const nouns[STAGESIM_KINDS] = {
-        [STAGESIM_FORWARD] = "forward",   [STAGESIM_BACKWARD] = "backward", [STAGESIM_WEIGHT] = "weight gradient",
+        [STAGESIM_FORWARD] = "forward",   [STAGESIM_BACKWARD] = "backward",  [STAGESIM_WEIGHT] = "weight gradient",
         [STAGESIM_BLOCK] = "block",       [STAGESIM_ACTIVATION] = "forward", [STAGESIM_GRADIENT] = "backward",
         [STAGESIM_EXCHANGE] = "exchange",
     };

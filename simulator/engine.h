@@ -19,9 +19,9 @@ struct engine_progress {
 struct engine_job {
     const struct program *program;
     struct platform *platform;
-    const uint32_t *hosts;          /* rank r runs on platform->hosts[hosts[r]] */
-    struct timeline *timeline;      /* made for this program, times NaN; the ranks that it has are simulated */
-    const struct folding *folding;  /* how the others are represented; NULL: the timeline has all ranks */
+    const uint32_t *hosts;                  /* rank r runs on platform->hosts[hosts[r]] */
+    struct timeline *timeline;              /* made for this program, times NaN; the ranks that it has are simulated */
+    const struct folding *folding;          /* how the others are represented; NULL: the timeline has all ranks */
     const struct engine_progress *progress; /* NULL: nobody watches */
 };
 

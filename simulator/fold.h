@@ -33,8 +33,8 @@ struct folding {
     char reason[256];         /* classes 0: why nothing is folded */
     uint32_t **ghosts;        /* [position][operation id]: number of its ghost message, GHOST_NONE */
     uint32_t ghost_count;
-    double *ghost_ends;       /* [ghost * ranks + rank]: when the rank's ghost message ended, filled by the engine; shared memory */
-    size_t ghost_bytes;       /* of ghost_ends */
+    double *ghost_ends; /* [ghost * ranks + rank]: when the rank's ghost message ended, filled by the engine; shared memory */
+    size_t ghost_bytes; /* of ghost_ends */
     struct fold_proof *proof;
 };
 

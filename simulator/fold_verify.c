@@ -113,7 +113,8 @@ static bool mark_slice(struct folding *folding, const struct timeline *timeline,
     const struct fold_proof *proof = folding->proof;
     bool marked = false;
     for (size_t i = 0; i < proof->conflicts.count; i++)
-        marked |= mark_against_group(folding, timeline, &proof->senders[proof->conflicts.items[i].link], slice, proof->conflicts.items[i].other);
+        marked |=
+            mark_against_group(folding, timeline, &proof->senders[proof->conflicts.items[i].link], slice, proof->conflicts.items[i].other);
     while (folding->ghost_count && mark_neighbours(folding, timeline, slice))
         marked = true;
     return marked;

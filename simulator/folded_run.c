@@ -30,8 +30,7 @@ static bool attempt(const struct engine *engine, const struct engine_job *job, s
         _exit(0);
     }
     int status = -1;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     job->timeline->activities = outcome->activities;
     return pid > 0 && status == 0 && outcome->ok;
 }

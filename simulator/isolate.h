@@ -10,8 +10,8 @@
 
 /* The child's side. */
 struct isolated {
-    FILE *results; /* what the parent reads afterwards */
-    FILE *console; /* the standard error stream as the user sees it; stderr itself is kept back */
+    FILE *results;       /* what the parent reads afterwards */
+    FILE *console;       /* the standard error stream as the user sees it; stderr itself is kept back */
     volatile int *stage; /* how far the child is, for the parent when it ends abnormally; any meaning that the caller gives it */
 };
 

@@ -10,11 +10,16 @@
 enum { OPTION_ENGINE = 1000, OPTION_SET, OPTION_TRACE, OPTION_PICTURE, OPTION_REPORT, OPTION_QUIET, OPTION_SCHEDULES, OPTION_FORMAT };
 
 static const struct option long_options[] = {
-    {"engine", required_argument, NULL, OPTION_ENGINE},   {"set", required_argument, NULL, OPTION_SET},
-    {"trace", required_argument, NULL, OPTION_TRACE},     {"picture", required_argument, NULL, OPTION_PICTURE},
-    {"report", no_argument, NULL, OPTION_REPORT},         {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"schedules", required_argument, NULL, OPTION_SCHEDULES}, {"format", required_argument, NULL, OPTION_FORMAT},
-    {"output", required_argument, NULL, 'o'},             {NULL, 0, NULL, 0},
+    {"engine", required_argument, NULL, OPTION_ENGINE},
+    {"set", required_argument, NULL, OPTION_SET},
+    {"trace", required_argument, NULL, OPTION_TRACE},
+    {"picture", required_argument, NULL, OPTION_PICTURE},
+    {"report", no_argument, NULL, OPTION_REPORT},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"schedules", required_argument, NULL, OPTION_SCHEDULES},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"output", required_argument, NULL, 'o'},
+    {NULL, 0, NULL, 0},
 };
 
 /* Which letter of `accepted` an option needs; 0: none. */
@@ -99,7 +104,8 @@ bool options_read(const struct command *command, const char *accepted, int argc,
             return false;
         }
         if (option == '?' || (needs(option) && !strchr(accepted, needs(option)))) {
-            command_usage(command, "unknown option '%s'", option == '?' && optopt > 0 && optopt < 256 ? (char[]){'-', (char)optopt, 0} : typed);
+            command_usage(command, "unknown option '%s'",
+                          option == '?' && optopt > 0 && optopt < 256 ? (char[]){'-', (char)optopt, 0} : typed);
             return false;
         }
         if (!read_option(command, option, optarg, arena, options))

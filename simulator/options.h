@@ -25,7 +25,7 @@ struct options {
 
 /* The lines of --help about these options. */
 #define OPTIONS_HELP                                                                                                                       \
-    "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                                       \
+    "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                                        \
     "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; repeatable\n"
 
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and --quiet: o

@@ -16,13 +16,13 @@ struct moment {
 /* One entry per simulated rank, in the order of rank numbers. Replicas that are folded away have no entry of their own. */
 struct timeline {
     const struct program *program;
-    uint32_t rank_count;      /* simulated ranks */
-    uint32_t *ranks;          /* [rank_count]: their rank numbers, ascending */
-    uint32_t *index_of;       /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
-    struct moment **moments;  /* [rank_count][operation id] */
-    uint64_t activities;      /* computations plus transfers that the engine executed */
-    bool shared;              /* moments live in memory shared with child processes */
-    size_t bytes;             /* of the block that holds all moments, moments[0] */
+    uint32_t rank_count;     /* simulated ranks */
+    uint32_t *ranks;         /* [rank_count]: their rank numbers, ascending */
+    uint32_t *index_of;      /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
+    struct moment **moments; /* [rank_count][operation id] */
+    uint64_t activities;     /* computations plus transfers that the engine executed */
+    bool shared;             /* moments live in memory shared with child processes */
+    size_t bytes;            /* of the block that holds all moments, moments[0] */
 };
 
 /* A timeline for all ranks of the program's mesh, times NaN. The caller owns it. */

@@ -11,8 +11,10 @@ struct parameters {
     struct stagesim_list message, gradient, activation, parameters, optimizer_state;
 };
 
+/* clang-format off */
 #define TIMES(name, need, text) {#name, STAGESIM_FIELD_TIMES, offsetof(struct parameters, name), need, 0, 1e12, NULL, text}
 #define BYTES(name, text) {#name, STAGESIM_FIELD_BYTES_LIST, offsetof(struct parameters, name), false, 0, 1e18, NULL, text}
+/* clang-format on */
 
 static const struct stagesim_field fields[] = {
     TIMES(forward, true, "time of the forward of one micro-batch on one worker's share; one time or D times"),

@@ -48,8 +48,9 @@ struct stagesim_list {
 
 /* One key of a section. "key" is in the section named like the workload; "section.key" is in another section of the
  * scenario, for instance "model.layers"; there may be a file's name in the scenario in place of a section, which is then
- * that YAML file's content. Names of stagesim's own sections are refused. A table ends with an entry whose key is NULL. A key that is not given leaves what the parameters
- * held before (see stagesim_workload.defaults). `least` and `most` bound numbers when least < most; both inclusive. */
+ * that YAML file's content. Names of stagesim's own sections are refused. A table ends with an entry whose key is NULL. A key that is not
+ * given leaves what the parameters held before (see stagesim_workload.defaults). `least` and `most` bound numbers when least < most; both
+ * inclusive. */
 struct stagesim_field {
     const char *key;
     enum stagesim_field_type type;
@@ -62,7 +63,8 @@ struct stagesim_field {
 
 /* ---- what a program consists of ---- */
 
-enum stagesim_kind { /* what an operation is for; letters as in operations.csv */
+/* What an operation is for; letters as in operations.csv. */
+enum stagesim_kind {
     STAGESIM_FORWARD,          /* F: forward of a stage and micro-batch */
     STAGESIM_BACKWARD,         /* B: backward, or its input-gradient part where the backward is split */
     STAGESIM_WEIGHT,           /* W: weight-gradient part of a backward */
@@ -167,11 +169,11 @@ struct stagesim_pipeline {
     const double *block;                       /* seconds of a forward and a backward in one block; NULL: their sum */
     const double *optimizer;                   /* seconds, after the stage's gradients are synchronised */
     const double *forward_flops, *backward_flops, *weight_flops;
-    const double *message;    /* bytes of the activation that stage s sends to s+1 (and of its gradient on the way back) */
-    const double *gradient;   /* bytes of the stage's gradient, all-reduced over its replicas */
-    const double *activation; /* bytes stashed from F to B per micro-batch */
+    const double *message;           /* bytes of the activation that stage s sends to s+1 (and of its gradient on the way back) */
+    const double *gradient;          /* bytes of the stage's gradient, all-reduced over its replicas */
+    const double *activation;        /* bytes stashed from F to B per micro-batch */
     const double *weight_activation; /* the part of `activation` that W still needs after B; NULL: half of it */
-    const double *parameter;  /* bytes of one copy of the stage's weights */
+    const double *parameter;         /* bytes of one copy of the stage's weights */
     const double *optimizer_state;
     /* Tensor-parallel communication after a stage's forward and backward of one micro-batch, along the axis `tensor`: the
      * stage's message and the worker's next computation wait for it. */
@@ -222,8 +224,8 @@ struct stagesim_api {
     uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost);
     /* A message: a send at `from` and the receive at `to`. Messages of one (from, to, identity.kind) travel one after the
      * other in the order added. Ids of the two operations are stored where the pointers are not NULL. */
-    void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
-                    uint32_t *send, uint32_t *receive);
+    void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost, uint32_t *send,
+                    uint32_t *receive);
     /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th collective. */
     uint32_t (*collective)(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
                            struct stagesim_identity identity, uint32_t cost);

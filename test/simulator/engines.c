@@ -28,9 +28,9 @@
 
 /* Message and gradient times of about the same order as the computations, so that much overlaps and much queues. */
 static const struct setting settings[] = {
-    {4, 4, 1, 1, 2, 0, 1e9, 0, 0},           {4, 8, 1, 1, 2, 0.01, 1e9, 0, 0},      {8, 32, 1, 1, 2, 0.125, 1e9, 0, 0},
-    {6, 12, 1, 1.5, 2.5, 0, 1e9, 5e8, 0},    {4, 8, 2, 1, 2, 0.01, 1e9, 3e8, 4e9},  {4, 8, 3, 1, 1, 0.02, 1e9, 2e9, 1e9},
-    {2, 4, 4, 1, 2, 0.3, 1e9, 1e8, 1e9},     {8, 16, 2, 0.7, 1.9, 0.05, 1e9, 1e9, 3e9},
+    {4, 4, 1, 1, 2, 0, 1e9, 0, 0},        {4, 8, 1, 1, 2, 0.01, 1e9, 0, 0},          {8, 32, 1, 1, 2, 0.125, 1e9, 0, 0},
+    {6, 12, 1, 1.5, 2.5, 0, 1e9, 5e8, 0}, {4, 8, 2, 1, 2, 0.01, 1e9, 3e8, 4e9},      {4, 8, 3, 1, 1, 0.02, 1e9, 2e9, 1e9},
+    {2, 4, 4, 1, 2, 0.3, 1e9, 1e8, 1e9},  {8, 16, 2, 0.7, 1.9, 0.05, 1e9, 1e9, 3e9},
 };
 
 static double makespan(const struct timeline *timeline)
@@ -57,7 +57,7 @@ static void compare(const struct timeline *left, const struct timeline *right, c
             const struct moment *a = &left->moments[index][id], *b = &right->moments[index][id];
             double worst = fmax(fabs(a->start - b->start), fmax(fabs(a->data_start - b->data_start), fabs(a->end - b->end)));
             CHECK(worst <= 1e-6 * scale, "%s: rank %u operation %u (%s): simgrid %g %g %g, analytic %g %g %g", name, index, id,
-                      kind_name(position->operations[id].kind), a->start, a->data_start, a->end, b->start, b->data_start, b->end);
+                  kind_name(position->operations[id].kind), a->start, a->data_start, a->end, b->start, b->data_start, b->end);
         }
     }
 }
@@ -187,7 +187,7 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     if (setting->message <= 0 && setting->data == 1) {
         double expected = plan_makespan(plan, setting, arena);
         CHECK(fabs(makespan(analytic) - expected) <= 1e-9 * expected, "%s D=%u N=%u: %.12g, plan says %.12g", schedule->name,
-                  setting->workers, setting->micro_batches, makespan(analytic), expected);
+              setting->workers, setting->micro_batches, makespan(analytic), expected);
     }
     timeline_destroy(analytic);
     timeline_destroy(simulated);

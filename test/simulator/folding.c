@@ -49,7 +49,8 @@ static char *write_platform(uint64_t *random, uint32_t hosts, uint32_t per_node)
     const char *policy = chance(random, 15) ? "FATPIPE" : "SHARED";
     uint32_t straggler = chance(random, 15) ? pick(random, hosts) : hosts;
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-          "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n", out);
+          "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n",
+          out);
     for (uint32_t i = 0; i < hosts; i++)
         fprintf(out, "<host id=\"g-%u\" speed=\"%sGf\"/>\n", i, i == straggler ? "0.7" : "1");
     for (uint32_t i = 0; i < hosts; i++)
