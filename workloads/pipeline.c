@@ -13,6 +13,7 @@ static void count_slots(const struct lowering *l, struct worker_state *state)
         uint32_t iteration = slot->micro_batch / per_iteration(l);
         state->slots[iteration]++;
         state->left[(size_t)iteration * l->plan->stages + slot->stage] += completes_gradient(slot);
+        state->used[(size_t)iteration * l->plan->stages + slot->stage] |= completes_gradient(slot);
     }
 }
 
@@ -23,6 +24,7 @@ static void lower_worker(struct lowering *l, uint32_t worker)
     struct arena *scratch = arena_create();
     struct worker_state state = {.worker = worker,
                                  .left = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(uint32_t)),
+                                 .used = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(bool)),
                                  .slots = arena_array(scratch, plan->iterations, sizeof(uint32_t)),
                                  .ready = arena_array(scratch, plan->stages, sizeof(uint32_t)),
                                  .sync = arena_array(scratch, plan->stages, sizeof(uint32_t)),

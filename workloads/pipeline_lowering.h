@@ -121,6 +121,7 @@ static inline size_t cell(const struct lowering *l, const struct slot *slot)
 struct worker_state {
     uint32_t worker;
     uint32_t *left;  /* [iteration * stages + stage]: gradient slots still to come */
+    bool *used;      /* [iteration * stages + stage]: the worker has gradient slots of the stage */
     uint32_t *slots; /* [iteration]: slots still to come */
     uint32_t *ready; /* stages whose gradients are complete, in that order */
     uint32_t *sync;  /* [stage]: the synchronisation, or NONE */

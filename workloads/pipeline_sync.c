@@ -116,6 +116,19 @@ static void gradient_ready(struct lowering *l, struct worker_state *state, const
         lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), at(l->costs->gradient, slot->stage));
 }
 
+/* Stages that the worker holds a copy of but has no micro-batch for in the iteration (one of two directions stays empty when
+ * there are few): their gradient is zero, the copy is kept equal to the others all the same. */
+static void ready_unused(const struct lowering *l, struct worker_state *state, uint32_t iteration)
+{
+    bool *used = &state->used[(size_t)iteration * l->plan->stages];
+    for (uint32_t pipeline = 0; pipeline < l->plan->pipelines; pipeline++)
+        for (uint32_t stage = 0; stage < l->plan->stages; stage++)
+            if (plan_worker(l->plan, pipeline, stage) == state->worker && !used[stage]) {
+                used[stage] = state->owed[stage] = true;
+                state->ready[state->ready_count++] = stage;
+            }
+}
+
 void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
     uint32_t iteration = slot->micro_batch / per_iteration(l);
@@ -123,6 +136,9 @@ void lowering_account(struct lowering *l, struct worker_state *state, const stru
     if (completes && (complete || l->costs->sharding >= STAGESIM_SHARD_GRADIENTS))
         gradient_ready(l, state, slot, complete);
     state->left[(size_t)iteration * l->plan->stages + slot->stage] -= completes;
-    if (--state->slots[iteration] == 0 || (l->plan->steps_each && completes))
+    bool last = --state->slots[iteration] == 0;
+    if (last)
+        ready_unused(l, state, iteration);
+    if (last || (l->plan->steps_each && completes))
         step(l, state, l->repetition + iteration);
 }

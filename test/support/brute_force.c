@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test/support/brute_force.h"
+
+#include "simulator/collectives/collective.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct relaxing {
+    const struct program *program;
+    struct platform *platform;
+    const uint32_t *hosts;
+    struct moment **times; /* [rank][id] */
+    uint32_t *members;
+    bool changed;
+};
+
+static double transfer_seconds(struct relaxing *r, uint32_t from, uint32_t to, double bytes, double steps)
+{
+    struct platform_route route;
+    r->platform->route(r->platform, r->hosts[from], r->hosts[to], &route);
+    return steps * route.latency + bytes / route.bandwidth;
+}
+
+static void update(struct relaxing *r, double *value, double later)
+{
+    r->changed |= later > *value;
+    *value = fmax(*value, later);
+}
+
+/* The k-th message of a stream is the k-th of the opposite one: the receive ends with its send. */
+static void relax_receive(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k)
+{
+    uint32_t sender = mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]);
+    uint32_t sent = r->program->positions[stream->peer].streams[stream->opposite].first + k;
+    struct moment *times = &r->times[rank][stream->first + k];
+    update(r, &times->data_start, r->times[sender][sent].data_start);
+    update(r, &times->end, r->times[sender][sent].end);
+}
+
+/* All flows move from the moment of the last member's arrival. */
+static void relax_collective(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k, const struct operation *operation)
+{
+    const struct group *group = &r->program->groups[stream->peer];
+    uint32_t count = group_size(r->program, group);
+    group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]), r->members);
+    double last = 0, longest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct position *position = &r->program->positions[r->program->mesh->position_of[r->members[i]]];
+        last = fmax(last, r->times[r->members[i]][position->streams[position_group_stream(position, stream->peer)].first + k].start);
+    }
+    double bytes = operation_cost(r->program, operation)->bytes;
+    for (uint32_t i = 0; i < collective_flow_count(operation->collective, count); i++) {
+        struct collective_flow flow = collective_flow(operation->collective, count, bytes, i);
+        longest = fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], flow.bytes, flow.steps));
+    }
+    update(r, &r->times[rank][stream->first + k].data_start, last);
+    update(r, &r->times[rank][stream->first + k].end, last + longest);
+}
+
+static void relax(struct relaxing *r, uint32_t rank, const struct position *position, uint32_t id)
+{
+    const struct operation *operation = &position->operations[id];
+    const struct stream *stream = &position->streams[operation->stream];
+    const struct stagesim_cost *cost = operation_cost(r->program, operation);
+    struct moment *times = &r->times[rank][id];
+    if (id > stream->first)
+        update(r, &times->start, times[-1].end);
+    for (uint32_t i = 0; i < operation->wait_count; i++)
+        update(r, &times->start, r->times[rank][position->waits[operation->first_wait + i]].end);
+    if (stream->type == OPERATION_RECEIVE) {
+        relax_receive(r, rank, stream, id - stream->first);
+    } else if (stream->type == OPERATION_COLLECTIVE) {
+        relax_collective(r, rank, stream, id - stream->first, operation);
+    } else {
+        double seconds = cost->seconds;
+        if (stream->type == OPERATION_SEND)
+            seconds =
+                transfer_seconds(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]), cost->bytes, 1);
+        update(r, &times->data_start, times->start);
+        update(r, &times->end, times->start + seconds);
+    }
+}
+
+bool brute_force(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline)
+{
+    const struct mesh *mesh = program->mesh;
+    struct relaxing r = {program, platform, hosts, timeline->moments, calloc(mesh->ranks, sizeof(uint32_t)), true};
+    uint64_t sweeps = 0, most = 1;
+    for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
+        const struct position *position = &program->positions[mesh->position_of[rank]];
+        most += position->operation_count;
+        for (uint32_t id = 0; id < position->operation_count; id++)
+            r.times[rank][id] = (struct moment){0, 0, 0};
+    }
+    for (; r.changed && sweeps < most; sweeps++) {
+        r.changed = false;
+        for (uint32_t rank = 0; rank < mesh->ranks; rank++)
+            for (uint32_t id = 0; id < program->positions[mesh->position_of[rank]].operation_count; id++)
+                relax(&r, rank, &program->positions[mesh->position_of[rank]], id);
+    }
+    free(r.members);
+    return !r.changed;
+}
