@@ -163,25 +163,27 @@ static uint32_t add_link(struct random *random, struct platform *platform, struc
     return platform->link_count++;
 }
 
-/* Out of and into each node one link; between hosts of a node private ones. */
+/* Out of and into each node one link, to it one of each host; between hosts of a node private ones. */
 static void random_links(struct random *random, struct random_job *job, bool shared, struct arena *arena)
 {
     struct platform *platform = &job->platform;
     uint32_t hosts = platform->host_count, node_size = shared ? random_between(random, 2, 4) : 1;
-    uint32_t *out = arena_array(arena, hosts, sizeof *out), *in = arena_array(arena, hosts, sizeof *in);
+    uint32_t *out = arena_array(arena, hosts, sizeof *out), *in = arena_array(arena, hosts, sizeof *in),
+             *own = arena_array(arena, hosts, sizeof *own);
     static const double latencies[] = {0, 1e-6, 1e-3, 0.03};
     double latency = latencies[random_below(random, 4)];
-    platform->links = arena_array(arena, (size_t)hosts * hosts + 2 * hosts, sizeof *platform->links);
+    platform->links = arena_array(arena, (size_t)hosts * hosts + 3 * hosts, sizeof *platform->links);
     job->routes = arena_array(arena, (size_t)hosts * hosts, sizeof *job->routes);
     for (uint32_t host = 0; shared && host < hosts; host++) {
         out[host] = host % node_size ? out[host - 1] : add_link(random, platform, arena, 1e9, latency);
+        own[host] = add_link(random, platform, arena, 2e9, latency);
         in[host] = host % node_size ? in[host - 1] : add_link(random, platform, arena, 1e9, latency);
     }
     for (uint32_t from = 0; from < hosts; from++)
         for (uint32_t to = 0; to < hosts; to++) {
             struct random_route *route = &job->routes[from * hosts + to];
             if (from != to && shared && from / node_size != to / node_size)
-                *route = (struct random_route){{out[from], in[to]}, 2};
+                *route = (struct random_route){{own[from], out[from], in[to]}, 3};
             else if (from != to)
                 *route = (struct random_route){{add_link(random, platform, arena, shared ? 4e9 : 1e9, latency)}, 1};
         }

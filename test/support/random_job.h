@@ -26,7 +26,7 @@ uint32_t random_between(struct random *random, uint32_t least, uint32_t most);
 double random_unit(struct random *random);
 bool random_chance(struct random *random, double probability);
 
-enum { RANDOM_ROUTE_MAX = 2 };
+enum { RANDOM_ROUTE_MAX = 3 };
 
 struct random_route {
     uint32_t links[RANDOM_ROUTE_MAX], count;
@@ -42,7 +42,8 @@ struct random_job {
     struct random_route *routes; /* [from * hosts + to] */
 };
 
-/* shared: nodes of several hosts whose messages to other nodes leave and arrive through one link each. Memory from the arena. */
+/* shared: nodes of several hosts; messages to other nodes leave a host through a link of its own, its node and the other through one
+ * link each for all hosts. Memory from the arena. */
 struct random_job *random_job_create(uint64_t seed, bool shared, struct arena *arena);
 
 /* Writes the platform as SimGrid XML to a new temporary file; returns its name, which the caller frees after unlinking it. */
