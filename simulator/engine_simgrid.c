@@ -30,9 +30,9 @@ sg_mailbox_t run_mailbox(struct run *run, void *actor)
     return bridge_mailbox(name, actor);
 }
 
-void run_stagger(uint32_t count)
+void run_stagger(const struct run *run, uint32_t count)
 {
-    sg_actor_sleep_for(count * STAGGER * fmax(1, simgrid_get_clock()));
+    sg_actor_sleep_for(count * fmax(STAGGER * fmax(1, simgrid_get_clock()), STAGGER_PRECISIONS * run->precision));
 }
 
 static bool is_done(const struct rank *rank, uint32_t id)
@@ -85,7 +85,7 @@ static void send_post(struct stream_state *stream, uint32_t id)
     stream->next++;
     rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
     while (simgrid_get_clock() <= rank->last_post)
-        run_stagger(1);
+        run_stagger(rank->run, 1);
     rank->last_post = simgrid_get_clock();
     double bytes = message_bytes(rank, id);
     stream->in_flight = bridge_send(stream->box, bytes);
@@ -412,6 +412,23 @@ static void start_all(struct run *run)
         driver_start(drivers.items[i]);
 }
 
+/* The job without contention: a program that cannot finish is refused, and how long it takes says how fine a clock is needed. */
+static bool run_ahead(struct run *run, struct fault *fault)
+{
+    if (!engine_analytic.run(run->job, fault))
+        return false;
+    double last = 0;
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++) {
+        const struct position *position = &run->program->positions[run->program->mesh->position_of[run->timeline->ranks[index]]];
+        for (uint32_t i = 0; i < position->stream_count; i++)
+            if (position->streams[i].count)
+                last = fmax(last, run->timeline->moments[index][position->streams[i].first + position->streams[i].count - 1].end);
+    }
+    timeline_reset(run->timeline);
+    run->precision = bridge_set_precision(fmax(LEAST_PRECISION, PRECISION_SHARE * last));
+    return true;
+}
+
 static bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
 {
     struct run run = {.job = job,
@@ -420,6 +437,10 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
                       .hosts = job->hosts,
                       .timeline = job->timeline,
                       .arena = arena_create()};
+    if (!run_ahead(&run, fault)) {
+        arena_destroy(run.arena);
+        return false;
+    }
     start_all(&run);
     if (!bridge_run(fault))
         return false; /* killed actors may still refer to the arena; the process ends anyway */

@@ -11,6 +11,7 @@ extern "C" {
 
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
+#include <xbt/config.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -74,7 +75,6 @@ void set_defaults()
     sg4::Engine::set_config("network/model:CM02");
     sg4::Engine::set_config("network/crosstraffic:0");
     sg4::Engine::set_config("network/TCP-gamma:0");
-    sg4::Engine::set_config("surf/precision:1e-15");
 #if defined(__SANITIZE_ADDRESS__)
     sg4::Engine::set_config("contexts/factory:thread");
 #else
@@ -351,6 +351,13 @@ void *bridge_mailbox(const char *name, void *actor)
     sg4::Mailbox *mailbox = sg4::Mailbox::by_name(name);
     mailbox->set_receiver(static_cast<sg4::Actor *>(actor));
     return mailbox;
+}
+
+double bridge_set_precision(double seconds)
+{
+    if (simgrid::config::is_default("surf/precision"))
+        simgrid::config::set_value("surf/precision", seconds);
+    return simgrid::config::get_value<double>("surf/precision");
 }
 
 bool bridge_run(struct fault *fault)

@@ -22,6 +22,9 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
 
 /* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. */
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);
+/* Events no more than that many seconds apart are one, unless the configuration said so before; returns what holds. Before the
+ * simulation runs. */
+double bridge_set_precision(double seconds);
 /* Makes room for very many actors: small stacks without guard pages. Before the first actor is started. */
 void bridge_expect_many_actors(void);
 /* A mailbox (sg_mailbox_t) for messages to an actor: they start to move as soon as they are sent. */

@@ -141,7 +141,7 @@ static void driver_actor(void *argument)
         if (driver->arrived[driver->current] < driver->simulated_count)
             driver_sleep(driver);
         double data_start = simgrid_get_clock();
-        run_stagger(STAGGER_MESSAGES + driver->number % STAGGER_GROUPS);
+        run_stagger(driver->run, STAGGER_MESSAGES + driver->number % STAGGER_GROUPS);
         run_all_flows(driver);
         finish_collective(driver, data_start);
     }

@@ -16,6 +16,14 @@
  * keep their old shares. So transfers that would leave a rank at one moment leave one after the other, this share of the
  * time apart: far more than a rounding, far less than anybody measures. */
 #define STAGGER 1e-13
+/* Events that are no further apart than `surf/precision` are one to SimGrid. Where that is below the rounding of the clock an event
+ * can slip between two clock readings and is never found again; where it is large, times are wrong. So it is chosen from how long
+ * the job takes without contention: this share of it, enough for a clock that goes a thousand times further; and never less than
+ * LEAST_PRECISION, in seconds. */
+#define PRECISION_SHARE 0x1p-42
+#define LEAST_PRECISION 1e-15
+/* Precisions that a stagger has at least. */
+#define STAGGER_PRECISIONS 8
 enum { STAGGER_GROUPS = 64, STAGGER_MESSAGES = 8 };
 
 enum { PROGRESS_INTERVAL = 4096, BUNDLE_FLOWS = 64, MANY_ACTORS = 20000 };
@@ -105,6 +113,7 @@ struct run {
     struct rank *ranks; /* [timeline index] */
     uint64_t done, total, activities;
     uint32_t mailboxes; /* names given so far */
+    double precision;   /* seconds within which events are one */
 };
 
 /* ---- engine_simgrid.c ---- */
@@ -115,7 +124,7 @@ void count_done(struct run *run);
 /* Called when an operation has ended, its end recorded: sets off what waits for it. */
 void operation_done(struct rank *rank, uint32_t id);
 /* Sleeps for that many staggers, see STAGGER. */
-void run_stagger(uint32_t count);
+void run_stagger(const struct run *run, uint32_t count);
 /* A mailbox with a name of its own, addressed to an actor. */
 sg_mailbox_t run_mailbox(struct run *run, void *actor);
 

@@ -223,9 +223,9 @@ static bool try_simgrid(uint64_t first, unsigned cases, bool shared, unsigned *e
 
 int main(int argc, char **argv)
 {
-    unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 4000, equal, later;
+    unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 3000, equal, later;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    unsigned simulated = cases / 20 + 1;
+    unsigned simulated = cases / 25 + 1;
     puts("1..6");
     printf("%s 1 - analytic times are those of an independent evaluation, private links, %u jobs\n",
            try_analytic(seed, cases, false) ? "ok" : "not ok", cases);

@@ -84,16 +84,16 @@ static double *random_costs(struct random *random, struct arena *arena, uint32_t
     return values;
 }
 
-static struct stagesim_pipeline random_pipeline(struct random *random, struct arena *arena, uint32_t stages)
+static struct stagesim_pipeline random_pipeline(struct random *random, struct arena *arena, uint32_t stages, double scale)
 {
     struct stagesim_pipeline costs = {.size = sizeof costs,
                                       .stages = stages,
-                                      .forward = random_costs(random, arena, stages, 1),
-                                      .weight = random_costs(random, arena, stages, 1),
-                                      .optimizer = random_chance(random, 0.5) ? random_costs(random, arena, stages, 0.2) : NULL,
-                                      .message = random_costs(random, arena, stages, random_chance(random, 0.5) ? 1e8 : 1e9),
-                                      .gradient = random_costs(random, arena, stages, random_chance(random, 0.5) ? 1e8 : 3e9)};
-    double *backward = random_costs(random, arena, stages, 1);
+                                      .forward = random_costs(random, arena, stages, scale),
+                                      .weight = random_costs(random, arena, stages, scale),
+                                      .optimizer = random_chance(random, 0.5) ? random_costs(random, arena, stages, 0.2 * scale) : NULL,
+                                      .message = random_costs(random, arena, stages, scale * (random_chance(random, 0.5) ? 1e8 : 1e9)),
+                                      .gradient = random_costs(random, arena, stages, scale * (random_chance(random, 0.5) ? 1e8 : 3e9))};
+    double *backward = random_costs(random, arena, stages, scale);
     for (uint32_t i = 0; i < stages; i++)
         backward[i] += costs.weight[i];
     costs.backward = backward;
@@ -119,7 +119,7 @@ static void random_mesh(struct random *random, struct arena *arena, struct mesh 
 static void random_program(struct random *random, struct random_job *job, struct arena *arena)
 {
     struct plan *plan = random_plan(random, job);
-    struct stagesim_pipeline costs = random_pipeline(random, arena, plan->stages);
+    struct stagesim_pipeline costs = random_pipeline(random, arena, plan->stages, job->scale);
     random_mesh(random, arena, &job->mesh, plan->workers);
     struct program_builder *builder = program_builder_create(&job->mesh);
     uint32_t repetitions = plan->iterations > 1 ? 1 : random_chance(random, 0.2) ? 2 : 1;
@@ -171,7 +171,7 @@ static void random_links(struct random *random, struct random_job *job, bool sha
     uint32_t *out = arena_array(arena, hosts, sizeof *out), *in = arena_array(arena, hosts, sizeof *in),
              *own = arena_array(arena, hosts, sizeof *own);
     static const double latencies[] = {0, 1e-6, 1e-3, 0.03};
-    double latency = latencies[random_below(random, 4)];
+    double latency = job->scale * latencies[random_below(random, 4)];
     platform->links = arena_array(arena, (size_t)hosts * hosts + 3 * hosts, sizeof *platform->links);
     job->routes = arena_array(arena, (size_t)hosts * hosts, sizeof *job->routes);
     for (uint32_t host = 0; shared && host < hosts; host++) {
@@ -209,6 +209,8 @@ struct random_job *random_job_create(uint64_t seed, bool shared, struct arena *a
     struct random random = {seed};
     struct random_job *job = arena_alloc(arena, sizeof *job);
     job->seed = seed;
+    static const double scales[] = {1e-4, 1, 1e4};
+    job->scale = scales[random_below(&random, 3)];
     random_program(&random, job, arena);
     random_platform(&random, job, shared, arena);
     return job;

@@ -37,6 +37,7 @@ struct random_job {
     const char *schedule;
     struct mesh mesh;
     struct program *program;
+    double scale;                /* seconds: about what a computation takes */
     uint32_t *hosts;             /* [rank]: a permutation */
     struct platform platform;    /* in memory; what random_job_write writes down for SimGrid */
     struct random_route *routes; /* [from * hosts + to] */
