@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what was read to a node: models from the table, rates from readings or tables, cables, and the interface that each GPU
  * uses. Switches with a single device below are left out: they share nothing. */
-#include "platforms/import_parts.h"
+#include "platforms/import_builder.h"
 #include "simulator/arena.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What PCI Express reaches of its line rate: 12 of 15.75 GB/s, NVIDIA/nccl src/graph/topo.h. */
-#define PCIE_REACHED (12 / 15.753846)
-
 enum { SOCKETS_MAX = 64 };
-
-struct builder {
-    struct import *import;
-    const struct import_options *options;
-    struct node *node;
-    bool *used;       /* by place */
-    uint32_t *vertex; /* by place: its part of the node, NODE_NONE before it is made */
-    uint32_t port;
-    uint32_t *card_exit; /* by network interface: its cable to the port, NODE_NONE when unused */
-};
 
 /* ---- models ---- */
 
@@ -78,9 +65,8 @@ static void fill_models(struct import *import)
 
 /* ---- wires ---- */
 
-/* A wire of this name and rate; one for all that are alike. `source` is copied when a new one is made. */
-static const struct wire *wire_of(struct builder *builder, const char *name, double raw, double effective, double latency,
-                                  const char *source, enum confidence confidence)
+const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency, const char *source,
+                                enum confidence confidence)
 {
     const struct node *node = builder->node;
     effective = round(effective * 1e4) / 1e4;
@@ -97,32 +83,33 @@ static const struct wire *wire_of(struct builder *builder, const char *name, dou
 
 static const struct wire *pcie_wire(struct builder *builder, const char *name, double raw, double latency)
 {
-    return wire_of(builder, name, raw, raw * PCIE_REACHED, latency,
-                   "PCI Express: line rate above, 76 % of it reached (NCCL topo.h); latency estimated", CONFIDENCE_H);
+    return builder_wire(builder, name, raw, raw * PCIE_REACHED, latency,
+                        "PCI Express: line rate above, 76 % of it reached (NCCL topo.h); latency estimated", CONFIDENCE_H);
 }
 
-/* The rate to take for PCI Express where the file has none. */
-static double default_pcie(const struct builder *builder, const char **origin)
+/* What PCI Express is where the file has no speed, and where that is from. */
+struct pcie_guess {
+    double rate;
+    enum import_origin origin;
+    const char *name;
+};
+
+static struct pcie_guess guess_pcie(const struct builder *builder)
 {
     const struct import_options *options = builder->options;
-    *origin = "--pcie";
     if (options->pcie_generation)
-        return pcie_raw(options->pcie_generation) * options->pcie_lanes / 16;
+        return (struct pcie_guess){pcie_raw(options->pcie_generation) * options->pcie_lanes / 16, IMPORT_TABLE, "--pcie"};
     for (uint32_t i = 0; i < builder->import->gpu_count; i++)
-        if (builder->import->gpus[i].model->pcie_generation) {
-            *origin = "the model's generation";
-            return pcie_raw(builder->import->gpus[i].model->pcie_generation);
-        }
-    *origin = "Gen3 x16, for want of better";
-    return pcie_raw(3);
+        if (builder->import->gpus[i].model->pcie_generation)
+            return (struct pcie_guess){pcie_raw(builder->import->gpus[i].model->pcie_generation), IMPORT_TABLE, "the model's generation"};
+    return (struct pcie_guess){pcie_raw(3), IMPORT_ASSUMED, "Gen3 x16, for want of better"};
 }
 
 static void fill_speeds(struct builder *builder)
 {
     struct import *import = builder->import;
     uint32_t missing = 0, known = 0;
-    const char *origin;
-    double rate = default_pcie(builder, &origin);
+    struct pcie_guess guess = guess_pcie(builder);
     for (uint32_t i = 0; i < import->place_count; i++) {
         struct import_place *place = &import->places[i];
         if (place->kind == IMPORT_SOCKET || !builder->used[i])
@@ -130,45 +117,16 @@ static void fill_speeds(struct builder *builder)
         known += place->wire > 0;
         missing += place->wire <= 0;
         if (place->wire <= 0)
-            place->wire = rate;
+            place->wire = guess.rate;
     }
     if (known)
         import_find(import, IMPORT_MEASURED, "PCI Express: line rates of %u wires", known);
     if (missing)
-        import_find(import, builder->options->pcie_generation || *origin == 't' ? IMPORT_TABLE : IMPORT_ASSUMED,
-                    "PCI Express: no speed in the file for %u wires; %.4g GB/s from %s", missing, rate, origin);
+        import_find(import, guess.origin, "PCI Express: no speed in the file for %u wires; %.4g GB/s from %s", missing, guess.rate,
+                    guess.name);
 }
 
 /* ---- which parts matter ---- */
-
-/* Rates of interfaces, and which are left out: those that are down, and those far slower than the fastest. */
-static void choose_nics(struct builder *builder, bool *wanted)
-{
-    struct import *import = builder->import;
-    double fastest = 0;
-    for (uint32_t i = 0; i < import->nic_count; i++) {
-        struct import_nic *nic = &import->nics[i];
-        const struct nic_model *model = nic_find(nic->vendor, nic->device);
-        if (nic->rate > 0)
-            import_find(import, IMPORT_MEASURED, "%s: %g GB/s", nic->name, nic->rate);
-        else if (model && !nic->down)
-            import_find(import, IMPORT_TABLE, "%s: %s, %g GB/s, from its PCI id", nic->name, model->name, model->rate);
-        if (nic->rate <= 0 && model)
-            nic->rate = model->rate;
-        if (!nic->down && nic->rate > fastest)
-            fastest = nic->rate;
-    }
-    for (uint32_t i = 0; i < import->nic_count; i++) {
-        const struct import_nic *nic = &import->nics[i];
-        wanted[i] = !nic->down && nic->rate > 0 && nic->rate >= fastest / 4;
-        if (nic->down)
-            import_find(import, IMPORT_LEFT_OUT, "%s: its port is down", nic->name);
-        else if (nic->rate <= 0)
-            import_find(import, IMPORT_LEFT_OUT, "%s: its rate is not known", nic->name);
-        else if (!wanted[i])
-            import_find(import, IMPORT_LEFT_OUT, "%s: %g GB/s beside interfaces of %g GB/s", nic->name, nic->rate, fastest);
-    }
-}
 
 static void use(struct builder *builder, uint32_t place)
 {
@@ -195,9 +153,7 @@ static uint32_t used_children(const struct builder *builder, uint32_t place)
 
 /* ---- the node ---- */
 
-/* The part of the node for the socket or switch above a place, making it where needed; *raw becomes the narrowest wire on the way
- * over switches that are left out. */
-static uint32_t vertex_above(struct builder *builder, uint32_t place, double *raw)
+uint32_t builder_above(const struct builder *builder, uint32_t place, double *raw)
 {
     const struct import *import = builder->import;
     uint32_t above = carrier(import, place);
@@ -224,7 +180,7 @@ static void add_sockets(struct builder *builder)
         known ? arena_print(import->arena, "%s: NCCL topo.h, what device traffic reaches; latency estimated", import->socket_source)
               : "sockets of an unknown processor: 10 GB/s assumed";
     const struct wire *wire =
-        wire_of(builder, "socket", 0, known ? import->socket_link : 10, 0.5e-6, source, known ? CONFIDENCE_H : CONFIDENCE_L);
+        builder_wire(builder, "socket", 0, known ? import->socket_link : 10, 0.5e-6, source, known ? CONFIDENCE_H : CONFIDENCE_L);
     import_find(import, known ? IMPORT_TABLE : IMPORT_ASSUMED, "between sockets: %g GB/s (%s)", wire->effective,
                 known ? import->socket_source : "unknown processor");
     for (uint32_t a = 0; a < count; a++)
@@ -240,7 +196,7 @@ static void add_switches(struct builder *builder)
         if (import->places[i].kind != IMPORT_SWITCH || !builder->used[i] || used_children(builder, i) <= 1)
             continue;
         builder->vertex[i] = node_add(builder->node, NODE_SWITCH);
-        uint32_t above = vertex_above(builder, i, &raw);
+        uint32_t above = builder_above(builder, i, &raw);
         node_join(builder->node, builder->vertex[i], above, pcie_wire(builder, "root", raw, 0.5e-6), 1);
     }
 }
@@ -250,8 +206,8 @@ static void add_partition_hub(struct builder *builder, const struct import_gpu *
 {
     uint32_t hub = node_add(builder->node, NODE_SWITCH);
     double inside = gpu->model->memory_bandwidth > 0 ? gpu->model->memory_bandwidth : 1000;
-    const struct wire *wire = wire_of(builder, "partition", 0, inside / gpu->partitions, 0.5e-6,
-                                      "between partitions of a device: their share of its memory bandwidth, assumed", CONFIDENCE_L);
+    const struct wire *wire = builder_wire(builder, "partition", 0, inside / gpu->partitions, 0.5e-6,
+                                           "between partitions of a device: their share of its memory bandwidth, assumed", CONFIDENCE_L);
     for (unsigned i = 0; i < gpu->partitions; i++)
         node_join(builder->node, first + i, hub, wire, 1);
     builder->vertex[gpu->place] = hub;
@@ -295,7 +251,7 @@ static void add_slots(struct builder *builder)
         uint32_t place = import->gpus[i].place;
         if (import->gpus[i].partitions > 1)
             add_partition_hub(builder, &import->gpus[i], builder->vertex[place]);
-        uint32_t above = vertex_above(builder, place, &raw);
+        uint32_t above = builder_above(builder, place, &raw);
         node_join(builder->node, builder->vertex[place], above, pcie_wire(builder, "pcie", raw, 1.5e-6), 1);
     }
 }
@@ -318,7 +274,7 @@ static double link_latency(const struct import_gpu *gpu)
 
 static const struct wire *link_wire(struct builder *builder, const struct import_gpu *gpu, const char *name, double raw, double ends)
 {
-    return wire_of(
+    return builder_wire(
         builder, name, raw, raw * reached(gpu), link_latency(gpu) / ends,
         "links between GPUs: line rate above, share that is reached by generation (NCCL topo.h), else 80 %; latency of a peer write",
         CONFIDENCE_H);
@@ -385,92 +341,7 @@ static void allow_forwarding(struct builder *builder)
         builder->node->parts[builder->vertex[import->gpus[i].place]].forwards = true;
 }
 
-/* ---- the way out ---- */
-
-static bool same_card(const char *left, const char *right)
-{
-    const char *dot = strrchr(left, '.');
-    size_t length = dot ? (size_t)(dot - left) : strlen(left);
-    return strncmp(left, right, length) == 0;
-}
-
-/* One cable for each card: its ports share the slot. */
-static void add_cards(struct builder *builder, const bool *wanted)
-{
-    struct import *import = builder->import;
-    for (uint32_t i = 0; i < import->nic_count; i++) {
-        const struct import_nic *nic = &import->nics[i];
-        const char *bus = import->places[nic->place].bus;
-        double rate = 0, slot;
-        builder->card_exit[i] = NODE_NONE;
-        for (uint32_t k = 0; wanted[i] && k < i && builder->card_exit[i] == NODE_NONE; k++)
-            if (wanted[k] && same_card(bus, import->places[import->nics[k].place].bus))
-                builder->card_exit[i] = builder->card_exit[k];
-        if (!wanted[i] || builder->card_exit[i] != NODE_NONE)
-            continue;
-        for (uint32_t k = i; k < import->nic_count; k++)
-            if (wanted[k] && same_card(bus, import->places[import->nics[k].place].bus))
-                rate += import->nics[k].rate;
-        const struct nic_model *model = nic_find(nic->vendor, nic->device);
-        const struct wire *kind = (model ? model : nic_generic())->wire;
-        uint32_t above = vertex_above(builder, nic->place, &slot);
-        double reached_rate = rate * kind->effective, limit = slot * PCIE_REACHED;
-        const struct wire *wire =
-            wire_of(builder, "nic", rate, reached_rate < limit ? reached_rate : limit, kind->latency,
-                    reached_rate <= limit ? kind->source : "network interface limited by its PCI Express slot", kind->confidence);
-        builder->card_exit[i] = node_join(builder->node, above, builder->port, wire, 1);
-    }
-}
-
-static void assume_card(struct builder *builder)
-{
-    const struct wire *wire = builder->options->network;
-    uint32_t socket = 0;
-    while (builder->import->places[socket].kind != IMPORT_SOCKET || !builder->used[socket])
-        socket++;
-    node_join(builder->node, builder->vertex[socket], builder->port, wire, 1);
-    import_find(builder->import, IMPORT_ASSUMED, "no usable network interface; one of %g GB/s at the first socket, as the fabric has it",
-                wire->effective);
-}
-
-/* Each device takes the nearest card; of equally near ones the one that fewest took before. */
-static void choose_exits(struct builder *builder)
-{
-    struct node *node = builder->node;
-    uint32_t *taken = arena_array(node->arena, node->cable_count + 1, sizeof *taken);
-    for (uint32_t device = 0; device < node_device_count(node); device++) {
-        uint32_t best = NODE_NONE, best_hops = NODE_NONE;
-        for (uint32_t i = 0; i < node->cable_count; i++) {
-            const struct node_cable *cable = &node->cables[i];
-            if (cable->ends[1] != builder->port)
-                continue;
-            struct node_step steps[32];
-            uint32_t hops = node_route(node, device, cable->ends[0], steps, 32);
-            if (hops && (hops < best_hops || (hops == best_hops && taken[i] < taken[best])))
-                best = i, best_hops = hops;
-        }
-        node->parts[device].exit = best;
-        if (best != NODE_NONE)
-            taken[best]++;
-    }
-}
-
-static void add_network(struct builder *builder, const bool *wanted)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < builder->import->nic_count; i++)
-        any |= wanted[i];
-    if (!any && !builder->options->network)
-        return;
-    builder->port = node_add(builder->node, NODE_PORT);
-    if (any)
-        add_cards(builder, wanted);
-    else
-        assume_card(builder);
-    choose_exits(builder);
-}
-
-static void build_node(struct builder *builder, const bool *wanted)
+static void build_node(struct builder *builder)
 {
     add_devices(builder);
     add_sockets(builder);
@@ -480,7 +351,7 @@ static void build_node(struct builder *builder, const bool *wanted)
     add_pair_links(builder);
     add_socket_links(builder);
     allow_forwarding(builder);
-    add_network(builder, wanted);
+    network_add(builder);
 }
 
 bool import_build(struct import *import, const char *name, const struct import_options *options, struct fault *fault)
@@ -497,21 +368,21 @@ bool import_build(struct import *import, const char *name, const struct import_o
         return fault_set(fault, "%s: %u devices on %u sockets; a node has at most %u and %u", name, devices, sockets, IMPORT_GPUS_MAX,
                          SOCKETS_MAX);
     struct builder builder = {.import = import, .options = options, .node = node_create(import->arena)};
-    bool *wanted = arena_array(import->arena, import->nic_count + 1, sizeof *wanted);
+    builder.wanted = arena_array(import->arena, import->nic_count + 1, sizeof *builder.wanted);
     builder.used = arena_array(import->arena, import->place_count + 1, sizeof *builder.used);
     builder.vertex = arena_array(import->arena, import->place_count + 1, sizeof *builder.vertex);
     builder.card_exit = arena_array(import->arena, import->nic_count + 1, sizeof *builder.card_exit);
     find_models(import, options);
     import_complete_links(import);
     fill_models(import);
-    choose_nics(&builder, wanted);
+    network_choose(&builder);
     for (uint32_t i = 0; i < import->gpu_count; i++)
         use(&builder, import->gpus[i].place);
     for (uint32_t i = 0; i < import->nic_count; i++)
-        if (wanted[i])
+        if (builder.wanted[i])
             use(&builder, import->nics[i].place);
     fill_speeds(&builder);
-    build_node(&builder, wanted);
+    build_node(&builder);
     import->node = builder.node;
     return true;
 }
