@@ -80,6 +80,13 @@ def refuse_other_abi(check, binary, root, folder, compiler):
     check.that(not (folder / "refused").exists(), "a refused plug-in left output behind")
 
 
+def exports_nothing(check, binary):
+    """A plug-in must not be able to bind to stagesim's own functions by accident: it gets them as pointers."""
+    lines = [line.split() for line in call("nm", "-D", "--defined-only", binary, cwd=".").splitlines()]
+    own = [name for _, kind, name in lines if kind in "TDBR" and not name.startswith("_") and "@" not in name]
+    check.that(not own, f"the program exports {own[:10]}")
+
+
 def compile_header(root, folder, c_compiler, cpp_compiler):
     """The installed header needs nothing before it, in C and in C++."""
     header = find(root, "workload.h")
@@ -100,6 +107,7 @@ def main():
         run_plugin(check, binary, folder)
         compare_with_formula(check, binary, folder)
         refuse_other_abi(check, binary, root, folder, c_compiler)
+        exports_nothing(check, binary)
         compile_header(root, folder, c_compiler, cpp_compiler)
         tool.run(binary, "check", find(root, "demo.yaml"), "--quiet")
         manual = find(root, "stagesim.1").read_text()
