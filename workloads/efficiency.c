@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of tables that do not say. */
+static const double default_flash = 0.5;
+
 /* ---- reading ---- */
 
 static bool read_number(const char *text, double *value)
@@ -47,14 +50,17 @@ static bool add_line(struct efficiency *efficiency, char *line, struct fault *fa
         return add_point(&efficiency->matrix, size, value, fault);
     if (!strcmp(line, "memory"))
         return add_point(&efficiency->memory, size, value, fault);
-    double *constant = !strcmp(line, "launch")     ? &efficiency->launch
+    if (!strcmp(line, "flash") && value <= 0)
+        return fault_set(fault, "an efficiency is %g; expected more than 0, at most 1", value);
+    double *constant = !strcmp(line, "flash")      ? &efficiency->flash
+                       : !strcmp(line, "launch")   ? &efficiency->launch
                        : !strcmp(line, "dispatch") ? &efficiency->dispatch
                        : !strcmp(line, "step")     ? &efficiency->step
                                                    : NULL;
     if (!constant)
-        return fault_set(fault, "'%.40s' is not known; expected matrix, memory, launch, dispatch or step", line);
+        return fault_set(fault, "'%.40s' is not known; expected matrix, memory, flash, launch, dispatch or step", line);
     if (value > 1)
-        return fault_set(fault, "%s is %g s; expected at most 1 s", line, value);
+        return fault_set(fault, "%s is %g; expected at most 1", line, value);
     *constant = value;
     return true;
 }
@@ -90,14 +96,14 @@ static bool read_lines(FILE *file, const char *path, struct efficiency *efficien
 
 bool efficiency_read(const char *path, struct efficiency *efficiency, struct fault *fault)
 {
-    *efficiency = (struct efficiency){0};
+    *efficiency = (struct efficiency){.flash = default_flash};
     __attribute__((cleanup(close_file))) FILE *file = path_check_readable(path, fault) ? fopen(path, "r") : NULL;
     return file && read_lines(file, path, efficiency, fault);
 }
 
 void efficiency_constant(struct efficiency *efficiency, double share)
 {
-    *efficiency = (struct efficiency){.matrix = {1, {1}, {share}}, .memory = {1, {1}, {1}}};
+    *efficiency = (struct efficiency){.matrix = {1, {1}, {share}}, .memory = {1, {1}, {1}}, .flash = share};
 }
 
 /* ---- time ---- */
@@ -118,7 +124,8 @@ double efficiency_at(const struct efficiency_curve *curve, double size)
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator)
 {
     const struct efficiency *efficiency = device->efficiency;
-    double computing = operator->matrix ? operator->flops /(device->peak *efficiency_at(&efficiency->matrix, operator->flops)) : 0;
+    double share = operator->flash ? efficiency->flash : efficiency_at(&efficiency->matrix, operator->flops);
+    double computing = operator->matrix ? operator->flops /(device->peak *share) : 0;
     double moving = device->bandwidth > 0 ? operator->bytes /(device->bandwidth *efficiency_at(&efficiency->memory, operator->bytes)) : 0;
     return efficiency->launch + fmax(computing, moving);
 }

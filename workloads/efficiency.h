@@ -20,6 +20,7 @@ struct efficiency_curve {
 struct efficiency {
     struct efficiency_curve matrix; /* by flop of a matrix product: share of the peak */
     struct efficiency_curve memory; /* by bytes that an operator moves: share of the memory's bandwidth */
+    double flash;                   /* share of the peak that flash attention reaches, at any size */
     double launch;                  /* seconds that each operator takes beside its work */
     double dispatch;                /* seconds that the host needs to issue an operator: what a block takes at least, per operator */
     double step;                    /* seconds that the host needs beside all operators for an iteration's end */

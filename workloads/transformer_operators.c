@@ -72,7 +72,7 @@ static void add_flash(struct transformer_operators *out, const struct transforme
 {
     double flops = products * 2 * s->scores * (double)m->head_size * (m->causal ? 0.5 : 1);
     double bytes = passes * s->element * s->rows * (2 * s->query + s->key_value);
-    add(out, (struct transformer_operator){.name = name, .matrix = true, .flops = flops, .bytes = bytes});
+    add(out, (struct transformer_operator){.name = name, .matrix = true, .flash = true, .flops = flops, .bytes = bytes});
 }
 
 /* The part that selective recomputation computes again. */

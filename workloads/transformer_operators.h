@@ -24,6 +24,7 @@ enum transformer_block { BLOCK_INPUT, BLOCK_ATTENTION, BLOCK_FFN, BLOCK_OUTPUT, 
 struct transformer_operator {
     const char *name;
     bool matrix; /* a matrix product: `flops` are those of matrix units; others only move `bytes` */
+    bool flash;  /* the products within flash attention */
     bool weight; /* the gradient of a weight: may run later than the rest of the backward */
     double flops, bytes;
 };

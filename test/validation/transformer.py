@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Published iteration times of GPT training beside stagesim's predictions.
+
+usage: transformer.py STAGESIM korthikanti|megatron|chimera|llama|vtrain [FILE...]
+
+Prints the table and fails where the errors are larger than LIMITS says. Rows are predicted with the installed efficiency table of the
+A100, which tools/fit-efficiency fitted to other measurements (doc/accuracy.md); nothing is fitted to a row, a model or a paper here.
+"""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+STAGESIM = os.path.abspath(sys.argv[1])
+
+
+def call(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return done.stdout
+
+
+def platform(folder, preset, nodes):
+    path = os.path.join(folder, f"{preset}-{nodes}.xml")
+    if not os.path.exists(path):
+        call([STAGESIM, "platform", "generate", preset, "--nodes", str(nodes), "-o", path])
+    return path
+
+
+def run(folder, text, name="row"):
+    """The summary of a scenario given as text."""
+    path = os.path.join(folder, f"{name}.yaml")
+    with open(path, "w") as file:
+        file.write(text)
+    call([STAGESIM, "run", path, "-o", os.path.join(folder, "out"), "--quiet"])
+    with open(os.path.join(folder, "out", "summary.json")) as file:
+        return json.load(file)
+
+
+class Table:
+    """Rows of measured and predicted values, with the errors' mean and worst."""
+
+    def __init__(self, heading):
+        self.errors = []
+        print(f"{heading:46}{'published':>10}{'predicted':>11}{'error':>9}")
+
+    def row(self, label, published, predicted, counts=True):
+        error = predicted / published - 1
+        if counts:
+            self.errors.append(error)
+        print(f"{label:46}{published:10.4g}{predicted:11.4g}{100 * error:+8.1f} %")
+
+    def end(self, mean, worst):
+        found_mean, found_worst = sum(map(abs, self.errors)) / len(self.errors), max(map(abs, self.errors))
+        print(f"mean {100 * found_mean:.2f} % (limit {100 * mean:g} %), worst {100 * found_worst:.1f} % (limit {100 * worst:g} %)")
+        return found_mean > mean or found_worst > worst
+
+
+# ---- Korthikanti et al. 2022 (arXiv 2205.05198), Table 5: A100-80GB, fp16, iteration seconds with full recomputation, and with
+# sequence parallelism and selective recomputation. t = 8, no data parallelism.
+KORTHIKANTI = (("22b", "megatron-22b", 1, 1, 4, 4, 1.42, 1.10), ("175b", "gpt3-175b", 8, 3, 64, 1, 18.13, 13.75))
+
+
+def korthikanti(folder):
+    table = Table("model, recomputation: iteration s")
+    for name, model, stages, chunks, batch, micro, full, selective in KORTHIKANTI:
+        schedule = f"name: interleaved, chunks: {chunks}" if chunks > 1 else "name: 1f1b"
+        for mode, published in (("full", full), ("selective", selective)):
+            text = f"""platform: {platform(folder, "dgx-a100", stages)}
+workload: transformer
+model: {model}
+parallel: {{tensor: 8, pipeline: {stages}}}
+batch: {{global: {batch}, micro: {micro}}}
+transformer: {{attention: standard, sequence_parallel: {str(mode == "selective").lower()}}}
+schedule: {{{schedule}, recompute: {mode}}}
+compute: {{precision: fp16}}
+engine: analytic
+"""
+            summary = run(folder, text)
+            table.row(f"{name}, {mode}", published, summary["time"]["iteration_s"])
+    return table.end(*LIMITS["korthikanti"])
+
+
+# ---- Narayanan et al. 2021 (arXiv 2104.04473), Table 1: teraflop/s per GPU by their formula of 96 B L s h^2 (...).
+# parameters, t, p, GPUs, batch, micro-batch, chunks, published
+MEGATRON = (
+    ("1.7b", 1, 1, 32, 512, 16, 1, 137), ("7.5b", 4, 1, 128, 512, 16, 1, 142), ("39.1b", 8, 2, 512, 1536, 4, 1, 138),
+    ("145.6b", 8, 8, 1536, 2304, 2, 2, 148), ("529.6b", 8, 35, 2520, 2520, 1, 3, 163),
+)
+
+
+def megatron(folder):
+    table = Table("model: teraflop/s per GPU")
+    for model, tensor, stages, gpus, batch, micro, chunks, published in MEGATRON:
+        schedule = f"name: interleaved, chunks: {chunks}" if chunks > 1 else "name: 1f1b"
+        text = f"""platform: {platform(folder, "dgx-a100", gpus // 8)}
+workload: transformer
+model: megatron-{model}
+parallel: {{tensor: {tensor}, data: {gpus // tensor // stages}, pipeline: {stages}}}
+order: [tensor, data, pipeline]
+batch: {{global: {batch}, micro: {micro}}}
+transformer: {{attention: standard, gradients: same}}
+communication: {{overlap: false}}
+schedule: {{{schedule}, recompute: full}}
+compute: {{precision: fp16}}
+engine: analytic
+"""
+        throughput = run(folder, text)["throughput"]
+        table.row(f"{model}, t={tensor} p={stages} v={chunks}, {gpus} GPUs", published, throughput["hfu"] * 312)
+    return table.end(*LIMITS["megatron"])
+
+
+# ---- Chimera (arXiv 2107.06925), figure 14: Bert-48 on 64 nodes of Piz Daint, D=4, W=16, 1,024 sequences, sequences/s as read off
+# the figure. P100 times of one Bert-large layer, forward and backward in ms by micro-batch size, as the authors measured them.
+P100 = ((1, 1.162, 1.671), (2, 1.515, 2.565), (4, 2.518, 4.198), (8, 4.500, 7.653), (16, 9.299, 14.876), (32, 16.100, 26.953),
+        (64, 31.07, 52.88))
+CHIMERA = (("chimera", 8, "none", 340), ("1f1b", 4, "none", 275), ("gpipe", 4, "full", 205), ("gems", 32, "none", 140))
+
+
+def chimera(folder):
+    with open(os.path.join(folder, "p100.csv"), "w") as file:
+        file.write("kind,micro_batch,forward_s,backward_s,activation_bytes\n")
+        file.writelines(f"layer,{b},{f}e-3,{w}e-3,{b * 11.0 * 2**20:.0f}\n" for b, f, w in P100)
+    rates = {}
+    for schedule, micro, recompute, published in CHIMERA:
+        text = f"""platform: {platform(folder, "piz-daint", 64)}
+workload: transformer
+model: bert-48
+parallel: {{data: 16, pipeline: 4}}
+order: [pipeline, data]
+batch: {{global: 1024, micro: {micro}}}
+schedule: {{name: {schedule}, recompute: {recompute}}}
+transformer: {{attention: standard}}
+communication: {{overlap: {str(schedule == "chimera").lower()}}}
+compute: {{precision: fp32, profile: {os.path.join(folder, "p100.csv")}}}
+engine: simgrid
+"""
+        rates[schedule] = run(folder, text)["throughput"]["samples_per_s"]
+    table = Table("Bert-48, sequences/s, and speed-up of chimera")
+    for schedule, micro, recompute, published in CHIMERA:
+        table.row(f"{schedule}, B={micro}{', R' if recompute == 'full' else ''}", published, rates[schedule], False)
+    for schedule, published in (("1f1b", 1.24), ("gpipe", 1.66), ("gems", 2.43)):
+        table.row(f"over {schedule}", published, rates["chimera"] / rates[schedule])
+    return table.end(*LIMITS["chimera"])
+
+
+# ---- Llama 3 (arXiv 2407.21783), Table 4: 405B on 8,192 H100, 43 % MFU in BF16. Stages hold one layer, the first and the last none.
+def llama(folder):
+    table = Table("Llama 3 405B on 8,192 H100: MFU")
+    layers = [0] + [1] * 126 + [0]
+    text = f"""platform: {platform(folder, "dgx-h100", 1024)}
+workload: transformer
+model: llama3-405b
+parallel: {{tensor: 8, pipeline: 16, data: 64}}
+order: [tensor, pipeline, data]
+batch: {{micro: 1, micro_batches: 32}}
+schedule: {{name: interleaved, chunks: 8}}
+transformer: {{sequence_parallel: true, zero: 1, layers_per_stage: {layers}}}
+engine: analytic
+"""
+    table.row("TP 8, PP 16, DP 64", 0.43, run(folder, text)["throughput"]["mfu"])
+    return table.end(*LIMITS["llama"])
+
+
+# ---- vTrain's measured iterations of Megatron-DeepSpeed on A100 nodes (VIA-Research/vTrain, MIT licence), as far as the files are there.
+# Rows are scenarios of tools/fit-efficiency, which has fitted some of them: those are counted apart.
+def vtrain(folder):
+    path = os.path.join(SOURCE, "tools", "fit-efficiency")
+    spec = importlib.util.spec_from_loader("fit", importlib.machinery.SourceFileLoader("fit", path))
+    fit = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(fit)
+    files = sys.argv[3:]
+    if not all(map(os.path.exists, files)):
+        print("the measured rows are not there")
+        return 77
+    rows = fit.read_rows(files)
+    model = fit.Model(STAGESIM, rows, folder, 2)
+    shutil.copy(os.path.join(SOURCE, "workloads", "efficiency", "A100-SXM4-80GB.csv"), model.table)
+    fitted, wrong = set(fit.fitted_rows(rows, fit.EVERY)), False
+    lines, errors = fit.report(model, fitted)
+    print("\n".join(lines))
+    for name in sorted({row["file"] for row in rows}):
+        part = [abs(e) for row, e in zip(rows, errors) if row["file"] == name]
+        mean, limit = sum(part) / len(part), LIMITS[name]
+        print(f"{name}: all {len(part)} rows: mean {100 * mean:.1f} % (limit {100 * limit:g} %)")
+        wrong |= mean > limit
+    return wrong
+
+
+# Mean and worst error that are accepted.
+LIMITS = {"korthikanti": (0.03, 0.08), "megatron": (0.08, 0.15), "chimera": (0.1, 0.1), "llama": (0.22, 0.22), "multi_node.csv": 0.19, "single_node.csv": 0.12}
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        sys.exit(globals()[sys.argv[2]](scratch))
