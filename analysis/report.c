@@ -6,6 +6,7 @@
 #include "analysis/frame.h"
 #include "analysis/memory_use.h"
 #include "analysis/partner.h"
+#include "analysis/sensitivity.h"
 #include "analysis/sum.h"
 #include "analysis/traffic.h"
 #include "simulator/arena.h"
@@ -227,6 +228,10 @@ static void describe_path(struct making *making)
     report->critical_receive = path->receive;
     report->critical_collective = path->collective;
     report->critical_delay = path->delay;
+    struct sensitivity sensitivity = sensitivity_of(making->frame, path, making->platform, report->run.hosts, making->arena);
+    report->sensitive_compute = sensitivity.compute;
+    report->sensitive_bandwidth = sensitivity.bandwidth;
+    report->sensitive_latency = sensitivity.latency;
 }
 
 struct report *report_create(const struct run_description *run, const struct timeline *timeline, struct platform *platform,

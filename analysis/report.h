@@ -3,6 +3,7 @@
 #ifndef STAGESIM_REPORT_H
 #define STAGESIM_REPORT_H
 
+#include "analysis/contention.h"
 #include "platforms/platform.h"
 #include "simulator/timeline.h"
 
@@ -66,6 +67,9 @@ struct report {
     uint32_t link_count;
     bool has_critical_path;
     double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;
+    /* seconds of the critical path that scale with each, see sensitivity.h */
+    double sensitive_compute, sensitive_bandwidth, sensitive_latency;
+    const struct contention *contention; /* what SimGrid's timeline has and the analytic one has not; NULL: not compared */
     /* the simulation block: the only figures that differ from run to run */
     double wall, activities_per_s;
     uint64_t activities;

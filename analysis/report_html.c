@@ -163,6 +163,12 @@ static void critical_figures(FILE *out, const struct report *report)
     figure(out, "of it computing", "Time of the computations on it", quantity_seconds(text, report->critical_compute));
     figure(out, "of it messages", "Time in which it waits for messages", quantity_seconds(text, report->critical_receive));
     figure(out, "of it collectives", "Time of the collectives on it", quantity_seconds(text, report->critical_collective));
+    if (report->critical_length <= 0)
+        return;
+    static const char gain[] = "How much shorter the iteration becomes, to first order";
+    figure(out, "1 % less time to compute", gain, quantity_percent(text, report->sensitive_compute / report->critical_length / 100));
+    figure(out, "1 % less time per byte", gain, quantity_percent(text, report->sensitive_bandwidth / report->critical_length / 100));
+    figure(out, "1 % less latency", gain, quantity_percent(text, report->sensitive_latency / report->critical_length / 100));
 }
 
 static void figures(FILE *out, const struct report *report)

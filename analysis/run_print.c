@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/run_print.h"
 
+#include "analysis/contention_print.h"
 #include "analysis/table.h"
 
 static void print_figure(FILE *out, const char *name, const char *value)
@@ -53,6 +54,18 @@ static void print_communication(FILE *out, const struct report *report)
             quantity_seconds(overlapped, report->overlapped), quantity_decimal_bytes(bytes, report->sent_bytes));
 }
 
+static void print_sensitivity(FILE *out, const struct report *report)
+{
+    char compute[QUANTITY_MAX], bandwidth[QUANTITY_MAX], latency[QUANTITY_MAX];
+    if (!report->has_critical_path || report->critical_length <= 0)
+        return;
+    double percent = 0.01 / report->critical_length;
+    fprintf(out, "%-18s 1 %% less time to compute %s, per byte %s, of latency %s\n", "gain",
+            quantity_percent(compute, percent * report->sensitive_compute),
+            quantity_percent(bandwidth, percent * report->sensitive_bandwidth),
+            quantity_percent(latency, percent * report->sensitive_latency));
+}
+
 static void print_workers(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
@@ -89,6 +102,9 @@ void run_print(FILE *out, const struct report *report)
     print_throughput(out, report);
     print_communication(out, report);
     print_memory(out, report);
+    print_sensitivity(out, report);
     fputc('\n', out);
     print_workers(out, report);
+    if (report->contention)
+        contention_print(out, report);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/summary.h"
 
+#include "analysis/contention_print.h"
 #include "analysis/json_writer.h"
 
 static const uint64_t schema = 1;
@@ -119,6 +120,21 @@ static void write_critical_path(struct json_writer *json, const struct report *r
     json_object_end(json);
 }
 
+/* Shares of T: by how many per cent it falls per per cent that each is faster. */
+static void write_sensitivity(struct json_writer *json, const struct report *report)
+{
+    if (!report->has_critical_path || report->critical_length <= 0)
+        return;
+    json_object_begin(json, "sensitivity", false);
+    json_number(json, "compute_s", report->sensitive_compute);
+    json_number(json, "bandwidth_s", report->sensitive_bandwidth);
+    json_number(json, "latency_s", report->sensitive_latency);
+    json_number(json, "compute", report->sensitive_compute / report->critical_length);
+    json_number(json, "bandwidth", report->sensitive_bandwidth / report->critical_length);
+    json_number(json, "latency", report->sensitive_latency / report->critical_length);
+    json_object_end(json);
+}
+
 static void write_workers(struct json_writer *json, const struct report *report)
 {
     json_array_begin(json, "workers", true);
@@ -193,6 +209,9 @@ void summary_write(FILE *out, const struct report *report)
     write_bubble(&json, report);
     write_resources(&json, report);
     write_critical_path(&json, report);
+    write_sensitivity(&json, report);
+    if (report->contention)
+        contention_write(&json, report);
     write_workers(&json, report);
     write_links(&json, report);
     write_folding(&json, report);

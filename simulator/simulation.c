@@ -35,6 +35,7 @@ struct run {
     struct diag diag;
     struct platform *platform;
     struct job *job;
+    struct timeline *alone; /* the analytic timeline, kept until it is compared; NULL: none */
 };
 
 /* ---- files ---- */
@@ -179,6 +180,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     description.fold_reason = folded.folding->reason;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
     measure(report, wall);
+    if (run->alone)
+        report->contention = contention_create(run->alone, frame_create(timeline, run->arena), run->platform, run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);
     fwrite(&row, sizeof row, 1, run->self->results);
     if (last) {
@@ -190,7 +193,10 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         ok = !run->request->files || write_files(run, timeline, report, gantt, &fault);
         gantt_destroy(gantt);
     }
-    timeline_destroy(timeline);
+    timeline_destroy(run->alone);
+    run->alone = last ? NULL : timeline;
+    if (last)
+        timeline_destroy(timeline);
     return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
 }
 
@@ -232,6 +238,7 @@ static int run_engines(struct run *run)
         code = run_engine(run, &engine_analytic, !simgrid);
     if (code == EXIT_DONE && simgrid)
         code = run_engine(run, &engine_simgrid, true);
+    timeline_destroy(run->alone);
     return code;
 }
 

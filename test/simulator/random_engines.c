@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Properties that hold for every job, tried on random ones (seeded: the same on every machine):
  *   - the analytic engine's times are those of an independent evaluation;
+ *   - what the critical path says of faster hardware lies between what a slightly faster and a slightly slower one really do;
  *   - SimGrid's are the same where no two transfers use a link at one time, and nowhere earlier.
  * Arguments: cases [seed]; a failure names the seed of its case. */
+#include "analysis/sensitivity.h"
 #include "simulator/arena.h"
 #include "simulator/collectives/collective.h"
 #include "simulator/engine.h"
@@ -75,6 +77,69 @@ static bool check_analytic(uint64_t seed, bool shared)
     timeline_destroy(analytic);
     timeline_destroy(expected);
     arena_destroy(arena);
+    return ok;
+}
+
+/* ---- sensitivity ---- */
+
+/* How long the job takes when all computations, bytes and latencies take that many times as long. */
+static double time_with(struct random_job *job, double compute, double bytes, double latency)
+{
+    struct timeline *timeline = timeline_create(job->program);
+    for (uint32_t i = 0; i < job->program->cost_count; i++)
+        job->program->costs[i].seconds *= compute;
+    for (uint32_t i = 0; i < job->platform.link_count; i++) {
+        job->platform.links[i].bandwidth /= bytes;
+        job->platform.links[i].latency *= latency;
+    }
+    double time = run(&engine_analytic, job, &job->platform, timeline) ? latest_end(timeline) : NAN;
+    for (uint32_t i = 0; i < job->program->cost_count; i++)
+        job->program->costs[i].seconds /= compute;
+    for (uint32_t i = 0; i < job->platform.link_count; i++) {
+        job->platform.links[i].bandwidth *= bytes;
+        job->platform.links[i].latency /= latency;
+    }
+    timeline_destroy(timeline);
+    return time;
+}
+
+/* The longest path is convex in each factor, so its slope is no less than towards faster and no more than towards slower. */
+static bool bounds_slope(const struct random_job *job, const char *what, double slope, double faster, double time, double slower)
+{
+    double step = 0.01, tolerance = 1e-9 * time;
+    if (time - faster <= step * slope + tolerance && slower - time >= step * slope - tolerance)
+        return true;
+    fprintf(stderr, "seed %llu, %s: %s: %.9g s on the path, but %.9g s becomes %.9g with 1 %% less and %.9g with 1 %% more\n",
+            (unsigned long long)job->seed, job->schedule, what, slope, time, faster, slower);
+    return false;
+}
+
+static bool check_sensitivity(uint64_t seed)
+{
+    struct arena *arena = arena_create();
+    struct random_job *job = random_job_create(seed, false, arena);
+    struct timeline *timeline = timeline_create(job->program);
+    bool ok = run(&engine_analytic, job, &job->platform, timeline);
+    double time = latest_end(timeline);
+    if (ok && job->program->iterations == 1 && time > 0) {
+        const struct frame *frame = frame_create(timeline, arena);
+        const struct critical_path *path = critical_path_create(frame, arena);
+        struct sensitivity slope = sensitivity_of(frame, path, &job->platform, job->hosts, arena);
+        ok = fabs(slope.compute + slope.bandwidth + slope.latency - time) <= 1e-9 * time &&
+             bounds_slope(job, "compute", slope.compute, time_with(job, 0.99, 1, 1), time, time_with(job, 1.01, 1, 1)) &&
+             bounds_slope(job, "bandwidth", slope.bandwidth, time_with(job, 1, 0.99, 1), time, time_with(job, 1, 1.01, 1)) &&
+             bounds_slope(job, "latency", slope.latency, time_with(job, 1, 1, 0.99), time, time_with(job, 1, 1, 1.01));
+    }
+    timeline_destroy(timeline);
+    arena_destroy(arena);
+    return ok;
+}
+
+static bool try_sensitivity(uint64_t first, unsigned cases)
+{
+    bool ok = true;
+    for (unsigned i = 0; i < cases; i++)
+        ok &= check_sensitivity(first + i);
     return ok;
 }
 
@@ -226,7 +291,7 @@ int main(int argc, char **argv)
     unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 3000, equal, later;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     unsigned simulated = cases / 25 + 1;
-    puts("1..6");
+    puts("1..7");
     printf("%s 1 - analytic times are those of an independent evaluation, private links, %u jobs\n",
            try_analytic(seed, cases, false) ? "ok" : "not ok", cases);
     printf("%s 2 - and on nodes that share their network cards, %u jobs\n", try_analytic(seed, cases / 4 + 1, true) ? "ok" : "not ok",
@@ -238,5 +303,7 @@ int main(int argc, char **argv)
     printf("%s 5 - SimGrid on nodes that share their network cards: never earlier, %u jobs\n",
            try_simgrid(seed, simulated, true, &equal, &later) ? "ok" : "not ok", simulated);
     printf("%s 6 - among them enough that share links: %u\n", cases < 1000 || later >= simulated / 5 ? "ok" : "not ok", later);
+    printf("%s 7 - the slopes read off the critical path lie between those of changed runs, %u jobs\n",
+           try_sensitivity(seed, cases / 4 + 1) ? "ok" : "not ok", cases / 4 + 1);
     return 0;
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/sensitivity.h"
+
+#include "analysis/partner.h"
+#include "simulator/arena.h"
+#include "simulator/collectives/collective.h"
+
+#include <math.h>
+
+struct reading {
+    const struct timeline *timeline;
+    struct platform *platform;
+    const uint32_t *hosts;
+    uint32_t *members; /* scratch */
+};
+
+static struct platform_route route_of(const struct reading *reading, uint32_t from, uint32_t to)
+{
+    struct platform_route route;
+    reading->platform->route(reading->platform, reading->hosts[from], reading->hosts[to], &route);
+    return route;
+}
+
+/* The latencies of the flow that takes longest without contention. */
+static double collective_latency(const struct reading *reading, uint32_t rank, const struct stream *stream,
+                                 const struct operation *operation)
+{
+    const struct program *program = reading->timeline->program;
+    const struct group *group = &program->groups[stream->peer];
+    const struct stagesim_cost *cost = operation_cost(program, operation);
+    uint32_t size = group_size(program, group);
+    double longest = -1, latency = 0;
+    group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[rank]), reading->members);
+    for (uint32_t i = 0; i < collective_flow_count(operation->collective, size); i++) {
+        struct collective_flow flow = collective_flow(operation->collective, size, cost->bytes, i);
+        struct platform_route route = route_of(reading, reading->members[flow.from], reading->members[flow.to]);
+        double travel = fmax(cost->repeats, 1) * flow.steps * route.latency, seconds = travel + flow.bytes / route.bandwidth;
+        if (seconds > longest) {
+            longest = seconds;
+            latency = travel;
+        }
+    }
+    return latency;
+}
+
+/* Latency of the transfer that a step of the path stands for. */
+static double step_latency(const struct reading *reading, struct critical_step step)
+{
+    const struct position *position = timeline_position(reading->timeline, step.entry);
+    const struct operation *operation = &position->operations[step.id];
+    const struct stream *stream = &position->streams[operation->stream];
+    uint32_t rank = reading->timeline->ranks[step.entry];
+    if (operation->type == OPERATION_COLLECTIVE)
+        return collective_latency(reading, rank, stream, operation);
+    uint32_t peer = partner_rank(reading->timeline->program, rank, stream);
+    return operation->type == OPERATION_RECEIVE ? route_of(reading, peer, rank).latency : route_of(reading, rank, peer).latency;
+}
+
+struct sensitivity sensitivity_of(const struct frame *frame, const struct critical_path *path, struct platform *platform,
+                                  const uint32_t *hosts, struct arena *arena)
+{
+    const struct timeline *timeline = frame->timeline;
+    struct reading reading = {timeline, platform, hosts, arena_array(arena, timeline->program->mesh->ranks, sizeof(uint32_t))};
+    struct sensitivity sensitivity = {0};
+    double before = path->step_count ? frame->ends[frame->first_measured + frame->measured - 1] - path->length : 0;
+    for (size_t i = 0; i < path->step_count; i++) {
+        struct critical_step step = path->steps[i];
+        const struct moment *moment = &timeline->moments[step.entry][step.id];
+        uint8_t type = timeline_position(timeline, step.entry)->operations[step.id].type;
+        double length = moment->end - before;
+        before = moment->end;
+        if (type == OPERATION_COMPUTE)
+            sensitivity.compute += length;
+        if (type == OPERATION_COMPUTE || type == OPERATION_DELAY)
+            continue;
+        double latency = fmin(length, step_latency(&reading, step));
+        sensitivity.latency += latency;
+        sensitivity.bandwidth += length - latency;
+    }
+    return sensitivity;
+}
