@@ -41,7 +41,7 @@ def load(path):
 
 def check_summary(directory):
     summary = load(os.path.join(directory, "summary.json"))
-    expect(list(summary) == ["schema", "stagesim", "scenario", "time", "bubble", "communication", "memory", "critical_path", "workers",
+    expect(list(summary) == ["schema", "stagesim", "scenario", "time", "bubble", "communication", "memory", "critical_path", "sensitivity", "workers",
                              "links", "simulation"], "blocks of summary.json: %s" % list(summary))
     expect(summary["scenario"]["mesh"] == {"pipeline": 2, "data": 2}, "mesh %s" % summary["scenario"]["mesh"])
     expect(near(summary["time"]["iteration_s"], 9.2), "iteration_s")
