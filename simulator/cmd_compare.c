@@ -285,8 +285,10 @@ static int compare(struct comparison *comparison)
     int code = options->output ? compare_into(comparison, options->output) : simulate_all(comparison, NULL);
     if (code == EXIT_DONE)
         print_all(comparison);
-    if (code == EXIT_DONE && options->output && !options->quiet)
+    if (code == EXIT_DONE && options->output && !options->quiet) {
+        fflush(stdout); /* both streams may go to one file */
         fprintf(stderr, "written to %s\n", options->output);
+    }
     return code;
 }
 

@@ -39,8 +39,10 @@ static int run_scenario(const struct options *options, struct arena *arena)
             putchar('\n');
         comparison_print(stdout, result.rows, result.row_count, options->format);
     }
-    if (code == EXIT_DONE && options->output && !options->quiet)
+    if (code == EXIT_DONE && options->output && !options->quiet) {
+        fflush(stdout); /* both streams may go to one file */
         fprintf(stderr, "written to %s\n", options->output);
+    }
     gantt_destroy(result.gantt);
     return code;
 }
