@@ -3,6 +3,7 @@
 #include "simulator/arena.h"
 #include "simulator/collective_output.h"
 #include "simulator/command.h"
+#include "simulator/paths.h"
 #include "simulator/program.h"
 #include "simulator/quantity.h"
 #include "simulator/result.h"
@@ -225,8 +226,10 @@ static int run(const struct command *command, int argc, char **argv)
     arguments->sizes = default_sizes;
     arguments->format = FORMATS;
     int code = read_arguments(command, argc, argv, arguments);
-    if (code == 0)
+    if (code == 0) {
+        arguments->request.file = path_platform(arguments->request.file, arena);
         code = result_write(command->name, arguments->output, write_result, arguments);
+    }
     arena_destroy(arena);
     return code;
 }

@@ -155,3 +155,13 @@ bool path_check_readable(const char *path, struct fault *fault)
         return fault_set(fault, "cannot read '%.200s': %s", path, strerror(errno));
     return S_ISREG(status.st_mode) || fault_set(fault, "cannot read '%.200s': it is not a regular file", path);
 }
+
+const char *path_platform(const char *name, struct arena *arena)
+{
+    if (access(name, R_OK) == 0)
+        return name;
+    const char *found = path_find_installed(INSTALLED_PLATFORMS, name, "", arena);
+    if (!found)
+        found = path_find_installed(INSTALLED_PLATFORMS, name, ".xml", arena);
+    return found ? found : name;
+}

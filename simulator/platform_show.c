@@ -180,6 +180,7 @@ int platform_show_run(const struct command *command, int argc, char **argv)
     if (arguments.hosts[0] && arguments.format >= FORMAT_SVG)
         return command_usage(command, "a single route is shown as text or json");
     arguments.arena = arena_create();
+    arguments.file = path_platform(arguments.file, arguments.arena);
     code = platform_write_result(arguments.output, show, &arguments);
     arena_destroy(arguments.arena);
     return code;
