@@ -19,8 +19,8 @@ const char *path_name(const char *path, const char *ending, struct arena *arena)
 /* `path` seen from a directory; absolute paths stay as they are. Memory from the arena. */
 const char *path_resolve(const char *directory, const char *path, struct arena *arena);
 /* NAME + ending in the directories of a kind, or NULL: first those of the environment ($STAGESIM_PLUGINS,
- * $STAGESIM_PLATFORMS, $STAGESIM_MODELS, $STAGESIM_EFFICIENCY; separated by ':'), then the installed one beside the executable, then that of
- * installation. Names with a '/' are never found. Memory from the arena. */
+ * $STAGESIM_PLATFORMS, $STAGESIM_MODELS, $STAGESIM_EFFICIENCY; separated by ':'), then the installed one beside the executable, then that
+ * of installation. Names with a '/' are never found. Memory from the arena. */
 const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena);
 /* The names that path_find_installed finds for a kind and ending, in alphabetical order; `count` of them. Memory from the arena. */
 const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena);
