@@ -13,10 +13,10 @@ struct job {
     const struct scenario *scenario;
     struct platform *platform;
     const struct program *program;
-    uint32_t *hosts;           /* [rank]: index into the platform's hosts */
+    uint32_t *hosts;                 /* [rank]: index into the platform's hosts */
     struct stagesim_figures figures; /* what the workload declared; zero otherwise */
-    bool asynchronous;         /* the schedule is not equivalent to synchronous training */
-    const uint32_t *staleness; /* [position]: updates between the weights used and the newest; NULL when synchronous */
+    bool asynchronous;               /* the schedule is not equivalent to synchronous training */
+    const uint32_t *staleness;       /* [position]: updates between the weights used and the newest; NULL when synchronous */
 };
 
 /* Builds the job; all memory from the arena. `crossing` is the number of iterations that a schedule whose order crosses

@@ -30,7 +30,7 @@ static void lower_worker(struct lowering *l, uint32_t worker)
                                  .sync = arena_array(scratch, plan->stages, sizeof(uint32_t)),
                                  .owed = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .tensor = NONE,
-                                 .before = NONE,
+                                 .boundary = NONE,
                                  .last = NONE};
     count_slots(l, &state);
     for (size_t i = 0; i < order->count; i++) {

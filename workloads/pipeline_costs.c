@@ -81,13 +81,30 @@ static struct stagesim_part add_up(const struct stagesim_part *a, const struct s
                                   a->gradient + b->gradient};
 }
 
+/* Of all parts of the layer that a part belongs to. */
+static double layer_gradient(const struct stagesim_part *parts, uint32_t index, uint32_t count)
+{
+    uint32_t first = index, last = index;
+    while (parts[index].layer != NONE && first > 0 && parts[first - 1].layer == parts[index].layer)
+        first--;
+    while (parts[index].layer != NONE && last + 1 < count && parts[last + 1].layer == parts[index].layer)
+        last++;
+    double sum = 0;
+    for (uint32_t i = first; i <= last; i++)
+        sum += parts[i].gradient;
+    return sum;
+}
+
 /* Of a part; all parts of a stage take and give back as much. */
-static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, const struct stagesim_part *part, uint32_t count, bool first)
+static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index,
+                                        uint32_t count)
 {
     const struct stagesim_pipeline *costs = l->costs;
+    const struct stagesim_part *part = &parts[index];
     double activation = at(costs->activation, stage) / count, input = released_at_input(l, stage) / count;
-    double gradient = at(costs->gradient, stage), stash = first ? chunk(l) : 0;
-    double gathered = at(costs->gathered ? costs->gathered : costs->parameter, stage) * (gradient > 0 ? part->gradient / gradient : 0);
+    double gradient = at(costs->gradient, stage), stash = index == 0 ? chunk(l) : 0;
+    double gathered = at(costs->gathered ? costs->gathered : costs->parameter, stage) *
+                      (gradient > 0 ? layer_gradient(parts, index, count) / gradient : 0);
     return (struct part_costs){
         .forward = add_cost(l, (struct stagesim_cost){part->forward, part->forward_flops, 0, activation, stash}),
         .backward = add_cost(l, (struct stagesim_cost){part->backward, part->backward_flops, 0, -activation, -stash}),
@@ -97,6 +114,7 @@ static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, cons
         .backward_tensor = add_tensor_cost(l, part->backward_tensor, part->backward_buffers),
         .gather = costs->sharding == STAGESIM_SHARD_PARAMETERS ? add_cost(l, (struct stagesim_cost){.bytes = gathered}) : NONE,
         .gradient = part->gradient,
+        .layer = part->layer,
     };
 }
 
@@ -116,7 +134,7 @@ static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *ou
     out->parts = arena_array(l->arena, count, sizeof *out->parts);
     out->part_count = count;
     for (uint32_t i = 0; i < count; i++)
-        out->parts[i] = add_part_costs(l, stage, &parts[given - count + i], count, i == 0);
+        out->parts[i] = add_part_costs(l, stage, &parts[given - count], i, count);
 }
 
 /* ---- groups ---- */

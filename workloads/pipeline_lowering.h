@@ -12,8 +12,9 @@ static const uint32_t NONE = STAGESIM_NONE;
 struct part_costs {
     uint32_t forward, backward, input, weight; /* computations: forward; backward whole, or its two parts */
     uint32_t forward_tensor, backward_tensor;  /* collectives along the tensor axis; NONE: nothing to move */
-    uint32_t gather;                           /* of its weights; NONE: they are not sharded */
+    uint32_t gather;                           /* of its layer's weights; NONE: they are not sharded */
     double gradient;                           /* bytes */
+    uint32_t layer;
 };
 
 /* Costs of one stage, as indices into the program's cost table. */
@@ -127,10 +128,10 @@ struct worker_state {
     uint32_t *sync;  /* [stage]: the synchronisation, or NONE */
     bool *owed;      /* [stage]: the synchronisation is launched at the end of the iteration */
     uint32_t ready_count;
-    uint32_t last;   /* the newest computation, or the collective along the tensor axis that ends it */
-    uint32_t tensor; /* that collective, which the next computation waits for; NONE: none */
-    uint32_t before; /* the computation before the newest; NONE: none */
-    double bucket;   /* bytes of gradients of parts that wait to be synchronised together */
+    uint32_t last;     /* the newest computation, or the collective along the tensor axis that ends it */
+    uint32_t tensor;   /* that collective, which the next computation waits for; NONE: none */
+    uint32_t boundary; /* with sharded weights: what ended before the newest layer began; NONE: nothing */
+    double bucket;     /* bytes of gradients of parts that wait to be synchronised together */
 };
 
 static inline bool completes_gradient(const struct slot *slot)

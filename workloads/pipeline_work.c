@@ -73,7 +73,6 @@ static uint32_t add_compute(struct lowering *l, struct worker_state *state, stru
     if (state->tensor != NONE)
         program_add_wait(l->builder, state->worker, id, state->tensor);
     state->tensor = NONE;
-    state->before = state->last;
     state->last = id;
     return id;
 }
@@ -151,7 +150,7 @@ static void add_whole(struct lowering *l, struct worker_state *state, const stru
 
 /* ---- in parts ---- */
 
-/* Gathers a part's weights while the computation before runs, or where nothing overlaps, after it. */
+/* Gathers a layer's weights while the layer before runs, or where nothing overlaps, after it. */
 static uint32_t add_gather(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, uint32_t cost)
 {
     const struct stage_costs *stage = &l->stages[identity.stage];
@@ -160,9 +159,10 @@ static uint32_t add_gather(struct lowering *l, struct worker_state *state, struc
         return NONE;
     identity.kind = STAGESIM_PARAMETER_GATHER;
     uint32_t id = program_add_collective(l->builder, state->worker, stage->gather_group, STAGESIM_ALL_GATHER, identity, cost);
-    uint32_t awaited = l->costs->late_sync ? state->last : state->before;
+    uint32_t awaited = l->costs->late_sync ? state->last : state->boundary;
     if (awaited != NONE)
         program_add_wait(l->builder, state->worker, id, awaited);
+    state->boundary = state->last;
     return id;
 }
 
@@ -173,12 +173,28 @@ static uint32_t part_cost(const struct part_costs *part, const struct slot *slot
     return slot->kind == SLOT_WEIGHT ? part->weight : slot->split ? part->input : part->backward;
 }
 
+/* Whether a part is of another layer than the one at `next`, which may lie outside of the stage (also by wrapping). */
+static bool changes_layer(const struct stage_costs *stage, uint32_t index, uint32_t next)
+{
+    return next >= stage->part_count || stage->parts[next].layer == NONE || stage->parts[next].layer != stage->parts[index].layer;
+}
+
+static bool begins_layer(const struct stage_costs *stage, const struct slot *slot, uint32_t index)
+{
+    return changes_layer(stage, index, slot->kind == SLOT_FORWARD ? index - 1 : index + 1);
+}
+
+static bool ends_layer(const struct stage_costs *stage, const struct slot *slot, uint32_t index)
+{
+    return changes_layer(stage, index, slot->kind == SLOT_FORWARD ? index + 1 : index - 1);
+}
+
 /* One part of a slot; returns its computation. */
 static uint32_t add_part(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index)
 {
     const struct part_costs *part = &l->stages[slot->stage].parts[index];
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
-    uint32_t gather = add_gather(l, state, identity, part->gather);
+    uint32_t gather = begins_layer(&l->stages[slot->stage], slot, index) ? add_gather(l, state, identity, part->gather) : NONE;
     uint32_t id = add_compute(l, state, identity, part_cost(part, slot));
     if (gather != NONE)
         program_add_wait(l->builder, state->worker, id, gather);
@@ -197,7 +213,7 @@ static void add_in_parts(struct lowering *l, struct worker_state *state, const s
         uint32_t id = add_part(l, state, slot, index);
         first = step ? first : id;
         state->bucket += syncs ? l->stages[slot->stage].parts[index].gradient : 0;
-        if (syncs && (state->bucket >= l->costs->bucket || step + 1 == count)) {
+        if (syncs && ends_layer(&l->stages[slot->stage], slot, index) && (state->bucket >= l->costs->bucket || step + 1 == count)) {
             lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), state->bucket);
             state->bucket = 0;
         }

@@ -207,6 +207,12 @@ static struct stagesim_part merge(const struct stagesim_part *a, const struct st
                                   .gradient = a->gradient + b->gradient};
 }
 
+/* An activation between layers, whole. */
+static double message_bytes(const struct transformer_job *j)
+{
+    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (double)j->model.hidden;
+}
+
 /* Blocks at granularity `layer`, otherwise whole layers; input and output are parts of their own. */
 static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
 {
@@ -226,6 +232,10 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     }
     if (stage + 1 == j->stages)
         parts[count++] = transformer_part(j, BLOCK_OUTPUT, STAGESIM_NONE);
+    if (stage > 0 && j->layout.tensor > 1 && j->parameters->scatter_gather && !j->layout.sequence_parallel) {
+        parts[0].forward_tensor += message_bytes(j); /* what comes in parts is gathered before it is used */
+        parts[0].forward_buffers += 1;
+    }
     s->parts[stage] = parts;
     s->part_counts[stage] = count;
 }
@@ -286,14 +296,8 @@ static void set_transfers(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
     const struct transformer_parameters *p = j->parameters;
-    double tokens = j->layout.samples * (double)j->model.sequence, bytes = j->layout.element_bytes * tokens * (double)j->model.hidden;
     bool divided = j->layout.sequence_parallel || p->scatter_gather;
-    s->arrays[MESSAGE][stage] = bytes / (divided ? j->layout.tensor : 1);
-    if (j->layout.tensor > 1 && p->scatter_gather && !j->layout.sequence_parallel && j->layers[stage]) {
-        /* What comes in parts is gathered before it is used. */
-        s->arrays[FORWARD_TENSOR][stage] += stage > 0 ? bytes : 0;
-        s->arrays[FORWARD_BUFFERS][stage] += stage > 0 ? 1 : 0;
-    }
+    s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
     double updated = transformer_stage_parameters(j, stage) / (j->zero >= 1 ? j->data : 1);
     double bytes_moved = updated * j->state.update, chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};

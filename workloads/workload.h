@@ -184,11 +184,11 @@ struct stagesim_pipeline {
      * gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it. */
     const struct stagesim_part *const *parts;
     const uint32_t *part_counts;
-    bool fine;          /* every forward and backward (but halves and blocks) is cut into its parts */
-    bool late_sync;     /* gradients are synchronised after the iteration's last backward, not as they are complete */
-    double bucket;      /* bytes: parts' gradients are synchronised together until they are as many; 0: each part's alone */
+    bool fine;      /* every forward and backward (but halves and blocks) is cut into its parts */
+    bool late_sync; /* gradients are synchronised after the iteration's last backward, not as they are complete */
+    double bucket;  /* bytes: parts' gradients are synchronised together until they are as many; 0: each part's alone */
     enum stagesim_sharding sharding;
-    bool keep_gathered; /* STAGESIM_SHARD_PARAMETERS: weights gathered for a forward are kept for its backward */
+    bool keep_gathered;     /* STAGESIM_SHARD_PARAMETERS: weights gathered for a forward are kept for its backward */
     const double *gathered; /* bytes of a stage's weights as they are gathered; NULL: `parameter` */
     /* What ranks hold where it differs: bytes of gradients and of buffers per stage; NULL: `gradient`, and none. */
     const double *gradient_memory, *buffers;

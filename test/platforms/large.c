@@ -55,7 +55,7 @@ static struct platform *load_large(struct arena *arena)
     if (is_idle()) {
         cr_assert(generated - start < 6 * SLOWER, "generated in %.2f s", generated - start);
         /* About 3 s; a minute where links are declared zone by zone. Processor time grows when others use the machine. */
-    cr_assert(loaded - generated < 20 * SLOWER, "loaded in %.2f s", loaded - generated);
+        cr_assert(loaded - generated < 20 * SLOWER, "loaded in %.2f s", loaded - generated);
     }
     cr_assert(usage.ru_maxrss < 1000000 * SLOWER, "%ld kB", usage.ru_maxrss);
     return platform;

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""transformer_runs.py STAGESIM: runs of the workload transformer against formulas that are worked out here."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = os.path.abspath(sys.argv[1])
+LAYERS, HIDDEN, HEADS, SEQUENCE, VOCABULARY = 8, 1024, 16, 512, 32000
+PARAMETERS = LAYERS * (12 * HIDDEN**2 + 13 * HIDDEN) + (VOCABULARY + SEQUENCE) * HIDDEN + 2 * HIDDEN
+BASE = f"""platform: gpus.xml
+workload: transformer
+model: {{layers: {LAYERS}, hidden: {HIDDEN}, heads: {HEADS}, sequence: {SEQUENCE}, vocabulary: {VOCABULARY}, positions: {SEQUENCE}}}
+batch: {{micro: 2, micro_batches: 4}}
+schedule: {{name: 1f1b}}
+transformer: {{attention: standard}}
+compute: {{precision: fp16, efficiency: 0.5}}
+engine: analytic
+"""
+faults = []
+
+
+def expect(good, what):
+    if not good:
+        faults.append(what)
+
+
+def near(value, expected, what, tolerance=1e-9):
+    expect(abs(value - expected) <= tolerance * abs(expected), f"{what}: {value!r}, not {expected!r}")
+
+
+def run(folder, *sets):
+    command = [STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet"]
+    for value in sets:
+        command += ["--set", value]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        sys.exit(f"{sets}\n{done.stderr}")
+    return json.loads((folder / "out" / "summary.json").read_text())
+
+
+def check_one_rank(folder):
+    flops = 72 * 8 * LAYERS * SEQUENCE * HIDDEN**2 * (1 + SEQUENCE / (6 * HIDDEN) + VOCABULARY / (12 * HIDDEN * LAYERS))
+    summary = run(folder)
+    near(summary["time"]["iteration_s"], flops / (0.5 * 312e12), "half of the peak")
+    near(summary["throughput"]["mfu"], 0.5, "MFU at half of the peak")
+    near(summary["throughput"]["tokens_per_s"], 8 * SEQUENCE / summary["time"]["iteration_s"], "tokens")
+    activation = SEQUENCE * 2 * HIDDEN * (LAYERS * (34 + 5 * HEADS * SEQUENCE / HIDDEN) + 1 + 4 * (1 + VOCABULARY / HIDDEN))
+    near(summary["memory"]["peak_bytes"], 18 * PARAMETERS + activation, "memory")
+    again = run(folder, "schedule.recompute=full")
+    full = 96 * 8 * LAYERS * SEQUENCE * HIDDEN**2 * (1 + SEQUENCE / (6 * HIDDEN) + VOCABULARY / (16 * HIDDEN * LAYERS))
+    near(again["throughput"]["hfu"], full / again["time"]["iteration_s"] / 312e12, "HFU, full recomputation")
+    near(again["throughput"]["hfu"], 0.5, "all that is computed runs at half of the peak")
+    core = run(folder, "schedule.recompute=selective")["throughput"]
+    near(core["hfu"] / core["mfu"], (1 + SEQUENCE / (3 * HIDDEN) + VOCABULARY / (12 * HIDDEN * LAYERS)) /
+         (1 + SEQUENCE / (6 * HIDDEN) + VOCABULARY / (12 * HIDDEN * LAYERS)), "HFU over MFU, selective recomputation")
+
+
+def check_traffic(folder):
+    message = 2 * 2 * SEQUENCE * HIDDEN
+    for sequence in ("false", "true"):
+        sent = run(folder, "parallel.tensor=4", f"transformer.sequence_parallel={sequence}")["communication"]["sent_bytes"]
+        # 4 all-reduces a layer, 1 for the input, 1 for the output's gradient; sequence parallelism gathers twice a layer more.
+        buffers = 4 * (4 * LAYERS + 2) + (4 * 2 * LAYERS / 2 if sequence == "true" else 0)
+        near(sent, buffers * 2 * 3 * message, f"tensor, sequence parallel {sequence}")
+    gradients = 2 * PARAMETERS
+    for zero, volume in ((0, 2), (1, 2), (2, 2), (3, 3)):
+        sent = run(folder, "parallel.data=4", f"transformer.zero={zero}", "transformer.gradients=same", "batch.micro_batches=1")
+        near(sent["communication"]["sent_bytes"], volume * 3 * gradients, f"ZeRO-{zero}: {volume} times the parameters")
+        state = {0: 16, 1: 4 + 12 / 4, 2: 2 + 14 / 4, 3: 16 / 4}[zero] * PARAMETERS
+        held = sent["memory"]["peak_bytes"] - run(folder, "batch.micro_batches=1")["memory"]["peak_bytes"] + 18 * PARAMETERS
+        buffers = 2 * 2 * PARAMETERS / LAYERS if zero == 3 else 0
+        near(held, state + buffers, f"state of ZeRO-{zero}")
+    kept = run(folder, "parallel.data=4", "transformer.zero=3", "transformer.reshard=false", "transformer.gradients=same",
+               "batch.micro_batches=1")["communication"]["sent_bytes"]
+    near(kept, 2 * 3 * gradients, "weights that are kept")
+
+
+def check_granularity(folder):
+    cases = [("1f1b", "parallel.tensor=2")] + [("1f1b", f"transformer.zero={zero}") for zero in (1, 2, 3)]
+    cases += [(name, "transformer.sequence_parallel=true") for name in ("gpipe", "interleaved", "chimera", "zb-h1", "dualpipe-v")]
+    for engine in ("analytic", "simgrid"):
+        for schedule, extra in cases:
+            sets = ["parallel.pipeline=4", "parallel.data=2", extra, f"schedule.name={schedule}", f"engine={engine}", "parallel.tensor=2",
+                    "batch.micro_batches=8"]
+            stage, layer = (run(folder, *sets, f"transformer.granularity={g}") for g in ("stage", "layer"))
+            near(layer["time"]["iteration_s"], stage["time"]["iteration_s"], f"{engine}, {schedule}, {extra}: granularities", 0.01)
+            near(layer["communication"]["sent_bytes"], stage["communication"]["sent_bytes"], f"{schedule}, {extra}: bytes")
+            near(layer["workers"][0]["peak_in_flight"], stage["workers"][0]["peak_in_flight"], f"{schedule}, {extra}: in flight")
+
+
+def check_overlap(folder):
+    late, early = (run(folder, "parallel.data=8", f"communication.overlap={flag}")["time"]["iteration_s"] for flag in ("false", "true"))
+    alone = run(folder)["time"]["iteration_s"]
+    expect(alone < early < late, f"overlap: {alone}, {early}, {late}")
+    whole = run(folder, "parallel.data=8", "transformer.bucket=1TB")["time"]["iteration_s"]
+    near(whole, late, "one bucket is as late as none")
+
+
+def check_balance(folder):
+    even, auto, given = (run(folder, "parallel.pipeline=4", "batch.micro_batches=16", *extra) for extra in (
+        (), ("transformer.balance=auto",), ("transformer.layers_per_stage=[3,2,2,1]",)))
+    expect(auto["time"]["iteration_s"] < even["time"]["iteration_s"], "balancing does not help")
+    expect(given["workers"][0]["busy_s"] > given["workers"][1]["busy_s"], "layers are not where they were put")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
+        (folder / "job.yaml").write_text(BASE)
+        for check in (check_one_rank, check_traffic, check_granularity, check_overlap, check_balance):
+            check(folder)
+    print("\n".join(faults) or "all hold")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
