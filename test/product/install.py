@@ -109,7 +109,8 @@ def main():
         refuse_other_abi(check, binary, root, folder, c_compiler)
         exports_nothing(check, binary)
         compile_header(root, folder, c_compiler, cpp_compiler)
-        tool.run(binary, "check", find(root, "demo.yaml"), "--quiet")
+        for scenario in ("demo.yaml", "gpt-7.5b.yaml"): # with the installed platforms, models and efficiency tables
+            tool.run(binary, "check", find(root, scenario), "--quiet")
         manual = find(root, "stagesim.1").read_text()
         check.that(manual.startswith(".TH STAGESIM 1"), "the manual page has no title")
         check.that(len(list(root.rglob("platforms/*.xml"))) >= 4, "fewer than four platforms were installed")
