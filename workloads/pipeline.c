@@ -28,11 +28,14 @@ static void lower_worker(struct lowering *l, uint32_t worker)
                                  .slots = arena_array(scratch, plan->iterations, sizeof(uint32_t)),
                                  .ready = arena_array(scratch, plan->stages, sizeof(uint32_t)),
                                  .sync = arena_array(scratch, plan->stages, sizeof(uint32_t)),
+                                 .updated = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(uint32_t)),
                                  .owed = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .tensor = NONE,
                                  .boundary = NONE,
                                  .last = NONE};
     count_slots(l, &state);
+    for (size_t i = 0; i < (size_t)plan->iterations * plan->stages; i++)
+        state.updated[i] = NONE;
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
         const struct slot *joined = i + 1 < order->count && slot[1].joined ? &slot[1] : NULL;

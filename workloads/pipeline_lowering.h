@@ -121,12 +121,13 @@ static inline size_t cell(const struct lowering *l, const struct slot *slot)
 /* What remains of the running iteration on one worker. */
 struct worker_state {
     uint32_t worker;
-    uint32_t *left;  /* [iteration * stages + stage]: gradient slots still to come */
-    bool *used;      /* [iteration * stages + stage]: the worker has gradient slots of the stage */
-    uint32_t *slots; /* [iteration]: slots still to come */
-    uint32_t *ready; /* stages whose gradients are complete, in that order */
-    uint32_t *sync;  /* [stage]: the synchronisation, or NONE */
-    bool *owed;      /* [stage]: the synchronisation is launched at the end of the iteration */
+    uint32_t *left;    /* [iteration * stages + stage]: gradient slots still to come */
+    bool *used;        /* [iteration * stages + stage]: the worker has gradient slots of the stage */
+    uint32_t *slots;   /* [iteration]: slots still to come */
+    uint32_t *ready;   /* stages whose gradients are complete, in that order */
+    uint32_t *sync;    /* [stage]: the synchronisation, or NONE */
+    uint32_t *updated; /* [iteration * stages + stage]: what ends the update, see `released`; NONE: nothing to wait for */
+    bool *owed;        /* [stage]: the synchronisation is launched at the end of the iteration */
     uint32_t ready_count;
     uint32_t last;     /* the newest computation, or the collective along the tensor axis that ends it */
     uint32_t tensor;   /* that collective, which the next computation waits for; NONE: none */

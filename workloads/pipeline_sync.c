@@ -98,8 +98,11 @@ static void step(struct lowering *l, struct worker_state *state, uint32_t iterat
         if (state->owed[state->ready[i]])
             lowering_add_sync(l, state, state->ready[i], iteration, at(l->costs->gradient, state->ready[i]));
     uint32_t norm = add_norm(l, state, iteration);
-    for (uint32_t i = 0; i < state->ready_count; i++)
-        add_optimizer(l, state, state->ready[i], iteration, norm);
+    for (uint32_t i = 0; i < state->ready_count; i++) {
+        uint32_t stage = state->ready[i];
+        add_optimizer(l, state, stage, iteration, norm);
+        state->updated[(size_t)(iteration - l->repetition) * l->plan->stages + stage] = l->released[state->worker][stage];
+    }
     state->ready_count = 0;
 }
 

@@ -56,13 +56,23 @@ static void remember(struct lowering *l, const struct slot *slot, uint32_t first
         }
 }
 
-/* In synchronous training a stage's weights are used again only after they were updated. */
-static void await_weights(struct lowering *l, uint32_t worker, const struct slot *slot, uint32_t id)
+/* The update that a forward's weights come from. Asynchronous training that updates once per iteration leaves as many updates as
+ * it is stale for the synchronisation to finish; otherwise it is the newest one. NULL: there is none yet. */
+static uint32_t *weights_of(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
-    uint32_t *released = &l->released[worker][slot->stage];
-    if (*released != NONE && !l->plan->asynchronous && slot->kind == SLOT_FORWARD) {
-        program_add_wait(l->builder, worker, id, *released);
-        *released = NONE;
+    if (!l->plan->asynchronous || l->plan->steps_each)
+        return &l->released[state->worker][slot->stage];
+    uint32_t iteration = slot->micro_batch / per_iteration(l), age = 1 + l->plan->staleness[state->worker];
+    return iteration < age ? NULL : &state->updated[(size_t)(iteration - age) * l->plan->stages + slot->stage];
+}
+
+/* A stage's weights are used only after they were updated. */
+static void await_weights(const struct lowering *l, const struct worker_state *state, const struct slot *slot, uint32_t id)
+{
+    uint32_t *updated = weights_of(l, state, slot);
+    if (updated && *updated != NONE) {
+        program_add_wait(l->builder, state->worker, id, *updated);
+        *updated = NONE;
     }
 }
 
@@ -242,5 +252,5 @@ void lowering_add_slot(struct lowering *l, struct worker_state *state, const str
     const struct slot *both[] = {slot, joined};
     for (int i = 0; i < 2 && both[i]; i++)
         if (both[i]->kind == SLOT_FORWARD)
-            await_weights(l, state->worker, both[i], l->forward_first[cell(l, both[i])]);
+            await_weights(l, state, both[i], l->forward_first[cell(l, both[i])]);
 }

@@ -60,11 +60,30 @@ def with_latency(check, binary, folder):
             check.near((seconds[1] - seconds[0]) / latency, added(d, n), f"latencies exposed by {schedule} D={d} N={n}")
 
 
+def updates(check, binary, folder):
+    """What asynchronous training waits for. Two replicas all-reduce a gradient of G bytes at 1 GB/s in G / 1 GB/s. PipeDream updates
+    after every micro-batch, and the next forward takes those weights: each of 8 waits for the synchronisation and the step. 2BW
+    updates once per iteration of 8 x 3 s and uses weights that are one update old: a synchronisation that is shorter than an
+    iteration is hidden, unless a step on the compute stream waits for it; a longer one sets the pace, together with the forward that awaits
+    it and the backward behind that, the last one of the next iteration."""
+    tool.write_mesh(folder / "updates.xml", 4, bandwidth="1GBps")
+    for schedule, gradient, optimizer, seconds in [("pipedream", 2, 0, 8 * 5), ("pipedream", 2, 0.5, 8 * 5.5), ("pipedream-2bw", 2, 0, 24),
+                                                   ("pipedream-2bw", 2, 0.5, 26.5), ("pipedream-2bw", 40, 0, 43)]:
+        tool.write_scenario(folder / "updates.yaml", "updates.xml", schedule, 2, 8, data=2,
+                            stages=f"forward: 1s, backward: 2s, gradient: {gradient}GB, optimizer: {optimizer}s")
+        for engine in ("simgrid", "analytic"):
+            found = tool.summary(binary, folder / "updates.yaml", folder / "out", "--engine", engine)
+            steps, what = 8 if schedule == "pipedream" else 1, f"{schedule}, {gradient} GB, step of {optimizer} s, {engine}"
+            check.near(found["time"]["iteration_s"], seconds, what)
+            check.near(found["bubble"]["ratio"], 1 - (24 + steps * optimizer) / seconds, f"bubble of {what}")
+
+
 def main():
     check = tool.Checker()
     with tempfile.TemporaryDirectory() as temporary:
         without_latency(check, tool.binary_argument(), pathlib.Path(temporary))
         with_latency(check, tool.binary_argument(), pathlib.Path(temporary))
+        updates(check, tool.binary_argument(), pathlib.Path(temporary))
     return check.done()
 
 
