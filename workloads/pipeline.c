@@ -33,6 +33,7 @@ static void lower_worker(struct lowering *l, uint32_t worker)
                                  .boundary = NONE,
                                  .last = NONE};
     count_slots(l, &state);
+    program_expect(l->builder, worker, 3 * order->count, 2 * order->count); /* each with a message out and one in */
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
         const struct slot *joined = i + 1 < order->count && slot[1].joined ? &slot[1] : NULL;
