@@ -2,22 +2,57 @@
 #include "analysis/intervals.h"
 
 #include "analysis/sum.h"
+#include "simulator/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static int by_start(const void *left, const void *right)
+static size_t run_end(const struct interval *intervals, size_t first, size_t count)
 {
-    const struct interval *a = left, *b = right;
-    return (a->start > b->start) - (a->start < b->start);
+    size_t end = first;
+    do
+        end++;
+    while (end < count && intervals[end - 1].start <= intervals[end].start);
+    return end;
+}
+
+/* Merges every two neighbouring sorted runs of `from` into one of `into`; returns how many runs there are then. */
+static size_t merge_neighbours(const struct interval *from, struct interval *into, size_t count)
+{
+    size_t runs = 0;
+    for (size_t first = 0, out = 0; first < count; runs++) {
+        size_t left = first, middle = run_end(from, first, count), right = middle;
+        size_t end = middle < count ? run_end(from, middle, count) : middle;
+        while (left < middle || right < end)
+            into[out++] = right == end || (left < middle && from[left].start <= from[right].start) ? from[left++] : from[right++];
+        first = end;
+    }
+    return runs;
+}
+
+/* By start. The intervals come stream by stream, each in order: a few runs, merged in a few passes. */
+static void sort(struct interval *intervals, size_t count)
+{
+    if (count == 0 || run_end(intervals, 0, count) == count)
+        return;
+    size_t capacity = 0;
+    struct interval *scratch = array_grow(NULL, &capacity, count, sizeof *scratch), *from = intervals, *into = scratch;
+    for (size_t runs = count + 1, before = runs + 1; runs > 1 && runs < before;) {
+        before = runs;
+        runs = merge_neighbours(from, into, count);
+        struct interval *merged = into;
+        into = from;
+        from = merged;
+    }
+    if (from != intervals)
+        memcpy(intervals, from, count * sizeof *intervals);
+    free(scratch);
 }
 
 size_t intervals_unite(struct interval *intervals, size_t count)
 {
-    size_t kept = 0, sorted = 1;
-    while (sorted < count && intervals[sorted - 1].start <= intervals[sorted].start)
-        sorted++;
-    if (sorted < count)
-        qsort(intervals, count, sizeof *intervals, by_start);
+    size_t kept = 0;
+    sort(intervals, count);
     for (size_t i = 0; i < count; i++) {
         if (!(intervals[i].end > intervals[i].start))
             continue;

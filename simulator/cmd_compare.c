@@ -120,10 +120,16 @@ static bool add_file(struct comparison *comparison, const char *file)
 
 static int simulate_all(struct comparison *comparison, struct output *output)
 {
+    bool draw = false; /* the aligned picture shows all runs */
+    for (size_t i = 0; output && i < comparison->count; i++)
+        draw |= comparison->runs[i].scenario->pictures || comparison->runs[i].scenario->report;
     for (size_t i = 0; i < comparison->count; i++) {
         struct comparison_run *run = &comparison->runs[i];
-        struct simulation_request request = {
-            .scenario = run->scenario, .files = output ? &run->files : NULL, .output = output, .quiet = comparison->options->quiet};
+        struct simulation_request request = {.scenario = run->scenario,
+                                             .files = output ? &run->files : NULL,
+                                             .output = output,
+                                             .draw = draw,
+                                             .quiet = comparison->options->quiet};
         int code = simulate(&request, &run->result);
         if (code != EXIT_DONE)
             return code;

@@ -11,6 +11,7 @@ static int run_into(struct simulation_request *request, const char *directory, s
     struct run_files files;
     request->output = output_create(directory, &fault);
     request->files = &files;
+    request->draw = request->scenario->pictures || request->scenario->report;
     int code = request->output ? EXIT_FAILED : EXIT_BAD_INPUT;
     bool ok = request->output && run_files_open(&files, request->scenario, request->output, "", &fault);
     if (ok)

@@ -72,6 +72,14 @@ void program_builder_destroy(struct program_builder *builder)
     free(builder);
 }
 
+void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits)
+{
+    struct draft_position *draft = &builder->positions[position];
+    draft->operations =
+        array_grow(draft->operations, &draft->operation_capacity, draft->operation_count + operations, sizeof *draft->operations);
+    draft->waits = array_grow(draft->waits, &draft->wait_capacity, draft->wait_count + waits, sizeof *draft->waits);
+}
+
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost)
 {
     builder->costs = array_grow(builder->costs, &builder->cost_capacity, builder->cost_count + 1, sizeof *builder->costs);
@@ -114,8 +122,7 @@ static struct operation *operation_add(struct draft_position *draft, enum operat
 {
     uint32_t stream = stream_find(draft, type, peer, stream_kind);
     draft->streams[stream].count++;
-    draft->operations =
-        array_grow(draft->operations, &draft->operation_capacity, draft->operation_count + 1, sizeof *draft->operations);
+    draft->operations = array_grow(draft->operations, &draft->operation_capacity, draft->operation_count + 1, sizeof *draft->operations);
     struct operation *operation = &draft->operations[draft->operation_count++];
     *operation = (struct operation){.type = (uint8_t)type,
                                     .kind = (uint8_t)identity.kind,
@@ -147,8 +154,7 @@ void program_add_block(struct program_builder *builder, uint32_t position, struc
 {
     struct draft_position *draft = &builder->positions[position];
     size_t index = draft->operation_count;
-    while (draft->operations[--index].type != OPERATION_COMPUTE) {
-    }
+    while (draft->operations[--index].type != OPERATION_COMPUTE) {}
     builder->blocks = array_grow(builder->blocks, &builder->block_capacity, builder->block_count + 1, sizeof *builder->blocks);
     builder->blocks[builder->block_count] = second;
     draft->operations[index].block = (uint32_t)builder->block_count++;
@@ -347,9 +353,8 @@ const char *kind_name(enum stagesim_kind kind)
 const char *collective_name(enum stagesim_collective collective)
 {
     static const char *const names[STAGESIM_COLLECTIVES] = {
-        [STAGESIM_ALL_REDUCE] = "all-reduce", [STAGESIM_REDUCE_SCATTER] = "reduce-scatter",
-        [STAGESIM_ALL_GATHER] = "all-gather", [STAGESIM_ALL_TO_ALL] = "all-to-all",
-        [STAGESIM_BROADCAST] = "broadcast",   [STAGESIM_REDUCE] = "reduce",
+        [STAGESIM_ALL_REDUCE] = "all-reduce", [STAGESIM_REDUCE_SCATTER] = "reduce-scatter", [STAGESIM_ALL_GATHER] = "all-gather",
+        [STAGESIM_ALL_TO_ALL] = "all-to-all", [STAGESIM_BROADCAST] = "broadcast",           [STAGESIM_REDUCE] = "reduce",
         [STAGESIM_BARRIER] = "barrier",       [STAGESIM_SEND_RECEIVE] = "send-receive",
     };
     return names[collective];

@@ -96,6 +96,8 @@ struct program_builder;
 struct program_builder *program_builder_create(const struct mesh *mesh);
 void program_builder_destroy(struct program_builder *builder);
 
+/* Room for that many operations and waits of a position beside those it has; merely saves time. */
+void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits);
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost);
 /* axes: bit per mesh axis. */
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count);

@@ -146,12 +146,12 @@ static void measure(struct report *report, double wall)
     report->peak_rss_bytes = 1024.0 * (double)usage.ru_maxrss;
 }
 
-/* Only files show the critical path and memory over time. */
+/* Only pictures show boxes, the critical path and memory over time. */
 static struct gantt *make_gantt(const struct run *run, const struct timeline *timeline, const struct report *report)
 {
-    struct gantt_choice choice = {.messages = true, .rows_only = !run->request->files};
-    if (run->request->files) {
-        choice.levels = run->request->files->html != NULL;
+    struct gantt_choice choice = {.messages = true, .rows_only = !run->request->draw};
+    if (run->request->draw) {
+        choice.levels = run->request->files && run->request->files->html;
         choice.critical = critical_path_create(frame_create(timeline, run->arena), run->arena);
     }
     return gantt_of_run(report, timeline, &choice);

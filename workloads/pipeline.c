@@ -36,6 +36,7 @@ static void lower_worker(struct lowering *l, uint32_t worker)
     count_slots(l, &state);
     for (size_t i = 0; i < (size_t)plan->iterations * plan->stages; i++)
         state.updated[i] = NONE;
+    program_expect(l->builder, worker, 3 * order->count, 2 * order->count); /* each with a message out and one in */
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
         const struct slot *joined = i + 1 < order->count && slot[1].joined ? &slot[1] : NULL;
