@@ -74,6 +74,8 @@ struct platform {
     struct platform_library library;
     /* The route between two hosts, from the platform file's routing. */
     void (*route)(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route);
+    /* Whether there is a route; `route` ends the process for a pair without. */
+    bool (*reaches)(struct platform *platform, uint32_t from, uint32_t to);
     void *handle; /* the engine's own */
 };
 

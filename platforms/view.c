@@ -13,6 +13,15 @@ enum { PAIRS_HOSTS_MAX = 128 };
 /* A node is compared with that many kinds at most: platforms in which every node is another one are not folded. */
 enum { KINDS_COMPARED = 64 };
 
+/* The route, or one of no bandwidth where there is none. */
+static void route_or_none(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route)
+{
+    if (!platform->reaches || platform->reaches(platform, from, to))
+        platform->route(platform, from, to, route);
+    else
+        *route = (struct platform_route){0};
+}
+
 /* ---- transfers at the same time ---- */
 
 struct flows {
@@ -21,7 +30,8 @@ struct flows {
     uint32_t *users;                /* by link: flows that still grow */
 };
 
-static void collect(struct platform *platform, const uint32_t *from, const uint32_t *to, uint32_t count, struct flows *flows)
+/* Finds the routes; transfers without one get a rate of 0 at once, all others grow from here. */
+static void collect(struct platform *platform, const uint32_t *from, const uint32_t *to, uint32_t count, struct flows *flows, double *rates)
 {
     size_t used = 0, capacity = 0, starts = 0, link_capacity = 0, user_capacity = 0;
     *flows = (struct flows){.count = count};
@@ -32,7 +42,8 @@ static void collect(struct platform *platform, const uint32_t *from, const uint3
         flows->left[i] = platform->links[i].bandwidth, flows->users[i] = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct platform_route route;
-        platform->route(platform, from[i], to[i], &route);
+        route_or_none(platform, from[i], to[i], &route);
+        rates[i] = route.bandwidth > 0 ? INFINITY : 0;
         flows->links = array_grow(flows->links, &capacity, used + route.link_count + 1, sizeof *flows->links);
         flows->start[i] = (uint32_t)used;
         for (uint32_t k = 0; k < route.link_count; k++) {
@@ -78,11 +89,9 @@ static void hold(const struct platform *platform, struct flows *flows, double sh
 void view_rates(struct platform *platform, const uint32_t *from, const uint32_t *to, uint32_t count, double *rates)
 {
     struct flows flows;
-    collect(platform, from, to, count, &flows);
+    collect(platform, from, to, count, &flows, rates);
     size_t held_capacity = 0;
     bool *held = array_grow(NULL, &held_capacity, (size_t)count + 1, sizeof *held);
-    for (uint32_t i = 0; i < count; i++)
-        rates[i] = INFINITY;
     for (;;) {
         double share = INFINITY;
         for (uint32_t link = 0; link < platform->link_count; link++)
@@ -134,7 +143,7 @@ static bool same_speed(const struct view_pairs *pairs, const struct platform_rou
 static void add_pair(struct platform *platform, struct view_pairs **pairs, uint32_t *count, size_t *capacity, uint32_t from, uint32_t to)
 {
     struct platform_route route;
-    platform->route(platform, from, to, &route);
+    route_or_none(platform, from, to, &route);
     for (uint32_t i = 0; i < *count; i++)
         if (same_speed(&(*pairs)[i], &route)) {
             (*pairs)[i].count++;
@@ -192,8 +201,8 @@ static bool same_routes(struct platform *platform, uint32_t a, uint32_t b, uint3
 {
     for (uint32_t i = 1; i < size && i <= PAIRS_HOSTS_MAX; i++) {
         struct platform_route first, second;
-        platform->route(platform, a, a + i, &first);
-        platform->route(platform, b, b + i, &second);
+        route_or_none(platform, a, a + i, &first);
+        route_or_none(platform, b, b + i, &second);
         if (first.bandwidth != second.bandwidth || fabs(first.latency - second.latency) > 1e-9 * first.latency)
             return false;
     }

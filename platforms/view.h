@@ -50,7 +50,7 @@ struct view {
 const struct view *view_create(struct platform *platform, struct arena *arena);
 
 /* Rates of transfers that run at the same time: from[i] to to[i], `count` of them; rates[i] in bytes per second, INFINITY for
- * a transfer over no link. */
+ * a transfer over no link, 0 for one without a route. */
 void view_rates(struct platform *platform, const uint32_t *from, const uint32_t *to, uint32_t count, double *rates);
 
 /* The class of a link's name: digits as #, without _UP and _DOWN and without numbers at the end ("nvlink" for nvlink-0-3_UP). Writes at

@@ -23,8 +23,9 @@ static void find_levels(const struct view *view, const struct view_node *node, c
     levels->hosts = node->size < HOSTS_SHOWN ? node->size : HOSTS_SHOWN;
     levels->count = 0;
     for (uint32_t i = 0; i < levels->hosts; i++) {
-        struct platform_route route;
-        view->platform->route(view->platform, node->first + i, targets[i], &route);
+        struct platform_route route = {0};
+        if (view->platform->reaches(view->platform, node->first + i, targets[i]))
+            view->platform->route(view->platform, node->first + i, targets[i], &route);
         uint32_t own = (route.link_count + 1) / 2;
         for (uint32_t k = 0; k < LEVELS_MAX; k++)
             levels->link[i][k] = k < own ? route.links[k] : NO_LINK;
@@ -82,8 +83,9 @@ static void draw_hosts(struct pen *pen, const struct view_node *node, const stru
 /* The link that joins two hosts all by itself, or NO_LINK. */
 static uint32_t direct_link(const struct view *view, uint32_t a, uint32_t b)
 {
-    struct platform_route route;
-    view->platform->route(view->platform, a, b, &route);
+    struct platform_route route = {0};
+    if (view->platform->reaches(view->platform, a, b))
+        view->platform->route(view->platform, a, b, &route);
     return route.link_count == 1 ? route.links[0] : NO_LINK;
 }
 

@@ -61,6 +61,8 @@ static bool show_route(FILE *out, const struct arguments *arguments, struct plat
     uint32_t ends[2];
     if (!find_host(platform, arguments->hosts[0], &ends[0], fault) || !find_host(platform, arguments->hosts[1], &ends[1], fault))
         return false;
+    if (!platform->reaches(platform, ends[0], ends[1]))
+        return fault_set(fault, "%s: there is no route from '%s' to '%s'", platform->file, arguments->hosts[0], arguments->hosts[1]);
     if (arguments->format == FORMAT_JSON)
         platform_route_json(out, platform, ends[0], ends[1]);
     else

@@ -135,6 +135,10 @@ static void write_pairs(FILE *out, struct platform *platform, const struct view_
     for (uint32_t i = 0; i < node->pair_count && i < SHOWN; i++) {
         const struct view_pairs *pairs = &node->pairs[i];
         struct platform_route route;
+        if (pairs->bandwidth == 0) {
+            fprintf(out, "  %u pair%s without a route\n", pairs->count, pairs->count == 1 ? "" : "s");
+            continue;
+        }
         platform->route(platform, pairs->from, pairs->to, &route);
         text_rate(rate, sizeof rate, pairs->bandwidth);
         text_time(time, sizeof time, pairs->latency);

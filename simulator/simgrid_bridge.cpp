@@ -238,6 +238,17 @@ void find_route(struct platform *platform, uint32_t from, uint32_t to, struct pl
     *route = {latency, bandwidth, static_cast<uint32_t>(loaded->route_links.size()), loaded->route_links.data()};
 }
 
+bool find_reaches(struct platform *platform, uint32_t from, uint32_t to)
+{
+    try {
+        struct platform_route route;
+        find_route(platform, from, to, &route);
+        return from == to || route.link_count > 0 || route.latency > 0; /* a route of nothing: SimGrid sends nothing over it */
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
 void read_library(struct platform_library *library, const std::unordered_map<std::string, std::string> *properties,
                   const std::string &owner)
 {
@@ -277,6 +288,7 @@ struct platform *load(const char *file, struct arena *arena)
     platform->file = arena_copy(arena, file);
     platform->handle = kept;
     platform->route = find_route;
+    platform->reaches = find_reaches;
     std::vector<sg4::Host *> hosts = gpu_hosts(engine);
     platform->host_count = static_cast<uint32_t>(hosts.size());
     platform->hosts = static_cast<struct platform_host *>(arena_array(arena, hosts.size() + 1, sizeof(struct platform_host)));

@@ -45,6 +45,9 @@ def between(platform, one, other):
     return json.loads(good("platform", "show", platform, "--between", one, other, "--format", "json"))
 
 
+HEAD = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">"
+
+
 # ---- platforms of every kind that SimGrid reads: hosts, and one route (from, to, GB/s, us, links), computed by hand ----
 KINDS = {
     "full.xml": (4, ("gpu-0", "gpu-3", 50, 2, 1)),
@@ -192,26 +195,38 @@ def check_refusals(directory):
 
 def check_broken_platforms(directory):
     """SimGrid ends the process on some mistakes; a user sees a message and exit code 1."""
-    head = "<?xml version='1.0'?>\n<platform version=\"4.1\">"
     broken = {
-        "too few hosts": head + '<cluster id="c" prefix="g" suffix="" radical="0-6" speed="1Tf" bw="1GBps" lat="1us" topology="TORUS" '
-        'topo_parameters="8"/></platform>',
-        "shape": head + '<cluster id="c" prefix="g" suffix="" radical="0-7" speed="1Tf" bw="1GBps" lat="1us" topology="DRAGONFLY" '
-        'topo_parameters="8"/></platform>',
-        "unknown host": head + '<zone id="z" routing="Full"><host id="a" speed="1Tf"/><link id="l" bandwidth="1GBps"/><route src="a" dst="b">'
-        '<link_ctn id="l"/></route></zone></platform>',
-        "no host": head + '<zone id="z" routing="Full"><router id="a"/></zone></platform>',
-        "no way": head + '<zone id="z" routing="Full"><host id="a" speed="1Tf"/><host id="b" speed="1Tf"/></zone></platform>',
-        "old tag": head + '<zone id="z" routing="Full"><storage id="s" typeId="t" attach="a"/></zone></platform>',
-        "cut off": head + '<zone id="z" routing="Full"><host id="a"',
-        "unit": head + '<zone id="z" routing="Full"><host id="a" speed="3Tq"/></zone></platform>',
+        "too few hosts": ("Insufficient number of radicals", '<cluster id="c" prefix="g" suffix="" radical="0-6" speed="1Tf" bw="1GBps" lat="1us" '
+                          'topology="TORUS" topo_parameters="8"/></platform>'),
+        "shape": ("Dragonfly are defined by", '<cluster id="c" prefix="g" suffix="" radical="0-7" speed="1Tf" bw="1GBps" lat="1us" '
+                  'topology="DRAGONFLY" topo_parameters="8"/></platform>'),
+        "unknown host": ("'b' does name a node", '<zone id="z" routing="Full"><host id="a" speed="1Tf"/><link id="l" bandwidth="1GBps" latency="1us"/>'
+                         '<route src="a" dst="b"><link_ctn id="l"/></route></zone></platform>'),
+        "no host": ("no host in it can hold a rank", '<zone id="z" routing="Full"><router id="a"/></zone></platform>'),
+        "old tag": ("removed", '<zone id="z" routing="Full"><storage id="s" typeId="t" attach="a"/></zone></platform>'),
+        "cut off": ("Invalid XML", '<zone id="z" routing="Full"><host id="a"'),
+        "unit": ("unit", '<zone id="z" routing="Full"><host id="a" speed="3Tq"/></zone></platform>'),
+        "property": ("is no amount", '<zone id="z" routing="Full"><host id="a" speed="1Tf"><prop id="memory" value="much"/></host></zone></platform>'),
     }
-    for what, text in broken.items():
+    for what, (message, text) in broken.items():
         path = os.path.join(directory, "broken.xml")
         with open(path, "w") as file:
-            file.write(text)
+            file.write(HEAD + text)
         result = run("platform", "show", path)
-        check(result.returncode == 1 and len(result.stderr) > 30 and "Backtrace" not in result.stderr, what, result.returncode, result.stderr)
+        check(result.returncode == 1 and message in result.stderr and "Backtrace" not in result.stderr, what, result.returncode, result.stderr)
+
+
+def check_islands(directory):
+    """Hosts without a route between them: shown as such."""
+    path = os.path.join(directory, "islands.xml")
+    with open(path, "w") as file:
+        file.write(HEAD + "<zone id='z' routing='Full'><host id='a' speed='1Tf'/><host id='b' speed='1Tf'/>"
+                   "<host id='c' speed='1Tf'/><link id='l' bandwidth='1GBps' latency='1us'/><route src='a' dst='b'><link_ctn id='l'/></route>"
+                   "</zone></platform>")
+    text = good("platform", "show", path)
+    check("2 pairs  1 GB/s, 1 us" in text and "4 pairs without a route" in text, "islands", text)
+    good("platform", "show", path, "--format", "svg")
+    refused(1, "there is no route from 'a' to 'c'", "platform", "show", path, "--between", "a", "c")
 
 
 # ---- import ----
@@ -237,7 +252,7 @@ def check_import(directory):
 PARTS = {
     "kinds": [check_kinds, check_folding, check_options],
     "presets": [check_presets],
-    "rest": [check_refusals, check_broken_platforms, check_import],
+    "rest": [check_refusals, check_broken_platforms, check_islands, check_import],
 }
 with tempfile.TemporaryDirectory() as scratch:
     for part in PARTS[sys.argv[3]]:
