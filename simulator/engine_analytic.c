@@ -16,12 +16,12 @@ enum { PROGRESS_INTERVAL = 1 << 16 };
 struct instance;
 
 struct cursor {
-    uint32_t next;          /* index of the first operation of the stream that is not done */
-    bool queued, arrived;   /* on the list of streams to try; collective: counted as arrived at the current one */
-    double free;            /* end of the operation before */
+    uint32_t next;                    /* index of the first operation of the stream that is not done */
+    bool queued, arrived;             /* on the list of streams to try; collective: counted as arrived at the current one */
+    double free;                      /* end of the operation before */
     double latency, seconds_per_byte; /* send: of the route */
-    uint32_t peer;          /* send: entry that receives */
-    struct instance *instance; /* collective */
+    uint32_t peer;                    /* send: entry that receives */
+    struct instance *instance;        /* collective */
 };
 
 /* A simulated rank. */
@@ -43,8 +43,8 @@ struct instance {
     struct participant *participants; /* the simulated members */
     uint32_t participant_count;
     uint32_t arrived;
-    double data_start;      /* of the current collective: the latest arrival so far */
-    double duration;        /* of the newest kind and cost */
+    double data_start; /* of the current collective: the latest arrival so far */
+    double duration;   /* of the newest kind and cost */
     uint32_t cost;
     int collective;
 };
@@ -206,8 +206,7 @@ static void walk_all(struct walk *walk)
     while (walk->stack_count) {
         struct participant next = walk->stack[--walk->stack_count];
         walk->entries[next.entry].cursors[next.stream].queued = false;
-        while (advance(walk, next.entry, next.stream)) {
-        }
+        while (advance(walk, next.entry, next.stream)) {}
     }
 }
 
@@ -220,8 +219,8 @@ static bool connect_send(struct walk *walk, uint32_t index, const struct stream 
     struct platform_route route;
     walk->platform->route(walk->platform, walk->hosts[rank], walk->hosts[peer], &route);
     if (route.link_count == 0 && route.latency <= 0)
-        return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'", walk->platform->hosts[walk->hosts[rank]].name,
-                         walk->platform->hosts[walk->hosts[peer]].name);
+        return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'",
+                         walk->platform->hosts[walk->hosts[rank]].name, walk->platform->hosts[walk->hosts[peer]].name);
     cursor->latency = route.latency;
     cursor->seconds_per_byte = 1 / route.bandwidth;
     cursor->peer = walk->timeline->index_of[peer];

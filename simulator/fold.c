@@ -151,8 +151,8 @@ static bool visit_groups(struct fold_proof *proof, bool coupling,
     for (uint32_t i = 0; i < proof->program->group_count; i++) {
         const struct group *group = &proof->program->groups[i];
         *current = i;
-        for (uint32_t k = 0; group->collective_count && fold_couples(proof, group) == coupling && k < group_instances(proof->program, group);
-             k++)
+        for (uint32_t k = 0;
+             group->collective_count && fold_couples(proof, group) == coupling && k < group_instances(proof->program, group); k++)
             if (!visit_flows(proof, group, k, visit, user))
                 return false;
     }
@@ -228,12 +228,13 @@ static bool check_common_links(struct fold_proof *proof)
     visit_groups(proof, true, add_coupling_flow, NULL, &group);
     for (uint32_t slice = 0; slice < proof->folding->slices; slice++)
         for (size_t i = 0; i < proof->sender_count; i++)
-            add_local_flow(proof, proof->senders[i].rank + slice * proof->axis->stride, proof->senders[i].peer + slice * proof->axis->stride,
-                           NULL);
+            add_local_flow(proof, proof->senders[i].rank + slice * proof->axis->stride,
+                           proof->senders[i].peer + slice * proof->axis->stride, NULL);
     fold_links_finish(&proof->links);
     for (uint32_t link = 0; link < proof->platform->link_count; link++)
         if (proof->links.slice[link] == SLICE_MANY && !proof->links.roomy[link])
-            return refuse(proof, "replicas share link %s, which is not fast enough for all of them at once", proof->platform->links[link].name);
+            return refuse(proof, "replicas share link %s, which is not fast enough for all of them at once",
+                          proof->platform->links[link].name);
     return true;
 }
 
@@ -258,7 +259,8 @@ static bool refuse_meeting(struct fold_proof *proof, uint32_t from, uint32_t to,
     for (uint32_t i = 0; i < route.link_count; i++) {
         size_t found = fold_pairs_find(&proof->coupling, route.links[i]);
         if (found < proof->coupling.count && proof->coupling.items[found].link == route.links[i])
-            return refuse(proof, "collectives within a replica and across replicas use link %s", proof->platform->links[route.links[i]].name);
+            return refuse(proof, "collectives within a replica and across replicas use link %s",
+                          proof->platform->links[route.links[i]].name);
     }
     return true;
 }
@@ -374,12 +376,8 @@ struct folding *folding_create(const struct program *program, struct platform *p
 {
     struct folding *folding = folding_none("", arena);
     struct fold_proof *proof = arena_alloc(arena, sizeof *proof);
-    *proof = (struct fold_proof){.program = program,
-                                 .platform = platform,
-                                 .hosts = hosts,
-                                 .folding = folding,
-                                 .arena = arena,
-                                 .contention = contention};
+    *proof = (struct fold_proof){
+        .program = program, .platform = platform, .hosts = hosts, .folding = folding, .arena = arena, .contention = contention};
     folding->proof = proof;
     proof->axis = data_axis(program->mesh, &proof->axis_index);
     if (!prove(proof))

@@ -221,9 +221,10 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
         return false;
     }
     if (costs->sharding >= STAGESIM_SHARD_GRADIENTS && job->plan->pipelines > 1) {
-        diag_error(job->diag, scenario_place(job->scenario, "schedule"),
-                   "%s holds every stage on several workers; gradients and parameters can be sharded (zero: 2, 3) only where one worker does",
-                   job->scenario->schedule_name);
+        diag_error(
+            job->diag, scenario_place(job->scenario, "schedule"),
+            "%s holds every stage on several workers; gradients and parameters can be sharded (zero: 2, 3) only where one worker does",
+            job->scenario->schedule_name);
         return false;
     }
     copy_staleness(job);

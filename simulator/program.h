@@ -20,18 +20,18 @@ enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX };
 
 /* 32 bytes: programs reach millions of operations. The stream follows from the id, see position_stream_of. */
 struct operation {
-    uint8_t type;         /* enum operation_type */
-    uint8_t kind;         /* enum stagesim_kind */
-    uint8_t part;         /* 0 whole, 1 half a, 2 half b */
-    uint8_t collective;   /* OPERATION_COLLECTIVE: enum stagesim_collective */
+    uint8_t type;          /* enum operation_type */
+    uint8_t kind;          /* enum stagesim_kind */
+    uint8_t part;          /* 0 whole, 1 half a, 2 half b */
+    uint8_t collective;    /* OPERATION_COLLECTIVE: enum stagesim_collective */
     uint16_t stage, layer; /* STAGE_NONE, LAYER_NONE: none */
-    uint32_t micro_batch; /* MICRO_BATCH_NONE: none */
+    uint32_t micro_batch;  /* MICRO_BATCH_NONE: none */
     uint16_t pipeline, iteration;
     uint32_t cost;       /* index into program.costs */
     uint32_t first_wait; /* position.waits[first_wait .. first_wait + wait_count): ids of the same position */
     uint16_t wait_count;
-    uint16_t stream;     /* index into position.streams */
-    uint32_t block;      /* compute of a block: index into program.blocks of its second identity; BLOCK_NONE otherwise */
+    uint16_t stream; /* index into position.streams */
+    uint32_t block;  /* compute of a block: index into program.blocks of its second identity; BLOCK_NONE otherwise */
 };
 
 /* Operations of a stream have consecutive ids: first .. first + count - 1. Stream 0 of a position is its compute stream. */
@@ -83,9 +83,9 @@ struct program {
     uint32_t block_count;
     struct position *positions; /* [mesh->positions] */
     uint32_t iterations;
-    bool overlapping;          /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
-    uint32_t workers, stages;  /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */
-    uint32_t micro_batches;    /* per iteration and replica */
+    bool overlapping;         /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
+    uint32_t workers, stages; /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */
+    uint32_t micro_batches;   /* per iteration and replica */
 };
 
 /* ---- building; the builder checks nothing that a workload's author could not see at once: mistakes are asserts ---- */

@@ -21,8 +21,8 @@ static double flow_latency(struct group_driver *driver, uint32_t index, const st
     if (isnan(driver->latencies[index])) {
         struct run *run = driver->run;
         struct platform_route route;
-        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number],
-                             run->hosts[driver->members[flow->to].number], &route);
+        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number], run->hosts[driver->members[flow->to].number],
+                             &route);
         driver->latencies[index] = route.latency;
     }
     return driver->latencies[index];

@@ -40,11 +40,11 @@ struct group_driver;
 
 struct stream_state {
     enum service service;
-    uint32_t next;       /* index of the first operation that is not posted (send) or taken (receive) yet */
-    sg_mailbox_t box;    /* send: the receiver's; receive: its own */
-    void *in_flight;     /* send served by the rank: the newest message, until its end is recorded */
+    uint32_t next;    /* index of the first operation that is not posted (send) or taken (receive) yet */
+    sg_mailbox_t box; /* send: the receiver's; receive: its own */
+    void *in_flight;  /* send served by the rank: the newest message, until its end is recorded */
     struct rank *rank;
-    uint32_t index;      /* of the stream in its position */
+    uint32_t index; /* of the stream in its position */
 };
 
 /* An actor that sleeps until an operation of its rank is done. Lives on the sleeping actor's stack. */

@@ -25,7 +25,7 @@ struct simulation_request {
     const struct scenario *scenario;
     const struct run_files *files; /* NULL: nothing is written */
     struct output *output;         /* NULL like files */
-    bool draw; /* pictures will be drawn of the run: collect what they show */
+    bool draw;                     /* pictures will be drawn of the run: collect what they show */
     bool quiet;
     bool print; /* figures and workers go to standard output */
 };
