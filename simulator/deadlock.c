@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As many operations of a cycle are named. */
+enum { NAMED_MAX = 8 };
+
 struct where {
     uint32_t index, id; /* entry of the timeline, operation */
 };
@@ -101,21 +104,19 @@ __attribute__((format(printf, 2, 3))) static void append(struct text *text, cons
 static void describe(const struct timeline *timeline, struct where at, struct text *text)
 {
     static const char *const nouns[STAGESIM_KINDS] = {
-        [STAGESIM_FORWARD] = "forward",   [STAGESIM_BACKWARD] = "backward",  [STAGESIM_WEIGHT] = "weight gradient",
-        [STAGESIM_BLOCK] = "block",       [STAGESIM_ACTIVATION] = "forward", [STAGESIM_GRADIENT] = "backward",
+        [STAGESIM_FORWARD] = "forward",   [STAGESIM_BACKWARD] = "backward",     [STAGESIM_WEIGHT] = "weight gradient",
+        [STAGESIM_BLOCK] = "block",       [STAGESIM_ACTIVATION] = "activation", [STAGESIM_GRADIENT] = "gradient",
         [STAGESIM_EXCHANGE] = "exchange",
     };
     const struct operation *operation = &position_of(timeline, at.index)->operations[at.id];
+    if (operation->type == OPERATION_SEND || operation->type == OPERATION_RECEIVE)
+        append(text, operation->type == OPERATION_SEND ? "sending " : "receiving ");
     append(text, "the %s", nouns[operation->kind] ? nouns[operation->kind] : kind_name(operation->kind));
     if (operation->micro_batch != MICRO_BATCH_NONE)
         append(text, " of micro-batch %u", operation->micro_batch);
     if (operation->stage != STAGE_NONE)
         append(text, " in stage %u", operation->stage);
-}
-
-static uint32_t worker_of(const struct timeline *timeline, struct where at)
-{
-    return timeline->program->mesh->position_of[timeline->ranks[at.index]];
+    append(text, " on worker %u", timeline->program->mesh->position_of[timeline->ranks[at.index]]);
 }
 
 static bool is_transfer(const struct timeline *timeline, struct where at)
@@ -124,20 +125,57 @@ static bool is_transfer(const struct timeline *timeline, struct where at)
     return type == OPERATION_SEND || type == OPERATION_RECEIVE;
 }
 
+static bool is_same(struct where a, struct where b)
+{
+    return a.index == b.index && a.id == b.id;
+}
+
+/* The next operation on the way around; transfers are passed over unless they are all there is. */
+static struct where next_named(const struct timeline *timeline, struct where at, bool transfers)
+{
+    do
+        at = awaited(timeline, at);
+    while (!transfers && is_transfer(timeline, at));
+    return at;
+}
+
+/* The operation of the lowest rank that is named: a cycle has no beginning of its own. */
+static struct where first_named(const struct timeline *timeline, struct where start, bool transfers)
+{
+    struct where from = next_named(timeline, start, transfers), first = from;
+    for (struct where at = next_named(timeline, from, transfers); !is_same(at, from); at = next_named(timeline, at, transfers))
+        if (at.index < first.index || (at.index == first.index && at.id < first.id))
+            first = at;
+    return first;
+}
+
+static bool only_transfers(const struct timeline *timeline, struct where start)
+{
+    bool only = is_transfer(timeline, start);
+    for (struct where at = awaited(timeline, start); only && !is_same(at, start); at = awaited(timeline, at))
+        only = is_transfer(timeline, at);
+    return only;
+}
+
+/* "A waits for B, which waits for C, which waits for A." */
 static void write_cycle(const struct timeline *timeline, struct where start, struct text *text)
 {
-    struct where at = start;
+    bool transfers = only_transfers(timeline, start);
+    struct where first = first_named(timeline, start, transfers), at = first;
     append(text, "the program cannot finish: ");
+    describe(timeline, first, text);
+    uint32_t count = 0, left_out = 0;
     do {
-        struct where next = awaited(timeline, at);
-        if (!is_transfer(timeline, next) || (next.index == start.index && next.id == start.id)) {
-            append(text, "worker %u waits for ", worker_of(timeline, at));
-            describe(timeline, next, text);
-            append(text, " on worker %u, ", worker_of(timeline, next));
+        at = next_named(timeline, at, transfers);
+        if (++count > NAMED_MAX && !is_same(at, first)) {
+            left_out++;
+            continue;
         }
-        at = next;
-    } while (at.index != start.index || at.id != start.id);
-    append(text, "which closes the cycle");
+        if (left_out)
+            append(text, ", and so on through %u others, the last of which", left_out);
+        append(text, "%s waits for ", count == 1 ? "" : left_out ? "" : ", which");
+        describe(timeline, at, text);
+    } while (!is_same(at, first));
 }
 
 static struct where first_blocked(const struct timeline *timeline)
@@ -169,5 +207,6 @@ bool deadlock_explain(const struct timeline *timeline, struct fault *fault)
     char buffer[sizeof fault->text];
     struct text text = {buffer, sizeof buffer};
     write_cycle(timeline, at, &text);
+    fault->refused = !fault->text[0];
     return fault_set(fault, "%s", buffer);
 }

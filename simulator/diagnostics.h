@@ -33,6 +33,7 @@ const char *diag_nearest(const char *word, const char *const *words, size_t coun
 /* Trouble outside the input (a file, a plug-in, SimGrid): text filled by the first one to know, passed up untouched. */
 struct fault {
     char text[1024];
+    bool refused; /* it is the input's fault after all: a program that cannot finish */
 };
 
 /* Fills the fault unless it is filled already; returns false, so that one can `return fault_set(...)`. */

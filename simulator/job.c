@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/job.h"
+#include "simulator/job_parts.h"
 
 #include "analysis/report.h"
 #include "schedules/plan_check.h"
@@ -7,23 +7,12 @@
 #include "simulator/arena.h"
 #include "simulator/folded_run.h"
 #include "simulator/paths.h"
+#include "simulator/program_check.h"
 #include "workloads/pipeline.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-/* The job while it is built: what the workload's calls act on. */
-struct stagesim_job {
-    const struct scenario *scenario;
-    struct platform *platform;
-    struct program_builder *builder;
-    struct job *job;
-    struct arena *arena;
-    struct diag *diag;
-    uint32_t crossing;
-    struct plan *plan; /* NULL until the workload lowers its pipeline */
-};
 
 /* ---- what the workload may ask ---- */
 
@@ -68,70 +57,12 @@ static double api_host_speed(const struct stagesim_job *job, uint32_t position)
     return job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]].speed;
 }
 
-__attribute__((format(printf, 3, 4))) static void api_error(struct stagesim_job *job, const char *key, const char *format, ...)
+void job_error(struct stagesim_job *job, const char *key, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     diag_verror(job->diag, scenario_workload_place(job->scenario, key), format, arguments);
     va_end(arguments);
-}
-
-/* ---- operations ---- */
-
-static uint32_t api_cost(struct stagesim_job *job, const struct stagesim_cost *cost)
-{
-    return program_add_cost(job->builder, cost);
-}
-
-static uint32_t axes_by_name(struct stagesim_job *job, const char *names)
-{
-    const struct mesh *mesh = &job->scenario->mesh;
-    uint32_t axes = 0;
-    while (*names) {
-        size_t length = strcspn(names, ",");
-        for (unsigned i = 0; i < mesh->axis_count; i++)
-            if (!mesh->axes[i].distinct && strlen(mesh->axes[i].name) == length && !strncmp(mesh->axes[i].name, names, length))
-                axes |= 1u << i;
-        names += length + (names[length] == ',');
-    }
-    return axes;
-}
-
-static uint32_t api_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count)
-{
-    return program_add_group(job->builder, axes_by_name(job, axes), positions, count);
-}
-
-static uint32_t api_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost)
-{
-    return program_add_compute(job->builder, position, identity, cost);
-}
-
-static uint32_t api_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost)
-{
-    return program_add_delay(job->builder, position, lane, identity, cost);
-}
-
-static void api_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
-                        uint32_t *send, uint32_t *receive)
-{
-    program_add_message(job->builder, from, to, identity, cost, send, receive);
-}
-
-static uint32_t api_collective(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
-                               struct stagesim_identity identity, uint32_t cost)
-{
-    return program_add_collective(job->builder, position, group, collective, identity, cost);
-}
-
-static void api_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited)
-{
-    program_add_wait(job->builder, position, operation, awaited);
-}
-
-static void api_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory)
-{
-    program_set_memory(job->builder, position, memory);
 }
 
 /* ---- the pipeline ---- */
@@ -203,7 +134,7 @@ static bool read_plan(struct stagesim_job *job)
 static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (costs->size != sizeof *costs) {
-        api_error(job, NULL, "the workload was built for a struct stagesim_pipeline of %zu bytes; this stagesim has %zu", costs->size,
+        job_error(job, NULL, "the workload was built for a struct stagesim_pipeline of %zu bytes; this stagesim has %zu", costs->size,
                   sizeof *costs);
         return false;
     }
@@ -216,7 +147,7 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     if (!plan_check(job->plan, &reporter))
         return false;
     if (job->plan->stages != costs->stages) {
-        api_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages,
+        job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages,
                   costs->stages);
         return false;
     }
@@ -276,15 +207,15 @@ static const struct stagesim_api api = {
     .positions = api_positions,
     .axis = api_axis,
     .host_speed = api_host_speed,
-    .error = api_error,
-    .cost = api_cost,
-    .group = api_group,
-    .compute = api_compute,
-    .delay = api_delay,
-    .message = api_message,
-    .collective = api_collective,
-    .wait = api_wait,
-    .static_memory = api_static_memory,
+    .error = job_error,
+    .cost = job_add_cost,
+    .group = job_add_group,
+    .compute = job_add_compute,
+    .delay = job_add_delay,
+    .message = job_add_message,
+    .collective = job_add_collective,
+    .wait = job_add_wait,
+    .static_memory = job_add_static_memory,
     .pipeline = api_pipeline,
     .device = api_device,
     .micro_batch_size = api_micro_batch_size,
@@ -333,12 +264,16 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
                                     .platform = platform,
                                     .builder = program_builder_create(&scenario->mesh),
                                     .job = job,
+                                    .seen = arena_array(arena, scenario->mesh.positions, sizeof(uint32_t)),
                                     .arena = arena,
                                     .diag = diag,
                                     .crossing = crossing};
+    struct fault fault = {""};
     bool ok = build(&building);
-    if (ok)
+    if (ok) {
         job->program = finish_program(&building);
+        ok = program_check(job->program, &fault) || job_expect(&building, false, "%s", fault.text);
+    }
     program_builder_destroy(building.builder);
     plan_destroy(building.plan);
     return ok ? job : NULL;

@@ -202,6 +202,25 @@ void program_set_memory(struct program_builder *builder, uint32_t position, cons
     builder->positions[position].memory = *memory;
 }
 
+/* ---- what there is ---- */
+
+bool program_has_cost(const struct program_builder *builder, uint32_t cost)
+{
+    return cost < builder->cost_count;
+}
+
+bool program_has_group(const struct program_builder *builder, uint32_t group)
+{
+    return group < builder->group_count;
+}
+
+bool program_may_wait(const struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited)
+{
+    const struct draft_position *draft = &builder->positions[position];
+    return operation < draft->operation_count && awaited < draft->operation_count && operation != awaited &&
+           draft->operations[operation].type != OPERATION_RECEIVE;
+}
+
 /* ---- laying out ---- */
 
 static void *copy_array(struct arena *arena, const void *items, size_t count, size_t size)

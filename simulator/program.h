@@ -112,6 +112,10 @@ uint32_t program_add_collective(struct program_builder *builder, uint32_t positi
                                 struct stagesim_identity identity, uint32_t cost);
 /* A receive waits for nothing but the receives before it: it may not be the waiting operation. */
 void program_add_wait(struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
+/* Whether there is such a cost or group, and whether an operation may wait for another: for checks before the calls above. */
+bool program_has_cost(const struct program_builder *builder, uint32_t cost);
+bool program_has_group(const struct program_builder *builder, uint32_t group);
+bool program_may_wait(const struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
 void program_set_memory(struct program_builder *builder, uint32_t position, const struct stagesim_static_memory *memory);
 
 /* Lays the operations out by stream (ids change), links opposite streams and dependents. Memory from the arena; the builder

@@ -255,7 +255,7 @@ void read_library(struct platform_library *library, const std::unordered_map<std
     std::vector<std::pair<std::string, std::string>> ordered(properties->begin(), properties->end());
     std::sort(ordered.begin(), ordered.end()); /* the first mistake is the same one every time */
     for (const auto &[key, value] : ordered) {
-        struct fault fault = {""};
+        struct fault fault = {};
         if (library_owns(key.c_str()) && !library_set(library, key.c_str(), value.c_str(), &fault))
             throw bad_property(owner + ": " + fault.text);
     }

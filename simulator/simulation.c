@@ -124,6 +124,13 @@ static int fail(const struct run *run, int code, const struct fault *fault)
     return code;
 }
 
+/* A program that cannot finish is a mistake in the scenario. */
+static int refuse(struct run *run, const struct fault *fault)
+{
+    diag_error(&run->diag, scenario_place(run->scenario, ""), "%s", fault->text);
+    return EXIT_BAD_INPUT;
+}
+
 static void notes(const struct run *run, const struct report *report)
 {
     if (run->request->quiet)
@@ -172,7 +179,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct timeline *timeline = folded.timeline;
     progress_finish(&progress);
     if (!ok)
-        return fail(run, EXIT_FAILED, &fault);
+        return fault.refused ? refuse(run, &fault) : fail(run, EXIT_FAILED, &fault);
     struct run_description description;
     job_describe(run->job, &description);
     description.engine = engine->name;
@@ -295,12 +302,11 @@ static int check_program(struct run *run)
     struct folded_run folded;
     *run->self->stage = STAGE_RUNNING;
     bool ok = folded_run(&engine_analytic, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
-    if (ok)
-        print_what_would_run(run, folded.timeline);
-    else
-        diag_error(&run->diag, scenario_place(run->scenario, ""), "%s", fault.text);
+    if (!ok)
+        return refuse(run, &fault);
+    print_what_would_run(run, folded.timeline);
     timeline_destroy(folded.timeline);
-    return ok ? EXIT_DONE : EXIT_BAD_INPUT;
+    return EXIT_DONE;
 }
 
 static int check_child(void *user, struct isolated *self)

@@ -218,8 +218,9 @@ struct stagesim_api {
      * positions (count of them, at least one), one instance for every coordinate along the other replicated axes. */
     uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 
-    /* Operations. Each returns its id within the position; ids of one position are valid for `wait`. Operations of one
-     * stream run in the order in which they are added. */
+    /* Operations. What makes no sense (a position, cost, group or iteration that does not exist, a message to oneself) is reported as
+     * the workload's mistake, once, and returns STAGESIM_NONE. Each returns its id within the position; ids of one position are valid for
+     * `wait`. Operations of one stream run in the order in which they are added. */
     uint32_t (*compute)(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
     uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost);
     /* A message: a send at `from` and the receive at `to`. Messages of one (from, to, identity.kind) travel one after the

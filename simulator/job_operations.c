@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/job_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool job_expect(struct stagesim_job *job, bool fine, const char *format, ...)
+{
+    if (fine || job->refused)
+        return fine && !job->refused;
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    job_error(job, NULL, "the workload builds no valid program: %s", text);
+    job->refused = true;
+    return false;
+}
+
+static bool expect_position(struct stagesim_job *job, uint32_t position)
+{
+    return job_expect(job, position < job->scenario->mesh.positions, "there is no position %u, only %u of them", position,
+                      job->scenario->mesh.positions);
+}
+
+static bool is_narrow(uint32_t number)
+{
+    return number == STAGESIM_NONE || number < UINT16_MAX;
+}
+
+/* What an operation is made of. */
+static bool expect_parts(struct stagesim_job *job, uint32_t position, const struct stagesim_identity *identity, uint32_t cost)
+{
+    return expect_position(job, position) &&
+           job_expect(job, program_has_cost(job->builder, cost), "an operation names cost %u, which was not made", cost) &&
+           job_expect(job, (unsigned)identity->kind < STAGESIM_KINDS, "there is no kind %u", (unsigned)identity->kind) &&
+           job_expect(job, is_narrow(identity->stage) && is_narrow(identity->layer) && is_narrow(identity->pipeline) && identity->part <= 2,
+                      "stage %u, layer %u, pipeline %u or part %u is too large", identity->stage, identity->layer, identity->pipeline,
+                      identity->part) &&
+           job_expect(job, identity->iteration < job->scenario->iterations, "there is no iteration %u, only %u of them",
+                      identity->iteration, job->scenario->iterations);
+}
+
+uint32_t job_add_cost(struct stagesim_job *job, const struct stagesim_cost *cost)
+{
+    return program_add_cost(job->builder, cost);
+}
+
+static uint32_t axes_by_name(struct stagesim_job *job, const char *names)
+{
+    const struct mesh *mesh = &job->scenario->mesh;
+    uint32_t axes = 0;
+    while (*names) {
+        size_t length = strcspn(names, ",");
+        for (unsigned i = 0; i < mesh->axis_count; i++)
+            if (!mesh->axes[i].distinct && strlen(mesh->axes[i].name) == length && !strncmp(mesh->axes[i].name, names, length))
+                axes |= 1u << i;
+        names += length + (names[length] == ',');
+    }
+    return axes;
+}
+
+uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count)
+{
+    job->groups++;
+    if (!job_expect(job, count > 0, "a group has no positions"))
+        return STAGESIM_NONE;
+    for (size_t i = 0; i < count; i++) {
+        if (!expect_position(job, positions[i]) ||
+            !job_expect(job, job->seen[positions[i]] != job->groups, "a group has position %u twice", positions[i]))
+            return STAGESIM_NONE;
+        job->seen[positions[i]] = job->groups;
+    }
+    return program_add_group(job->builder, axes_by_name(job, axes), positions, count);
+}
+
+uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost)
+{
+    return expect_parts(job, position, &identity, cost) ? program_add_compute(job->builder, position, identity, cost) : STAGESIM_NONE;
+}
+
+uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost)
+{
+    return expect_parts(job, position, &identity, cost) ? program_add_delay(job->builder, position, lane, identity, cost) : STAGESIM_NONE;
+}
+
+void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost, uint32_t *send,
+                     uint32_t *receive)
+{
+    uint32_t none;
+    send = send ? send : &none;
+    receive = receive ? receive : &none;
+    *send = *receive = STAGESIM_NONE;
+    if (expect_parts(job, from, &identity, cost) && expect_position(job, to) &&
+        job_expect(job, from != to, "position %u sends a message to itself", from))
+        program_add_message(job->builder, from, to, identity, cost, send, receive);
+}
+
+uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
+                            struct stagesim_identity identity, uint32_t cost)
+{
+    bool fine = expect_parts(job, position, &identity, cost) &&
+                job_expect(job, program_has_group(job->builder, group), "a collective names group %u, which was not made", group) &&
+                job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u", (unsigned)collective);
+    return fine ? program_add_collective(job->builder, position, group, collective, identity, cost) : STAGESIM_NONE;
+}
+
+void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited)
+{
+    if (expect_position(job, position) && job_expect(job, program_may_wait(job->builder, position, operation, awaited),
+                                                     "operation %u of position %u cannot wait for %u", operation, position, awaited))
+        program_add_wait(job->builder, position, operation, awaited);
+}
+
+void job_add_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory)
+{
+    if (expect_position(job, position))
+        program_set_memory(job->builder, position, memory);
+}
