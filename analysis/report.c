@@ -55,6 +55,35 @@ static double bubble_of(const struct making *making, const struct rank_times *ti
     return making->frame->iteration > 0 ? 1 - times->busy / making->frame->iteration : 0;
 }
 
+const char *memory_dominant(const struct memory_parts *parts, double *bytes)
+{
+    const struct {
+        const char *name;
+        double bytes;
+    } all[] = {{"parameters", parts->parameters},
+               {"gradients", parts->gradients},
+               {"optimizer state", parts->optimizer},
+               {"buffers", parts->buffers},
+               {"activations", parts->activations}};
+    size_t largest = 0;
+    for (size_t i = 1; i < sizeof all / sizeof *all; i++)
+        if (all[i].bytes > all[largest].bytes)
+            largest = i;
+    *bytes = all[largest].bytes;
+    return all[largest].name;
+}
+
+static void note_parts(struct making *making, const struct figures *figures)
+{
+    const struct timeline *timeline = making->frame->timeline;
+    const struct program *program = timeline->program;
+    uint32_t position = program->mesh->position_of[timeline->ranks[figures - making->figures]];
+    const struct stagesim_static_memory *held = &program->positions[position].memory;
+    double fixed = held->parameters + held->gradients + held->optimizer + held->buffers;
+    making->report->parts = (struct memory_parts){held->parameters, held->gradients, held->optimizer, held->buffers,
+                                                  fmax(0, figures->peak.bytes - fixed)};
+}
+
 static void note_extremes(struct making *making, const struct figures *figures, bool first)
 {
     struct report *report = making->report;
@@ -64,6 +93,8 @@ static void note_extremes(struct making *making, const struct figures *figures, 
     report->bubble_max = first ? bubble : fmax(report->bubble_max, bubble);
     report->span_max = fmax(report->span_max, span);
     report->peak_in_flight = fmax(report->peak_in_flight, figures->peak.in_flight);
+    if (first || figures->peak.bytes > report->peak_bytes)
+        note_parts(making, figures);
     report->peak_bytes = fmax(report->peak_bytes, figures->peak.bytes);
 }
 
@@ -97,6 +128,10 @@ static void find_throughput(struct report *report, const struct mesh *mesh)
         return;
     report->samples_per_s = report->micro_batches * run->micro_batch_size * (data ? data->size : 1) / report->iteration;
     report->tokens_per_s = report->samples_per_s * run->sequence_length;
+    if (run->tokens > 0 && report->tokens_per_s > 0) {
+        report->training_s = run->tokens / report->tokens_per_s;
+        report->training_cost = report->training_s / 3600 * report->ranks * run->price;
+    }
     report->model_flops_per_s_per_gpu = run->model_flops / report->iteration / report->ranks;
     if (run->peak_flops > 0) {
         report->mfu = report->model_flops_per_s_per_gpu / run->peak_flops;

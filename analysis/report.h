@@ -25,11 +25,25 @@ struct run_description {
     double model_flops;        /* per iteration, all ranks, recomputation not counted; 0: not known */
     double hardware_flops;     /* the same with recomputation; 0: not known */
     double peak_flops;         /* flop/s of a rank in the precision in use; 0: not known */
+    double tokens;             /* of the whole training; 0: not given */
+    double price;              /* of a GPU for an hour; 0: not given */
     bool asynchronous;         /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness; /* [positions], NULL when synchronous */
     const uint32_t *hosts;     /* rank -> index into platform hosts */
     uint32_t folded_replicas;  /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
     const char *fold_reason;   /* why all were simulated; NULL or empty: not said */
+};
+
+/* What the fullest rank holds at its peak, in bytes. */
+struct memory_parts {
+    double parameters, gradients, optimizer, buffers, activations;
+};
+
+/* A change of the scenario that needs less memory. */
+struct lever {
+    const char *setting; /* as --set takes it */
+    double peak_bytes;   /* of the fullest rank with it */
+    bool fits;           /* in the platform's memory */
 };
 
 struct worker_report { /* one position of the replica that ends last */
@@ -60,6 +74,10 @@ struct report {
     double peak_in_flight;             /* largest over all ranks */
     double peak_bytes, capacity_bytes; /* capacity 0: the platform says nothing of memory */
     bool fits;
+    struct memory_parts parts;         /* of the rank with peak_bytes */
+    double training_s, training_cost;  /* time and price of all tokens; 0: not asked for */
+    struct lever *levers;              /* of a job that does not fit, the one that saves least first; filled by the caller */
+    uint32_t lever_count;
     double energy; /* joules; negative: the platform has no wattage */
     struct worker_report *workers;
     uint32_t worker_count;
@@ -75,6 +93,9 @@ struct report {
     uint64_t activities;
     double peak_rss_bytes;
 };
+
+/* The name and size of the largest part: "activations". */
+const char *memory_dominant(const struct memory_parts *parts, double *bytes);
 
 /* Computes all figures; memory from the arena. `simulation` figures other than activities are left to the caller. */
 struct report *report_create(const struct run_description *run, const struct timeline *timeline, struct platform *platform,

@@ -19,14 +19,48 @@ static void print_bubble(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
+/* What would make the job fit, or where nothing would alone, what saves most. */
+static void print_levers(FILE *out, const struct report *report)
+{
+    char bytes[QUANTITY_MAX];
+    const struct lever *levers = report->levers;
+    unsigned count = report->lever_count, fitting = 0;
+    for (unsigned i = 0; i < count; i++)
+        fitting += levers[i].fits;
+    if (!count)
+        return;
+    fprintf(out, "%-18s", fitting ? "would fit with" : "would be less with");
+    for (unsigned i = fitting ? 0 : count - 1, shown = 0; i < count; i++)
+        if (levers[i].fits || !fitting)
+            fprintf(out, "%s %s (%s)", shown++ ? "," : "", levers[i].setting, quantity_binary_bytes(bytes, levers[i].peak_bytes));
+    fputc('\n', out);
+}
+
 static void print_memory(FILE *out, const struct report *report)
 {
-    char peak[QUANTITY_MAX], capacity[QUANTITY_MAX];
+    char peak[QUANTITY_MAX], capacity[QUANTITY_MAX], part[QUANTITY_MAX];
+    double bytes;
     if (report->peak_bytes <= 0)
         return;
     fprintf(out, "%-18s %s per rank at most", "memory", quantity_binary_bytes(peak, report->peak_bytes));
     if (report->capacity_bytes > 0)
         fprintf(out, " of %s: %s", quantity_binary_bytes(capacity, report->capacity_bytes), report->fits ? "fits" : "does not fit");
+    if (!report->fits) {
+        const char *dominant = memory_dominant(&report->parts, &bytes);
+        fprintf(out, "; most of it %s, %s", dominant, quantity_binary_bytes(part, bytes));
+    }
+    fputc('\n', out);
+    if (!report->fits)
+        print_levers(out, report);
+}
+
+static void print_training(FILE *out, const struct report *report)
+{
+    if (report->training_s <= 0)
+        return;
+    fprintf(out, "%-18s %.4g days for %.4g tokens", "training", report->training_s / 86400, report->run.tokens);
+    if (report->training_cost > 0)
+        fprintf(out, ", price %.6g", report->training_cost);
     fputc('\n', out);
 }
 
@@ -41,6 +75,7 @@ static void print_throughput(FILE *out, const struct report *report)
         print_figure(out, "MFU", quantity_percent(text, report->mfu));
     if (report->hfu > 0)
         print_figure(out, "HFU", quantity_percent(text, report->hfu));
+    print_training(out, report);
     if (report->energy >= 0)
         fprintf(out, "%-18s %.6g J\n", "energy", report->energy);
 }

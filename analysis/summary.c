@@ -45,6 +45,17 @@ static void write_scenario(struct json_writer *json, const struct report *report
     json_object_end(json);
 }
 
+static void write_training(struct json_writer *json, const struct report *report)
+{
+    if (report->training_s <= 0)
+        return;
+    json_object_begin(json, "training", false);
+    json_number(json, "tokens", report->run.tokens);
+    json_number(json, "days", report->training_s / 86400);
+    write_positive(json, "cost", report->training_cost);
+    json_object_end(json);
+}
+
 static void write_time(struct json_writer *json, const struct report *report)
 {
     json_object_begin(json, "time", false);
@@ -63,6 +74,7 @@ static void write_time(struct json_writer *json, const struct report *report)
     write_positive(json, "mfu", report->mfu);
     write_positive(json, "hfu", report->hfu);
     json_object_end(json);
+    write_training(json, report);
 }
 
 static void write_causes(struct json_writer *json, const double *causes)
@@ -85,6 +97,31 @@ static void write_bubble(struct json_writer *json, const struct report *report)
     json_object_end(json);
 }
 
+static void write_memory_parts(struct json_writer *json, const struct report *report)
+{
+    double bytes;
+    json_object_begin(json, "parts", false);
+    json_number(json, "parameters_bytes", report->parts.parameters);
+    json_number(json, "gradients_bytes", report->parts.gradients);
+    json_number(json, "optimizer_bytes", report->parts.optimizer);
+    json_number(json, "buffers_bytes", report->parts.buffers);
+    json_number(json, "activations_bytes", report->parts.activations);
+    json_object_end(json);
+    json_text(json, "dominant", memory_dominant(&report->parts, &bytes));
+    if (!report->lever_count)
+        return;
+    json_array_begin(json, "levers", false);
+    for (unsigned i = 0; i < report->lever_count; i++) {
+        const struct lever *lever = &report->levers[i];
+        json_object_begin(json, NULL, false);
+        json_text(json, "setting", lever->setting);
+        json_number(json, "peak_bytes", lever->peak_bytes);
+        json_flag(json, "fits", lever->fits);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void write_resources(struct json_writer *json, const struct report *report)
 {
     json_object_begin(json, "communication", false);
@@ -98,6 +135,7 @@ static void write_resources(struct json_writer *json, const struct report *repor
         write_positive(json, "capacity_bytes", report->capacity_bytes);
         if (report->capacity_bytes > 0)
             json_flag(json, "fits", report->fits);
+        write_memory_parts(json, report);
         json_object_end(json);
     }
     if (report->energy >= 0) {

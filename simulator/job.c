@@ -357,6 +357,8 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .model_flops = job->figures.model_flops,
                                     .hardware_flops = job->figures.hardware_flops,
                                     .peak_flops = job->figures.peak_flops,
+                                    .tokens = job->figures.tokens,
+                                    .price = job->figures.price,
                                     .asynchronous = job->asynchronous,
                                     .staleness = job->staleness,
                                     .hosts = job->hosts};

@@ -257,6 +257,7 @@ static struct scenario *finish(const struct scenario_request *request, struct no
     scenario->name = path_name(path_name(request->file, ".yaml", arena), ".yml", arena);
     scenario->directory = path_directory(request->file, arena);
     scenario->root = root;
+    scenario->request = *request;
     struct loader loader = {.scenario = scenario, .root = root, .fields = {scenario->directory, arena, diag}};
     for (size_t i = 0; i < request->set_count; i++)
         apply_set(&loader, &request->sets[i]);

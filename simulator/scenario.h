@@ -75,6 +75,7 @@ struct scenario {
     bool all_replicas; /* write folded replicas out, too */
 
     struct node *root; /* the document, for places */
+    struct scenario_request request; /* what was loaded, for loading it again with a change; its texts as long as the caller's */
 };
 
 /* Loads and checks; every mistake goes to diag. NULL after a mistake. The platform file is looked for but not read. */

@@ -15,6 +15,7 @@
 #include "simulator/folded_run.h"
 #include "simulator/isolate.h"
 #include "simulator/job.h"
+#include "simulator/levers.h"
 #include "simulator/progress.h"
 #include "simulator/simgrid_bridge.h"
 
@@ -187,6 +188,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     description.fold_reason = folded.folding->reason;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
     measure(report, wall);
+    if (last)
+        levers_find(run->scenario, run->platform, run->job->program, report, run->arena);
     if (run->alone)
         report->contention = contention_create(run->alone, frame_create(timeline, run->arena), run->platform, run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);

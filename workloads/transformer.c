@@ -60,6 +60,10 @@ static const struct stagesim_field fields[] = {
     FLAG("reshard", reshard, "zero: 3 gathers weights again for the backward; default true"),
     {"bucket", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, bucket), false, 0, 1e15, NULL,
      "gradients that are synchronised together; default 25MB"},
+    {"tokens", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, tokens), false, 0, 1e18, NULL,
+     "tokens of the whole training, for its time; default: not asked for"},
+    {"price", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, price), false, 0, 1e9, NULL,
+     "of a GPU for an hour, in any currency; default: not asked for"},
 
     MODEL_COUNT(layers, true, 1, 10000, "transformer layers (L)"),
     MODEL_COUNT(hidden, true, 1, 1 << 20, "width (h)"),
@@ -272,7 +276,9 @@ static void declare(const struct transformer_job *j)
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,
                                        .hardware_flops = model + samples * again,
-                                       .peak_flops = j->device.peak};
+                                       .peak_flops = j->device.peak,
+                                       .tokens = j->parameters->tokens,
+                                       .price = j->parameters->price};
     j->api->declare(j->job, &figures);
 }
 

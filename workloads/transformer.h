@@ -19,7 +19,7 @@ struct transformer_parameters {
     bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
     uint64_t zero;
     struct stagesim_list layers_per_stage;
-    double bucket, efficiency;
+    double bucket, efficiency, tokens, price;
     const char *table, *profile;
 };
 

@@ -140,6 +140,8 @@ struct stagesim_figures {
     double model_flops;     /* of an iteration, all ranks, recomputation not counted */
     double hardware_flops;  /* the same with recomputation */
     double peak_flops;      /* flop/s of a rank in the precision in use */
+    double tokens; /* of the whole training */
+    double price;  /* of a GPU for an hour */
 };
 
 /* What the replicas of a stage share among each other (ZeRO, Rajbhandari et al. 2020) in place of an all-reduce of gradients. */

@@ -48,7 +48,9 @@ def check_summary(directory):
     expect(near(summary["bubble"]["causes"]["fill"], 1.1 / 2 / 9.2), "fill")
     expect(near(summary["communication"]["exposed_s"], 0.25), "exposed_s")
     expect(summary["communication"]["sent_bytes"] == 8e6, "sent_bytes")
-    expect(summary["memory"] == {"peak_bytes": 121, "capacity_bytes": 120, "fits": False}, "memory %s" % summary["memory"])
+    parts = {"parameters_bytes": 100, "gradients_bytes": 0, "optimizer_bytes": 0, "buffers_bytes": 1, "activations_bytes": 20}
+    expect(summary["memory"] == {"peak_bytes": 121, "capacity_bytes": 120, "fits": False, "parts": parts, "dominant": "parameters"},
+           "memory %s" % summary["memory"])
     expect([w["peak_in_flight"] for w in summary["workers"]] == [2, 1], "peak_in_flight")
 
 

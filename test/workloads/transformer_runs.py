@@ -107,12 +107,36 @@ def check_balance(folder):
     expect(given["workers"][0]["busy_s"] > given["workers"][1]["busy_s"], "layers are not where they were put")
 
 
+def check_levers(folder):
+    """Each lever is held to a run that uses it."""
+    base = ["parallel.data=2", "parallel.pipeline=4", "batch.micro=128", "batch.micro_batches=8", "schedule.name=gpipe"]
+    memory = run(folder, *base)["memory"]
+    expect(not memory["fits"] and memory["dominant"] == "activations", f"memory: {memory}")
+    near(sum(memory["parts"].values()), memory["peak_bytes"], "parts of the memory")
+    expect([lever["peak_bytes"] for lever in memory["levers"]] == sorted((lever["peak_bytes"] for lever in memory["levers"]), reverse=True),
+           "levers are not in order")
+    settings = {lever["setting"]: lever["peak_bytes"] for lever in memory["levers"]}
+    expect(set(settings) >= {"schedule.recompute=full", "schedule.recompute=selective", "transformer.zero=1", "schedule=1f1b"}, f"levers: {settings}")
+    for setting, peak in settings.items():
+        changed = run(folder, *base, *setting.replace("schedule=", "schedule.name=").split(", "))["memory"]
+        near(peak, changed["peak_bytes"], setting)
+        expect([lever["fits"] for lever in memory["levers"] if lever["setting"] == setting] == [changed["fits"]], f"{setting} fits")
+    expect("levers" not in run(folder)["memory"], "levers of a job that fits")
+
+
+def check_training(folder):
+    summary = run(folder, "parallel.data=4", "transformer.tokens=300e9", "transformer.price=2.5")
+    days = 300e9 / summary["throughput"]["tokens_per_s"] / 86400
+    near(summary["training"]["days"], days, "days")
+    near(summary["training"]["cost"], days * 24 * 4 * 2.5, "cost")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
         (folder / "job.yaml").write_text(BASE)
-        for check in (check_one_rank, check_traffic, check_granularity, check_overlap, check_balance):
+        for check in (check_one_rank, check_traffic, check_granularity, check_overlap, check_balance, check_levers, check_training):
             check(folder)
     print("\n".join(faults) or "all hold")
     return bool(faults)
