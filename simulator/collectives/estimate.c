@@ -101,8 +101,10 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
     if (!scratch.loads || !scratch.touched)
         abort();
     for (size_t i = 0; i < flows->count;) {
-        for (uint32_t phase = flows->items[i].phase; i < flows->count && flows->items[i].phase == phase; i++)
-            add_flow(&scratch, platform, hosts, &flows->items[i]);
+        for (size_t end = collective_phase_end(flows, i); i < end; i++) {
+            struct collective_phase_flow flow = collective_flow_at(flows, i);
+            add_flow(&scratch, platform, hosts, &flow);
+        }
         add_loads(&scratch, platform);
         estimate.phases[estimate.count++] = finish_phase(&scratch, arena);
     }

@@ -14,6 +14,24 @@ void collective_flows_add(struct collective_flows *flows, uint32_t phase, uint32
     flows->phases = phase + 1;
 }
 
+struct collective_phase_flow collective_flow_at(const struct collective_flows *flows, size_t index)
+{
+    if (!flows->all_to_all)
+        return flows->items[index];
+    uint32_t ranks = flows->all_to_all, from = (uint32_t)(index / (ranks - 1)), distance = (uint32_t)(index % (ranks - 1)) + 1;
+    return (struct collective_phase_flow){from, (uint32_t)(((uint64_t)from + distance) % ranks), 0, ranks - 1, 1.0 / ranks};
+}
+
+size_t collective_phase_end(const struct collective_flows *flows, size_t first)
+{
+    size_t end = first;
+    if (flows->all_to_all)
+        return flows->count;
+    while (end < flows->count && flows->items[end].phase == flows->items[first].phase)
+        end++;
+    return end;
+}
+
 void collective_flows_finish(struct collective_flows *flows)
 {
     free(flows->items);
@@ -24,7 +42,7 @@ double collective_flows_share(const struct collective_flows *flows)
 {
     double sum = 0;
     for (size_t i = 0; i < flows->count; i++)
-        sum += flows->items[i].share;
+        sum += collective_flow_at(flows, i).share;
     return sum;
 }
 

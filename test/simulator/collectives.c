@@ -372,7 +372,7 @@ static void check_bytes(const struct collective_algorithm *algorithm, const stru
     cr_assert(fabs(sum - collective_flows_share(&flows)) <= 1e-9 * sum, "%s %s, %u ranks: %g, %g", algorithm->name, collective_name(kind),
               shape->ranks, sum, collective_flows_share(&flows));
     for (size_t i = 0; i < flows.count; i++)
-        sent[flows.items[i].from] -= flows.items[i].share;
+        sent[collective_flow_at(&flows, i).from] -= collective_flow_at(&flows, i).share;
     for (uint32_t rank = 0; rank < shape->ranks; rank++)
         cr_assert(fabs(sent[rank]) <= 1e-9 * sum, "%s %s, %u ranks: rank %u sends %g more in steps", algorithm->name, collective_name(kind),
                   shape->ranks, rank, sent[rank]);
