@@ -5,6 +5,7 @@
 #include "schedules/plan_check.h"
 #include "schedules/plan_file.h"
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/folded_run.h"
 #include "simulator/paths.h"
 #include "workloads/pipeline.h"
@@ -337,8 +338,11 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
                                     .diag = diag,
                                     .crossing = crossing};
     bool ok = build(&building);
-    if (ok)
-        job->program = finish_program(&building);
+    if (ok) {
+        struct program *program = finish_program(&building);
+        assignment_place(program->assignment, platform, job->hosts, &scenario->collectives);
+        job->program = program;
+    }
     program_builder_destroy(building.builder);
     plan_destroy(building.plan);
     return ok ? job : NULL;

@@ -70,7 +70,7 @@ static struct communicator *communicator_of(const struct assignment *assignment,
         struct collective_shape other = communicator_shape_of(assignment->platform, others, ranks);
         shape = common_shape(&shape, &other);
     }
-    return communicator_create_shaped(assignment->platform, hosts, &shape, assignment->arena);
+    return communicator_create_shaped(assignment->platform, hosts, &shape, assignment->policy.stepwise, assignment->arena);
 }
 
 struct collective_choice assignment_choose(const struct program *program, uint32_t group, const struct operation *operation)

@@ -22,6 +22,7 @@ struct communicator {
     const uint32_t *hosts;
     struct arena *arena;
     struct collective_shape shape;
+    bool stepwise;
     struct known *known[STAGESIM_COLLECTIVES]; /* [kind][place of the algorithm in the table], NULL until asked for */
 };
 
@@ -69,17 +70,17 @@ struct collective_shape communicator_shape_of(const struct platform *platform, c
 }
 
 struct communicator *communicator_create_shaped(struct platform *platform, const uint32_t *hosts, const struct collective_shape *shape,
-                                                struct arena *arena)
+                                                bool stepwise, struct arena *arena)
 {
     struct communicator *communicator = arena_alloc(arena, sizeof *communicator);
-    *communicator = (struct communicator){.platform = platform, .hosts = hosts, .arena = arena, .shape = *shape};
+    *communicator = (struct communicator){.platform = platform, .hosts = hosts, .arena = arena, .shape = *shape, .stepwise = stepwise};
     return communicator;
 }
 
 struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena)
 {
     struct collective_shape shape = platform ? communicator_shape_of(platform, hosts, ranks) : (struct collective_shape){.ranks = ranks};
-    return communicator_create_shaped(platform, hosts, &shape, arena);
+    return communicator_create_shaped(platform, hosts, &shape, false, arena);
 }
 
 const struct collective_shape *communicator_shape(const struct communicator *communicator)
@@ -99,7 +100,7 @@ static struct known *know(struct communicator *communicator, enum stagesim_colle
     if (known->filled)
         return known;
     struct collective_flows flows;
-    collective_flows_init(&flows, algorithm, &communicator->shape, kind);
+    collective_flows_init(&flows, algorithm, &communicator->shape, kind, communicator->stepwise);
     known->flows = flows;
     if (flows.items) {
         known->flows.items = arena_array(communicator->arena, flows.count, sizeof *flows.items);
