@@ -10,9 +10,9 @@
 
 struct arena;
 
-/* Takes max(1, steps latency) alpha + bytes seconds_per_byte / efficiency. */
+/* Takes first + (max(1, steps latency) - 1) alpha + bytes seconds_per_byte / efficiency; for a flow alone first is alpha. */
 struct estimate_line {
-    double alpha, steps, seconds_per_byte;
+    double first, alpha, steps, seconds_per_byte;
 };
 
 struct estimate_phase {
@@ -30,5 +30,7 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
                                 struct arena *arena);
 /* latency, efficiency: ratios, see struct platform_protocol. */
 double estimate_seconds(const struct estimate *estimate, double latency, double efficiency, double bytes);
+/* What of it is latency: the time without the bytes of those lines that decide. */
+double estimate_latency(const struct estimate *estimate, double latency, double efficiency, double bytes);
 
 #endif
