@@ -38,7 +38,7 @@ static double collective_latency(const struct reading *reading, uint32_t rank, c
     for (uint32_t i = 0; i < group_size(program, group); i++)
         reading->members[i] = reading->hosts[reading->members[i]];
     struct arena *arena = arena_create();
-    struct estimate estimate = estimate_create(flows, reading->platform, reading->members, arena);
+    struct estimate estimate = estimate_create(flows, reading->platform, reading->members, false, arena);
     double latency = estimate_latency(&estimate, choice.latency, choice.efficiency, cost->bytes / repeats);
     arena_destroy(arena);
     return repeats * latency;

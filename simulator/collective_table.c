@@ -100,7 +100,7 @@ static bool add_rows(struct computation *computation, const struct collective_al
                                           .chosen = !algorithm};
         snprintf(rows[i].protocol, sizeof rows[i].protocol, "%s", choice.protocol ? choice.protocol : "");
     }
-    if (request->engine != &engine_analytic && !simulate_rows(computation, algorithm, rows, fault))
+    if (!simulate_rows(computation, algorithm, rows, fault))
         return false;
     fwrite(rows, sizeof *rows, request->size_count, computation->results);
     return true;

@@ -141,7 +141,7 @@ static const struct estimate *estimate_of(struct walk *walk, struct instance *in
     for (uint32_t i = 0; i < instance->rank_count; i++)
         hosts[i] = walk->hosts[instance->ranks[i]];
     struct known_flows *known = arena_alloc(walk->arena, sizeof *known);
-    *known = (struct known_flows){flows, estimate_create(flows, walk->platform, hosts, walk->arena), instance->known};
+    *known = (struct known_flows){flows, estimate_create(flows, walk->platform, hosts, false, walk->arena), instance->known};
     instance->known = known;
     return &known->estimate;
 }

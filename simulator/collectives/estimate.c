@@ -48,12 +48,13 @@ static void load_link(struct scratch *scratch, uint32_t link, double latency, co
     }
 }
 
-static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts, const struct collective_phase_flow *flow)
+static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts, bool sharing,
+                     const struct collective_phase_flow *flow)
 {
     struct platform_route route;
     platform->route(platform, hosts[flow->from], hosts[flow->to], &route);
     add_line(scratch, (struct estimate_line){route.latency, route.latency, flow->steps, flow->share / route.bandwidth});
-    for (uint32_t i = 0; i < route.link_count && flow->share > 0; i++)
+    for (uint32_t i = 0; sharing && i < route.link_count && flow->share > 0; i++)
         load_link(scratch, route.links[i], route.latency, flow);
 }
 
@@ -103,7 +104,8 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
     return phase;
 }
 
-struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, struct arena *arena)
+struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, bool sharing,
+                                struct arena *arena)
 {
     struct scratch scratch = {.loads = calloc((size_t)platform->link_count + 1, sizeof *scratch.loads),
                               .touched = calloc((size_t)platform->link_count + 1, sizeof *scratch.touched)};
@@ -113,7 +115,7 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
     for (size_t i = 0; i < flows->count;) {
         for (size_t end = collective_phase_end(flows, i); i < end; i++) {
             struct collective_phase_flow flow = collective_flow_at(flows, i);
-            add_flow(&scratch, platform, hosts, &flow);
+            add_flow(&scratch, platform, hosts, sharing, &flow);
         }
         add_loads(&scratch, platform);
         estimate.phases[estimate.count++] = finish_phase(&scratch, arena);

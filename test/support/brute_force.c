@@ -38,24 +38,7 @@ static void relax_receive(struct relaxing *r, uint32_t rank, const struct stream
     update(r, &times->end, r->times[sender][sent].end);
 }
 
-/* What the flows of a collective bring to one link. */
-static double link_seconds(struct relaxing *r, const struct collective_flows *flows, uint32_t link, double bytes)
-{
-    double sum = 0, start_up = INFINITY;
-    for (size_t i = 0; i < flows->count; i++) {
-        struct collective_phase_flow flow = collective_flow_at(flows, i);
-        struct platform_route route;
-        r->platform->route(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]], &route);
-        for (uint32_t k = 0; k < route.link_count; k++)
-            if (route.links[k] == link) {
-                sum += bytes * flow.share;
-                start_up = fmin(start_up, flow.steps * route.latency);
-            }
-    }
-    return sum > 0 ? start_up + sum / r->platform->links[link].bandwidth : 0;
-}
-
-/* All flows move from the moment of the last member's arrival; a link carries all of them. The flows of a ring have equal steps. */
+/* All flows move from the moment of the last member's arrival. */
 static void relax_collective(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k, const struct operation *operation)
 {
     const struct group *group = &r->program->groups[stream->peer];
@@ -72,9 +55,6 @@ static void relax_collective(struct relaxing *r, uint32_t rank, const struct str
         struct collective_phase_flow flow = collective_flow_at(flows, i);
         longest = fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], bytes * flow.share, flow.steps));
     }
-    for (uint32_t link = 0; flows && link < r->platform->link_count; link++)
-        if (r->platform->links[link].sharing != LINK_FATPIPE)
-            longest = fmax(longest, link_seconds(r, flows, link, bytes));
     update(r, &r->times[rank][stream->first + k].data_start, last);
     update(r, &r->times[rank][stream->first + k].end, last + longest);
 }
