@@ -3,7 +3,7 @@
 #include "analysis/contention.h"
 #include "analysis/partner.h"
 #include "simulator/arena.h"
-#include "simulator/collectives/collective.h"
+#include "simulator/collectives/assignment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,19 +77,18 @@ static void count_messages(struct counting *counting, uint32_t rank, const struc
 
 /* ---- collectives ---- */
 
-static uint32_t load_members(struct counting *counting, uint32_t group, uint32_t instance)
+static void load_members(struct counting *counting, uint32_t group, uint32_t instance)
 {
     const struct program *program = counting->timeline->program;
     group_ranks(program, &program->groups[group], instance, counting->members);
-    return group_size(program, &program->groups[group]);
 }
 
 /* Visits the routes of a collective's flows among the members that are loaded. */
-static uint16_t flow_watchers(struct counting *counting, enum stagesim_collective collective, uint32_t size)
+static uint16_t flow_watchers(struct counting *counting, const struct collective_flows *flows)
 {
     uint16_t watchers = 0;
-    for (uint32_t i = 0; i < collective_flow_count(collective, size); i++) {
-        struct collective_flow flow = collective_flow(collective, size, 1, i);
+    for (size_t i = 0; flows && i < flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(flows, i);
         struct platform_route route = route_of(counting, counting->members[flow.from], counting->members[flow.to]);
         watchers |= route_watchers(counting, &route);
     }
@@ -104,10 +103,10 @@ static bool overlaps_any(const struct counting *counting, uint16_t watchers, con
     return false;
 }
 
-static void count_flows(struct counting *counting, enum stagesim_collective collective, uint32_t size, const struct moment *moment)
+static void count_flows(struct counting *counting, const struct collective_flows *flows, const struct moment *moment)
 {
-    for (uint32_t i = 0; i < collective_flow_count(collective, size); i++) {
-        struct collective_flow flow = collective_flow(collective, size, 1, i);
+    for (size_t i = 0; flows && i < flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(flows, i);
         struct platform_route route = route_of(counting, counting->members[flow.from], counting->members[flow.to]);
         count_transfer(counting, &route, route_watchers(counting, &route), moment);
     }
@@ -116,19 +115,20 @@ static void count_flows(struct counting *counting, enum stagesim_collective coll
 static void count_instance(struct counting *counting, uint32_t group, uint32_t instance)
 {
     const struct program *program = counting->timeline->program;
-    uint32_t size = load_members(counting, group, instance), rank = counting->members[0];
+    load_members(counting, group, instance);
+    uint32_t rank = counting->members[0];
     const struct position *position = &program->positions[program->mesh->position_of[rank]];
     const struct stream *stream = partner_collectives(position, group);
     const struct moment *moments = timeline_rank(counting->timeline, rank);
-    int watched[STAGESIM_COLLECTIVES]; /* watchers of a kind's flows; negative: not looked at yet */
-    for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
-        watched[kind] = -1;
+    const struct collective_flows *last = NULL; /* watched are its watchers: mostly one kind of collective follows another of its kind */
+    uint16_t watched = 0;
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
-        enum stagesim_collective kind = position->operations[id].collective;
-        if (watched[kind] < 0)
-            watched[kind] = flow_watchers(counting, kind, size);
-        if (overlaps_any(counting, (uint16_t)watched[kind], &moments[id]))
-            count_flows(counting, kind, size, &moments[id]);
+        const struct collective_flows *flows = assignment_flows(program, group, &position->operations[id]);
+        if (flows != last)
+            watched = flow_watchers(counting, flows);
+        last = flows;
+        if (overlaps_any(counting, watched, &moments[id]))
+            count_flows(counting, flows, &moments[id]);
     }
 }
 
@@ -145,10 +145,10 @@ static void watch_delay(struct counting *counting, uint32_t index)
     const struct position *position = &program->positions[program->mesh->position_of[delay->rank]];
     const struct operation *operation = &position->operations[delay->id];
     uint32_t group = position->streams[operation->stream].peer;
-    uint32_t size =
-        load_members(counting, group, group_instance_of(program, &program->groups[group], program->mesh->replica_of[delay->rank]));
-    for (uint32_t i = 0; i < collective_flow_count(operation->collective, size); i++) {
-        struct collective_flow flow = collective_flow(operation->collective, size, 1, i);
+    const struct collective_flows *flows = assignment_flows(program, group, operation);
+    load_members(counting, group, group_instance_of(program, &program->groups[group], program->mesh->replica_of[delay->rank]));
+    for (size_t i = 0; flows && i < flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(flows, i);
         watch_route(counting, index, counting->members[flow.from], counting->members[flow.to]);
     }
 }

@@ -3,7 +3,8 @@
 
 #include "analysis/partner.h"
 #include "simulator/arena.h"
-#include "simulator/collectives/collective.h"
+#include "simulator/collectives/assignment.h"
+#include "simulator/collectives/estimate.h"
 
 #include <math.h>
 
@@ -21,26 +22,26 @@ static struct platform_route route_of(const struct reading *reading, uint32_t fr
     return route;
 }
 
-/* The latencies of the flow that takes longest without contention. */
+/* What is latency in a collective's time without contention: start-ups of its flows, launch apart. */
 static double collective_latency(const struct reading *reading, uint32_t rank, const struct stream *stream,
                                  const struct operation *operation)
 {
     const struct program *program = reading->timeline->program;
     const struct group *group = &program->groups[stream->peer];
     const struct stagesim_cost *cost = operation_cost(program, operation);
-    uint32_t size = group_size(program, group);
-    double longest = -1, latency = 0;
+    const struct collective_flows *flows = assignment_flows(program, stream->peer, operation);
+    struct collective_choice choice = assignment_choose(program, stream->peer, operation);
+    double repeats = fmax(cost->repeats, 1);
+    if (!flows)
+        return 0;
     group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[rank]), reading->members);
-    for (uint32_t i = 0; i < collective_flow_count(operation->collective, size); i++) {
-        struct collective_flow flow = collective_flow(operation->collective, size, cost->bytes, i);
-        struct platform_route route = route_of(reading, reading->members[flow.from], reading->members[flow.to]);
-        double travel = fmax(cost->repeats, 1) * flow.steps * route.latency, seconds = travel + flow.bytes / route.bandwidth;
-        if (seconds > longest) {
-            longest = seconds;
-            latency = travel;
-        }
-    }
-    return latency;
+    for (uint32_t i = 0; i < group_size(program, group); i++)
+        reading->members[i] = reading->hosts[reading->members[i]];
+    struct arena *arena = arena_create();
+    struct estimate estimate = estimate_create(flows, reading->platform, reading->members, false, arena);
+    double latency = estimate_latency(&estimate, choice.latency, choice.efficiency, cost->bytes / repeats);
+    arena_destroy(arena);
+    return repeats * latency;
 }
 
 /* Latency of the transfer that a step of the path stands for. */

@@ -4,7 +4,7 @@
 #include "analysis/partner.h"
 #include "analysis/sum.h"
 #include "simulator/arena.h"
-#include "simulator/collectives/collective.h"
+#include "simulator/collectives/assignment.h"
 
 #include <stdlib.h>
 
@@ -15,8 +15,9 @@ double traffic_sent(const struct program *program, const struct operation *opera
         return bytes;
     if (operation->type != OPERATION_COLLECTIVE)
         return 0;
-    uint32_t members = group_size(program, &program->groups[position->streams[operation->stream].peer]);
-    return collective_sent_bytes(operation->collective, members, bytes) / members;
+    uint32_t group = position->streams[operation->stream].peer;
+    const struct collective_flows *flows = assignment_flows(program, group, operation);
+    return flows ? bytes * flows->total / group_size(program, &program->groups[group]) : 0;
 }
 
 double traffic_total(const struct frame *frame)
@@ -88,13 +89,13 @@ static void flow_add(struct flows *flows, uint32_t from_rank, uint32_t to_rank, 
     flows->items[flows->count++] = (struct flow){flows->hosts[from_rank], flows->hosts[to_rank], bytes};
 }
 
-/* Bytes of a stream's measured operations, of one kind of collective where it is a collective stream. */
-static double stream_bytes(const struct frame *frame, const struct position *position, const struct stream *stream, int collective)
+/* Bytes of a stream's measured operations. */
+static double stream_bytes(const struct frame *frame, const struct position *position, const struct stream *stream)
 {
     struct sum sum = {0, 0};
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
         const struct operation *operation = &position->operations[id];
-        if (frame_measures(frame, operation) && (collective < 0 || operation->collective == collective))
+        if (frame_measures(frame, operation))
             sum_add(&sum, operation_cost(frame->timeline->program, operation)->bytes);
     }
     return sum_total(&sum) / frame->measured;
@@ -109,19 +110,46 @@ static void add_messages(const struct frame *frame, struct flows *flows)
             const struct stream *stream = &position->streams[i];
             if (stream->type != OPERATION_SEND)
                 continue;
-            double bytes = stream_bytes(frame, position, stream, -1);
+            double bytes = stream_bytes(frame, position, stream);
             for (uint32_t replica = 0; replica < mesh->replicas; replica++)
                 flow_add(flows, mesh_rank(mesh, index, replica), mesh_rank(mesh, stream->peer, replica), bytes);
         }
     }
 }
 
-static void add_instance(struct flows *flows, const uint32_t *ranks, uint32_t size, enum stagesim_collective collective, double bytes)
+/* Bytes of a group's measured operations that are carried out with the same flows. */
+struct moved {
+    const struct collective_flows *flows;
+    struct sum bytes;
+};
+
+enum { MOVED_MAX = 64 };
+
+static uint32_t collect_moved(const struct frame *frame, const struct position *position, const struct stream *stream, struct moved *moved)
 {
-    uint32_t count = bytes > 0 ? collective_flow_count(collective, size) : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        struct collective_flow flow = collective_flow(collective, size, bytes, i);
-        flow_add(flows, ranks[flow.from], ranks[flow.to], flow.bytes);
+    uint32_t count = 0;
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+        const struct operation *operation = &position->operations[id];
+        const struct collective_flows *flows = assignment_flows(frame->timeline->program, stream->peer, operation);
+        if (!flows || !frame_measures(frame, operation))
+            continue;
+        uint32_t known = 0;
+        while (known < count && moved[known].flows != flows)
+            known++;
+        if (known == count && count < MOVED_MAX)
+            moved[count++] = (struct moved){.flows = flows};
+        if (known < count)
+            sum_add(&moved[known].bytes, operation_cost(frame->timeline->program, operation)->bytes);
+    }
+    return count;
+}
+
+static void add_instance(struct flows *flows, const uint32_t *ranks, const struct moved *moved, double measured)
+{
+    double bytes = sum_total(&moved->bytes) / measured;
+    for (size_t i = 0; bytes > 0 && i < moved->flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(moved->flows, i);
+        flow_add(flows, ranks[flow.from], ranks[flow.to], bytes * flow.share);
     }
 }
 
@@ -133,16 +161,12 @@ static void add_collectives(const struct frame *frame, struct flows *flows, stru
         const struct group *group = &program->groups[g];
         const struct position *position = group->position_count ? &program->positions[group->positions[0]] : NULL;
         const struct stream *stream = position ? partner_collectives(position, g) : NULL;
-        if (!stream)
-            continue;
-        double bytes[STAGESIM_COLLECTIVES];
-        for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
-            bytes[kind] = kind == STAGESIM_BARRIER ? 0 : stream_bytes(frame, position, stream, kind);
-        uint32_t size = group_size(program, group), instances = group_instances(program, group);
-        for (uint32_t instance = 0; instance < instances; instance++) {
+        struct moved moved[MOVED_MAX];
+        uint32_t count = stream ? collect_moved(frame, position, stream, moved) : 0;
+        for (uint32_t instance = 0; count && instance < group_instances(program, group); instance++) {
             group_ranks(program, group, instance, ranks);
-            for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
-                add_instance(flows, ranks, size, (enum stagesim_collective)kind, bytes[kind]);
+            for (uint32_t i = 0; i < count; i++)
+                add_instance(flows, ranks, &moved[i], frame->measured);
         }
     }
 }

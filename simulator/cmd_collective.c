@@ -222,7 +222,7 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct arguments *arguments = arena_alloc(arena, sizeof *arguments);
-    arguments->request.engine = &engine_analytic;
+    arguments->request.engine = &engine_simgrid;
     arguments->sizes = default_sizes;
     arguments->format = FORMATS;
     int code = read_arguments(command, argc, argv, arguments);
@@ -244,7 +244,7 @@ const struct command command_collective = {
             "  --ranks N                only its first N GPUs\n"
             "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would take), or all\n"
             "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
-            "  --engine ENGINE          analytic or simgrid (analytic)\n"
+            "  --engine ENGINE          simgrid, or analytic: flows do not share links (simgrid)\n"
             "  --format FORMAT          table, csv, json, svg, png or pdf (what FILE ends in, else table)\n"
             "  -o, --output FILE        write there instead of to standard output\n\n"
             "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"

@@ -2,7 +2,7 @@
 #include "simulator/collective_table.h"
 
 #include "simulator/arena.h"
-#include "simulator/collectives/communicator.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/command.h"
 #include "simulator/isolate.h"
 #include "simulator/paths.h"
@@ -47,18 +47,63 @@ struct computation {
     FILE *results;
 };
 
-static void add_rows(struct computation *computation, const struct collective_algorithm *algorithm)
+/* A program of one group: all ranks, one collective after the other. */
+static struct program *program_of(const struct computation *computation, struct mesh *mesh)
 {
     const struct collective_request *request = computation->request;
+    const struct stagesim_identity identity = {STAGESIM_OTHER, STAGESIM_NONE, STAGESIM_NONE, 0, 0, STAGESIM_NONE, 0};
+    mesh->axis_count = 1;
+    mesh->axes[0] = (struct mesh_axis){.name = "data", .size = computation->ranks};
+    mesh_finish(mesh, computation->arena);
+    struct program_builder *builder = program_builder_create(mesh);
+    uint32_t group = program_add_group(builder, 1, (const uint32_t[]){0}, 1);
+    program_add_compute(builder, 0, identity, program_add_cost(builder, &(struct stagesim_cost){0}));
+    for (size_t i = 0; i < request->size_count; i++)
+        program_add_collective(builder, 0, group, request->kind, identity,
+                               program_add_cost(builder, &(struct stagesim_cost){.bytes = request->sizes[i]}));
+    struct program *program = program_finish(builder, computation->arena);
+    program_builder_destroy(builder);
+    return program;
+}
+
+/* Replaces the rows' times by those of a simulation. */
+static bool simulate_rows(const struct computation *computation, const struct collective_algorithm *algorithm, struct collective_row *rows,
+                          struct fault *fault)
+{
+    const struct collective_request *request = computation->request;
+    struct mesh mesh = {0};
+    struct program *program = program_of(computation, &mesh);
+    struct collective_policy policy = {0};
+    policy.algorithms[request->kind] = algorithm;
+    assignment_place(program->assignment, computation->platform, computation->hosts, &policy);
+    struct timeline *timeline = timeline_create(program);
+    struct engine_job job = {.program = program, .platform = computation->platform, .hosts = computation->hosts, .timeline = timeline};
+    bool done = request->engine->run(&job, fault);
+    uint32_t first = program->positions[0].streams[position_group_stream(&program->positions[0], 0)].first;
+    for (size_t i = 0; done && i < request->size_count; i++) {
+        const struct moment *moment = &timeline_rank(timeline, 0)[first + i];
+        rows[i].seconds = moment->end - moment->data_start;
+    }
+    timeline_destroy(timeline);
+    return done;
+}
+
+static bool add_rows(struct computation *computation, const struct collective_algorithm *algorithm, struct fault *fault)
+{
+    const struct collective_request *request = computation->request;
+    struct collective_row *rows = arena_array(computation->arena, request->size_count, sizeof *rows);
     for (size_t i = 0; i < request->size_count; i++) {
         struct collective_choice choice = communicator_choose(computation->communicator, request->kind, algorithm, request->sizes[i]);
-        struct collective_row row = {.bytes = request->sizes[i],
-                                     .seconds = choice.seconds,
-                                     .algorithm = choice.algorithm, /* constant data: at the same place in the parent */
-                                     .chosen = !algorithm};
-        snprintf(row.protocol, sizeof row.protocol, "%s", choice.protocol ? choice.protocol : "");
-        fwrite(&row, sizeof row, 1, computation->results);
+        rows[i] = (struct collective_row){.bytes = request->sizes[i],
+                                          .seconds = choice.seconds,
+                                          .algorithm = choice.algorithm, /* constant data: at the same place in the parent */
+                                          .chosen = !algorithm};
+        snprintf(rows[i].protocol, sizeof rows[i].protocol, "%s", choice.protocol ? choice.protocol : "");
     }
+    if (!simulate_rows(computation, algorithm, rows, fault))
+        return false;
+    fwrite(rows, sizeof *rows, request->size_count, computation->results);
+    return true;
 }
 
 static bool place_ranks(struct computation *computation, struct fault *fault)
@@ -91,11 +136,12 @@ static bool compute(struct computation *computation, struct fault *fault)
         return fault_set(fault, "%s on %u ranks of %s: %s %s", collective_name(request->kind), computation->ranks, request->file,
                          request->algorithm->name, refusal);
     fwrite(&computation->ranks, sizeof computation->ranks, 1, computation->results);
-    for (const struct collective_algorithm *const *each = collective_algorithms; *each && request->all; each++)
-        if (!collective_algorithm_refuses(*each, shape, request->kind))
-            add_rows(computation, *each);
-    add_rows(computation, request->algorithm);
-    return true;
+    if (!request->all)
+        return add_rows(computation, request->algorithm, fault);
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
+        if (!collective_algorithm_refuses(*each, shape, request->kind) && !add_rows(computation, *each, fault))
+            return false;
+    return add_rows(computation, NULL, fault);
 }
 
 static int compute_isolated(void *user, struct isolated *self)

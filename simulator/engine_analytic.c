@@ -2,7 +2,8 @@
 /* The contention-free engine: the longest path through the program's operations and transfers. Every stream advances as far
  * as what it waits for allows; what ends sets others going; each operation is looked at once. A transfer takes its route's
  * latency plus its bytes over the narrowest link, whatever else is under way. */
-#include "simulator/collectives/collective.h"
+#include "simulator/collectives/assignment.h"
+#include "simulator/collectives/estimate.h"
 #include "simulator/deadlock.h"
 #include "simulator/engine.h"
 
@@ -14,6 +15,13 @@
 enum { PROGRESS_INTERVAL = 1 << 16 };
 
 struct instance;
+
+/* Flows of a group, and their times on an instance's hosts. */
+struct known_flows {
+    const struct collective_flows *flows;
+    struct estimate estimate;
+    struct known_flows *next;
+};
 
 struct cursor {
     uint32_t next;                    /* index of the first operation of the stream that is not done */
@@ -45,6 +53,8 @@ struct instance {
     uint32_t arrived;
     double data_start; /* of the current collective: the latest arrival so far */
     double duration;   /* of the newest kind and cost */
+    size_t flow_count; /* of them */
+    struct known_flows *known;
     uint32_t cost;
     int collective;
 };
@@ -121,28 +131,47 @@ static void deliver(struct walk *walk, uint32_t index, const struct stream *stre
 
 /* ---- collectives ---- */
 
+/* The flows' times on the instance's own hosts, once for each kind and algorithm. */
+static const struct estimate *estimate_of(struct walk *walk, struct instance *instance, const struct collective_flows *flows)
+{
+    for (struct known_flows *known = instance->known; known; known = known->next)
+        if (known->flows == flows)
+            return &known->estimate;
+    uint32_t *hosts = arena_array(walk->arena, instance->rank_count, sizeof *hosts);
+    for (uint32_t i = 0; i < instance->rank_count; i++)
+        hosts[i] = walk->hosts[instance->ranks[i]];
+    struct known_flows *known = arena_alloc(walk->arena, sizeof *known);
+    *known = (struct known_flows){flows, estimate_create(flows, walk->platform, hosts, false, walk->arena), instance->known};
+    instance->known = known;
+    return &known->estimate;
+}
+
 static double duration_of(struct walk *walk, struct instance *instance, const struct operation *operation)
 {
-    enum stagesim_collective collective = operation->collective;
-    if (instance->collective == (int)collective && instance->cost == operation->cost)
+    if (instance->collective == (int)operation->collective && instance->cost == operation->cost)
         return instance->duration;
+    uint32_t group = (uint32_t)(instance->group - walk->program->groups);
     const struct stagesim_cost *cost = operation_cost(walk->program, operation);
-    double longest = 0, bytes = cost->bytes, repeats = fmax(cost->repeats, 1);
-    for (uint32_t i = 0; i < collective_flow_count(collective, instance->rank_count); i++) {
-        struct collective_flow flow = collective_flow(collective, instance->rank_count, bytes, i);
-        struct platform_route route;
-        walk->platform->route(walk->platform, walk->hosts[instance->ranks[flow.from]], walk->hosts[instance->ranks[flow.to]], &route);
-        longest = fmax(longest, repeats * flow.steps * route.latency + flow.bytes / route.bandwidth);
-    }
-    instance->collective = (int)collective;
+    struct collective_choice choice = assignment_choose(walk->program, group, operation);
+    double repeats = fmax(cost->repeats, 1);
+    instance->collective = (int)operation->collective;
     instance->cost = operation->cost;
-    return instance->duration = longest;
+    instance->duration = 0;
+    instance->flow_count = 0;
+    if (choice.algorithm) {
+        const struct collective_flows *flows = assignment_flows(walk->program, group, operation);
+        const struct estimate *estimate = estimate_of(walk, instance, flows);
+        instance->flow_count = flows->count;
+        instance->duration =
+            repeats * (choice.delay + estimate_seconds(estimate, choice.latency, choice.efficiency, cost->bytes / repeats));
+    }
+    return instance->duration;
 }
 
 static void complete_collective(struct walk *walk, struct instance *instance, const struct operation *operation)
 {
     double end = instance->data_start + duration_of(walk, instance, operation);
-    walk->timeline->activities += collective_flow_count(operation->collective, instance->rank_count);
+    walk->timeline->activities += instance->flow_count;
     for (uint32_t i = 0; i < instance->participant_count; i++) {
         struct entry *entry = &walk->entries[instance->participants[i].entry];
         struct cursor *cursor = &entry->cursors[instance->participants[i].stream];

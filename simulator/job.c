@@ -5,6 +5,7 @@
 #include "schedules/plan_check.h"
 #include "schedules/plan_file.h"
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/folded_run.h"
 #include "simulator/paths.h"
 #include "simulator/program_check.h"
@@ -271,8 +272,12 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     struct fault fault = {""};
     bool ok = build(&building);
     if (ok) {
-        job->program = finish_program(&building);
-        ok = program_check(job->program, &fault) || job_expect(&building, false, "%s", fault.text);
+        struct program *program = finish_program(&building);
+        job->program = program;
+        ok = program_check(program, &fault) || job_expect(&building, false, "%s", fault.text);
+        if (ok) {
+            assignment_place(program->assignment, platform, job->hosts, &scenario->collectives);
+        }
     }
     program_builder_destroy(building.builder);
     plan_destroy(building.plan);

@@ -73,6 +73,8 @@ struct block {
     uint32_t cost;
 };
 
+struct assignment;
+
 struct program {
     const struct mesh *mesh;
     struct stagesim_cost *costs;
@@ -82,6 +84,7 @@ struct program {
     struct block *blocks;
     uint32_t block_count;
     struct position *positions; /* [mesh->positions] */
+    struct assignment *assignment; /* how the collectives are carried out; see simulator/collectives/assignment.h */
     uint32_t iterations;
     bool overlapping;         /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
     uint32_t workers, stages; /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */

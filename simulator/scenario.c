@@ -154,7 +154,7 @@ static void read_sections(struct loader *loader, const char *const *names)
         expand_section(loader, *names);
         struct fields_section section = {*names, !strcmp(*names, workload->name), workload->fields};
         const struct node *node = node_get(loader->root, *names);
-        fields_check_keys(&loader->fields, &section, NULL, node);
+        fields_check_keys(&loader->fields, &section, strcmp(*names, communication_section.name) ? NULL : communication_keys, node);
         fields_read(&loader->fields, &section, node, at, parameters);
     }
 }
@@ -169,6 +169,7 @@ static void check_top_level(struct loader *loader, const char *const *sections)
         words[count++] = field->key;
     for (const char *const *name = section_names; *name; name++)
         words[count++] = *name;
+    words[count++] = communication_section.name;
     for (; *sections; sections++)
         words[count++] = *sections;
     words[count] = NULL;
@@ -178,6 +179,23 @@ static void check_top_level(struct loader *loader, const char *const *sections)
 }
 
 /* ---- small sections ---- */
+
+/* The keys that are stagesim's own; those of the workload were read with its other sections. */
+static void read_communication(struct loader *loader, const char *const *sections)
+{
+    struct communication_values values = {{0}, 0};
+    const struct node *node = node_get(loader->root, communication_section.name);
+    struct collective_policy *policy = &loader->scenario->collectives;
+    if (!is_among(communication_section.name, sections))
+        fields_check_keys(&loader->fields, &communication_section, NULL, node);
+    fields_read(&loader->fields, &communication_section, node, loader->root->at, &values);
+    for (const struct stagesim_field *field = communication_fields; field->key; field++) {
+        size_t kind = (field->offset - offsetof(struct communication_values, algorithms)) / sizeof(unsigned);
+        if (kind < STAGESIM_COLLECTIVES)
+            policy->algorithms[kind] = collective_algorithm_find(field->names[values.algorithms[kind]]);
+    }
+    policy->stepwise = values.form == 1;
+}
 
 static void read_root(struct loader *loader)
 {
@@ -197,6 +215,7 @@ static void read_root(struct loader *loader)
     check_top_level(loader, sections);
     if (scenario->workload)
         read_sections(loader, sections);
+    read_communication(loader, sections);
 }
 
 static void read_output(struct loader *loader)

@@ -5,6 +5,7 @@
 
 #include "platforms/platform.h"
 #include "schedules/schedule.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/diagnostics.h"
 #include "simulator/mesh.h"
 #include "workloads/workload.h"
@@ -67,6 +68,7 @@ struct scenario {
 
     enum scenario_engine engine;
     enum scenario_fold fold;
+    struct collective_policy collectives; /* what `communication` asks for */
     const char *const *simgrid; /* "key:value" for SimGrid's --cfg, simgrid_count of them, in the file's order */
     size_t simgrid_count;
 

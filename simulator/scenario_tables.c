@@ -58,6 +58,34 @@ const struct stagesim_field schedule_fields[] = {
     {0},
 };
 
+/* "auto" first; what `stagesim collective --algorithm` takes for the same kind. */
+static const char *const all_reduces[] = {"auto",           "ring",         "double-tree", "in-network", "torus", "recursive-doubling",
+                                          "halving-doubling", "hierarchical", NULL};
+static const char *const scatters[] = {"auto", "ring", "in-network", "halving-doubling", "hierarchical", NULL};
+static const char *const gathers[] = {"auto", "ring", "in-network", "recursive-doubling", "halving-doubling", "hierarchical", "bruck", NULL};
+static const char *const all_to_alls[] = {"auto", "direct", "pairwise", "bruck", NULL};
+static const char *const rooted[] = {"auto", "chain", "binomial", "in-network", NULL};
+static const char *const forms[] = {"steady", "stepwise", NULL};
+
+#define ALGORITHM(kind) offsetof(struct communication_values, algorithms) + (kind) * sizeof(unsigned)
+
+const struct stagesim_field communication_fields[] = {
+    {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE), .names = all_reduces,
+     .doc = "algorithm of all-reduces; a group that it cannot serve takes auto's; default auto"},
+    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .names = scatters,
+     .doc = "the same of reduce-scatters"},
+    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .names = gathers, .doc = "the same of all-gathers"},
+    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .names = all_to_alls, .doc = "the same of all-to-alls"},
+    {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST), .names = rooted, .doc = "the same of broadcasts"},
+    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE), .names = rooted, .doc = "the same of reductions to one rank"},
+    {"collectives", STAGESIM_FIELD_NAME, offsetof(struct communication_values, form), .names = forms,
+     .doc = "steady: one flow stands for the transfers of an edge; stepwise: each round of transfers apart; default steady"},
+    {0},
+};
+
+const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+                                          "broadcast",  "reduce",         "collectives", NULL};
+
 const struct stagesim_field output_fields[] = {
     {"trace", STAGESIM_FIELD_NAMES, offsetof(struct output_values, traces), .names = traces, .doc = "trace files to write; default none"},
     {"picture", STAGESIM_FIELD_NAMES, offsetof(struct output_values, pictures), .names = pictures,
@@ -104,6 +132,7 @@ const struct fields_section root_section = {"the scenario", true, root_fields};
 const struct fields_section parallel_section = {"parallel", true, parallel_fields};
 const struct fields_section batch_section = {"batch", true, batch_fields};
 const struct fields_section schedule_section = {"schedule", true, schedule_fields};
+const struct fields_section communication_section = {"communication", true, communication_fields};
 const struct fields_section output_section = {"output", true, output_fields};
 
 const char *const section_names[] = {"parallel", "order", "batch", "schedule", "simgrid", "output", NULL};

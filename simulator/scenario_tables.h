@@ -25,6 +25,11 @@ struct schedule_values {
     unsigned recompute;
 };
 
+struct communication_values {
+    unsigned algorithms[STAGESIM_COLLECTIVES]; /* indices into the field's names */
+    unsigned form;                             /* 0: steady, 1: stepwise */
+};
+
 struct output_values {
     unsigned traces, pictures, replicas;
     bool report;
@@ -46,6 +51,11 @@ union simgrid_value {
 
 /* Sections of the scenario's own; parallel_fields fill uint64_t[MESH_AXES_MAX]. */
 extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section, simgrid_section;
+/* `communication` may hold keys of the workload, too. */
+extern const struct fields_section communication_section;
+extern const struct stagesim_field communication_fields[];
+/* Its keys, NULL-terminated. */
+extern const char *const communication_keys[];
 /* Keys of the top level that are not in root_fields; NULL-terminated. */
 extern const char *const section_names[];
 

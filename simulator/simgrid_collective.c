@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives on SimGrid: one driver per group instance waits until all members are ready and runs the flows. To start a
  * flow an actor moves itself to the sending host and the target of its messages to the receiving one. */
-#include "simulator/collectives/collective.h"
 #include "simulator/simgrid_bridge.h"
 #include "simulator/simgrid_run.h"
 
@@ -16,7 +15,7 @@ static const struct operation *current_operation(const struct group_driver *driv
     return &driver->lead->rank->position->operations[driver->lead->first + driver->current];
 }
 
-static double flow_latency(struct group_driver *driver, uint32_t index, const struct collective_flow *flow)
+static double flow_latency(struct group_driver *driver, size_t index, const struct collective_phase_flow *flow)
 {
     if (isnan(driver->latencies[index])) {
         struct run *run = driver->run;
@@ -28,47 +27,40 @@ static double flow_latency(struct group_driver *driver, uint32_t index, const st
     return driver->latencies[index];
 }
 
-static void *start_flow(struct bundle *bundle, const struct collective_flow *flow)
+static void *start_flow(struct bundle *bundle, const struct collective_phase_flow *flow)
 {
     struct group_driver *driver = bundle->driver;
     struct run *run = driver->run;
+    double bytes = flow->share * driver->bytes / driver->choice.efficiency;
     bridge_target_move(run->platform, bundle->target, run->hosts[driver->members[flow->to].number]);
     bridge_actor_move(run->platform, run->hosts[driver->members[flow->from].number]);
     run->activities++;
-    return bridge_send(bundle->box, flow->bytes > 0 ? flow->bytes : EMPTY_MESSAGE_BYTES);
+    return bridge_send(bundle->box, bytes > 0 ? bytes : EMPTY_MESSAGE_BYTES);
 }
 
 /* Starts and awaits flows first .. last - 1 of the current collective. */
-static void run_flows(struct bundle *bundle, uint32_t first, uint32_t last)
+static void run_flows(struct bundle *bundle, size_t first, size_t last)
 {
     struct group_driver *driver = bundle->driver;
-    const struct operation *operation = current_operation(driver);
-    const struct stagesim_cost *cost = operation_cost(driver->run->program, operation);
-    double bytes = cost->bytes, repeats = fmax(cost->repeats, 1);
     void *comms[BUNDLE_FLOWS];
-    for (uint32_t index = first; index < last; index++) {
-        struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
+    for (size_t index = first; index < last; index++) {
+        struct collective_phase_flow flow = collective_flow_at(driver->flows, index);
         comms[index - first] = start_flow(bundle, &flow);
     }
-    for (uint32_t index = first; index < last; index++) {
-        struct collective_flow flow = collective_flow(operation->collective, driver->member_count, bytes, index);
-        double end = bridge_wait(comms[index - first]);
+    for (size_t index = first; index < last; index++) {
+        struct collective_phase_flow flow = collective_flow_at(driver->flows, index);
+        double end = bridge_wait(comms[index - first]), steps = fmax(1, flow.steps * driver->choice.latency);
         sg_mailbox_get(bundle->box);
-        driver->end = fmax(driver->end, end + (repeats * flow.steps - 1) * flow_latency(driver, index, &flow));
+        driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) * flow_latency(driver, index, &flow));
     }
-}
-
-static uint32_t current_flow_count(const struct group_driver *driver)
-{
-    return collective_flow_count(current_operation(driver)->collective, driver->member_count);
 }
 
 static void run_bundle(struct bundle *bundle)
 {
     struct group_driver *driver = bundle->driver;
-    uint32_t count = current_flow_count(driver), first = bundle->index * BUNDLE_FLOWS;
-    if (first < count)
-        run_flows(bundle, first, count - first < BUNDLE_FLOWS ? count : first + BUNDLE_FLOWS);
+    size_t first = driver->phase_first + (size_t)bundle->index * BUNDLE_FLOWS, last = first + BUNDLE_FLOWS;
+    if (first < driver->phase_end)
+        run_flows(bundle, first, last < driver->phase_end ? last : driver->phase_end);
     if (--driver->running_bundles == 0 && driver->waiting) {
         driver->waiting = false;
         sg_sem_release(driver->wake);
@@ -78,10 +70,8 @@ static void run_bundle(struct bundle *bundle)
 static void bundle_actor(void *argument)
 {
     struct bundle *bundle = argument;
-    for (uint32_t i = 0; i < bundle->driver->group->collective_count; i++) {
-        sg_sem_acquire(bundle->go);
+    for (sg_sem_acquire(bundle->go); !bundle->driver->finished; sg_sem_acquire(bundle->go))
         run_bundle(bundle);
-    }
 }
 
 static void driver_sleep(struct group_driver *driver)
@@ -90,22 +80,51 @@ static void driver_sleep(struct group_driver *driver)
     sg_sem_acquire(driver->wake);
 }
 
-static void run_all_flows(struct group_driver *driver)
+static void sleep_until(double time)
 {
-    int kind = current_operation(driver)->collective;
-    if (kind != driver->latencies_kind)
-        for (uint32_t flow = 0; flow < current_flow_count(driver); flow++)
-            driver->latencies[flow] = NAN;
-    driver->latencies_kind = kind;
-    driver->end = simgrid_get_clock();
-    driver->running_bundles = driver->bundle_count;
-    for (uint32_t bundle = 1; bundle < driver->bundle_count; bundle++)
+    if (time > simgrid_get_clock())
+        sg_actor_sleep_for(time - simgrid_get_clock());
+}
+
+/* The flows from phase_first to phase_end, as many bundles at once as they need. */
+static void run_phase(struct group_driver *driver)
+{
+    size_t bundles = (driver->phase_end - driver->phase_first + BUNDLE_FLOWS - 1) / BUNDLE_FLOWS;
+    driver->running_bundles = (uint32_t)bundles;
+    run_stagger(driver->run, STAGGER_MESSAGES + driver->number % STAGGER_GROUPS);
+    for (size_t bundle = 1; bundle < bundles; bundle++)
         sg_sem_release(driver->bundles[bundle].go);
     run_bundle(&driver->bundles[0]);
     if (driver->running_bundles)
         driver_sleep(driver);
-    if (driver->end > simgrid_get_clock())
-        sg_actor_sleep_for(driver->end - simgrid_get_clock());
+    sleep_until(driver->end);
+}
+
+static void choose(struct group_driver *driver)
+{
+    const struct operation *operation = current_operation(driver);
+    const struct stagesim_cost *cost = operation_cost(driver->run->program, operation);
+    uint32_t group = (uint32_t)(driver->group - driver->run->program->groups);
+    const struct collective_flows *flows = assignment_flows(driver->run->program, group, operation);
+    driver->choice = assignment_choose(driver->run->program, group, operation);
+    driver->bytes = cost->bytes;
+    driver->repeats = fmax(cost->repeats, 1);
+    for (size_t flow = 0; flows && flows != driver->flows && flow < flows->count; flow++)
+        driver->latencies[flow] = NAN;
+    driver->flows = flows;
+}
+
+static void run_all_flows(struct group_driver *driver)
+{
+    choose(driver);
+    driver->end = simgrid_get_clock() + driver->repeats * driver->choice.delay;
+    if (driver->choice.delay > 0)
+        sleep_until(driver->end);
+    size_t count = driver->flows ? driver->flows->count : 0;
+    for (driver->phase_first = 0; driver->phase_first < count; driver->phase_first = driver->phase_end) {
+        driver->phase_end = collective_phase_end(driver->flows, driver->phase_first);
+        run_phase(driver);
+    }
 }
 
 /* When a member's stream reached the collective and what it waits for was done. */
@@ -141,10 +160,12 @@ static void driver_actor(void *argument)
         if (driver->arrived[driver->current] < driver->simulated_count)
             driver_sleep(driver);
         double data_start = simgrid_get_clock();
-        run_stagger(driver->run, STAGGER_MESSAGES + driver->number % STAGGER_GROUPS);
         run_all_flows(driver);
         finish_collective(driver, data_start);
     }
+    driver->finished = true;
+    for (uint32_t bundle = 1; bundle < driver->bundle_count; bundle++)
+        sg_sem_release(driver->bundles[bundle].go);
 }
 
 void group_arrive(struct group_driver *driver, uint32_t index)
@@ -158,15 +179,24 @@ void group_arrive(struct group_driver *driver, uint32_t index)
 
 /* ---- setting up ---- */
 
-static uint32_t largest_flow_count(const struct group_driver *driver)
+/* Most flows of any of the group's collectives, and most of any phase. */
+static void count_flows(const struct group_driver *driver, size_t *most, size_t *most_at_once)
 {
-    uint32_t largest = 0;
     const struct operation *operations = &driver->lead->rank->position->operations[driver->lead->first];
+    const struct collective_flows *last = NULL;
+    uint32_t group = (uint32_t)(driver->group - driver->run->program->groups);
+    *most = *most_at_once = 0;
     for (uint32_t i = 0; i < driver->group->collective_count; i++) {
-        uint32_t count = collective_flow_count(operations[i].collective, driver->member_count);
-        largest = count > largest ? count : largest;
+        const struct collective_flows *flows = assignment_flows(driver->run->program, group, &operations[i]);
+        if (!flows || flows == last)
+            continue;
+        last = flows;
+        *most = flows->count > *most ? flows->count : *most;
+        for (size_t first = 0, end; first < flows->count; first = end) {
+            end = collective_phase_end(flows, first);
+            *most_at_once = end - first > *most_at_once ? end - first : *most_at_once;
+        }
     }
-    return largest;
 }
 
 static void members_init(struct group_driver *driver, uint32_t group, const uint32_t *ranks)
@@ -188,7 +218,7 @@ static void members_init(struct group_driver *driver, uint32_t group, const uint
 static struct group_driver *driver_create(struct run *run, uint32_t group, uint32_t instance)
 {
     struct group_driver *driver = arena_alloc(run->arena, sizeof *driver);
-    *driver = (struct group_driver){.run = run, .group = &run->program->groups[group], .latencies_kind = -1};
+    *driver = (struct group_driver){.run = run, .group = &run->program->groups[group]};
     driver->member_count = group_size(run->program, driver->group);
     driver->members = arena_array(run->arena, driver->member_count, sizeof *driver->members);
     uint32_t *ranks = arena_array(run->arena, driver->member_count, sizeof *ranks);
@@ -198,9 +228,10 @@ static struct group_driver *driver_create(struct run *run, uint32_t group, uint3
         return NULL;
     driver->arrived = arena_array(run->arena, driver->group->collective_count, sizeof *driver->arrived);
     driver->wake = sg_sem_init(0);
-    uint32_t flows = largest_flow_count(driver);
-    driver->latencies = arena_array(run->arena, flows + (size_t)1, sizeof *driver->latencies);
-    driver->bundle_count = flows <= BUNDLE_FLOWS ? 1 : (flows + BUNDLE_FLOWS - 1) / BUNDLE_FLOWS;
+    size_t flows, at_once;
+    count_flows(driver, &flows, &at_once);
+    driver->latencies = arena_array(run->arena, flows + 1, sizeof *driver->latencies);
+    driver->bundle_count = at_once <= BUNDLE_FLOWS ? 1 : (uint32_t)((at_once + BUNDLE_FLOWS - 1) / BUNDLE_FLOWS);
     driver->bundles = arena_array(run->arena, driver->bundle_count, sizeof *driver->bundles);
     return driver;
 }

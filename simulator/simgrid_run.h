@@ -3,6 +3,7 @@
 #ifndef STAGESIM_SIMGRID_RUN_H
 #define STAGESIM_SIMGRID_RUN_H
 
+#include "simulator/collectives/assignment.h"
 #include "simulator/engine.h"
 
 #include <simgrid/mailbox.h>
@@ -97,9 +98,13 @@ struct group_driver {
     sg_sem_t wake;
     struct bundle *bundles;
     uint32_t bundle_count, running_bundles;
-    double end;        /* of the running collective: the latest flow, latencies of all steps included */
-    double *latencies; /* [flow] of the newest collective kind, NaN: not looked up */
-    int latencies_kind;
+    bool finished;     /* no collective is left */
+    struct collective_choice choice; /* of the running collective */
+    const struct collective_flows *flows;
+    size_t phase_first, phase_end; /* flows of the running phase */
+    double bytes, repeats;
+    double end;        /* of the running phase: the latest flow, latencies of all steps included */
+    double *latencies; /* [flow] of `flows`, NaN: not looked up */
     double previous_end;
 };
 

@@ -61,9 +61,12 @@ const struct collective_algorithm *collective_algorithm_find(const char *name);
 /* Why it cannot carry the collective out, NULL when it can. */
 const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
                                          enum stagesim_collective kind);
-/* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. */
+/* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. Stepwise: each round of its steps is
+ * a phase, where the steps are transfers between ranks and not too many. */
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
-                           const struct collective_shape *shape, enum stagesim_collective kind);
+                           const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise);
+/* Most transfers that a stepwise collective may have; above, or where the switch takes part, it runs in steady state. */
+enum { STEPWISE_TRANSFERS_MAX = 1 << 21 };
 
 /* ceil and floor of the logarithm to base 2, value at least 1. */
 uint32_t log2_ceil(uint32_t value);

@@ -5,6 +5,14 @@
  * message-passing systems, IEEE TPDS 8 (1997). */
 #include "simulator/collectives/algorithm.h"
 
+/* Transfers or the blocks in them grow with the square of the ranks. */
+enum { RANKS_MAX = 2048 };
+
+static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    return kind == STAGESIM_ALL_TO_ALL && shape->ranks > RANKS_MAX ? "is for at most 2048 ranks" : NULL;
+}
+
 /* Number of distances 1 .. ranks - 1 that have the binary digit `bit`. */
 static uint32_t distances_with(uint32_t ranks, uint32_t bit)
 {
@@ -69,6 +77,7 @@ const struct collective_algorithm algorithm_bruck = {
     .summary = "ceil(log2 p) rounds for any number of ranks; for small sizes",
     .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     .kinds = KIND(STAGESIM_ALL_TO_ALL) | KIND(STAGESIM_ALL_GATHER),
+    .refuses = refuses,
     .seconds = seconds,
     .steps = steps,
 };

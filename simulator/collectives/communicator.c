@@ -14,7 +14,7 @@ enum { ALGORITHMS_MAX = 16 };
 struct known {
     struct collective_flows flows;
     struct estimate estimate;
-    bool filled;
+    bool filled, estimated;
 };
 
 struct communicator {
@@ -22,6 +22,7 @@ struct communicator {
     const uint32_t *hosts;
     struct arena *arena;
     struct collective_shape shape;
+    bool stepwise;
     struct known *known[STAGESIM_COLLECTIVES]; /* [kind][place of the algorithm in the table], NULL until asked for */
 };
 
@@ -54,20 +55,32 @@ static bool fills_torus(const struct platform *platform, const uint32_t *hosts, 
     return product > 1 && product == ranks && ranks == platform->host_count;
 }
 
-struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena)
+struct collective_shape communicator_shape_of(const struct platform *platform, const uint32_t *hosts, uint32_t ranks)
+{
+    struct collective_shape shape = {.ranks = ranks};
+    if (ranks < 2)
+        return shape;
+    enum platform_in_network where = platform->library.in_network;
+    shape.node_size = node_size_of(platform, hosts, ranks);
+    shape.reduces = where == PLATFORM_REDUCES_IN_CLUSTER || (where == PLATFORM_REDUCES_IN_NODE && shape.node_size == ranks);
+    shape.reduces_efficiency = platform->library.in_network_efficiency;
+    if (fills_torus(platform, hosts, ranks))
+        memcpy(shape.dimensions, platform->library.torus, sizeof shape.dimensions);
+    return shape;
+}
+
+struct communicator *communicator_create_shaped(struct platform *platform, const uint32_t *hosts, const struct collective_shape *shape,
+                                                bool stepwise, struct arena *arena)
 {
     struct communicator *communicator = arena_alloc(arena, sizeof *communicator);
-    *communicator = (struct communicator){.platform = platform, .hosts = hosts, .arena = arena, .shape = {.ranks = ranks}};
-    if (ranks < 2)
-        return communicator;
-    struct collective_shape *shape = &communicator->shape;
-    enum platform_in_network where = platform->library.in_network;
-    shape->node_size = node_size_of(platform, hosts, ranks);
-    shape->reduces = where == PLATFORM_REDUCES_IN_CLUSTER || (where == PLATFORM_REDUCES_IN_NODE && shape->node_size == ranks);
-    shape->reduces_efficiency = platform->library.in_network_efficiency;
-    if (fills_torus(platform, hosts, ranks))
-        memcpy(shape->dimensions, platform->library.torus, sizeof shape->dimensions);
+    *communicator = (struct communicator){.platform = platform, .hosts = hosts, .arena = arena, .shape = *shape, .stepwise = stepwise};
     return communicator;
+}
+
+struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena)
+{
+    struct collective_shape shape = platform ? communicator_shape_of(platform, hosts, ranks) : (struct collective_shape){.ranks = ranks};
+    return communicator_create_shaped(platform, hosts, &shape, false, arena);
 }
 
 const struct collective_shape *communicator_shape(const struct communicator *communicator)
@@ -87,12 +100,13 @@ static struct known *know(struct communicator *communicator, enum stagesim_colle
     if (known->filled)
         return known;
     struct collective_flows flows;
-    collective_flows_init(&flows, algorithm, &communicator->shape, kind);
+    collective_flows_init(&flows, algorithm, &communicator->shape, kind, communicator->stepwise);
     known->flows = flows;
-    known->flows.items = arena_array(communicator->arena, flows.count, sizeof *flows.items);
-    memcpy(known->flows.items, flows.items, flows.count * sizeof *flows.items);
+    if (flows.items) {
+        known->flows.items = arena_array(communicator->arena, flows.count, sizeof *flows.items);
+        memcpy(known->flows.items, flows.items, flows.count * sizeof *flows.items);
+    }
     collective_flows_finish(&flows);
-    known->estimate = estimate_create(&known->flows, communicator->platform, communicator->hosts, communicator->arena);
     known->filled = true;
     return known;
 }
@@ -106,23 +120,40 @@ const struct collective_flows *communicator_flows(struct communicator *communica
 double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
                             const struct platform_protocol *protocol, double bytes)
 {
-    return estimate_seconds(&know(communicator, kind, algorithm)->estimate, protocol->latency, protocol->efficiency, bytes);
+    struct known *known = know(communicator, kind, algorithm);
+    if (!known->estimated)
+        known->estimate = estimate_create(&known->flows, communicator->platform, communicator->hosts, true, communicator->arena);
+    known->estimated = true;
+    return estimate_seconds(&known->estimate, protocol->latency, protocol->efficiency, bytes);
 }
 
 static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
+
+/* What an algorithm that reduces in the network gets out of a protocol's rate. */
+static double efficiency_of(const struct communicator *communicator, const struct collective_algorithm *algorithm, double efficiency)
+{
+    double switched = communicator->shape.reduces_efficiency;
+    return algorithm == &algorithm_in_network && switched > 0 ? efficiency * switched : efficiency;
+}
 
 /* Replaces *best by the fastest protocol of the algorithm if it is faster. */
 static void consider(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
                      double bytes, struct collective_choice *best)
 {
-    const struct platform_library *library = &communicator->platform->library;
-    uint32_t count = library->protocol_count ? library->protocol_count : 1;
+    const struct platform_library *library = communicator->platform ? &communicator->platform->library : NULL;
+    uint32_t count = library && library->protocol_count ? library->protocol_count : 1;
+    if (!library) {
+        if (!best->algorithm)
+            best->algorithm = algorithm;
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
-        const struct platform_protocol *protocol = library->protocol_count ? &library->protocols[i] : &plain;
-        double delay = library->launch[kind] + protocol->start;
-        double seconds = delay + communicator_seconds(communicator, kind, algorithm, protocol, bytes);
+        struct platform_protocol protocol = library->protocol_count ? library->protocols[i] : plain;
+        double delay = library->launch[kind] + protocol.start;
+        protocol.efficiency = efficiency_of(communicator, algorithm, protocol.efficiency);
+        double seconds = delay + communicator_seconds(communicator, kind, algorithm, &protocol, bytes);
         if (!best->algorithm || seconds < best->seconds)
-            *best = (struct collective_choice){algorithm, protocol->name, delay, protocol->latency, protocol->efficiency, seconds};
+            *best = (struct collective_choice){algorithm, protocol.name, delay, protocol.latency, protocol.efficiency, seconds};
     }
 }
 

@@ -20,8 +20,14 @@ struct collective_choice {
     double seconds;       /* of the whole collective with nothing else under way */
 };
 
-/* Member m is on platform->hosts[hosts[m]]; both are borrowed. All memory is the arena's. */
+/* Member m is on platform->hosts[hosts[m]]; both are borrowed. All memory is the arena's. Without a platform (NULL) nothing is known
+ * of times: `auto` takes the first algorithm of the table that it may. */
 struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena);
+/* The same with a shape of the caller's; stepwise: see collective_flows_init. */
+struct communicator *communicator_create_shaped(struct platform *platform, const uint32_t *hosts, const struct collective_shape *shape,
+                                                bool stepwise, struct arena *arena);
+/* The shape of members on hosts. */
+struct collective_shape communicator_shape_of(const struct platform *platform, const uint32_t *hosts, uint32_t ranks);
 
 const struct collective_shape *communicator_shape(const struct communicator *communicator);
 

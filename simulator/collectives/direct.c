@@ -28,11 +28,11 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
 
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
 {
-    uint32_t ranks = shape->ranks, peers = kind == STAGESIM_SEND_RECEIVE ? 1 : ranks - 1;
-    double share = kind == STAGESIM_SEND_RECEIVE ? 1 : 1.0 / ranks;
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        for (uint32_t distance = 1; distance <= peers; distance++)
-            collective_flows_add(flows, 0, rank, (rank + distance) % ranks, share, peers);
+    uint32_t ranks = shape->ranks;
+    if (kind == STAGESIM_ALL_TO_ALL)
+        *flows = (struct collective_flows){.count = (size_t)ranks * (ranks - 1), .phases = 1, .total = ranks - 1.0, .all_to_all = ranks};
+    for (uint32_t rank = 0; rank < ranks && kind == STAGESIM_SEND_RECEIVE; rank++)
+        collective_flows_add(flows, 0, rank, (rank + 1) % ranks, 1, 1);
 }
 
 const struct collective_algorithm algorithm_direct = {

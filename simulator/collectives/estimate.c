@@ -9,7 +9,8 @@
 
 struct load {
     double bytes;        /* over the size */
-    double alpha, steps; /* of the flow whose start-up is least */
+    double first;        /* least latency of its flows */
+    double alpha, steps; /* of the flow whose further start-ups are least */
     uint32_t flows;
 };
 
@@ -21,34 +22,40 @@ struct scratch {
     size_t count, capacity;
 };
 
-static void add_line(struct scratch *scratch, double alpha, double steps, double seconds_per_byte)
+static void add_line(struct scratch *scratch, struct estimate_line line)
 {
     if (scratch->count) { /* neighbours are mostly equal */
         const struct estimate_line *last = &scratch->lines[scratch->count - 1];
-        if (last->alpha == alpha && last->steps == steps && last->seconds_per_byte == seconds_per_byte)
+        if (memcmp(last, &line, sizeof line) == 0)
             return;
     }
     scratch->lines = array_grow(scratch->lines, &scratch->capacity, scratch->count + 1, sizeof *scratch->lines);
-    scratch->lines[scratch->count++] = (struct estimate_line){alpha, steps, seconds_per_byte};
+    scratch->lines[scratch->count++] = line;
 }
 
-static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts, const struct collective_phase_flow *flow)
+static void load_link(struct scratch *scratch, uint32_t link, double latency, const struct collective_phase_flow *flow)
+{
+    struct load *load = &scratch->loads[link];
+    if (load->flows++ == 0) {
+        scratch->touched[scratch->touched_count++] = link;
+        *load = (struct load){.first = latency, .alpha = latency, .steps = flow->steps, .flows = 1};
+    }
+    load->bytes += flow->share;
+    load->first = fmin(load->first, latency);
+    if (latency * (flow->steps - 1) < load->alpha * (load->steps - 1)) {
+        load->alpha = latency;
+        load->steps = flow->steps;
+    }
+}
+
+static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts, bool sharing,
+                     const struct collective_phase_flow *flow)
 {
     struct platform_route route;
     platform->route(platform, hosts[flow->from], hosts[flow->to], &route);
-    add_line(scratch, route.latency, flow->steps, flow->share / route.bandwidth);
-    for (uint32_t i = 0; i < route.link_count && flow->share > 0; i++) {
-        struct load *load = &scratch->loads[route.links[i]];
-        if (load->flows++ == 0) {
-            scratch->touched[scratch->touched_count++] = route.links[i];
-            *load = (struct load){.alpha = route.latency, .steps = flow->steps, .flows = 1};
-        }
-        load->bytes += flow->share;
-        if (route.latency * flow->steps < load->alpha * load->steps) {
-            load->alpha = route.latency;
-            load->steps = flow->steps;
-        }
-    }
+    add_line(scratch, (struct estimate_line){route.latency, route.latency, flow->steps, flow->share / route.bandwidth});
+    for (uint32_t i = 0; sharing && i < route.link_count && flow->share > 0; i++)
+        load_link(scratch, route.links[i], route.latency, flow);
 }
 
 static void add_loads(struct scratch *scratch, const struct platform *platform)
@@ -57,20 +64,24 @@ static void add_loads(struct scratch *scratch, const struct platform *platform)
         struct load *load = &scratch->loads[scratch->touched[i]];
         const struct platform_link *link = &platform->links[scratch->touched[i]];
         if (load->flows > 1 && link->sharing != LINK_FATPIPE)
-            add_line(scratch, load->alpha, load->steps, load->bytes / link->bandwidth);
+            add_line(scratch, (struct estimate_line){load->first, load->alpha, load->steps, load->bytes / link->bandwidth});
         load->flows = 0;
     }
     scratch->touched_count = 0;
 }
 
+/* Without bytes, where transfers take their routes' own latencies. */
+static double start_up(const struct estimate_line *line)
+{
+    return line->first + (line->steps - 1) * line->alpha;
+}
+
 static int by_slope(const void *left, const void *right)
 {
     const struct estimate_line *a = left, *b = right;
-    if (a->seconds_per_byte != b->seconds_per_byte)
+    if (a->seconds_per_byte < b->seconds_per_byte || a->seconds_per_byte > b->seconds_per_byte)
         return a->seconds_per_byte > b->seconds_per_byte ? -1 : 1;
-    if (a->alpha != b->alpha)
-        return a->alpha > b->alpha ? -1 : 1;
-    return (a->steps < b->steps) - (a->steps > b->steps);
+    return (start_up(a) < start_up(b)) - (start_up(a) > start_up(b));
 }
 
 /* Keeps the lines that are the largest for some size and latency ratio. */
@@ -78,13 +89,13 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
 {
     size_t kept = 0;
     qsort(scratch->lines, scratch->count, sizeof *scratch->lines, by_slope);
-    double alpha = -1, total = -1;
+    double first = -1, total = -1;
     for (size_t i = 0; i < scratch->count; i++) {
         struct estimate_line line = scratch->lines[i];
-        if (line.alpha <= alpha && line.alpha * line.steps <= total)
+        if (line.first <= first && start_up(&line) <= total)
             continue;
-        alpha = fmax(alpha, line.alpha);
-        total = fmax(total, line.alpha * line.steps);
+        first = fmax(first, line.first);
+        total = fmax(total, start_up(&line));
         scratch->lines[kept++] = line;
     }
     struct estimate_phase phase = {arena_array(arena, kept, sizeof *phase.lines), (uint32_t)kept};
@@ -93,7 +104,8 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
     return phase;
 }
 
-struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, struct arena *arena)
+struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, bool sharing,
+                                struct arena *arena)
 {
     struct scratch scratch = {.loads = calloc((size_t)platform->link_count + 1, sizeof *scratch.loads),
                               .touched = calloc((size_t)platform->link_count + 1, sizeof *scratch.touched)};
@@ -101,8 +113,10 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
     if (!scratch.loads || !scratch.touched)
         abort();
     for (size_t i = 0; i < flows->count;) {
-        for (uint32_t phase = flows->items[i].phase; i < flows->count && flows->items[i].phase == phase; i++)
-            add_flow(&scratch, platform, hosts, &flows->items[i]);
+        for (size_t end = collective_phase_end(flows, i); i < end; i++) {
+            struct collective_phase_flow flow = collective_flow_at(flows, i);
+            add_flow(&scratch, platform, hosts, sharing, &flow);
+        }
         add_loads(&scratch, platform);
         estimate.phases[estimate.count++] = finish_phase(&scratch, arena);
     }
@@ -112,16 +126,34 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
     return estimate;
 }
 
-double estimate_seconds(const struct estimate *estimate, double latency, double efficiency, double bytes)
+/* Adds up the largest lines of the phases. */
+static double sum_phases(const struct estimate *estimate, double latency, double efficiency, double bytes, double *start_ups)
 {
     double sum = 0;
     for (uint32_t phase = 0; phase < estimate->count; phase++) {
-        double longest = 0;
+        double longest = 0, decisive = 0;
         for (uint32_t i = 0; i < estimate->phases[phase].count; i++) {
             const struct estimate_line *line = &estimate->phases[phase].lines[i];
-            longest = fmax(longest, fmax(1, line->steps * latency) * line->alpha + bytes * line->seconds_per_byte / efficiency);
+            double start = line->first + (fmax(1, line->steps * latency) - 1) * line->alpha;
+            double seconds = start + bytes * line->seconds_per_byte / efficiency;
+            decisive = seconds > longest ? start : decisive;
+            longest = fmax(longest, seconds);
         }
         sum += longest;
+        *start_ups += decisive;
     }
     return sum;
+}
+
+double estimate_seconds(const struct estimate *estimate, double latency, double efficiency, double bytes)
+{
+    double start_ups = 0;
+    return sum_phases(estimate, latency, efficiency, bytes, &start_ups);
+}
+
+double estimate_latency(const struct estimate *estimate, double latency, double efficiency, double bytes)
+{
+    double start_ups = 0;
+    sum_phases(estimate, latency, efficiency, bytes, &start_ups);
+    return start_ups;
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long flows take on a platform when nothing else is under way, as a function of the size: in each phase the maximum of lines.
- * A flow alone is a line (its latencies, its bytes over its narrowest link); a link is another (the least latency of its flows, the
- * bytes of all of them). */
+ * A flow alone is a line (its latencies, its bytes over its narrowest link); where flows may share links, a link is another (the
+ * least latency of its flows, the bytes of all of them). */
 #ifndef STAGESIM_COLLECTIVE_ESTIMATE_H
 #define STAGESIM_COLLECTIVE_ESTIMATE_H
 
 #include "platforms/platform.h"
 #include "simulator/collectives/flows.h"
 
+#include <stdbool.h>
+
 struct arena;
 
-/* Takes max(1, steps latency) alpha + bytes seconds_per_byte / efficiency. */
+/* Takes first + (max(1, steps latency) - 1) alpha + bytes seconds_per_byte / efficiency; for a flow alone first is alpha. */
 struct estimate_line {
-    double alpha, steps, seconds_per_byte;
+    double first, alpha, steps, seconds_per_byte;
 };
 
 struct estimate_phase {
@@ -25,10 +27,12 @@ struct estimate {
     uint32_t count;
 };
 
-/* hosts[m]: where member m is. Memory from the arena. */
-struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts,
+/* hosts[m]: where member m is; sharing false: flows do not disturb each other. Memory from the arena. */
+struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, bool sharing,
                                 struct arena *arena);
 /* latency, efficiency: ratios, see struct platform_protocol. */
 double estimate_seconds(const struct estimate *estimate, double latency, double efficiency, double bytes);
+/* What of it is latency: the time without the bytes of those lines that decide. */
+double estimate_latency(const struct estimate *estimate, double latency, double efficiency, double bytes);
 
 #endif

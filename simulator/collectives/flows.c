@@ -12,6 +12,25 @@ void collective_flows_add(struct collective_flows *flows, uint32_t phase, uint32
     flows->items = array_grow(flows->items, &flows->capacity, flows->count + 1, sizeof *flows->items);
     flows->items[flows->count++] = (struct collective_phase_flow){from, to, phase, steps, share};
     flows->phases = phase + 1;
+    flows->total += share;
+}
+
+struct collective_phase_flow collective_flow_at(const struct collective_flows *flows, size_t index)
+{
+    if (!flows->all_to_all)
+        return flows->items[index];
+    uint32_t ranks = flows->all_to_all, from = (uint32_t)(index / (ranks - 1)), distance = (uint32_t)(index % (ranks - 1)) + 1;
+    return (struct collective_phase_flow){from, (uint32_t)(((uint64_t)from + distance) % ranks), 0, ranks - 1, 1.0 / ranks};
+}
+
+size_t collective_phase_end(const struct collective_flows *flows, size_t first)
+{
+    size_t end = first;
+    if (flows->all_to_all)
+        return flows->count;
+    while (end < flows->count && flows->items[end].phase == flows->items[first].phase)
+        end++;
+    return end;
 }
 
 void collective_flows_finish(struct collective_flows *flows)
@@ -20,19 +39,17 @@ void collective_flows_finish(struct collective_flows *flows)
     *flows = (struct collective_flows){0};
 }
 
-double collective_flows_share(const struct collective_flows *flows)
+/* Rounds times ranks bounds the transfers of all algorithms but all-to-all, whose rounds have one for each rank as well. */
+static bool steps_fit(const struct collective_algorithm *algorithm, const struct collective_shape *shape)
 {
-    double sum = 0;
-    for (size_t i = 0; i < flows->count; i++)
-        sum += flows->items[i].share;
-    return sum;
+    return algorithm != &algorithm_in_network && 2.0 * shape->ranks * shape->ranks <= STEPWISE_TRANSFERS_MAX;
 }
 
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
-                           const struct collective_shape *shape, enum stagesim_collective kind)
+                           const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise)
 {
     *flows = (struct collective_flows){0};
-    if (algorithm->flows) {
+    if (algorithm->flows && !(stepwise && steps_fit(algorithm, shape))) {
         algorithm->flows(shape, kind, flows);
         return;
     }

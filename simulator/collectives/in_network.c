@@ -41,12 +41,13 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
             steps_add(steps, 1, ranks, rank, false, 0, ranks);
 }
 
-/* Every rank's port carries the data once in both directions: as many flows from neighbour to neighbour. */
+/* Every rank's port carries the data once in both directions: as many flows from neighbour to neighbour. What the switch loses is in
+ * the efficiency of the choice. */
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
 {
     (void)kind;
     for (uint32_t rank = 0; rank < shape->ranks; rank++)
-        collective_flows_add(flows, 0, rank, (rank + 1) % shape->ranks, 1 / efficiency(shape), 1);
+        collective_flows_add(flows, 0, rank, (rank + 1) % shape->ranks, 1, 1);
 }
 
 const struct collective_algorithm algorithm_in_network = {

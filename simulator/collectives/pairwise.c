@@ -3,6 +3,15 @@
  * R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19 (2005). */
 #include "simulator/collectives/algorithm.h"
 
+/* Transfers or the blocks in them grow with the square of the ranks. */
+enum { RANKS_MAX = 2048 };
+
+static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    (void)kind;
+    return shape->ranks > RANKS_MAX ? "is for at most 2048 ranks" : NULL;
+}
+
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
                       const struct collective_costs *costs)
 {
@@ -27,6 +36,7 @@ const struct collective_algorithm algorithm_pairwise = {
     .summary = "one peer after the other",
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .kinds = KIND(STAGESIM_ALL_TO_ALL),
+    .refuses = refuses,
     .seconds = seconds,
     .steps = steps,
 };

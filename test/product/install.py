@@ -16,6 +16,7 @@ import tempfile
 import tool
 
 FORMULA = """platform: mesh.xml
+communication: {all_reduce: ring}
 workload: ./layers.so
 layers: {layers: 5, forward: 1ms, backward: 2ms, gradient: 12MB, optimizer: 3ms}
 parallel: {data: 4}

@@ -4,7 +4,7 @@
 #include "schedules/plan_timing.h"
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
-#include "simulator/collectives/collective.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/engine.h"
 #include "simulator/simgrid_bridge.h"
 #include "test/support/mesh_platform.h"
@@ -85,9 +85,10 @@ static void add_flows(struct transfers *transfers, const struct timeline *timeli
     const struct group *group = &program->groups[stream->peer];
     uint32_t count = group_size(program, group), *ranks = calloc(count, sizeof *ranks);
     group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[rank]), ranks);
-    enum stagesim_collective collective = program->positions[program->mesh->position_of[rank]].operations[id].collective;
-    for (uint32_t i = 0; i < collective_flow_count(collective, count); i++) {
-        struct collective_flow flow = collective_flow(collective, count, 1, i);
+    const struct operation *operation = &program->positions[program->mesh->position_of[rank]].operations[id];
+    const struct collective_flows *flows = assignment_flows(program, stream->peer, operation);
+    for (size_t i = 0; flows && i < flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(flows, i);
         if (ranks[flow.from] == rank)
             add_transfer(transfers, rank, ranks[flow.to], &timeline_rank(timeline, rank)[id]);
     }

@@ -6,7 +6,7 @@
  * Arguments: cases [seed]; a failure names the seed of its case. */
 #include "analysis/sensitivity.h"
 #include "simulator/arena.h"
-#include "simulator/collectives/collective.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/engine.h"
 #include "simulator/simgrid_bridge.h"
 #include "test/support/brute_force.h"
@@ -168,10 +168,11 @@ static void add_collective(struct uses *uses, const struct random_job *job, uint
                            const struct operation *operation, const struct moment *moment)
 {
     const struct group *group = &job->program->groups[group_index];
-    uint32_t members[64], count = group_size(job->program, group);
+    uint32_t members[64];
     group_ranks(job->program, group, group_instance_of(job->program, group, job->mesh.replica_of[rank]), members);
-    for (uint32_t i = 0; i < collective_flow_count(operation->collective, count); i++) {
-        struct collective_flow flow = collective_flow(operation->collective, count, 1, i);
+    const struct collective_flows *flows = assignment_flows(job->program, group_index, operation);
+    for (size_t i = 0; flows && i < flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(flows, i);
         if (members[flow.from] == rank)
             add_uses(uses, job, rank, members[flow.to], moment);
     }

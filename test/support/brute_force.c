@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/support/brute_force.h"
 
-#include "simulator/collectives/collective.h"
+#include "simulator/collectives/assignment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,9 +50,10 @@ static void relax_collective(struct relaxing *r, uint32_t rank, const struct str
         last = fmax(last, r->times[r->members[i]][position->streams[position_group_stream(position, stream->peer)].first + k].start);
     }
     double bytes = operation_cost(r->program, operation)->bytes;
-    for (uint32_t i = 0; i < collective_flow_count(operation->collective, count); i++) {
-        struct collective_flow flow = collective_flow(operation->collective, count, bytes, i);
-        longest = fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], flow.bytes, flow.steps));
+    const struct collective_flows *flows = assignment_flows(r->program, stream->peer, operation);
+    for (size_t i = 0; flows && i < flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(flows, i);
+        longest = fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], bytes * flow.share, flow.steps));
     }
     update(r, &r->times[rank][stream->first + k].data_start, last);
     update(r, &r->times[rank][stream->first + k].end, last + longest);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/collectives/assignment.h"
+
+#include "simulator/arena.h"
+#include "simulator/program.h"
+
+#include <math.h>
+
+struct group_state {
+    struct communicator *communicator; /* of instance 0, with what all instances have in common; NULL until asked for */
+    uint32_t last_cost;                /* the newest choice */
+    int last_kind;
+    struct collective_choice last;
+};
+
+struct assignment {
+    const struct program *program;
+    struct arena *arena;
+    struct platform *platform; /* NULL: not placed */
+    const uint32_t *hosts;
+    struct collective_policy policy;
+    struct group_state *groups;
+};
+
+struct assignment *assignment_create(const struct program *program, struct arena *arena)
+{
+    struct assignment *assignment = arena_alloc(arena, sizeof *assignment);
+    *assignment = (struct assignment){.program = program, .arena = arena};
+    assignment->groups = arena_array(arena, program->group_count + (size_t)1, sizeof *assignment->groups);
+    return assignment;
+}
+
+void assignment_place(struct assignment *assignment, struct platform *platform, const uint32_t *hosts,
+                      const struct collective_policy *policy)
+{
+    assignment->platform = platform;
+    assignment->hosts = hosts;
+    assignment->policy = *policy;
+    for (uint32_t group = 0; group < assignment->program->group_count; group++)
+        assignment->groups[group] = (struct group_state){0};
+}
+
+/* The hosts of an instance's members. */
+static void member_hosts(const struct assignment *assignment, const struct group *group, uint32_t instance, uint32_t *hosts)
+{
+    group_ranks(assignment->program, group, instance, hosts);
+    for (uint32_t i = 0; i < group_size(assignment->program, group); i++)
+        hosts[i] = assignment->hosts[hosts[i]];
+}
+
+static struct collective_shape common_shape(const struct collective_shape *a, const struct collective_shape *b)
+{
+    struct collective_shape common = *a;
+    common.reduces = a->reduces && b->reduces;
+    common.node_size = a->node_size == b->node_size ? a->node_size : 0;
+    return common;
+}
+
+static struct communicator *communicator_of(const struct assignment *assignment, const struct group *group)
+{
+    uint32_t ranks = group_size(assignment->program, group);
+    if (!assignment->platform)
+        return communicator_create(NULL, NULL, ranks, assignment->arena);
+    uint32_t *hosts = arena_array(assignment->arena, ranks, sizeof *hosts);
+    uint32_t *others = arena_array(assignment->arena, ranks, sizeof *others);
+    member_hosts(assignment, group, 0, hosts);
+    struct collective_shape shape = communicator_shape_of(assignment->platform, hosts, ranks);
+    for (uint32_t instance = 1; instance < group_instances(assignment->program, group); instance++) {
+        member_hosts(assignment, group, instance, others);
+        struct collective_shape other = communicator_shape_of(assignment->platform, others, ranks);
+        shape = common_shape(&shape, &other);
+    }
+    return communicator_create_shaped(assignment->platform, hosts, &shape, assignment->policy.stepwise, assignment->arena);
+}
+
+struct collective_choice assignment_choose(const struct program *program, uint32_t group, const struct operation *operation)
+{
+    struct assignment *assignment = program->assignment;
+    struct group_state *state = &assignment->groups[group];
+    enum stagesim_collective kind = operation->collective;
+    if (!state->communicator) {
+        state->communicator = communicator_of(assignment, &program->groups[group]);
+        state->last_kind = -1;
+    }
+    if (state->last_kind == (int)kind && state->last_cost == operation->cost)
+        return state->last;
+    const struct stagesim_cost *cost = operation_cost(program, operation);
+    state->last = communicator_choose(state->communicator, kind, assignment->policy.algorithms[kind], cost->bytes / fmax(cost->repeats, 1));
+    state->last_kind = (int)kind;
+    state->last_cost = operation->cost;
+    return state->last;
+}
+
+const struct collective_flows *assignment_flows(const struct program *program, uint32_t group, const struct operation *operation)
+{
+    struct collective_choice choice = assignment_choose(program, group, operation);
+    return choice.algorithm ? communicator_flows(program->assignment->groups[group].communicator, operation->collective, choice.algorithm)
+                            : NULL;
+}
