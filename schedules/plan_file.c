@@ -4,12 +4,12 @@
 #include "schedules/plan_check.h"
 #include "schedules/schedules.h"
 #include "simulator/arena.h"
+#include "simulator/csv.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { FILE_SIZE_MAX = 1 << 30, NUMBER_MAX = SCHEDULE_STAGES_MAX - 1, MICRO_BATCH_MAX = SCHEDULE_FORWARDS_MAX - 1 };
 
@@ -25,199 +25,46 @@ struct row {
 struct reader {
     const char *name;
     struct diag *diag;
-    enum column *columns; /* [field of a row]; COLUMNS: not known */
-    size_t column_count, column_capacity;
-    bool present[COLUMNS];
+    struct csv *csv;
+    bool has_index;
     struct row *rows;
     size_t row_count, row_capacity;
 };
 
-/* Some bytes of the text, not terminated. */
-struct piece {
-    const char *text;
-    size_t size;
-    struct place at;
-};
-
-__attribute__((format(printf, 3, 4))) static bool mistake(const struct reader *reader, const struct piece *piece, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    diag_verror(reader->diag, piece->at, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-/* For messages: the piece, cut where it is long. */
-struct excerpt {
-    char text[41];
-};
-
-static struct excerpt excerpt(const struct piece *piece)
-{
-    struct excerpt excerpt = {""};
-    size_t size = piece->size < sizeof excerpt.text - 1 ? piece->size : sizeof excerpt.text - 1;
-    for (size_t i = 0; i < size; i++)
-        excerpt.text[i] = (char)(piece->text[i] ? piece->text[i] : '?');
-    return excerpt;
-}
-
-static bool is(const struct piece *piece, const char *word)
-{
-    return piece->size == strlen(word) && !memcmp(piece->text, word, piece->size);
-}
-
-/* Takes the next line off the text; a carriage return before the end of line does not count. */
-static bool next_line(struct piece *text, struct piece *line)
-{
-    if (!text->size)
-        return false;
-    const char *end = memchr(text->text, '\n', text->size);
-    size_t size = end ? (size_t)(end - text->text) : text->size;
-    *line = (struct piece){text->text, size, text->at};
-    line->size -= size && line->text[size - 1] == '\r';
-    text->text += size + (end != NULL);
-    text->size -= size + (end != NULL);
-    text->at.line++;
-    return true;
-}
-
-/* Takes the next field off a line that is not used up (text NULL), without the blanks around it. */
-static bool next_field(struct piece *line, struct piece *field)
-{
-    if (!line->text)
-        return false;
-    const char *comma = memchr(line->text, ',', line->size);
-    size_t size = comma ? (size_t)(comma - line->text) : line->size;
-    *field = (struct piece){line->text, size, line->at};
-    line->text = comma ? comma + 1 : NULL;
-    line->size -= size + (comma != NULL);
-    line->at.column += (unsigned)size + 1;
-    for (; field->size && (*field->text == ' ' || *field->text == '\t'); field->text++, field->size--)
-        field->at.column++;
-    while (field->size && (field->text[field->size - 1] == ' ' || field->text[field->size - 1] == '\t'))
-        field->size--;
-    return true;
-}
-
-/* ---- the line of column names ---- */
-
-static void read_name(struct reader *reader, const struct piece *field)
-{
-    enum column column = 0;
-    while (column < COLUMNS && !is(field, column_names[column]))
-        column++;
-    reader->columns = array_grow(reader->columns, &reader->column_capacity, reader->column_count + 1, sizeof *reader->columns);
-    reader->columns[reader->column_count++] = column;
-    if (column == COLUMNS) {
-        const char *nearest = diag_nearest(excerpt(field).text, column_names, COLUMNS);
-        mistake(reader, field, "'%s' is no column of a schedule%s%s%s", excerpt(field).text, nearest ? "; did you mean '" : "",
-                nearest ? nearest : "", nearest ? "'?" : "; known are worker, kind, stage, micro_batch, pipeline, part, index, start, end");
-    } else if (reader->present[column]) {
-        mistake(reader, field, "column '%s' is there twice", column_names[column]);
-    } else {
-        reader->present[column] = true;
-    }
-}
-
-/* Whether any field of a line is the name of a column. */
-static bool names_columns(struct piece line)
-{
-    for (struct piece field; next_field(&line, &field);)
-        for (enum column column = 0; column < COLUMNS; column++)
-            if (is(&field, column_names[column]))
-                return true;
-    return false;
-}
-
-static bool read_names(struct reader *reader, struct piece line)
-{
-    struct piece whole = line, field;
-    unsigned before = reader->diag->errors;
-    if (!names_columns(line))
-        return mistake(reader, &whole, "the first line names the columns, separated by commas: worker,kind,stage,micro_batch");
-    while (next_field(&line, &field))
-        read_name(reader, &field);
-    for (enum column column = WORKER; column <= MICRO_BATCH; column++)
-        if (!reader->present[column])
-            mistake(reader, &whole, "column '%s' is missing", column_names[column]);
-    return reader->diag->errors == before;
-}
-
 /* ---- rows ---- */
 
-static bool read_number(const struct reader *reader, const struct piece *field, enum column column, uint32_t most, uint32_t *number)
+static bool read_kind(struct csv *csv, uint8_t *kind)
 {
-    uint64_t value = 0;
-    bool good = field->size > 0 && (field->size == 1 || field->text[0] != '0');
-    for (size_t i = 0; good && i < field->size; i++) {
-        good = field->text[i] >= '0' && field->text[i] <= '9';
-        value = value * 10 + (uint64_t)(field->text[i] - '0');
-        if (good && value > most)
-            return mistake(reader, field, "%s '%s' is too large; at most %u is possible", column_names[column], excerpt(field).text, most);
-    }
-    if (!good)
-        return mistake(reader, field, "%s is a whole number from 0 without leading zeros, not '%s'", column_names[column],
-                       excerpt(field).text);
-    *number = (uint32_t)value;
-    return true;
-}
-
-static bool read_kind(const struct reader *reader, const struct piece *field, uint8_t *kind)
-{
+    struct csv_field field = csv_get(csv, KIND);
     for (*kind = SLOT_FORWARD; *kind <= SLOT_FETCH; (*kind)++)
-        if (field->size == 1 && field->text[0] == slot_letter(*kind))
+        if (field.size == 1 && field.text[0] == slot_letter(*kind))
             return true;
-    return mistake(reader, field, "kind is F (forward), B (backward), W (weight gradient), E (evict) or L (load back), not '%s'",
-                   excerpt(field).text);
+    return csv_mistake(csv, KIND, "kind is F (forward), B (backward), W (weight gradient), E (evict) or L (load back), not '%s'",
+                       csv_excerpt(field).text);
 }
 
-static bool read_part(const struct reader *reader, const struct piece *field, uint8_t *part)
+static bool read_part(struct csv *csv, uint8_t *part)
 {
-    *part = field->size == 0 ? PART_WHOLE : is(field, "a") ? PART_A : PART_B;
-    return field->size == 0 || is(field, "a") || is(field, "b") ||
-           mistake(reader, field, "part is empty, a or b, not '%s'", excerpt(field).text);
+    struct csv_field field = csv_get(csv, PART);
+    *part = field.size == 0 ? PART_WHOLE : csv_is(field, "a") ? PART_A : PART_B;
+    return field.size == 0 || csv_is(field, "a") || csv_is(field, "b") ||
+           csv_mistake(csv, PART, "part is empty, a or b, not '%s'", csv_excerpt(field).text);
 }
 
-static bool read_field(const struct reader *reader, const struct piece *field, enum column column, struct row *row)
+static void read_row(struct reader *reader)
 {
-    switch (column) {
-    case WORKER:
-        return read_number(reader, field, column, NUMBER_MAX, &row->worker);
-    case KIND:
-        return read_kind(reader, field, &row->kind);
-    case STAGE:
-        return read_number(reader, field, column, NUMBER_MAX, &row->stage);
-    case MICRO_BATCH:
-        return read_number(reader, field, column, MICRO_BATCH_MAX, &row->micro_batch);
-    case PIPELINE:
-        return read_number(reader, field, column, NUMBER_MAX, &row->pipeline);
-    case PART:
-        return read_part(reader, field, &row->part);
-    case INDEX:
-        return read_number(reader, field, column, UINT32_MAX, &row->index);
-    case START:
-    case END:
-    case COLUMNS:
-        break;
-    }
-    return true;
-}
-
-static void read_row(struct reader *reader, struct piece line)
-{
-    struct row row = {.line = line.at.line};
-    struct piece rest = line, field;
-    size_t count = 0;
-    bool good = true;
-    while (next_field(&rest, &field)) {
-        if (count < reader->column_count && !read_field(reader, &field, reader->columns[count], &row))
-            good = false;
-        count++;
-    }
-    if (count != reader->column_count)
-        good = mistake(reader, &line, "this row has %zu field%s, the first line names %zu", count, count == 1 ? "" : "s",
-                       reader->column_count);
+    struct csv *csv = reader->csv;
+    struct row row = {.line = csv_line(csv)};
+    bool good = csv_integer(csv, WORKER, NUMBER_MAX, &row.worker);
+    good &= read_kind(csv, &row.kind);
+    good &= csv_integer(csv, STAGE, NUMBER_MAX, &row.stage);
+    good &= csv_integer(csv, MICRO_BATCH, MICRO_BATCH_MAX, &row.micro_batch);
+    if (csv_has(csv, PIPELINE))
+        good &= csv_integer(csv, PIPELINE, NUMBER_MAX, &row.pipeline);
+    if (csv_has(csv, PART))
+        good &= read_part(csv, &row.part);
+    if (csv_has(csv, INDEX))
+        good &= csv_integer(csv, INDEX, UINT32_MAX, &row.index);
     if (!good)
         return;
     reader->rows = array_grow(reader->rows, &reader->row_capacity, reader->row_count + 1, sizeof *reader->rows);
@@ -226,24 +73,16 @@ static void read_row(struct reader *reader, struct piece line)
 
 static void read_text(struct reader *reader, const char *text, size_t size)
 {
-    struct piece rest = {text, size, {reader->name, 1, 1}}, line;
-    if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) {
-        rest.text += 3;
-        rest.size -= 3;
-    }
-    bool named = false;
-    while (next_line(&rest, &line)) {
-        if (!line.size)
-            continue;
-        if (named) {
-            read_row(reader, line);
-            continue;
-        }
-        if (!read_names(reader, line))
-            return; /* rows cannot be understood without their columns */
-        named = true;
-    }
-    if (!named || (!reader->row_count && !reader->diag->errors))
+    static const struct csv_columns columns = {column_names, COLUMNS, PIPELINE, "a schedule", false};
+    unsigned before = reader->diag->errors;
+    reader->csv = csv_open(reader->name, text, size, &columns, reader->diag, NULL);
+    if (!reader->csv)
+        return; /* rows cannot be understood without their columns */
+    reader->has_index = csv_has(reader->csv, INDEX);
+    while (csv_next(reader->csv))
+        read_row(reader);
+    csv_close(reader->csv);
+    if (!reader->row_count && reader->diag->errors == before)
         diag_error(reader->diag, (struct place){reader->name, 0, 0},
                    "there is no slot in this file; it wants a line worker,kind,stage,micro_batch and then one row a slot");
 }
@@ -321,7 +160,7 @@ static void add_slots(const struct reader *reader, struct plan *plan)
         bool first = plan->orders[row->worker].count == 0;
         struct slot *slot = plan_append(plan, row->worker, row->kind, row->pipeline, row->stage, row->micro_batch);
         slot->part = row->part;
-        slot->joined = reader->present[INDEX] && !first && last[row->worker] == row->index;
+        slot->joined = reader->has_index && !first && last[row->worker] == row->index;
         last[row->worker] = row->index;
     }
     free(last);
@@ -424,42 +263,15 @@ struct plan *plan_file_parse(const char *name, const char *text, size_t size, st
     read_text(&reader, text, size);
     struct plan *plan = diag->errors == before ? build(&reader) : NULL;
     free(reader.rows);
-    free(reader.columns);
     return plan;
 }
 
 /* ---- files ---- */
 
-static void close_file(FILE **file)
-{
-    if (*file)
-        fclose(*file);
-}
-
-/* The whole file; NULL with errno set. The caller frees it. */
-static char *read_all(const char *path, size_t *size)
-{
-    SCOPED(close_file) FILE *file = fopen(path, "rb");
-    struct stat status;
-    if (!file || fstat(fileno(file), &status))
-        return NULL;
-    errno = S_ISDIR(status.st_mode) ? EISDIR : !S_ISREG(status.st_mode) ? EINVAL : status.st_size > FILE_SIZE_MAX ? EFBIG : 0;
-    if (errno)
-        return NULL;
-    size_t capacity = 0;
-    char *text = array_grow(NULL, &capacity, (size_t)status.st_size + 1, 1);
-    *size = fread(text, 1, (size_t)status.st_size, file);
-    if (ferror(file)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 struct plan *plan_file_read(const char *path, struct diag *diag)
 {
     size_t size = 0;
-    char *text = read_all(path, &size);
+    char *text = csv_load(path, FILE_SIZE_MAX, &size);
     if (!text) {
         diag_error(diag, (struct place){path, 0, 0}, "the schedule cannot be read: %s", strerror(errno));
         return NULL;

@@ -1,92 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/layer_profile.h"
 
-#include "simulator/paths.h"
+#include "simulator/csv.h"
 
-#include <math.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = {[PROFILE_LAYER] = "layer", [PROFILE_EMBEDDING] = "embedding", [PROFILE_HEAD] = "head"};
-static const char header[] = "kind,micro_batch,forward_s,backward_s,activation_bytes";
+enum { FILE_SIZE_MAX = 1 << 20 };
 
-/* Splits at commas, in place; the number of cells, at most `most`. */
-static unsigned split(char *line, char **cells, unsigned most)
+static const char *const kinds[] = {[PROFILE_LAYER] = "layer", [PROFILE_EMBEDDING] = "embedding", [PROFILE_HEAD] = "head", NULL};
+
+enum column { KIND, MICRO_BATCH, FORWARD, BACKWARD, ACTIVATION, COLUMNS };
+
+static const char *const column_names[COLUMNS] = {"kind", "micro_batch", "forward_s", "backward_s", "activation_bytes"};
+
+static bool read_positive(struct csv *csv, enum column column, double *value)
 {
-    unsigned count = 0;
-    for (char *cell = line; cell && count < most; count++) {
-        cells[count] = cell;
-        cell = strchr(cell, ',');
-        if (cell)
-            *cell++ = '\0';
-    }
-    return count;
+    return csv_number(csv, column, value) && (*value >= 0 || csv_mistake(csv, column, "%s is negative", column_names[column]));
 }
 
-static bool read_number(const char *text, double *value)
+static bool read_row(struct csv *csv, struct layer_profile *profile)
 {
-    char *end;
-    size_t length = strspn(text, "0123456789.eE+-");
-    if (!length || text[length])
+    struct layer_time time = {0};
+    unsigned kind;
+    if (!csv_word(csv, KIND, kinds, &kind) || !read_positive(csv, MICRO_BATCH, &time.samples) ||
+        !read_positive(csv, FORWARD, &time.forward) || !read_positive(csv, BACKWARD, &time.backward))
         return false;
-    *value = strtod(text, &end);
-    return !*end && isfinite(*value) && *value >= 0;
-}
-
-static bool add_row(struct layer_profile *profile, char *line, struct fault *fault)
-{
-    char *cells[6];
-    double values[4] = {0};
-    unsigned kind = 0, count = split(line, cells, 6);
-    if (count != 5)
-        return fault_set(fault, "expected %s", header);
-    while (kind < PROFILE_KINDS && strcmp(cells[0], kinds[kind]))
-        kind++;
-    if (kind == PROFILE_KINDS)
-        return fault_set(fault, "'%.40s' is not known; expected layer, embedding or head", cells[0]);
-    for (unsigned i = 0; i < 4; i++)
-        if (!read_number(cells[i + 1], &values[i]) && (i < 3 || *cells[i + 1]))
-            return fault_set(fault, "'%.40s' is no number; expected one such as 1.5e-3", cells[i + 1]);
+    if (csv_get(csv, ACTIVATION).size && !read_positive(csv, ACTIVATION, &time.activation))
+        return false;
     unsigned row = profile->rows[kind];
-    if (values[0] <= (row ? profile->times[kind][row - 1].samples : 0))
-        return fault_set(fault, "the micro-batch size is %g; expected more than %g, for sizes rise from line to line", values[0],
-                         row ? profile->times[kind][row - 1].samples : 0);
+    double before = row ? profile->times[kind][row - 1].samples : 0;
+    if (time.samples <= before)
+        return csv_mistake(csv, MICRO_BATCH, "the micro-batch size is %g; expected more than %g, for sizes rise from line to line",
+                           time.samples, before);
     if (row == PROFILE_ROWS_MAX)
-        return fault_set(fault, "more than %d sizes", PROFILE_ROWS_MAX);
-    profile->times[kind][profile->rows[kind]++] = (struct layer_time){values[0], values[1], values[2], values[3]};
+        return csv_mistake(csv, KIND, "more than %d sizes", PROFILE_ROWS_MAX);
+    profile->times[kind][profile->rows[kind]++] = time;
     return true;
-}
-
-static void close_file(FILE **file)
-{
-    if (*file)
-        fclose(*file);
 }
 
 bool layer_profile_read(const char *path, struct layer_profile *profile, struct fault *fault)
 {
-    char line[256];
-    struct fault reason = {""};
-    bool headed = false;
-    __attribute__((cleanup(close_file))) FILE *file = path_check_readable(path, fault) ? fopen(path, "r") : NULL;
+    static const struct csv_columns columns = {column_names, COLUMNS, ACTIVATION, "a layer profile", true};
+    size_t size = 0;
+    char *text = csv_load(path, FILE_SIZE_MAX, &size);
     *profile = (struct layer_profile){0};
-    if (!file)
-        return false;
-    for (unsigned number = 1; fgets(line, sizeof line, file); number++) {
-        size_t length = strcspn(line, "\r\n");
-        if (!line[length] && !feof(file))
-            return fault_set(fault, "%s:%u: the line is too long", path, number);
-        line[length] = '\0';
-        if (!*line || *line == '#')
-            continue;
-        if (!headed && strcmp(line, header))
-            return fault_set(fault, "%s:%u: expected the header %s", path, number, header);
-        if (headed && !add_row(profile, line, &reason))
-            return fault_set(fault, "%s:%u: %s", path, number, reason.text);
-        headed = true;
-    }
-    return profile->rows[PROFILE_LAYER] || fault_set(fault, "%s: there is no line of 'layer'", path);
+    if (!text)
+        return fault_set(fault, "%s: cannot be read: %s", path, strerror(errno));
+    struct csv *csv = csv_open(path, text, size, &columns, NULL, fault);
+    while (csv && csv_next(csv) && read_row(csv, profile))
+        ;
+    csv_close(csv);
+    free(text);
+    return !fault->text[0] && (profile->rows[PROFILE_LAYER] || fault_set(fault, "%s: there is no line of 'layer'", path));
 }
 
 static double between(double low, double high, double part)

@@ -22,7 +22,7 @@ struct layer_profile {
     struct layer_time times[PROFILE_KINDS][PROFILE_ROWS_MAX]; /* by rising micro-batch size */
 };
 
-/* Reads a profile. False with the fault filled ("FILE:LINE: what"). */
+/* Reads a profile. False with the fault filled ("FILE:LINE:COLUMN: what"). */
 bool layer_profile_read(const char *path, struct layer_profile *profile, struct fault *fault);
 /* The times of a kind at a micro-batch size: measured, or between two measured ones. False with the fault filled where the
  * size lies outside of what was measured. */
