@@ -90,7 +90,7 @@ static void put_partners(struct rows *rows, uint32_t rank, const struct operatio
     text_char(rows->text, ',');
 }
 
-static void put_costs(struct rows *rows, const struct position *position, const struct operation *operation)
+static void put_costs(struct rows *rows, const struct position *position, const struct operation *operation, uint32_t rank)
 {
     const struct stagesim_cost *cost = operation_cost(rows->program, operation);
     double memory = cost->memory;
@@ -98,7 +98,7 @@ static void put_costs(struct rows *rows, const struct position *position, const 
         memory += rows->program->costs[rows->program->blocks[operation->block].cost].memory;
     text_number(rows->text, operation->type == OPERATION_RECEIVE ? cost->bytes : traffic_sent(rows->program, operation, position));
     text_char(rows->text, ',');
-    text_number(rows->text, cost->flops);
+    text_number(rows->text, cost->flops * operation_factor(rows->program, operation, rows->program->mesh->replica_of[rank]));
     text_char(rows->text, ',');
     text_number(rows->text, memory);
     text_char(rows->text, ',');
@@ -123,7 +123,7 @@ static void put_row(struct rows *rows, uint32_t rank, uint32_t id)
     text_char(rows->text, ',');
     put_identity(rows, operation);
     put_partners(rows, rank, operation, &position->streams[operation->stream]);
-    put_costs(rows, position, operation);
+    put_costs(rows, position, operation, rank);
     for (uint32_t i = 0; i < operation->wait_count; i++) {
         if (i)
             text_char(rows->text, ' ');

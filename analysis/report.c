@@ -80,8 +80,8 @@ static void note_parts(struct making *making, const struct figures *figures)
     uint32_t position = program->mesh->position_of[timeline->ranks[figures - making->figures]];
     const struct stagesim_static_memory *held = &program->positions[position].memory;
     double fixed = held->parameters + held->gradients + held->optimizer + held->buffers;
-    making->report->parts = (struct memory_parts){held->parameters, held->gradients, held->optimizer, held->buffers,
-                                                  fmax(0, figures->peak.bytes - fixed)};
+    making->report->parts =
+        (struct memory_parts){held->parameters, held->gradients, held->optimizer, held->buffers, fmax(0, figures->peak.bytes - fixed)};
 }
 
 static void note_extremes(struct making *making, const struct figures *figures, bool first)
@@ -123,10 +123,9 @@ static void average_ranks(struct making *making)
 static void find_throughput(struct report *report, const struct mesh *mesh)
 {
     const struct run_description *run = &report->run;
-    const struct mesh_axis *data = mesh_axis(mesh, "data");
     if (report->iteration <= 0)
         return;
-    report->samples_per_s = report->micro_batches * run->micro_batch_size * (data ? data->size : 1) / report->iteration;
+    report->samples_per_s = report->micro_batches * run->micro_batch_size * mesh_size(mesh, "data") / report->iteration;
     report->tokens_per_s = report->samples_per_s * run->sequence_length;
     if (run->tokens > 0 && report->tokens_per_s > 0) {
         report->training_s = run->tokens / report->tokens_per_s;

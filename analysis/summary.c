@@ -9,8 +9,8 @@ static const uint64_t schema = 1;
 static void write_mesh(struct json_writer *json, const struct mesh *mesh)
 {
     json_object_begin(json, "mesh", false);
-    for (unsigned i = 0; i < mesh->axis_count; i++)
-        json_integer(json, mesh->axes[i].name, mesh->axes[i].size);
+    for (unsigned i = 0; i < mesh->name_count; i++)
+        json_integer(json, mesh->names[i].name, mesh->names[i].size);
     json_object_end(json);
 }
 

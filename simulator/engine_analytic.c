@@ -35,6 +35,7 @@ struct cursor {
 /* A simulated rank. */
 struct entry {
     const struct position *position;
+    uint32_t replica;
     struct moment *times;
     struct cursor *cursors;
 };
@@ -216,7 +217,8 @@ static bool advance(struct walk *walk, uint32_t index, uint32_t stream_index)
         return false; /* complete_collective has queued the stream if it can go on */
     }
     const struct stagesim_cost *cost = operation_cost(walk->program, operation);
-    double duration = stream->type == OPERATION_SEND ? cursor->latency + cost->bytes * cursor->seconds_per_byte : cost->seconds;
+    double duration = stream->type == OPERATION_SEND ? cursor->latency + cost->bytes * cursor->seconds_per_byte
+                                                     : cost->seconds * operation_factor(walk->program, operation, entry->replica);
     entry->times[id] = (struct moment){start, start, start + duration};
     cursor->free = start + duration;
     cursor->next++;
@@ -261,6 +263,7 @@ static bool init_entry(struct walk *walk, uint32_t index)
     const struct program *program = walk->program;
     struct entry *entry = &walk->entries[index];
     entry->position = &program->positions[program->mesh->position_of[walk->timeline->ranks[index]]];
+    entry->replica = program->mesh->replica_of[walk->timeline->ranks[index]];
     entry->times = walk->timeline->moments[index];
     entry->cursors = arena_array(walk->arena, entry->position->stream_count, sizeof *entry->cursors);
     walk->total += entry->position->operation_count;

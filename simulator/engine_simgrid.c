@@ -184,7 +184,9 @@ static void await_waits(struct rank *rank, uint32_t id)
 static void compute(struct rank *rank, uint32_t id)
 {
     await_waits(rank, id);
-    double seconds = operation_cost(rank->run->program, &rank->position->operations[id])->seconds;
+    const struct operation *operation = &rank->position->operations[id];
+    double seconds = operation_cost(rank->run->program, operation)->seconds;
+    seconds *= operation_factor(rank->run->program, operation, rank->run->program->mesh->replica_of[rank->number]);
     rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
     if (seconds > 0) {
         sg_actor_execute(seconds * rank->speed);

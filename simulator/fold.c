@@ -332,12 +332,28 @@ static uint32_t *unmapped(struct arena *arena, uint32_t count)
     return map;
 }
 
-static const struct mesh_axis *data_axis(const struct mesh *mesh, unsigned *index)
+/* Whether computations take longer at some coordinates of the axis than at others. */
+static bool varies_along(const struct program *program, unsigned axis)
 {
-    for (*index = 0; *index < mesh->axis_count; ++*index)
-        if (!strcmp(mesh->axes[*index].name, "data") && mesh->axes[*index].size > 1 && !mesh->axes[*index].distinct)
-            return &mesh->axes[*index];
-    return NULL;
+    for (uint32_t i = 0; i < program->variation_count; i++)
+        if (program->variations[i].axes >> axis & 1)
+            return true;
+    return false;
+}
+
+/* The longest axis of the name `data`, which may have been cut, along which replicas are alike. */
+static const struct mesh_axis *data_axis(const struct program *program, unsigned *index)
+{
+    const struct mesh *mesh = program->mesh;
+    const struct mesh_axis *longest = NULL;
+    for (unsigned i = 0; i < mesh->axis_count; i++) {
+        const struct mesh_axis *axis = &mesh->axes[i];
+        if (!strcmp(axis->name, "data") && axis->size > (longest ? longest->size : 1) && !axis->distinct && !varies_along(program, i)) {
+            longest = axis;
+            *index = i;
+        }
+    }
+    return longest;
 }
 
 static void proof_init(struct fold_proof *proof)
@@ -395,7 +411,7 @@ struct folding *folding_create(const struct program *program, struct platform *p
     *proof = (struct fold_proof){
         .program = program, .platform = platform, .hosts = hosts, .folding = folding, .arena = arena, .contention = contention};
     folding->proof = proof;
-    proof->axis = data_axis(program->mesh, &proof->axis_index);
+    proof->axis = data_axis(program, &proof->axis_index);
     if (!prove(proof))
         folding->classes = 0;
     else if (contention)

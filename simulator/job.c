@@ -49,8 +49,7 @@ static uint32_t api_positions(const struct stagesim_job *job)
 
 static uint32_t api_axis(const struct stagesim_job *job, const char *name)
 {
-    const struct mesh_axis *axis = mesh_axis(&job->scenario->mesh, name);
-    return axis ? axis->size : 1;
+    return mesh_size(&job->job->mesh, name);
 }
 
 static double api_host_speed(const struct stagesim_job *job, uint32_t position)
@@ -162,7 +161,7 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     copy_staleness(job);
     bool crosses = job->plan->iterations > 1;
     struct pipeline_request request = {.plan = job->plan, .costs = costs, .repetitions = crosses ? 1 : job->scenario->iterations};
-    pipeline_lower(&request, &job->scenario->mesh, job->builder);
+    pipeline_lower(&request, &job->job->mesh, job->builder);
     return true;
 }
 
@@ -223,6 +222,8 @@ static const struct stagesim_api api = {
     .recompute = api_recompute,
     .efficiency_table = api_efficiency_table,
     .declare = api_declare,
+    .varying_cost = job_add_varying_cost,
+    .cut = job_cut,
 };
 
 /* ---- the job ---- */
@@ -257,13 +258,13 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     if (!scenario_check_platform(scenario, platform, diag))
         return NULL;
     struct job *job = arena_alloc(arena, sizeof *job);
-    *job = (struct job){.scenario = scenario, .platform = platform};
+    *job = (struct job){.scenario = scenario, .platform = platform, .mesh = scenario->mesh};
     job->hosts = arena_array(arena, scenario->mesh.ranks, sizeof *job->hosts);
     for (uint32_t rank = 0; rank < scenario->mesh.ranks; rank++)
         job->hosts[rank] = rank;
     struct stagesim_job building = {.scenario = scenario,
                                     .platform = platform,
-                                    .builder = program_builder_create(&scenario->mesh),
+                                    .builder = program_builder_create(&job->mesh),
                                     .job = job,
                                     .seen = arena_array(arena, scenario->mesh.positions, sizeof(uint32_t)),
                                     .arena = arena,

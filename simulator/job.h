@@ -13,6 +13,7 @@ struct job {
     const struct scenario *scenario;
     struct platform *platform;
     const struct program *program;
+    struct mesh mesh;                /* the scenario's, cut further where the workload asked for it */
     uint32_t *hosts;                 /* [rank]: index into the platform's hosts */
     struct stagesim_figures figures; /* what the workload declared; zero otherwise */
     bool asynchronous;               /* the schedule is not equivalent to synchronous training */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/job_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,18 +48,31 @@ uint32_t job_add_cost(struct stagesim_job *job, const struct stagesim_cost *cost
     return program_add_cost(job->builder, cost);
 }
 
+bool job_cut(struct stagesim_job *job, const char *axes, uint32_t inner)
+{
+    uint32_t selected, part;
+    return job_expect(job, !job->groups, "axes can be cut only before there are groups") && inner > 0 &&
+           mesh_select(&job->job->mesh, axes, &selected) && mesh_cut(&job->job->mesh, selected, inner, &part);
+}
+
+/* Axes of a list; none where it is wrong, which is reported. */
 static uint32_t axes_by_name(struct stagesim_job *job, const char *names)
 {
-    const struct mesh *mesh = &job->scenario->mesh;
     uint32_t axes = 0;
-    while (*names) {
-        size_t length = strcspn(names, ",");
-        for (unsigned i = 0; i < mesh->axis_count; i++)
-            if (!mesh->axes[i].distinct && strlen(mesh->axes[i].name) == length && !strncmp(mesh->axes[i].name, names, length))
-                axes |= 1u << i;
-        names += length + (names[length] == ',');
-    }
+    if (!job_expect(job, mesh_select(&job->job->mesh, names, &axes), "the axes '%.60s' are not cut there", names))
+        return 0;
     return axes;
+}
+
+uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes, const double *factors)
+{
+    uint32_t selected = axes_by_name(job, axes), count = mesh_product(&job->job->mesh, selected);
+    for (uint32_t i = 0; i < count; i++)
+        if (!job_expect(job, isfinite(factors[i]) && factors[i] >= 0, "a cost varies by a factor of %g", factors[i]))
+            return STAGESIM_NONE;
+    uint32_t variation = program_add_variation(job->builder, selected, factors), id = program_add_cost(job->builder, cost);
+    program_vary_cost(job->builder, id, variation);
+    return id;
 }
 
 uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count)

@@ -31,6 +31,8 @@ __attribute__((format(printf, 3, 4))) void job_error(struct stagesim_job *job, c
 __attribute__((format(printf, 3, 4))) bool job_expect(struct stagesim_job *job, bool fine, const char *format, ...);
 
 uint32_t job_add_cost(struct stagesim_job *job, const struct stagesim_cost *cost);
+uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes, const double *factors);
+bool job_cut(struct stagesim_job *job, const char *axes, uint32_t inner);
 uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
 uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost);

@@ -28,6 +28,10 @@ struct program_builder {
     const struct mesh *mesh;
     struct stagesim_cost *costs;
     size_t cost_count, cost_capacity;
+    uint32_t *variation_of;
+    size_t variation_of_capacity;
+    struct variation *variations;
+    size_t variation_count, variation_capacity;
     struct group *groups;
     size_t group_count, group_capacity;
     struct block *blocks;
@@ -69,6 +73,10 @@ void program_builder_destroy(struct program_builder *builder)
     free(builder->positions);
     free(builder->blocks);
     free(builder->groups);
+    for (size_t variation = 0; variation < builder->variation_count; variation++)
+        free(builder->variations[variation].factors);
+    free(builder->variations);
+    free(builder->variation_of);
     free(builder->costs);
     free(builder);
 }
@@ -84,8 +92,28 @@ void program_expect(struct program_builder *builder, uint32_t position, size_t o
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost)
 {
     builder->costs = array_grow(builder->costs, &builder->cost_capacity, builder->cost_count + 1, sizeof *builder->costs);
+    builder->variation_of =
+        array_grow(builder->variation_of, &builder->variation_of_capacity, builder->cost_count + 1, sizeof *builder->variation_of);
     builder->costs[builder->cost_count] = *cost;
+    builder->variation_of[builder->cost_count] = VARIATION_NONE;
     return (uint32_t)builder->cost_count++;
+}
+
+uint32_t program_add_variation(struct program_builder *builder, uint32_t axes, const double *factors)
+{
+    uint32_t count = mesh_product(builder->mesh, axes);
+    builder->variations =
+        array_grow(builder->variations, &builder->variation_capacity, builder->variation_count + 1, sizeof *builder->variations);
+    struct variation *variation = &builder->variations[builder->variation_count];
+    size_t capacity = 0;
+    *variation = (struct variation){axes, array_grow(NULL, &capacity, count, sizeof *factors)};
+    memcpy(variation->factors, factors, count * sizeof *factors);
+    return (uint32_t)builder->variation_count++;
+}
+
+void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t variation)
+{
+    builder->variation_of[cost] = variation;
 }
 
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count)
@@ -333,6 +361,9 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
     *program = (struct program){.mesh = builder->mesh,
                                 .costs = copy_array(arena, builder->costs, builder->cost_count, sizeof *builder->costs),
                                 .cost_count = (uint32_t)builder->cost_count,
+                                .variation_of = copy_array(arena, builder->variation_of, builder->cost_count, sizeof(uint32_t)),
+                                .variations = copy_array(arena, builder->variations, builder->variation_count, sizeof *builder->variations),
+                                .variation_count = (uint32_t)builder->variation_count,
                                 .groups = copy_array(arena, builder->groups, builder->group_count, sizeof *builder->groups),
                                 .group_count = (uint32_t)builder->group_count,
                                 .blocks = copy_array(arena, builder->blocks, builder->block_count, sizeof *builder->blocks),
@@ -342,6 +373,9 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
     for (uint32_t group = 0; group < program->group_count; group++)
         program->groups[group].positions = copy_array(arena, builder->groups[group].positions, builder->groups[group].position_count,
                                                       sizeof *builder->groups[group].positions);
+    for (uint32_t i = 0; i < program->variation_count; i++)
+        program->variations[i].factors =
+            copy_array(arena, builder->variations[i].factors, mesh_product(builder->mesh, builder->variations[i].axes), sizeof(double));
     for (uint32_t position = 0; position < positions; position++)
         lay_out_position(&builder->positions[position], &program->positions[position], arena);
     for (uint32_t position = 0; position < positions; position++)
@@ -367,6 +401,8 @@ const char *kind_name(enum stagesim_kind kind)
         [STAGESIM_TENSOR] = "tensor",
         [STAGESIM_EXCHANGE] = "exchange",
         [STAGESIM_OTHER] = "other",
+        [STAGESIM_CONTEXT] = "context",
+        [STAGESIM_EXPERT] = "expert",
     };
     return names[kind];
 }

@@ -17,6 +17,7 @@ enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX };
 /* ISO C's enumerators are ints. */
 #define MICRO_BATCH_NONE UINT32_MAX
 #define BLOCK_NONE UINT32_MAX
+#define VARIATION_NONE UINT32_MAX
 
 /* 32 bytes: programs reach millions of operations. The stream follows from the id, see position_stream_of. */
 struct operation {
@@ -73,17 +74,27 @@ struct block {
     uint32_t cost;
 };
 
+/* Computations that take longer on some replicas than on others: times and flop of a cost are multiplied by the factor of the
+ * replica's coordinate along `axes`. */
+struct variation {
+    uint32_t axes;   /* bit i: mesh axis i */
+    double *factors; /* [coordinate] */
+};
+
 struct assignment;
 
 struct program {
     const struct mesh *mesh;
     struct stagesim_cost *costs;
     uint32_t cost_count;
+    uint32_t *variation_of; /* [cost]: index into variations; VARIATION_NONE: the same on all replicas */
+    struct variation *variations;
+    uint32_t variation_count;
     struct group *groups;
     uint32_t group_count;
     struct block *blocks;
     uint32_t block_count;
-    struct position *positions; /* [mesh->positions] */
+    struct position *positions;    /* [mesh->positions] */
     struct assignment *assignment; /* how the collectives are carried out; see simulator/collectives/assignment.h */
     uint32_t iterations;
     bool overlapping;         /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
@@ -102,6 +113,9 @@ void program_builder_destroy(struct program_builder *builder);
 /* Room for that many operations and waits of a position beside those it has; merely saves time. */
 void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits);
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost);
+/* Factors, which are copied, for every coordinate along the axes; and a cost that varies by them. */
+uint32_t program_add_variation(struct program_builder *builder, uint32_t axes, const double *factors);
+void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t variation);
 /* axes: bit per mesh axis. */
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count);
 uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity, uint32_t cost);
@@ -130,6 +144,15 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
 static inline const struct stagesim_cost *operation_cost(const struct program *program, const struct operation *operation)
 {
     return &program->costs[operation->cost];
+}
+
+/* What times and flop of an operation are multiplied by on a replica. */
+static inline double operation_factor(const struct program *program, const struct operation *operation, uint32_t replica)
+{
+    uint32_t variation = program->variation_of[operation->cost];
+    if (variation == VARIATION_NONE)
+        return 1;
+    return program->variations[variation].factors[mesh_coordinate(program->mesh, program->variations[variation].axes, replica)];
 }
 
 /* Index of the position's stream of collectives in a group that it is a member of. */

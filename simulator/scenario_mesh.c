@@ -9,21 +9,22 @@
 
 /* Sizes and their order, innermost first. */
 struct axes {
-    uint64_t sizes[MESH_AXES_MAX]; /* by index into axis_names */
-    unsigned order[MESH_AXES_MAX]; /* indices into axis_names */
+    uint64_t sizes[AXIS_NAMES]; /* by index into axis_names */
+    unsigned order[AXIS_NAMES]; /* indices into axis_names */
     unsigned count;
 };
 
-/* data and pipeline are always in the mesh, the others where they are larger than 1. */
+/* data and pipeline are always in the mesh, the others where they are larger than 1. Experts are shared by ranks that lie along
+ * context and data. */
 static bool in_mesh(const struct axes *axes, unsigned axis)
 {
-    return axis == AXIS_DATA || axis == AXIS_PIPELINE || axes->sizes[axis] > 1;
+    return axis == AXIS_DATA || axis == AXIS_PIPELINE || (axes->sizes[axis] > 1 && axis != AXIS_EXPERT);
 }
 
 static void default_order(struct axes *axes)
 {
     axes->count = 0;
-    for (unsigned axis = 0; axis < MESH_AXES_MAX; axis++)
+    for (unsigned axis = 0; axis < AXIS_NAMES; axis++)
         if (in_mesh(axes, axis))
             axes->order[axes->count++] = axis;
 }
@@ -41,7 +42,7 @@ static const char *describe_axes(const struct mesh *mesh, struct arena *arena)
 /* Appends the entries of `order` that are in the mesh; an axis of size 1 may be named all the same. False after a mistake. */
 static bool read_order_entries(struct loader *loader, const struct node *order, struct axes *axes)
 {
-    bool good = true, seen[MESH_AXES_MAX] = {false};
+    bool good = true, seen[AXIS_NAMES] = {false};
     axes->count = 0;
     for (const struct node *entry = order->first; entry; entry = entry->next) {
         unsigned axis;
@@ -50,13 +51,18 @@ static bool read_order_entries(struct loader *loader, const struct node *order, 
         } else if (seen[axis]) {
             diag_error(loader->fields.diag, entry->at, "order names '%s' twice", axis_names[axis]);
             good = false;
+        } else if (axis == AXIS_EXPERT && axes->sizes[axis] > 1) {
+            diag_error(loader->fields.diag, entry->at,
+                       "order names 'expert', which has no place of its own: experts are shared by neighbours "
+                       "along context and data");
+            good = false;
         } else {
             seen[axis] = true;
             if (in_mesh(axes, axis))
                 axes->order[axes->count++] = axis;
         }
     }
-    for (unsigned axis = 0; axis < MESH_AXES_MAX && good; axis++) {
+    for (unsigned axis = 0; axis < AXIS_NAMES && good; axis++) {
         if (seen[axis] || !in_mesh(axes, axis))
             continue;
         good = axes->sizes[axis] == 1;
@@ -86,19 +92,36 @@ static void read_order(struct loader *loader, struct axes *axes)
 static uint64_t count_ranks(const struct axes *axes)
 {
     uint64_t ranks = 1;
-    for (unsigned axis = 0; axis < MESH_AXES_MAX; axis++) {
-        ranks *= axes->sizes[axis]; /* both factors are at most 2^20 + 1 */
+    for (unsigned axis = 0; axis < AXIS_NAMES; axis++) {
+        ranks *= axis == AXIS_EXPERT ? 1 : axes->sizes[axis]; /* both factors are at most 2^20 + 1 */
         if (ranks > RANKS_MAX)
             ranks = RANKS_MAX + 1;
     }
     return ranks;
 }
 
+/* Ranks that share experts are neighbours along context and data, whichever of them is the inner one. */
+static void name_experts(struct loader *loader, struct mesh *mesh, uint32_t experts)
+{
+    uint32_t sharing, part;
+    if (experts == 1)
+        return;
+    mesh_select(mesh, "context,data", &sharing);
+    if (mesh_cut(mesh, sharing, experts, &part))
+        mesh_add_name(mesh, axis_names[AXIS_EXPERT], part);
+    else
+        diag_error(loader->fields.diag, node_place(loader->root, "parallel.expert"),
+                   "experts cannot be shared by %u neighbours along context %u and data %u; expected a divisor of the inner one of them, "
+                   "or the inner "
+                   "one times a divisor of the other",
+                   experts, mesh_size(mesh, "context"), mesh_size(mesh, "data"));
+}
+
 void scenario_read_mesh(struct loader *loader)
 {
     struct scenario *scenario = loader->scenario;
     struct axes axes = {.count = 0};
-    for (unsigned axis = 0; axis < MESH_AXES_MAX; axis++)
+    for (unsigned axis = 0; axis < AXIS_NAMES; axis++)
         axes.sizes[axis] = 1;
     const struct node *node = node_get(loader->root, "parallel");
     fields_check_keys(&loader->fields, &parallel_section, NULL, node);
@@ -117,8 +140,9 @@ void scenario_read_mesh(struct loader *loader)
             mesh->axes[i].size = 1;
     }
     mesh_finish(mesh, loader->fields.arena);
-    scenario->workers = mesh_axis(mesh, "pipeline")->size;
-    scenario->data = mesh_axis(mesh, "data")->size;
+    name_experts(loader, mesh, (uint32_t)axes.sizes[AXIS_EXPERT]);
+    scenario->workers = mesh_size(mesh, "pipeline");
+    scenario->data = mesh_size(mesh, "data");
 }
 
 /* ---- batch ---- */

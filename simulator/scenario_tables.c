@@ -27,15 +27,15 @@ const struct stagesim_field root_fields[] = {
 #define AXIS(index, name, text)                                                                                                            \
     [index] = {name, STAGESIM_FIELD_COUNT, (index) * sizeof(uint64_t), .least = 1, .most = (double)RANKS_MAX, .doc = text "; default 1"}
 
-const char *const axis_names[MESH_AXES_MAX + 1] = {"x", "y", "z", "tensor", "context", "expert", "pipeline", "data"};
+const char *const axis_names[AXIS_NAMES + 1] = {"x", "y", "z", "tensor", "context", "expert", "pipeline", "data"};
 
 const struct stagesim_field parallel_fields[] = {
     AXIS(0, "x", "first axis of three-dimensional tensor parallelism"),
     AXIS(1, "y", "second axis of it"),
     AXIS(2, "z", "third axis of it"),
     AXIS(3, "tensor", "ranks that share every layer"),
-    AXIS(4, "context", "ranks that share a sequence"),
-    AXIS(5, "expert", "ranks that share the experts of a layer"),
+    AXIS(AXIS_CONTEXT, "context", "ranks that share a sequence"),
+    AXIS(AXIS_EXPERT, "expert", "ranks that share the experts of a layer: neighbours along context and data"),
     AXIS(AXIS_PIPELINE, "pipeline", "pipeline workers (D), each with a share of the layers"),
     AXIS(AXIS_DATA, "data", "replicas that train on different samples"),
     {0},
@@ -59,10 +59,11 @@ const struct stagesim_field schedule_fields[] = {
 };
 
 /* "auto" first; what `stagesim collective --algorithm` takes for the same kind. */
-static const char *const all_reduces[] = {"auto",           "ring",         "double-tree", "in-network", "torus", "recursive-doubling",
-                                          "halving-doubling", "hierarchical", NULL};
+static const char *const all_reduces[] = {
+    "auto", "ring", "double-tree", "in-network", "torus", "recursive-doubling", "halving-doubling", "hierarchical", NULL};
 static const char *const scatters[] = {"auto", "ring", "in-network", "halving-doubling", "hierarchical", NULL};
-static const char *const gathers[] = {"auto", "ring", "in-network", "recursive-doubling", "halving-doubling", "hierarchical", "bruck", NULL};
+static const char *const gathers[] = {"auto",         "ring",  "in-network", "recursive-doubling", "halving-doubling",
+                                      "hierarchical", "bruck", NULL};
 static const char *const all_to_alls[] = {"auto", "direct", "pairwise", "bruck", NULL};
 static const char *const rooted[] = {"auto", "chain", "binomial", "in-network", NULL};
 static const char *const forms[] = {"steady", "stepwise", NULL};
@@ -72,8 +73,7 @@ static const char *const forms[] = {"steady", "stepwise", NULL};
 const struct stagesim_field communication_fields[] = {
     {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE), .names = all_reduces,
      .doc = "algorithm of all-reduces; a group that it cannot serve takes auto's; default auto"},
-    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .names = scatters,
-     .doc = "the same of reduce-scatters"},
+    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .names = scatters, .doc = "the same of reduce-scatters"},
     {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .names = gathers, .doc = "the same of all-gathers"},
     {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .names = all_to_alls, .doc = "the same of all-to-alls"},
     {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST), .names = rooted, .doc = "the same of broadcasts"},
@@ -83,7 +83,7 @@ const struct stagesim_field communication_fields[] = {
     {0},
 };
 
-const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather",  "all_to_all",
                                           "broadcast",  "reduce",         "collectives", NULL};
 
 const struct stagesim_field output_fields[] = {

@@ -36,8 +36,8 @@ struct output_values {
 };
 
 /* Names of the mesh's axes, innermost first unless the scenario says otherwise; NULL-terminated. */
-extern const char *const axis_names[MESH_AXES_MAX + 1];
-enum { AXIS_PIPELINE = 6, AXIS_DATA = 7 }; /* indices into axis_names */
+enum { AXIS_CONTEXT = 4, AXIS_EXPERT = 5, AXIS_PIPELINE = 6, AXIS_DATA = 7, AXIS_NAMES }; /* indices into axis_names */
+extern const char *const axis_names[AXIS_NAMES + 1];
 
 extern const struct stagesim_field root_fields[], parallel_fields[], batch_fields[], schedule_fields[], output_fields[];
 /* Configuration that is handed to SimGrid: of many other keys and values SimGrid would crash, hang, or write files. All
@@ -49,7 +49,7 @@ union simgrid_value {
     unsigned name;
 };
 
-/* Sections of the scenario's own; parallel_fields fill uint64_t[MESH_AXES_MAX]. */
+/* Sections of the scenario's own; parallel_fields fill uint64_t[AXIS_NAMES]. */
 extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section, simgrid_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;

@@ -285,8 +285,8 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     for (uint32_t position = 0; position < mesh->positions; position++)
         operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
     printf("%s: ok\n%u ranks on %u GPUs of %s:", run->scenario->file, mesh->ranks, run->platform->host_count, run->scenario->platform_text);
-    for (unsigned i = 0; i < mesh->axis_count; i++)
-        printf(" %s %u", mesh->axes[i].name, mesh->axes[i].size);
+    for (unsigned i = 0; i < mesh->name_count; i++)
+        printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
     printf("\n%llu operations", (unsigned long long)operations);
     if (run->scenario->schedule_name)
         printf(", schedule %s, %u micro-batches per replica", run->scenario->schedule_name, run->scenario->micro_batches);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/pipeline_lowering.h"
 
-#include <string.h>
-
 /* The small all-reduce over all workers before a blocking optimizer step: a gradient norm. */
 static const double norm_bytes = 8;
 
@@ -139,19 +137,11 @@ static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *ou
 
 /* ---- groups ---- */
 
-static uint32_t axes_named(const struct mesh *mesh, const char *name)
+/* Bits of the axes in a list; none where the list is wrong. */
+static uint32_t axes_named(const struct mesh *mesh, const char *list)
 {
     uint32_t axes = 0;
-    for (unsigned i = 0; i < mesh->axis_count; i++)
-        if (!strcmp(mesh->axes[i].name, name))
-            axes |= 1u << i;
-    return axes;
-}
-
-static uint32_t data_size(const struct mesh *mesh)
-{
-    const struct mesh_axis *axis = mesh_axis(mesh, "data");
-    return axis ? axis->size : 1;
+    return mesh_select(mesh, list, &axes) ? axes : 0;
 }
 
 /* Workers that hold a stage, each once; returns how many. */
@@ -172,7 +162,7 @@ static uint32_t add_stage_group(struct lowering *l, uint32_t stage)
 {
     uint32_t *workers = arena_array(l->arena, l->plan->pipelines, sizeof *workers);
     uint32_t count = holders(l->plan, stage, workers);
-    if (at(l->costs->gradient, stage) <= 0 || count * data_size(l->mesh) < 2)
+    if (at(l->costs->gradient, stage) <= 0 || count * mesh_size(l->mesh, "data") < 2)
         return NONE;
     return program_add_group(l->builder, axes_named(l->mesh, "data"), workers, count);
 }
@@ -181,14 +171,13 @@ static uint32_t add_stage_group(struct lowering *l, uint32_t stage)
 static uint32_t add_tensor_group(struct lowering *l, uint32_t worker)
 {
     uint32_t axes = axes_named(l->mesh, "tensor");
-    const struct mesh_axis *axis = mesh_axis(l->mesh, "tensor");
     bool used = l->costs->forward_tensor || l->costs->backward_tensor;
-    return used && axis && axis->size > 1 ? program_add_group(l->builder, axes, &worker, 1) : NONE;
+    return used && mesh_product(l->mesh, axes) > 1 ? program_add_group(l->builder, axes, &worker, 1) : NONE;
 }
 
 static uint32_t add_norm_group(struct lowering *l)
 {
-    if (l->plan->step != PLAN_STEP_BLOCKING || l->plan->workers * data_size(l->mesh) < 2)
+    if (l->plan->step != PLAN_STEP_BLOCKING || l->plan->workers * mesh_size(l->mesh, "data") < 2)
         return NONE;
     uint32_t *workers = arena_array(l->arena, l->plan->workers, sizeof *workers);
     for (uint32_t worker = 0; worker < l->plan->workers; worker++)

@@ -77,6 +77,8 @@ enum stagesim_kind {
     STAGESIM_TENSOR,           /* tensor: tensor-parallel communication */
     STAGESIM_EXCHANGE,         /* exchange: stashed activations moved between workers, and other re-layouts */
     STAGESIM_OTHER,            /* other */
+    STAGESIM_CONTEXT,          /* context: keys and values of a sequence that several ranks share */
+    STAGESIM_EXPERT,           /* expert: tokens to the ranks of their experts, and back */
     STAGESIM_KINDS
 };
 
@@ -140,8 +142,8 @@ struct stagesim_figures {
     double model_flops;     /* of an iteration, all ranks, recomputation not counted */
     double hardware_flops;  /* the same with recomputation */
     double peak_flops;      /* flop/s of a rank in the precision in use */
-    double tokens; /* of the whole training */
-    double price;  /* of a GPU for an hour */
+    double tokens;          /* of the whole training */
+    double price;           /* of a GPU for an hour */
 };
 
 /* What the replicas of a stage share among each other (ZeRO, Rajbhandari et al. 2020) in place of an all-reduce of gradients. */
@@ -217,7 +219,9 @@ struct stagesim_api {
     /* An entry of the program's cost table, to be named by operations. */
     uint32_t (*cost)(struct stagesim_job *job, const struct stagesim_cost *cost);
     /* A set of ranks: all coordinates along the named axes (comma-separated, e.g. "data", "data,tensor") of the given
-     * positions (count of them, at least one), one instance for every coordinate along the other replicated axes. */
+     * positions (count of them, at least one), one instance for every coordinate along the other replicated axes. An axis with a '-'
+     * is left out again: "context,data,-expert" are the ranks that hold the same experts. "expert:8" are the innermost 8 along
+     * an axis that was cut there (see `cut`). */
     uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 
     /* Operations. What makes no sense (a position, cost, group or iteration that does not exist, a message to oneself) is reported as
@@ -251,6 +255,13 @@ struct stagesim_api {
     const char *(*efficiency_table)(struct stagesim_job *job, const char *model);
     /* Figures of the job for the report. */
     void (*declare)(struct stagesim_job *job, const struct stagesim_figures *figures);
+
+    /* An entry of the cost table whose seconds and flop are multiplied by a factor for each coordinate along the named axes (as for
+     * `group`), of which there are the product of the axes' sizes; the innermost axis counts one by one. */
+    uint32_t (*varying_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes, const double *factors);
+    /* Cuts the axes so that groups along "NAME:inner" can be made: of the ranks along NAME those that share all but the innermost `inner`
+     * coordinates. Only before the first group. False where the sizes do not allow it. */
+    bool (*cut)(struct stagesim_job *job, const char *axes, uint32_t inner);
 };
 
 /* ---- what a plug-in is ---- */

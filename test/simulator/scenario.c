@@ -130,6 +130,19 @@ Test(scenario, order_of_axes)
              "s.yaml:5:8: error: order leaves out 'pipeline', of which there are 3");
 }
 
+Test(scenario, experts_are_shared_along_context_and_data)
+{
+    expect_axes(load_good(HEAD "parallel: {data: 12, pipeline: 2, tensor: 2, expert: 4}\n"),
+                "tensor 2/1, pipeline 2/2 distinct, data 4/4, data 3/16");
+    const struct scenario *s = load_good(HEAD "parallel: {data: 6, context: 4, expert: 8}\n");
+    expect_axes(s, "context 4/1, pipeline 1/4 distinct, data 2/4, data 3/8");
+    cr_assert(s->mesh.ranks == 24 && s->data == 6 && mesh_size(&s->mesh, "expert") == 8 && mesh_size(&s->mesh, "data") == 6);
+    expect_axes(load_good(HEAD "parallel: {data: 6, context: 4, expert: 2}\n"),
+                "context 2/1, context 2/2, pipeline 1/4 distinct, data 6/4");
+    load_bad(HEAD "parallel: {data: 6, context: 4, expert: 3}\n", NULL, "s.yaml:4:41: error: experts cannot be shared by 3 neighbours");
+    load_bad(HEAD "parallel: {data: 6, expert: 3}\norder: [expert, data]\n", NULL, "s.yaml:5:9: error: order names 'expert'");
+}
+
 Test(scenario, batch_arithmetic)
 {
     const struct scenario *s = load_good(HEAD "parallel: {data: 4}\nbatch: {global: 96, micro_batches: 8}\n");
