@@ -74,9 +74,9 @@ struct report {
     double peak_in_flight;             /* largest over all ranks */
     double peak_bytes, capacity_bytes; /* capacity 0: the platform says nothing of memory */
     bool fits;
-    struct memory_parts parts;         /* of the rank with peak_bytes */
-    double training_s, training_cost;  /* time and price of all tokens; 0: not asked for */
-    struct lever *levers;              /* of a job that does not fit, the one that saves least first; filled by the caller */
+    struct memory_parts parts;        /* of the rank with peak_bytes */
+    double training_s, training_cost; /* time and price of all tokens; 0: not asked for */
+    struct lever *levers;             /* of a job that does not fit, the one that saves least first; filled by the caller */
     uint32_t lever_count;
     double energy; /* joules; negative: the platform has no wattage */
     struct worker_report *workers;

@@ -69,14 +69,14 @@ struct scenario {
     enum scenario_engine engine;
     enum scenario_fold fold;
     struct collective_policy collectives; /* what `communication` asks for */
-    const char *const *simgrid; /* "key:value" for SimGrid's --cfg, simgrid_count of them, in the file's order */
+    const char *const *simgrid;           /* "key:value" for SimGrid's --cfg, simgrid_count of them, in the file's order */
     size_t simgrid_count;
 
     unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
     bool report;
     bool all_replicas; /* write folded replicas out, too */
 
-    struct node *root; /* the document, for places */
+    struct node *root;               /* the document, for places */
     struct scenario_request request; /* what was loaded, for loading it again with a change; its texts as long as the caller's */
 };
 

@@ -98,7 +98,7 @@ struct group_driver {
     sg_sem_t wake;
     struct bundle *bundles;
     uint32_t bundle_count, running_bundles;
-    bool finished;     /* no collective is left */
+    bool finished;                   /* no collective is left */
     struct collective_choice choice; /* of the running collective */
     const struct collective_flows *flows;
     size_t phase_first, phase_end; /* flows of the running phase */

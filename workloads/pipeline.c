@@ -30,7 +30,7 @@ static void lower_worker(struct lowering *l, uint32_t worker)
                                  .sync = arena_array(scratch, plan->stages, sizeof(uint32_t)),
                                  .updated = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(uint32_t)),
                                  .owed = arena_array(scratch, plan->stages, sizeof(bool)),
-                                 .tensor = NONE,
+                                 .owed_outer = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .boundary = NONE,
                                  .last = NONE};
     count_slots(l, &state);
@@ -103,5 +103,6 @@ void pipeline_lower(const struct pipeline_request *request, const struct mesh *m
         set_memory(&l, worker);
     free(l.blocks);
     free(l.buckets);
+    free(l.exchange_groups);
     arena_destroy(l.arena);
 }

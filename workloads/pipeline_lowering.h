@@ -8,12 +8,26 @@
 
 static const uint32_t NONE = STAGESIM_NONE;
 
+/* An exchange of a part or of a whole stage. */
+struct exchange_cost {
+    enum stagesim_collective collective;
+    enum stagesim_kind kind;
+    enum stagesim_moment moment;
+    uint32_t axes;    /* of the mesh: a bit each */
+    uint32_t cost[3]; /* of half a micro-batch, one, two as one */
+};
+
+struct exchange_list {
+    struct exchange_cost items[STAGESIM_EXCHANGES_MAX];
+    uint32_t count;
+};
+
 /* Costs of one part of a stage. */
 struct part_costs {
     uint32_t forward, backward, input, weight; /* computations: forward; backward whole, or its two parts */
-    uint32_t forward_tensor, backward_tensor;  /* collectives along the tensor axis; NONE: nothing to move */
-    uint32_t gather;                           /* of its layer's weights; NONE: they are not sharded */
-    double gradient;                           /* bytes */
+    struct exchange_list forward_exchanges, backward_exchanges;
+    uint32_t gather; /* of its layer's weights; NONE: they are not sharded */
+    double gradient; /* bytes */
     uint32_t layer;
 };
 
@@ -29,11 +43,12 @@ struct stage_costs {
     uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
     uint32_t half_message;
     uint32_t gradient, optimizer;
-    uint32_t gather;                                          /* of its weights */
-    uint32_t forward_tensor[3], backward_tensor, half_tensor; /* collectives along the tensor axis; NONE: nothing to move */
-    uint32_t group;                                           /* of the replicas of this stage; NONE: nothing to synchronise */
-    uint32_t gather_group;                                    /* the same ranks, for weights: gathers do not queue behind gradients */
-    struct part_costs *parts;                                 /* part_count of them, in the order of the forward */
+    uint32_t gather; /* of its weights */
+    struct exchange_list forward_exchanges, backward_exchanges;
+    uint32_t group;           /* of the ranks that hold this stage, or with shard axes of those along them; NONE: nothing to synchronise */
+    uint32_t gather_group;    /* the same ranks, for weights: gathers do not queue behind gradients */
+    uint32_t outer_group;     /* with shard axes: of the ranks that hold the same shard of this stage; NONE: one */
+    struct part_costs *parts; /* part_count of them, in the order of the forward */
     uint32_t part_count;
 };
 
@@ -47,6 +62,11 @@ struct block_cost {
 struct bucket_cost {
     double bytes;
     uint32_t cost;
+};
+
+/* The group of a worker's ranks along some axes. */
+struct exchange_group {
+    uint32_t worker, axes, group; /* group NONE: a single rank */
 };
 
 /* A stash that is evicted to a partner and fetched back: the operations that mark the moments. */
@@ -69,7 +89,9 @@ struct lowering {
     struct stash_move *moves;            /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
     uint32_t **released; /* [worker][stage]: the optimizer step or synchronisation that the next use of the weights awaits */
     uint32_t norm_cost, norm_group, nothing_cost;
-    uint32_t *tensor_groups; /* [worker]: its ranks along the tensor axis; NONE: one */
+    struct exchange_group *exchange_groups;
+    size_t exchange_group_count, exchange_group_capacity;
+    uint32_t sync_axes, shard_axes; /* of the mesh: a bit each; shard_axes 0: none */
     uint32_t repetition;
     struct block_cost *blocks;
     size_t block_count, block_capacity;
@@ -129,8 +151,12 @@ struct worker_state {
     uint32_t *updated; /* [iteration * stages + stage]: what ends the update, see `released`; NONE: nothing to wait for */
     bool *owed;        /* [stage]: the synchronisation is launched at the end of the iteration */
     uint32_t ready_count;
-    uint32_t last;     /* the newest computation, or the collective along the tensor axis that ends it */
-    uint32_t tensor;   /* that collective, which the next computation waits for; NONE: none */
+    bool *owed_outer; /* [stage]: the all-reduce of its scattered gradients is launched at the end of the iteration */
+    uint32_t last;    /* the newest computation, or the newest exchange behind it */
+    /* What the next computation waits for (exchanges, gradients that are scattered with nothing beside), and exchanges that run beside it,
+     * which the one after it waits for. */
+    uint32_t pending[2 * STAGESIM_EXCHANGES_MAX + 2], pending_count;
+    uint32_t beside[2 * STAGESIM_EXCHANGES_MAX], beside_count;
     uint32_t boundary; /* with sharded weights: what ended before the newest layer began; NONE: nothing */
     double bucket;     /* bytes of gradients of parts that wait to be synchronised together */
 };
@@ -155,6 +181,28 @@ static inline struct stagesim_identity identify_step(enum stagesim_kind kind, ui
 /* Entries of the cost table and groups of all stages; groups of the workers. */
 void lowering_add_costs(struct lowering *l);
 
+/* The mesh axes of a list as for mesh_select, a bit each; none where it is NULL or wrong. */
+uint32_t lowering_axes(const struct mesh *mesh, const char *list);
+
+/* ---- pipeline_exchanges.c ---- */
+
+/* Costs of a part's exchanges in one direction; of those that no rank takes part in, none. */
+void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges, struct exchange_list *out);
+/* Adds one part's exchanges to another's; exchanges alike but for their size become one. False: there are too many. */
+bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stagesim_exchanges *more);
+/* A set of moments for the calls below. */
+#define MOMENT(name) (1u << STAGESIM_##name)
+bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments);
+/* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before; returns the first,
+ * NONE where there are none. */
+uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
+                                struct stagesim_identity identity, unsigned n);
+/* The same, together, beside the computation that is added next. */
+void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
+                         struct stagesim_identity identity, unsigned n);
+/* The operation waits for all that is pending, which no longer is. */
+void lowering_await_pending(struct lowering *l, struct worker_state *state, uint32_t id);
+
 /* ---- pipeline_work.c ---- */
 
 /* A slot, with the one joined to it or NULL, as operations of the worker. */
@@ -164,8 +212,10 @@ void lowering_add_slot(struct lowering *l, struct worker_state *state, const str
 
 /* True where the gradients of a slot are synchronised part by part, as each is complete. */
 bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
-/* Synchronises `bytes` of a stage's gradient after the newest operation. */
-void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes);
+/* Synchronises `bytes` of a stage's gradient after the newest operation; `complete`: those of all the iteration's micro-batches. */
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes, bool complete);
+/* Whether the slot's gradients are complete with it, or are applied after every slot. */
+bool lowering_completes(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
 /* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer steps. */
 void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot);
 

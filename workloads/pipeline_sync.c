@@ -6,6 +6,11 @@ static bool is_last(const struct lowering *l, const struct worker_state *state, 
     return state->left[(size_t)(slot->micro_batch / per_iteration(l)) * l->plan->stages + slot->stage] == 1;
 }
 
+bool lowering_completes(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
+{
+    return completes_gradient(slot) && (is_last(l, state, slot) || l->plan->steps_each);
+}
+
 /* Sharded gradients are reduced after every backward, others once in an iteration. */
 static bool syncs_now(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
@@ -15,8 +20,9 @@ static bool syncs_now(const struct lowering *l, const struct worker_state *state
 /* Workers of several pipelines that hold one stage could complete it in different kinds of slots, of which not all go in parts. */
 bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
-    return l->stages[slot->stage].group != NONE && l->plan->pipelines == 1 && !l->costs->late_sync && sync_of(l, slot) == PLAN_SYNC_EAGER &&
-           slot->part == PART_WHOLE && l->stages[slot->stage].part_count && syncs_now(l, state, slot);
+    const struct stage_costs *stage = &l->stages[slot->stage];
+    return (stage->group != NONE || stage->outer_group != NONE) && l->plan->pipelines == 1 && !l->costs->late_sync &&
+           sync_of(l, slot) == PLAN_SYNC_EAGER && slot->part == PART_WHOLE && stage->part_count && syncs_now(l, state, slot);
 }
 
 static uint32_t gradient_cost(struct lowering *l, uint32_t stage, double bytes)
@@ -32,18 +38,41 @@ static uint32_t gradient_cost(struct lowering *l, uint32_t stage, double bytes)
     return l->buckets[l->bucket_count - 1].cost;
 }
 
-void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes)
+/* All-reduces gradients that were scattered along the shard axes among those who hold the same shard; `bytes`: before they were. */
+static void add_outer_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes)
 {
-    uint32_t group = l->stages[stage].group;
-    state->owed[stage] = false;
-    state->sync[stage] = NONE;
-    if (group == NONE)
-        return;
+    state->owed_outer[stage] = false;
+    uint32_t cost = gradient_cost(l, stage, bytes / mesh_product(l->mesh, l->shard_axes));
+    uint32_t id = program_add_collective(l->builder, state->worker, l->stages[stage].outer_group, STAGESIM_ALL_REDUCE,
+                                         identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), cost);
+    program_add_wait(l->builder, state->worker, id, state->sync[stage] != NONE ? state->sync[stage] : state->last);
+    state->sync[stage] = l->released[state->worker][stage] = id;
+}
+
+static void add_inner_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes)
+{
     enum stagesim_collective collective = l->costs->sharding == STAGESIM_SHARD_NOTHING ? STAGESIM_ALL_REDUCE : STAGESIM_REDUCE_SCATTER;
-    struct stagesim_identity identity = identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration);
-    uint32_t id = program_add_collective(l->builder, state->worker, group, collective, identity, gradient_cost(l, stage, bytes));
+    uint32_t id = program_add_collective(l->builder, state->worker, l->stages[stage].group, collective,
+                                         identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), gradient_cost(l, stage, bytes));
     program_add_wait(l->builder, state->worker, id, state->last);
     state->sync[stage] = l->released[state->worker][stage] = id;
+    if (l->costs->blocking_scatter && l->shard_axes)
+        state->pending[state->pending_count++] = id;
+}
+
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes, bool complete)
+{
+    const struct stage_costs *costs = &l->stages[stage];
+    state->owed[stage] = false;
+    state->sync[stage] = NONE;
+    if (costs->group != NONE)
+        add_inner_sync(l, state, stage, iteration, bytes);
+    if (costs->outer_group == NONE || !complete)
+        return;
+    if (l->costs->late_replicas)
+        state->owed_outer[stage] = true;
+    else
+        add_outer_sync(l, state, stage, iteration, bytes);
 }
 
 /* Weights that replicas have updated in parts are put together before they are used again. */
@@ -85,18 +114,20 @@ static void add_optimizer(struct lowering *l, struct worker_state *state, uint32
         program_add_compute(l->builder, state->worker, identify_step(STAGESIM_OPTIMIZER, stage, iteration), l->stages[stage].optimizer);
     if (awaited != NONE)
         program_add_wait(l->builder, state->worker, id, awaited);
-    if (state->tensor != NONE)
-        program_add_wait(l->builder, state->worker, id, state->tensor);
-    state->tensor = NONE;
+    lowering_await_pending(l, state, id);
     l->released[state->worker][stage] = NONE; /* the compute stream's order says it */
     add_weight_gather(l, state, stage, iteration, id);
 }
 
 static void step(struct lowering *l, struct worker_state *state, uint32_t iteration)
 {
-    for (uint32_t i = 0; i < state->ready_count; i++)
-        if (state->owed[state->ready[i]])
-            lowering_add_sync(l, state, state->ready[i], iteration, at(l->costs->gradient, state->ready[i]));
+    for (uint32_t i = 0; i < state->ready_count; i++) {
+        uint32_t stage = state->ready[i];
+        if (state->owed[stage])
+            lowering_add_sync(l, state, stage, iteration, at(l->costs->gradient, stage), true);
+        if (state->owed_outer[stage])
+            add_outer_sync(l, state, stage, iteration, at(l->costs->gradient, stage));
+    }
     uint32_t norm = add_norm(l, state, iteration);
     for (uint32_t i = 0; i < state->ready_count; i++) {
         uint32_t stage = state->ready[i];
@@ -116,7 +147,7 @@ static void gradient_ready(struct lowering *l, struct worker_state *state, const
         state->owed[slot->stage] = !in_parts;
     }
     if (now && !in_parts)
-        lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), at(l->costs->gradient, slot->stage));
+        lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), at(l->costs->gradient, slot->stage), complete);
 }
 
 /* Stages that the worker holds a copy of but has no micro-batch for in the iteration (one of two directions stays empty when
@@ -135,7 +166,7 @@ static void ready_unused(const struct lowering *l, struct worker_state *state, u
 void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
     uint32_t iteration = slot->micro_batch / per_iteration(l);
-    bool completes = completes_gradient(slot), complete = completes && (is_last(l, state, slot) || l->plan->steps_each);
+    bool completes = completes_gradient(slot), complete = lowering_completes(l, state, slot);
     if (completes && (complete || l->costs->sharding >= STAGESIM_SHARD_GRADIENTS))
         gradient_ready(l, state, slot, complete);
     state->left[(size_t)iteration * l->plan->stages + slot->stage] -= completes;

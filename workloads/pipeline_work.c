@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/pipeline_lowering.h"
 
+#include <string.h>
+
 static uint32_t slot_cost(const struct lowering *l, const struct slot *slot)
 {
     const struct stage_costs *stage = &l->stages[slot->stage];
@@ -76,37 +78,86 @@ static void await_weights(const struct lowering *l, const struct worker_state *s
     }
 }
 
-/* A computation, after the communication of the one before. */
+/* A computation, after what is pending; what runs beside it is pending then. */
 static uint32_t add_compute(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, uint32_t cost)
 {
     uint32_t id = program_add_compute(l->builder, state->worker, identity, cost);
-    if (state->tensor != NONE)
-        program_add_wait(l->builder, state->worker, id, state->tensor);
-    state->tensor = NONE;
+    lowering_await_pending(l, state, id);
+    memcpy(state->pending, state->beside, state->beside_count * sizeof *state->beside);
+    state->pending_count = state->beside_count;
+    state->beside_count = 0;
     state->last = id;
     return id;
 }
 
-/* The communication along the tensor axis that a computation ends with; cost NONE: none. */
-static void add_tensor(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, uint32_t cost)
+/* A moment that others can wait for, or that waits for others. */
+static uint32_t add_mark(struct lowering *l, struct worker_state *state, struct stagesim_identity identity)
 {
-    uint32_t group = l->tensor_groups[state->worker];
-    if (cost == NONE || group == NONE)
-        return;
-    identity.kind = STAGESIM_TENSOR;
-    uint32_t id = program_add_collective(l->builder, state->worker, group, l->costs->tensor_collective, identity, cost);
-    program_add_wait(l->builder, state->worker, id, state->last);
-    state->last = state->tensor = id;
+    identity.kind = STAGESIM_OTHER;
+    return add_compute(l, state, identity, l->nothing_cost);
 }
 
-static uint32_t tensor_cost(const struct lowering *l, const struct slot *slot)
+/* The exchanges that a computation begins with; `opens`: it is the first of its slot. Returns the operation that messages of the slot come
+ * before, or NONE: the computation itself. */
+static uint32_t begin(struct lowering *l, struct worker_state *state, const struct exchange_list *list, struct stagesim_identity identity,
+                      unsigned n, bool opens)
+{
+    uint32_t first = lowering_add_exchanges(l, state, list, MOMENT(BEFORE), identity, n);
+    if (opens && first == NONE && lowering_has_exchanges(list, MOMENT(BESIDE)))
+        first = add_mark(l, state, identity);
+    lowering_add_beside(l, state, list, MOMENT(BESIDE), identity, n);
+    return first;
+}
+
+/* After a slot's newest operation: what others wait for is one operation. */
+static void settle(struct lowering *l, struct worker_state *state, struct stagesim_identity identity)
+{
+    bool more = state->pending_count > 1 || (state->pending_count && state->pending[0] != state->last);
+    if (more && l->plan->workers > 1)
+        add_mark(l, state, identity);
+}
+
+/* Costs of a slot or a part of it. */
+struct work {
+    uint32_t cost, rest; /* rest: the weight's gradient where exchanges run beside it, which is then not in `cost`; otherwise NONE */
+    const struct exchange_list *exchanges;
+    unsigned n; /* micro-batches as one; 0: a half */
+};
+
+/* A computation and its exchanges; `first` (if not NULL) becomes the operation that it begins with. Returns the computation. */
+static uint32_t add_work(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, struct work work,
+                         uint32_t *first)
+{
+    static const struct exchange_list none;
+    const struct exchange_list *list = work.exchanges ? work.exchanges : &none;
+    uint32_t begun = begin(l, state, list, identity, work.n, first != NULL);
+    uint32_t id = add_compute(l, state, identity, work.cost);
+    if (first)
+        *first = begun == NONE ? id : begun;
+    if (work.rest != NONE) {
+        struct stagesim_identity rest = identity;
+        rest.kind = STAGESIM_WEIGHT;
+        lowering_add_beside(l, state, list, MOMENT(BESIDE_WEIGHT), identity, work.n);
+        add_compute(l, state, rest, work.rest);
+    }
+    lowering_add_exchanges(l, state, list, MOMENT(AFTER) | (work.rest == NONE ? MOMENT(BESIDE_WEIGHT) : 0), identity, work.n);
+    return id;
+}
+
+/* Costs of a whole slot. */
+static struct work work_of(const struct lowering *l, const struct slot *slot)
 {
     const struct stage_costs *stage = &l->stages[slot->stage];
-    if (slot->kind == SLOT_FORWARD)
-        return stage->forward_tensor[1];
+    struct work work = {.cost = slot_cost(l, slot), .rest = NONE, .n = slot->part == PART_WHOLE};
     if (slot->kind == SLOT_WEIGHT)
-        return NONE;
-    return slot->part == PART_WHOLE ? stage->backward_tensor : stage->half_tensor;
+        return work;
+    work.exchanges = slot->kind == SLOT_FORWARD ? &stage->forward_exchanges : &stage->backward_exchanges;
+    if (slot->kind == SLOT_BACKWARD && slot->part == PART_WHOLE && !slot->split &&
+        lowering_has_exchanges(work.exchanges, MOMENT(BESIDE_WEIGHT))) {
+        work.cost = stage->input;
+        work.rest = stage->weight;
+    }
+    return work;
 }
 
 /* A slot and the one joined to it, as one computation. */
@@ -118,6 +169,8 @@ static void add_pair(struct lowering *l, struct worker_state *state, const struc
     enum stagesim_kind kind = forwards ? STAGESIM_FORWARD : STAGESIM_BLOCK;
     uint32_t cost = forwards ? l->stages[first->stage].forward[2] : block_cost(l, forward, backward);
     const struct slot *other = forwards ? second : backward;
+    const struct exchange_list *one = &l->stages[first->stage].forward_exchanges, *two = &l->stages[backward->stage].backward_exchanges;
+    unsigned moments = MOMENT(BEFORE) | MOMENT(BESIDE) | MOMENT(AFTER) | MOMENT(BESIDE_WEIGHT);
     uint32_t id = add_compute(l, state, identify(l, forward, kind), cost);
     /* Two forwards as one are wholly in the operation's own cost; what they add is no more. */
     struct block block = {.kind = (uint8_t)slot_work(other),
@@ -127,9 +180,10 @@ static void add_pair(struct lowering *l, struct worker_state *state, const struc
                           .micro_batch = other->micro_batch % per_iteration(l),
                           .cost = forwards ? l->nothing_cost : l->stages[other->stage].released[other->split]};
     program_add_block(l->builder, state->worker, block);
-    add_tensor(l, state, identify(l, forward, kind), forwards ? l->stages[first->stage].forward_tensor[2] : tensor_cost(l, first));
+    lowering_add_exchanges(l, state, forwards ? one : &l->stages[forward->stage].forward_exchanges, moments, identify(l, forward, kind),
+                           forwards ? 2 : 1);
     if (!forwards)
-        add_tensor(l, state, identify(l, forward, kind), tensor_cost(l, second));
+        lowering_add_exchanges(l, state, two, moments, identify(l, forward, kind), 1);
     remember(l, first, id, state->last);
     remember(l, second, id, state->last);
 }
@@ -153,9 +207,10 @@ static void add_move(struct lowering *l, struct worker_state *state, const struc
 static void add_whole(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
-    uint32_t id = add_compute(l, state, identity, slot_cost(l, slot));
-    add_tensor(l, state, identity, tensor_cost(l, slot));
-    remember(l, slot, id, state->last);
+    uint32_t first;
+    add_work(l, state, identity, work_of(l, slot), &first);
+    settle(l, state, identity);
+    remember(l, slot, first, state->last);
 }
 
 /* ---- in parts ---- */
@@ -169,18 +224,24 @@ static uint32_t add_gather(struct lowering *l, struct worker_state *state, struc
         return NONE;
     identity.kind = STAGESIM_PARAMETER_GATHER;
     uint32_t id = program_add_collective(l->builder, state->worker, stage->gather_group, STAGESIM_ALL_GATHER, identity, cost);
-    uint32_t awaited = l->costs->late_sync ? state->last : state->boundary;
+    uint32_t awaited = l->costs->late_sync || l->costs->late_gather ? state->last : state->boundary;
     if (awaited != NONE)
         program_add_wait(l->builder, state->worker, id, awaited);
     state->boundary = state->last;
     return id;
 }
 
-static uint32_t part_cost(const struct part_costs *part, const struct slot *slot)
+static struct work part_work(const struct part_costs *part, const struct slot *slot)
 {
     if (slot->kind == SLOT_FORWARD)
-        return part->forward;
-    return slot->kind == SLOT_WEIGHT ? part->weight : slot->split ? part->input : part->backward;
+        return (struct work){part->forward, NONE, &part->forward_exchanges, 1};
+    if (slot->kind == SLOT_WEIGHT)
+        return (struct work){part->weight, NONE, NULL, 1};
+    if (slot->split)
+        return (struct work){part->input, NONE, &part->backward_exchanges, 1};
+    if (lowering_has_exchanges(&part->backward_exchanges, MOMENT(BESIDE_WEIGHT)))
+        return (struct work){part->input, part->weight, &part->backward_exchanges, 1};
+    return (struct work){part->backward, NONE, &part->backward_exchanges, 1};
 }
 
 /* Whether a part is of another layer than the one at `next`, which may lie outside of the stage (also by wrapping). */
@@ -199,35 +260,32 @@ static bool ends_layer(const struct stage_costs *stage, const struct slot *slot,
     return changes_layer(stage, index, slot->kind == SLOT_FORWARD ? index + 1 : index - 1);
 }
 
-/* One part of a slot; returns its computation. */
-static uint32_t add_part(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index)
+/* One part of a slot; `first` as in add_work. */
+static void add_part(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index, uint32_t *first)
 {
     const struct part_costs *part = &l->stages[slot->stage].parts[index];
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
     uint32_t gather = begins_layer(&l->stages[slot->stage], slot, index) ? add_gather(l, state, identity, part->gather) : NONE;
-    uint32_t id = add_compute(l, state, identity, part_cost(part, slot));
+    uint32_t id = add_work(l, state, identity, part_work(part, slot), first);
     if (gather != NONE)
         program_add_wait(l->builder, state->worker, id, gather);
-    if (slot->kind != SLOT_WEIGHT)
-        add_tensor(l, state, identity, slot->kind == SLOT_FORWARD ? part->forward_tensor : part->backward_tensor);
-    return id;
 }
 
 /* All parts of a slot in order, gradients synchronised as buckets fill. */
 static void add_in_parts(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
     uint32_t count = l->stages[slot->stage].part_count, first = NONE;
-    bool syncs = completes_gradient(slot) && lowering_syncs_parts(l, state, slot);
+    bool syncs = completes_gradient(slot) && lowering_syncs_parts(l, state, slot), complete = lowering_completes(l, state, slot);
     for (uint32_t step = 0; step < count; step++) {
         uint32_t index = slot->kind == SLOT_FORWARD ? step : count - 1 - step;
-        uint32_t id = add_part(l, state, slot, index);
-        first = step ? first : id;
+        add_part(l, state, slot, index, step ? NULL : &first);
         state->bucket += syncs ? l->stages[slot->stage].parts[index].gradient : 0;
         if (syncs && ends_layer(&l->stages[slot->stage], slot, index) && (state->bucket >= l->costs->bucket || step + 1 == count)) {
-            lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), state->bucket);
+            lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), state->bucket, complete);
             state->bucket = 0;
         }
     }
+    settle(l, state, identify(l, slot, slot_work(slot)));
     remember(l, slot, first, state->last);
 }
 

@@ -25,16 +25,24 @@ static double block_parameters(const struct transformer_job *j, enum transformer
     }
 }
 
+/* A block's exchange along the tensor axis behind its computation. */
+static struct stagesim_exchange tensor_exchange(const struct transformer_job *j, const struct transformer_exchange *exchange)
+{
+    /* An all-gather and a reduce-scatter move as much as one all-reduce of the same buffer. */
+    double buffers = (j->layout.sequence_parallel ? 2 : 1) * exchange->buffers + exchange->gathers;
+    return (struct stagesim_exchange){.collective = j->layout.sequence_parallel ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
+                                      .kind = STAGESIM_TENSOR,
+                                      .axes = "tensor",
+                                      .bytes = buffers * exchange->bytes,
+                                      .buffers = buffers};
+}
+
 static void set_exchange(const struct transformer_job *j, enum transformer_block block, struct stagesim_part *part)
 {
     struct transformer_exchange forward = transformer_exchange_forward(&j->model, &j->layout, block);
     struct transformer_exchange backward = transformer_exchange_backward(&j->model, &j->layout, block);
-    /* An all-gather and a reduce-scatter move as much as one all-reduce of the same buffer. */
-    double halves = j->layout.sequence_parallel ? 2 : 1;
-    part->forward_buffers = halves * forward.buffers + forward.gathers;
-    part->forward_tensor = part->forward_buffers * forward.bytes;
-    part->backward_buffers = halves * backward.buffers + backward.gathers;
-    part->backward_tensor = part->backward_buffers * backward.bytes;
+    part->forward_exchanges.items[0] = tensor_exchange(j, &forward);
+    part->backward_exchanges.items[0] = tensor_exchange(j, &backward);
 }
 
 /* Times from the user's profile; a kind that was not measured takes the layers' time by its share of the flop. */
@@ -161,10 +169,6 @@ enum {
     FORWARD_FLOPS,
     BACKWARD_FLOPS,
     WEIGHT_FLOPS,
-    FORWARD_TENSOR,
-    BACKWARD_TENSOR,
-    FORWARD_BUFFERS,
-    BACKWARD_BUFFERS,
     GRADIENT,
     OPTIMIZER,
     MESSAGE,
@@ -191,75 +195,54 @@ double transformer_stage_parameters(const struct transformer_job *j, uint32_t st
     return sum + (stage + 1 == j->stages ? block_parameters(j, BLOCK_OUTPUT) : 0);
 }
 
-static struct stagesim_part merge(const struct stagesim_part *a, const struct stagesim_part *b)
-{
-    return (struct stagesim_part){.layer = a->layer,
-                                  .forward = a->forward + b->forward,
-                                  .backward = a->backward + b->backward,
-                                  .weight = a->weight + b->weight,
-                                  .forward_flops = a->forward_flops + b->forward_flops,
-                                  .backward_flops = a->backward_flops + b->backward_flops,
-                                  .weight_flops = a->weight_flops + b->weight_flops,
-                                  .forward_tensor = a->forward_tensor + b->forward_tensor,
-                                  .backward_tensor = a->backward_tensor + b->backward_tensor,
-                                  .forward_buffers = a->forward_buffers + b->forward_buffers,
-                                  .backward_buffers = a->backward_buffers + b->backward_buffers,
-                                  .gradient = a->gradient + b->gradient};
-}
-
 /* An activation between layers, whole. */
 static double message_bytes(const struct transformer_job *j)
 {
     return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (double)j->model.hidden;
 }
 
-/* Blocks at granularity `layer`, otherwise whole layers; input and output are parts of their own. */
+/* What comes in parts is gathered before it is used. */
+static void gather_message(const struct transformer_job *j, struct stagesim_part *first)
+{
+    unsigned count = 0;
+    while (first->forward_exchanges.items[count].bytes > 0)
+        count++;
+    first->forward_exchanges.items[count] = (struct stagesim_exchange){
+        STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_BEFORE, "tensor", .bytes = message_bytes(j), .buffers = 1};
+}
+
+/* Input and output are parts of their own, a layer is two. */
 static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
 {
     const struct transformer_job *j = s->j;
-    bool fine = j->parameters->granularity == GRANULARITY_LAYER;
     struct stagesim_part *parts = calloc(2 * (size_t)j->layers[stage] + 2, sizeof *parts);
     uint32_t count = 0;
     if (stage == 0)
         parts[count++] = transformer_part(j, BLOCK_INPUT, STAGESIM_NONE);
     for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
         parts[count++] = transformer_part(j, BLOCK_ATTENTION, layer);
-        struct stagesim_part ffn = transformer_part(j, BLOCK_FFN, layer);
-        if (fine)
-            parts[count++] = ffn;
-        else
-            parts[count - 1] = merge(&parts[count - 1], &ffn);
+        parts[count++] = transformer_part(j, BLOCK_FFN, layer);
     }
     if (stage + 1 == j->stages)
         parts[count++] = transformer_part(j, BLOCK_OUTPUT, STAGESIM_NONE);
-    if (stage > 0 && j->layout.tensor > 1 && j->parameters->scatter_gather && !j->layout.sequence_parallel) {
-        parts[0].forward_tensor += message_bytes(j); /* what comes in parts is gathered before it is used */
-        parts[0].forward_buffers += 1;
-    }
+    if (stage > 0 && j->layout.tensor > 1 && j->parameters->scatter_gather && !j->layout.sequence_parallel)
+        gather_message(j, &parts[0]);
     s->parts[stage] = parts;
     s->part_counts[stage] = count;
 }
 
 static void add_up(struct stages *s, uint32_t stage)
 {
-    struct stagesim_part sum = {0};
-    for (uint32_t i = 0; i < s->part_counts[stage]; i++)
-        sum = merge(&sum, &s->parts[stage][i]);
-    const double values[] = {
-        [FORWARD] = sum.forward,
-        [BACKWARD] = sum.backward,
-        [WEIGHT] = sum.weight,
-        [FORWARD_FLOPS] = sum.forward_flops,
-        [BACKWARD_FLOPS] = sum.backward_flops,
-        [WEIGHT_FLOPS] = sum.weight_flops,
-        [FORWARD_TENSOR] = sum.forward_tensor,
-        [BACKWARD_TENSOR] = sum.backward_tensor,
-        [FORWARD_BUFFERS] = sum.forward_buffers,
-        [BACKWARD_BUFFERS] = sum.backward_buffers,
-        [GRADIENT] = sum.gradient,
-    };
-    for (unsigned i = 0; i <= GRADIENT; i++)
-        s->arrays[i][stage] = values[i];
+    for (uint32_t i = 0; i < s->part_counts[stage]; i++) {
+        const struct stagesim_part *part = &s->parts[stage][i];
+        s->arrays[FORWARD][stage] += part->forward;
+        s->arrays[BACKWARD][stage] += part->backward;
+        s->arrays[WEIGHT][stage] += part->weight;
+        s->arrays[FORWARD_FLOPS][stage] += part->forward_flops;
+        s->arrays[BACKWARD_FLOPS][stage] += part->backward_flops;
+        s->arrays[WEIGHT_FLOPS][stage] += part->weight_flops;
+        s->arrays[GRADIENT][stage] += part->gradient;
+    }
 }
 
 /* Profiles may have measured activations; otherwise the formulas say. */
@@ -339,11 +322,6 @@ bool transformer_lower(const struct transformer_job *j)
         .activation = s.arrays[ACTIVATION],
         .parameter = s.arrays[PARAMETER],
         .optimizer_state = s.arrays[STATE],
-        .forward_tensor = s.arrays[FORWARD_TENSOR],
-        .backward_tensor = s.arrays[BACKWARD_TENSOR],
-        .forward_buffers = s.arrays[FORWARD_BUFFERS],
-        .backward_buffers = s.arrays[BACKWARD_BUFFERS],
-        .tensor_collective = j->layout.sequence_parallel ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
         .parts = (const struct stagesim_part *const *)s.parts,
         .part_counts = s.part_counts,
         .fine = p->granularity == GRANULARITY_LAYER,

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define STAGESIM_WORKLOAD_ABI 1u
+#define STAGESIM_WORKLOAD_ABI 2u
 
 /* ---- the section of the scenario that a workload reads ---- */
 
@@ -154,14 +154,42 @@ enum stagesim_sharding {
     STAGESIM_SHARD_PARAMETERS, /* 3: also an all-gather of weights before every forward and backward, none after the optimizer */
 };
 
+/* When a part's exchange runs, relative to the part's computation. What comes next waits for all of them. */
+enum stagesim_moment {
+    STAGESIM_AFTER,         /* behind the computation and what runs beside it */
+    STAGESIM_BEFORE,        /* ahead of the computation, behind all that came before */
+    STAGESIM_BESIDE,        /* starts when the computation could */
+    STAGESIM_BESIDE_WEIGHT, /* of a backward: starts with the input's gradient complete, while the weight's is computed; AFTER where a
+                               schedule splits its backwards */
+};
+
+/* A collective among ranks that share a part's work: those along `axes`, comma-separated names of replicated mesh axes as for `group`. With
+ * one rank along them nothing is exchanged. Exchanges of moments AFTER and BEFORE run one after the other in their order, others together.
+ */
+struct stagesim_exchange {
+    enum stagesim_collective collective;
+    enum stagesim_kind kind;
+    enum stagesim_moment moment;
+    const char *axes;
+    double bytes;   /* of all buffers together, with nccl-tests' meaning; 0: nothing to exchange */
+    double buffers; /* of equal size, moved one after the other; 0 means 1 */
+};
+
+enum { STAGESIM_EXCHANGES_MAX = 8 };
+
+/* Exchanges of a part in one direction, in order; entries behind the first without bytes are not read. */
+struct stagesim_exchanges {
+    struct stagesim_exchange items[STAGESIM_EXCHANGES_MAX];
+};
+
 /* A part of a stage: a layer or a block of one. Parts run one after the other, in a backward in reverse. Meanings are those
  * of the arrays of struct stagesim_pipeline. */
 struct stagesim_part {
     uint32_t layer; /* STAGESIM_NONE: none */
     double forward, backward, weight;
     double forward_flops, backward_flops, weight_flops;
-    double forward_tensor, backward_tensor, forward_buffers, backward_buffers;
     double gradient;
+    struct stagesim_exchanges forward_exchanges, backward_exchanges;
 };
 
 /* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first; an array that
@@ -179,13 +207,9 @@ struct stagesim_pipeline {
     const double *weight_activation; /* the part of `activation` that W still needs after B; NULL: half of it */
     const double *parameter;         /* bytes of one copy of the stage's weights */
     const double *optimizer_state;
-    /* Tensor-parallel communication after a stage's forward and backward of one micro-batch, along the axis `tensor`: the
-     * stage's message and the worker's next computation wait for it. */
-    const double *forward_tensor, *backward_tensor;   /* bytes of all buffers together, with nccl-tests' meaning */
-    const double *forward_buffers, *backward_buffers; /* buffers, moved one after the other */
-    enum stagesim_collective tensor_collective;
     /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. A backward that completes a
-     * gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it. */
+     * gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it. A slot that is not cut
+     * has the exchanges of all its parts: those of one kind, moment, collective and axes as one, with the latencies of all. */
     const struct stagesim_part *const *parts;
     const uint32_t *part_counts;
     bool fine;      /* every forward and backward (but halves and blocks) is cut into its parts */
@@ -196,6 +220,12 @@ struct stagesim_pipeline {
     const double *gathered; /* bytes of a stage's weights as they are gathered; NULL: `parameter` */
     /* What ranks hold where it differs: bytes of gradients and of buffers per stage; NULL: `gradient`, and none. */
     const double *gradient_memory, *buffers;
+    /* Axes (a list as for `group`) whose ranks hold the same weights; NULL: "data". With shard_axes what `sharding` says is divided along
+     * those alone, and gradients are, once reduced and scattered there, all-reduced along sync_axes; NULL: divided along sync_axes. */
+    const char *sync_axes, *shard_axes;
+    bool late_gather;      /* weights are gathered when the layer before has ended, not while it runs */
+    bool blocking_scatter; /* with shard_axes: what follows a layer's backward waits until its gradients are scattered */
+    bool late_replicas;    /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
 };
 
 struct stagesim_api {

@@ -369,8 +369,8 @@ static void check_bytes(const struct collective_algorithm *algorithm, const stru
         sum += steps_bytes(&steps, &steps.transfers[i], 1);
         sent[steps.transfers[i].from] += steps_bytes(&steps, &steps.transfers[i], 1);
     }
-    cr_assert(fabs(sum - flows.total) <= 1e-9 * sum, "%s %s, %u ranks: %g, %g", algorithm->name, collective_name(kind),
-              shape->ranks, sum, flows.total);
+    cr_assert(fabs(sum - flows.total) <= 1e-9 * sum, "%s %s, %u ranks: %g, %g", algorithm->name, collective_name(kind), shape->ranks, sum,
+              flows.total);
     for (size_t i = 0; i < flows.count; i++)
         sent[collective_flow_at(&flows, i).from] -= collective_flow_at(&flows, i).share;
     for (uint32_t rank = 0; rank < shape->ranks; rank++)
