@@ -158,6 +158,9 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
             job->scenario->schedule_name);
         return false;
     }
+    if (!job_expect(job, pipeline_exchanges_fit(costs), "a stage has more than %d different exchanges in one direction",
+                    (int)STAGESIM_EXCHANGES_MAX))
+        return false;
     copy_staleness(job);
     bool crosses = job->plan->iterations > 1;
     struct pipeline_request request = {.plan = job->plan, .costs = costs, .repetitions = crosses ? 1 : job->scenario->iterations};

@@ -15,6 +15,9 @@ struct pipeline_request {
                              spells out several */
 };
 
+/* Whether the exchanges of every stage's parts are at most STAGESIM_EXCHANGES_MAX in each direction. */
+bool pipeline_exchanges_fit(const struct stagesim_pipeline *costs);
+
 /* Adds everything to the builder. Position w of the builder's mesh is pipeline worker w. */
 void pipeline_lower(const struct pipeline_request *request, const struct mesh *mesh, struct program_builder *builder);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/pipeline_lowering.h"
 
-#include <string.h>
-
 /* The small all-reduce over all workers before a blocking optimizer step: a gradient norm. */
 static const double norm_bytes = 8;
 

@@ -28,6 +28,19 @@ bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stage
     return true;
 }
 
+bool pipeline_exchanges_fit(const struct stagesim_pipeline *costs)
+{
+    bool fit = true;
+    for (uint32_t stage = 0; costs->parts && stage < costs->stages; stage++) {
+        struct stagesim_exchanges forward = {0}, backward = {0};
+        for (uint32_t i = 0; i < costs->part_counts[stage]; i++) {
+            fit &= lowering_merge_exchanges(&forward, &costs->parts[stage][i].forward_exchanges);
+            fit &= lowering_merge_exchanges(&backward, &costs->parts[stage][i].backward_exchanges);
+        }
+    }
+    return fit;
+}
+
 void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges, struct exchange_list *out)
 {
     out->count = 0;

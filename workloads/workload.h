@@ -175,7 +175,8 @@ struct stagesim_exchange {
     double buffers; /* of equal size, moved one after the other; 0 means 1 */
 };
 
-enum { STAGESIM_EXCHANGES_MAX = 8 };
+/* Of a part in one direction; and of a stage in one direction, those that become one counted once. */
+enum { STAGESIM_EXCHANGES_MAX = 12 };
 
 /* Exchanges of a part in one direction, in order; entries behind the first without bytes are not read. */
 struct stagesim_exchanges {
