@@ -260,6 +260,9 @@ static void describe_job(struct transformer_job *j)
                                             .flash = p->attention == ATTENTION_FLASH,
                                             .element_bytes = element,
                                             .gradient_bytes = p->gradients ? element : 4,
+                                            .context = 1,
+                                            .expert = 1,
+                                            .padding = 1,
                                             .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
 }
@@ -269,7 +272,7 @@ static void declare(const struct transformer_job *j)
     double samples = j->layout.samples * j->api->micro_batches(j->job) * j->data, layers = (double)j->model.layers;
     double model = samples * transformer_flops(&j->model), again = 0;
     if (j->layout.recompute == TRANSFORMER_FULL)
-        again = layers * transformer_layer_flops(&j->model);
+        again = transformer_layers_flops(&j->model);
     else if (j->layout.recompute == TRANSFORMER_SELECTIVE)
         again = layers * transformer_selective_flops(&j->model);
     struct stagesim_figures figures = {.size = sizeof figures,

@@ -3,7 +3,7 @@
 
 static double rows(const struct transformer_model *m, const struct transformer_layout *l)
 {
-    return l->samples * (double)m->sequence;
+    return l->samples * (double)m->sequence / l->context;
 }
 
 /* By what activations between blocks are divided. */

@@ -11,6 +11,9 @@ enum transformer_recompute { TRANSFORMER_KEEP, TRANSFORMER_SELECTIVE, TRANSFORME
 struct transformer_layout {
     double samples;         /* of a micro-batch */
     double tensor;          /* ranks that share each layer */
+    double context;         /* ranks that share each sequence */
+    double expert;          /* ranks that share the experts of a layer */
+    double padding;         /* a rank computes and sends so many times the tokens that its experts get on average */
     bool sequence_parallel; /* normalisations and residuals are divided by `tensor`, too */
     bool flash;             /* attention as one operator that never stores its scores */
     double element_bytes;   /* of an activation or weight */
@@ -18,8 +21,23 @@ struct transformer_layout {
     enum transformer_recompute recompute;
 };
 
-/* Parts of the model that run one after the other: a layer is an attention block and a feed-forward block. */
-enum transformer_block { BLOCK_INPUT, BLOCK_ATTENTION, BLOCK_FFN, BLOCK_OUTPUT, TRANSFORMER_BLOCKS };
+/* Parts of the model that run one after the other. A layer is an attention block and a feed-forward block; where a sequence is shared, the
+ * former is its projections, the products over scores and what joins them to the rest; with experts the latter is the router, experts that all
+ * tokens share, those that tokens are sent to, and the sum of what comes back. */
+enum transformer_block {
+    BLOCK_INPUT,
+    BLOCK_ATTENTION,
+    BLOCK_FFN,
+    BLOCK_OUTPUT,
+    BLOCK_PROJECTIONS,
+    BLOCK_CORE,
+    BLOCK_JOIN,
+    BLOCK_ROUTER,
+    BLOCK_SHARED,
+    BLOCK_EXPERTS,
+    BLOCK_COMBINE,
+    TRANSFORMER_BLOCKS
+};
 
 struct transformer_operator {
     const char *name;

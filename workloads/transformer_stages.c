@@ -16,12 +16,10 @@ static double block_parameters(const struct transformer_job *j, enum transformer
         return transformer_vocabulary_matrix(m) / t + transformer_input_rest(m);
     case BLOCK_OUTPUT: /* a tied matrix is held by the first stage, and by the last one if that is another */
         return (m->tied && j->stages == 1 ? 0 : transformer_vocabulary_matrix(m) / t) + transformer_output_rest(m);
-    default: { /* of a layer's parameters a block has the part of its matrices' flop */
-        double attention = transformer_layer_flops(m) - transformer_attention_flops(m);
-        double ffn = 2 * (double)m->sequence * (m->gated ? 3 : 2) * (double)m->hidden * (double)m->ffn;
-        double part = block == BLOCK_FFN ? ffn / attention : 1 - ffn / attention;
-        return part * (transformer_layer_divided(m) / t + transformer_layer_whole(m));
-    }
+    case BLOCK_ATTENTION:
+        return transformer_attention_divided(m) / t + transformer_attention_whole(m);
+    default:
+        return transformer_ffn_divided(m) / t + transformer_ffn_whole(m);
     }
 }
 

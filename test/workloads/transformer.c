@@ -91,7 +91,7 @@ static const struct transformer_model gpt = {.layers = 96,
 
 static struct transformer_layout layout_of(double samples, double tensor, bool sequence, bool flash, enum transformer_recompute recompute)
 {
-    return (struct transformer_layout){samples, tensor, sequence, flash, 2, 4, recompute};
+    return (struct transformer_layout){samples, tensor, 1, 1, 1, sequence, flash, 2, 4, recompute};
 }
 
 Test(transformer, model_flops)
