@@ -8,14 +8,14 @@
 
 /* Sizes that all operators derive from: elements unless said otherwise. */
 struct operator_shape {
-    double rows;     /* tokens of the micro-batch on this rank */
-    double sequence; /* tokens whose keys and values it meets */
-    double hidden;   /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
+    double rows;                     /* tokens of the micro-batch on this rank */
+    double sequence;                 /* tokens whose keys and values it meets */
+    double hidden;                   /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
     double query, key_value, output; /* columns of this rank's heads: queries, keys and values, what the attention gives */
-    double ffn;        /* columns of this rank's feed-forward block */
-    double scores;     /* rows x sequence per head of this rank */
-    double vocabulary; /* columns of this rank's part of the vocabulary */
-    double h, element, mask; /* bytes of an element, and of a dropout mask's (0: no dropout) */
+    double ffn;                      /* columns of this rank's feed-forward block */
+    double scores;                   /* rows x sequence per head of this rank */
+    double vocabulary;               /* columns of this rank's part of the vocabulary */
+    double h, element, mask;         /* bytes of an element, and of a dropout mask's (0: no dropout) */
 };
 
 struct operator_shape operator_shape_of(const struct transformer_model *model, const struct transformer_layout *layout);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of a layer with experts: a router sends each token to top_k of them (Shazeer et al. 2017, arXiv 1701.06538), whose products run as one
- * grouped operator over all experts of the rank. Under sequence parallelism a tensor-parallel rank routes its own part of the tokens. */
+/* Blocks of a layer with experts: a router sends each token to top_k of them (Shazeer et al. 2017, arXiv 1701.06538), whose products run as
+ * one grouped operator over all experts of the rank. Under sequence parallelism a tensor-parallel rank routes its own part of the tokens.
+ */
 #include "workloads/operator_list.h"
 
 static double inputs(const struct transformer_model *m)

@@ -26,8 +26,8 @@ struct transformer_model {
 
 extern const char *const transformer_norm_names[];
 
-/* Fills kv_heads, head_size, ffn, top_k, expert_ffn, value_size and expert groups where they are 0: heads, hidden / heads, 4 hidden, 1, ffn,
- * head_size, one of one. */
+/* Fills kv_heads, head_size, ffn, top_k, expert_ffn, value_size and expert groups where they are 0: heads, hidden / heads, 4 hidden, 1,
+ * ffn, head_size, one of one. */
 void transformer_model_complete(struct transformer_model *model);
 
 /* Whether a layer has experts. */

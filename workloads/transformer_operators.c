@@ -6,8 +6,11 @@ struct operator_shape operator_shape_of(const struct transformer_model *m, const
 {
     double s = (double)m->sequence, t = l->tensor;
     struct transformer_widths widths = transformer_widths_of(m);
-    struct operator_shape shape = {
-        .rows = l->samples * s / l->context, .sequence = l->samples * s, .h = (double)m->hidden, .element = l->element_bytes, .mask = m->dropout};
+    struct operator_shape shape = {.rows = l->samples * s / l->context,
+                                   .sequence = l->samples * s,
+                                   .h = (double)m->hidden,
+                                   .element = l->element_bytes,
+                                   .mask = m->dropout};
     shape.hidden = shape.rows * shape.h / (l->sequence_parallel ? t : 1);
     shape.query = widths.query / t;
     shape.key_value = (widths.key + widths.value) / t;
@@ -64,8 +67,8 @@ static void add_scores_product(struct transformer_operators *out, const struct t
 }
 
 /* Attention in one operator: so many products with keys and with values, of which a causal mask leaves half. */
-static void add_flash(struct transformer_operators *out, const struct transformer_model *m, const struct operator_shape *s, const char *name,
-                      double with_keys, double with_values, double passes)
+static void add_flash(struct transformer_operators *out, const struct transformer_model *m, const struct operator_shape *s,
+                      const char *name, double with_keys, double with_values, double passes)
 {
     double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
     double flops = 2 * s->scores * width * (m->causal ? 0.5 : 1);

@@ -22,8 +22,8 @@ struct transformer_layout {
 };
 
 /* Parts of the model that run one after the other. A layer is an attention block and a feed-forward block; where a sequence is shared, the
- * former is its projections, the products over scores and what joins them to the rest; with experts the latter is the router, experts that all
- * tokens share, those that tokens are sent to, and the sum of what comes back. */
+ * former is its projections, the products over scores and what joins them to the rest; with experts the latter is the router, experts that
+ * all tokens share, those that tokens are sent to, and the sum of what comes back. */
 enum transformer_block {
     BLOCK_INPUT,
     BLOCK_ATTENTION,

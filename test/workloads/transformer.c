@@ -39,8 +39,9 @@ Test(transformer, parameters_published_to_the_unit)
         const char *name;
         double parameters;
     } published[] = {
-        {"bert-48", 669790012},    {"gpt2-64", 1389327360},     {"llama2-7b", 6738415616},     {"llama2-70b", 68976648192},
-        {"llama3-8b", 8030261248}, {"llama3-70b", 70553706496}, {"llama3-405b", 405853388800}, {"gpt3-175b", 174604259328},
+        {"bert-48", 669790012},        {"gpt2-64", 1389327360},       {"llama2-7b", 6738415616},     {"llama2-70b", 68976648192},
+        {"llama3-8b", 8030261248},     {"llama3-70b", 70553706496},   {"llama3-405b", 405853388800}, {"gpt3-175b", 174604259328},
+        {"mixtral-8x7b", 46702792704}, {"deepseek-v3", 671026419200},
     };
     struct arena *arena = arena_create();
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
@@ -48,6 +49,9 @@ Test(transformer, parameters_published_to_the_unit)
         cr_assert_eq(transformer_parameters(&model), published[i].parameters, "%s: %.0f", published[i].name,
                      transformer_parameters(&model));
         cr_assert(!model.parameters || (double)model.parameters == published[i].parameters, "%s", published[i].name);
+        double active = transformer_active_parameters(&model);
+        cr_assert(model.experts || active == published[i].parameters, "%s", published[i].name);
+        cr_assert(!model.active_parameters || (double)model.active_parameters == active, "%s: %.0f", published[i].name, active);
     }
     arena_destroy(arena);
 }
@@ -110,7 +114,7 @@ Test(transformer, operators_add_up_to_the_model)
     for (int recompute = TRANSFORMER_KEEP; recompute <= TRANSFORMER_FULL; recompute++) {
         struct transformer_layout layout = layout_of(4, 8, true, false, (enum transformer_recompute)recompute);
         double sum = 0, weights = 0;
-        for (int block = BLOCK_INPUT; block < TRANSFORMER_BLOCKS; block++) {
+        for (int block = BLOCK_INPUT; block <= BLOCK_OUTPUT; block++) {
             struct transformer_operators forward, backward;
             bool layer = block == BLOCK_ATTENTION || block == BLOCK_FFN;
             transformer_forward(&gpt, &layout, (enum transformer_block)block, &forward);
@@ -124,6 +128,42 @@ Test(transformer, operators_add_up_to_the_model)
         expect(8 * sum, 4 * (transformer_flops(&gpt) + again), "all operators");
         expect(8 * weights, 4 * 2048.0 * (96 * 24 * 12288.0 * 12288 + 2 * 12288.0 * 51200), "weight gradients");
     }
+}
+
+/* Flop of one block's forward and backward on a rank. */
+static double block_flops(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block)
+{
+    struct transformer_operators forward, backward;
+    transformer_forward(model, layout, block, &forward);
+    transformer_backward(model, layout, block, &backward);
+    return transformer_operators_flops(&forward, false) + transformer_operators_flops(&backward, false);
+}
+
+/* Blocks of a layer with experts, latent attention and a shared sequence add up to the formula, which counts attention in full. */
+Test(transformer, operators_of_experts_add_up_to_the_model)
+{
+    static const char *const names[] = {"mixtral-8x7b", "deepseek-v3"};
+    struct arena *arena = arena_create();
+    for (size_t i = 0; i < 2; i++) {
+        struct transformer_model model = load_model(names[i], arena);
+        struct transformer_layout layout = layout_of(2, 4, true, false, TRANSFORMER_KEEP);
+        layout.context = 8;
+        layout.expert = 4;
+        double attention = block_flops(&model, &layout, BLOCK_ATTENTION), parts = 0, experts = 0;
+        for (int block = BLOCK_PROJECTIONS; block <= BLOCK_JOIN; block++)
+            parts += block_flops(&model, &layout, (enum transformer_block)block);
+        expect(parts, attention, "parts of the attention");
+        for (int block = BLOCK_ROUTER; block <= BLOCK_COMBINE; block++)
+            experts += block_flops(&model, &layout, (enum transformer_block)block);
+        double dense = (double)model.dense_layers * block_flops(&model, &layout, BLOCK_FFN);
+        double sum = (double)model.layers * attention + dense + (double)transformer_expert_layers(&model, model.layers) * experts +
+                     block_flops(&model, &layout, BLOCK_OUTPUT);
+        /* The narrow projections of latent attention run on all four tensor-parallel ranks. */
+        double narrow = (double)(model.kv_rank ? model.query_rank + model.kv_rank + model.rope_size : 0);
+        double again = 3 * 2.0 * 4096 * 7168 * narrow * (double)model.layers * (1 - 1 / 4.0);
+        expect(32 * sum, 2 * transformer_flops(&model) + 32 * 2 * again / 8, names[i]);
+    }
+    arena_destroy(arena);
 }
 
 /* Korthikanti et al. 2022, Table 2, and the sizes of their Table 5: 66.84 and 12.35 GiB. */
