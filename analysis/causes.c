@@ -24,8 +24,8 @@ enum cause cause_before(const struct position *position, const struct moment *mo
     const struct operation *operation = &position->operations[id];
     enum cause cause = CAUSE_DEPENDENCY;
     double latest = -1;
-    for (uint32_t i = 0; i < operation->wait_count; i++) {
-        uint32_t awaited = position->waits[operation->first_wait + i];
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
+        uint32_t awaited = operation_wait(position, operation, i);
         if (position->operations[awaited].type == OPERATION_COMPUTE)
             continue;
         enum cause other = cause_of_type(position->operations[awaited].type);

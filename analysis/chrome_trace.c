@@ -85,7 +85,7 @@ static void put_slice(struct trace *trace, uint32_t rank, uint32_t id, const str
     char name[OPERATION_TEXT_MAX];
     double start = operation->type == OPERATION_RECEIVE ? moment->data_start : moment->start;
     begin_event(trace, 'X', rank, operation->stream);
-    put_quoted(trace, ",\"name\":", operation_text(name, trace->program, operation));
+    put_quoted(trace, ",\"name\":", operation_text(name, trace_source_position(trace->source, rank), operation));
     put_quoted(trace, ",\"cat\":", kind_name(operation->kind));
     put_time(trace, ",\"ts\":", start);
     put_time(trace, ",\"dur\":", moment->end - start);

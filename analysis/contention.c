@@ -138,8 +138,8 @@ struct contention *contention_create(const struct timeline *alone, const struct 
     for (uint32_t i = 0; i < contention->delay_count; i++) {
         struct contention_delay *delay = &contention->delays[i];
         char text[OPERATION_TEXT_MAX];
-        delay->text = arena_copy(
-            arena, operation_text(text, program, &timeline_position(timeline, timeline->index_of[delay->rank])->operations[delay->id]));
+        const struct position *position = timeline_position(timeline, timeline->index_of[delay->rank]);
+        delay->text = arena_copy(arena, operation_text(text, position, &position->operations[delay->id]));
     }
     contention_find_links(contention, timeline, platform, hosts, arena);
     return contention;

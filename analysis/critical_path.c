@@ -26,8 +26,8 @@ static bool last_awaited(const struct timeline *timeline, struct critical_step a
     const struct moment *moments = timeline->moments[at.entry];
     bool found = at.id > position->streams[operation->stream].first;
     *before = (struct critical_step){at.entry, at.id - 1};
-    for (uint32_t i = 0; i < operation->wait_count; i++) {
-        uint32_t awaited = position->waits[operation->first_wait + i];
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
+        uint32_t awaited = operation_wait(position, operation, i);
         if (!found || moments[awaited].end > moments[before->id].end)
             before->id = awaited;
         found = true;

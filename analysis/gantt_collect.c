@@ -124,9 +124,9 @@ static uint8_t shade(const struct collecting *run, unsigned pipeline, unsigned s
 }
 
 /* A computation; a block of two becomes an upper and a lower box. */
-static void add_compute(struct collecting *run, struct gantt_box box, const struct operation *operation)
+static void add_compute(struct collecting *run, struct gantt_box box, const struct position *position, const struct operation *operation)
 {
-    const struct block *second = operation->block == BLOCK_NONE ? NULL : &run->timeline->program->blocks[operation->block];
+    const struct block *second = operation_block(position, operation);
     box.kind = kind_of(operation->kind);
     if (second && operation->kind == STAGESIM_BLOCK)
         box.kind = second->kind == STAGESIM_BACKWARD ? GANTT_FORWARD : GANTT_BACKWARD;
@@ -154,7 +154,7 @@ static void add_stream(struct collecting *run, uint32_t row, const struct stream
         struct gantt_box box = {.start = moments[id].start, .end = moments[id].end, .row = row, .number = GANTT_NO_NUMBER};
         box.critical = run->critical[row][id];
         if (is_compute) {
-            add_compute(run, box, &position->operations[id]);
+            add_compute(run, box, position, &position->operations[id]);
             continue;
         }
         box.start = moments[id].data_start;

@@ -20,14 +20,16 @@ static bool changes(const struct stagesim_cost *cost)
 }
 
 /* What the second part of a block takes and gives back; NULL: no block. */
-static const struct stagesim_cost *second_cost(const struct program *program, const struct operation *operation)
+static const struct stagesim_cost *second_cost(const struct program *program, const struct position *position,
+                                               const struct operation *operation)
 {
-    return operation->block == BLOCK_NONE ? NULL : &program->costs[program->blocks[operation->block].cost];
+    const struct block *block = operation_block(position, operation);
+    return block ? &program->costs[block->cost] : NULL;
 }
 
-static bool has_effect(const struct program *program, const struct operation *operation)
+static bool has_effect(const struct program *program, const struct position *position, const struct operation *operation)
 {
-    const struct stagesim_cost *second = second_cost(program, operation);
+    const struct stagesim_cost *second = operation->is_block ? second_cost(program, position, operation) : NULL;
     return changes(operation_cost(program, operation)) || (second && changes(second));
 }
 
@@ -36,7 +38,7 @@ static uint32_t list_effects(const struct program *program, const struct positio
 {
     uint32_t count = 0;
     for (uint32_t id = 0; id < position->operation_count; id++) {
-        if (!has_effect(program, &position->operations[id]))
+        if (!has_effect(program, position, &position->operations[id]))
             continue;
         if (ids)
             ids[count] = id;
@@ -107,7 +109,7 @@ const struct memory_step *memory_use_steps(struct memory_use *use, uint32_t entr
     for (uint32_t i = use->first[index]; i < use->first[index + 1]; i++) {
         const struct operation *operation = &position->operations[use->ids[i]];
         struct memory_step *step = use->steps + *count;
-        size_t added = add_steps(step, operation, operation_cost(program, operation), second_cost(program, operation),
+        size_t added = add_steps(step, operation, operation_cost(program, operation), second_cost(program, position, operation),
                                  &use->timeline->moments[entry][use->ids[i]]);
         if (before && added && (step[-1].time > step->time || operation->stream != before->stream))
             sorted = false;

@@ -44,14 +44,13 @@ static int identity_text(char *text, size_t size, uint16_t stage, uint32_t micro
     return snprintf(text, size, "%u.%u%s", stage, micro_batch, parts[part]);
 }
 
-const char *operation_text(char *text, const struct program *program, const struct operation *operation)
+const char *operation_text(char *text, const struct position *position, const struct operation *operation)
 {
     char first[32] = "", second[32] = "";
     identity_text(first, sizeof first, operation->stage, operation->micro_batch, operation->part);
-    if (operation->block != BLOCK_NONE) {
-        const struct block *block = &program->blocks[operation->block];
+    const struct block *block = operation_block(position, operation);
+    if (block)
         identity_text(second, sizeof second, block->stage, block->micro_batch, block->part);
-    }
     snprintf(text, OPERATION_TEXT_MAX, "%s%s%s%s%s", kind_name(operation->kind), *first ? " " : "", first, *second ? "+" : "", second);
     return text;
 }

@@ -59,9 +59,8 @@ static void put_part(struct rows *rows, uint8_t part)
         text_char(rows->text, part == 1 ? 'a' : 'b');
 }
 
-static void put_identity(struct rows *rows, const struct operation *operation)
+static void put_identity(struct rows *rows, const struct operation *operation, const struct block *block)
 {
-    const struct block *block = operation->block == BLOCK_NONE ? NULL : &rows->program->blocks[operation->block];
     text_string(rows->text, kind_name(operation->kind));
     text_char(rows->text, ',');
     put_pair(rows, operation->stage, block ? block->stage : operation->stage, STAGE_NONE);
@@ -90,12 +89,13 @@ static void put_partners(struct rows *rows, uint32_t rank, const struct operatio
     text_char(rows->text, ',');
 }
 
-static void put_costs(struct rows *rows, const struct position *position, const struct operation *operation, uint32_t rank)
+static void put_costs(struct rows *rows, const struct position *position, const struct operation *operation, const struct block *block,
+                      uint32_t rank)
 {
     const struct stagesim_cost *cost = operation_cost(rows->program, operation);
     double memory = cost->memory;
-    if (operation->block != BLOCK_NONE)
-        memory += rows->program->costs[rows->program->blocks[operation->block].cost].memory;
+    if (block)
+        memory += rows->program->costs[block->cost].memory;
     text_number(rows->text, operation->type == OPERATION_RECEIVE ? cost->bytes : traffic_sent(rows->program, operation, position));
     text_char(rows->text, ',');
     text_number(rows->text, cost->flops * operation_factor(rows->program, operation, rows->program->mesh->replica_of[rank]));
@@ -110,6 +110,7 @@ static void put_row(struct rows *rows, uint32_t rank, uint32_t id)
     uint32_t index = rows->program->mesh->position_of[rank], entry = source->timeline->index_of[rank];
     const struct position *position = &rows->program->positions[index];
     const struct operation *operation = &position->operations[id];
+    const struct block *block = operation_block(position, operation);
     const struct moment *moment = &source->timeline->moments[entry][id];
     text_integer(rows->text, rank);
     text_char(rows->text, ',');
@@ -121,13 +122,13 @@ static void put_row(struct rows *rows, uint32_t rank, uint32_t id)
     text_char(rows->text, ',');
     text_integer(rows->text, id);
     text_char(rows->text, ',');
-    put_identity(rows, operation);
+    put_identity(rows, operation, block);
     put_partners(rows, rank, operation, &position->streams[operation->stream]);
-    put_costs(rows, position, operation, rank);
-    for (uint32_t i = 0; i < operation->wait_count; i++) {
+    put_costs(rows, position, operation, block, rank);
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
         if (i)
             text_char(rows->text, ' ');
-        text_integer(rows->text, position->waits[operation->first_wait + i]);
+        text_integer(rows->text, operation_wait(position, operation, i));
     }
     const double times[] = {moment->start, moment->data_start, moment->end};
     for (size_t i = 0; i < 3; i++) {

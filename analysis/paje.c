@@ -316,7 +316,7 @@ static void put_state(struct trace *trace, double time, enum happening what, uin
         text_string(trace->text, " v");
         put_integer(trace, what == WAIT_BEGINS ? (unsigned)VALUE_WAITING : operation->kind);
         text_char(trace->text, '"');
-        text_string(trace->text, operation_text(name, trace->program, operation));
+        text_string(trace->text, operation_text(name, trace_source_position(trace->source, rank), operation));
         text_char(trace->text, '"');
     }
     text_char(trace->text, '\n');

@@ -143,8 +143,8 @@ static void bound_before(struct backward *pass, uint32_t entry, uint32_t id, dou
     const struct moment *moments = pass->timeline->moments[entry];
     if (id > position->streams[operation->stream].first)
         bound(pass, entry, id - 1, slack, begin - moments[id - 1].end);
-    for (uint32_t i = 0; i < operation->wait_count; i++) {
-        uint32_t awaited = position->waits[operation->first_wait + i];
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
+        uint32_t awaited = operation_wait(position, operation, i);
         bound(pass, entry, awaited, slack, begin - moments[awaited].end);
     }
 }

@@ -2,6 +2,7 @@
 #include "schedules/plan.h"
 
 #include "simulator/arena.h"
+#include "simulator/bulk.h"
 
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ void plan_destroy(struct plan *plan)
     if (!plan)
         return;
     for (uint32_t worker = 0; worker < plan->workers; worker++)
-        free(plan->orders[worker].slots);
+        bulk_free(plan->orders[worker].slots, plan->orders[worker].capacity * sizeof(struct slot));
     free(plan->orders);
     free(plan->staleness);
     free(plan->weight_versions);
@@ -65,7 +66,7 @@ void plan_pair(struct plan *plan, uint32_t worker, uint32_t partner)
 struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch)
 {
     struct plan_order *order = &plan->orders[worker];
-    order->slots = array_grow(order->slots, &order->capacity, order->count + 1, sizeof *order->slots);
+    order->slots = bulk_grow(order->slots, &order->capacity, order->count + 1, sizeof *order->slots);
     struct slot *slot = &order->slots[order->count++];
     *slot = (struct slot){.micro_batch = micro_batch, .stage = (uint16_t)stage, .pipeline = (uint16_t)pipeline, .kind = (uint8_t)kind};
     return slot;

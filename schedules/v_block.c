@@ -3,6 +3,7 @@
 
 #include "schedules/zero_bubble.h"
 #include "simulator/arena.h"
+#include "simulator/bulk.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -177,10 +178,10 @@ static void compact(struct plan *plan, uint32_t most, bool against)
                         .orders = zeros(plan->workers, sizeof *pass.orders),
                         .count = zeros(plan->workers, sizeof *pass.count)};
     for (uint32_t worker = 0; worker < plan->workers; worker++)
-        pass.orders[worker] = zeros(each, sizeof *pass.orders[worker]);
+        pass.orders[worker] = bulk_alloc(each * sizeof *pass.orders[worker]);
     run(&pass);
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        free(plan->orders[worker].slots);
+        bulk_free(plan->orders[worker].slots, plan->orders[worker].capacity * sizeof(struct slot));
         plan->orders[worker] = (struct plan_order){.slots = pass.orders[worker], .count = each, .capacity = each};
     }
     free(pass.end);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/arena.h"
 
+#include "simulator/bulk.h"
+
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,8 @@
 #ifndef CHUNK_BYTES
 #define CHUNK_BYTES ((size_t)64 << 10)
 #endif
+/* Chunks grow with the arena, so that what is large altogether lies in huge pages. */
+#define CHUNK_BYTES_MAX ((size_t)32 << 20)
 
 struct chunk {
     struct chunk *next;
@@ -27,6 +32,7 @@ struct chunk {
 
 struct arena {
     struct chunk *chunks;
+    size_t total; /* bytes of all chunks */
 };
 
 static void die_of_memory(size_t size)
@@ -35,17 +41,9 @@ static void die_of_memory(size_t size)
     exit(3);
 }
 
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-    if (!memory)
-        die_of_memory(size);
-    return memory;
-}
-
 struct arena *arena_create(void)
 {
-    return allocate(sizeof(struct arena));
+    return bulk_alloc(sizeof(struct arena));
 }
 
 void arena_destroy(struct arena *arena)
@@ -54,17 +52,22 @@ void arena_destroy(struct arena *arena)
         return;
     for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
-        free(chunk);
+        bulk_free(chunk, sizeof *chunk + chunk->size);
     }
-    free(arena);
+    bulk_free(arena, sizeof *arena);
 }
 
 static struct chunk *chunk_add(struct arena *arena, size_t size)
 {
-    struct chunk *chunk = allocate(sizeof *chunk + size);
+    size_t usual = CHUNK_BYTES && arena->total > CHUNK_BYTES ? arena->total : CHUNK_BYTES;
+    usual = usual < CHUNK_BYTES_MAX ? usual : CHUNK_BYTES_MAX;
+    bool own = size > usual;
+    size = own ? size : usual;
+    struct chunk *chunk = bulk_alloc(sizeof *chunk + size);
     chunk->size = size;
+    arena->total += size;
     /* A large object gets a chunk of its own behind the current one, whose free space stays in use. */
-    if (arena->chunks && size > CHUNK_BYTES) {
+    if (arena->chunks && own) {
         chunk->next = arena->chunks->next;
         arena->chunks->next = chunk;
     } else {
@@ -82,7 +85,7 @@ void *arena_alloc(struct arena *arena, size_t size)
     size = (size + align - 1) / align * align;
     struct chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < size)
-        chunk = chunk_add(arena, size > CHUNK_BYTES ? size : CHUNK_BYTES);
+        chunk = chunk_add(arena, size);
     void *memory = chunk->bytes + chunk->used;
     chunk->used += size;
     return memory;

@@ -75,8 +75,8 @@ static struct where awaited(const struct timeline *timeline, struct where at)
     uint32_t first = blocked(timeline, at.index, stream);
     if (first != at.id)
         return (struct where){at.index, first};
-    for (uint16_t i = 0; i < operation->wait_count; i++) {
-        struct where wait = {at.index, position->waits[operation->first_wait + i]};
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
+        struct where wait = {at.index, operation_wait(position, operation, i)};
         if (!is_done(timeline, wait))
             return wait;
     }

@@ -10,9 +10,11 @@
 #include "simulator/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { PROGRESS_INTERVAL = 1 << 16 };
+enum {
+    PROGRESS_INTERVAL = 1 << 16,
+    AHEAD = 8, /* operations that are fetched before their turn */
+};
 
 struct instance;
 
@@ -24,11 +26,12 @@ struct known_flows {
 };
 
 struct cursor {
-    uint32_t next;                    /* index of the first operation of the stream that is not done */
+    uint32_t next, end;               /* ids: the first operation of the stream that is not done, the one behind its last */
+    uint8_t type;                     /* enum operation_type */
     bool queued, arrived;             /* on the list of streams to try; collective: counted as arrived at the current one */
     double free;                      /* end of the operation before */
     double latency, seconds_per_byte; /* send: of the route */
-    uint32_t peer;                    /* send: entry that receives */
+    uint32_t peer, opposite;          /* send: entry that receives, its stream */
     struct instance *instance;        /* collective */
 };
 
@@ -69,47 +72,47 @@ struct walk {
     struct fault *fault;
     struct arena *arena;
     struct entry *entries;
-    struct participant *stack; /* streams to try */
-    size_t stack_count, stack_capacity;
-    uint64_t done, total;
+    struct participant *stack; /* streams to try, each at most once */
+    size_t stack_count;
+    uint64_t done, total, report_at;
 };
 
-static void push(struct walk *walk, uint32_t entry, uint32_t stream)
+static inline void push(struct walk *walk, uint32_t entry, uint32_t stream)
 {
     struct cursor *cursor = &walk->entries[entry].cursors[stream];
     if (cursor->queued)
         return;
     cursor->queued = true;
-    walk->stack = array_grow(walk->stack, &walk->stack_capacity, walk->stack_count + 1, sizeof *walk->stack);
     walk->stack[walk->stack_count++] = (struct participant){entry, stream};
 }
 
-static void count_done(struct walk *walk)
-{
-    if (++walk->done % PROGRESS_INTERVAL == 0 && walk->progress)
-        walk->progress->report(walk->progress->user, walk->done, walk->total);
-}
-
 /* An operation is done: streams whose next operation waits for it are tried again. */
-static void set_off(struct walk *walk, uint32_t index, uint32_t id)
+static inline void set_off(struct walk *walk, uint32_t index, uint32_t id)
 {
     const struct entry *entry = &walk->entries[index];
     const struct position *position = entry->position;
-    count_done(walk);
-    for (uint32_t i = position->first_dependent[id]; i < position->first_dependent[id + 1]; i++) {
+    uint32_t end = position->first_dependent[id + 1];
+    walk->done++;
+    for (uint32_t i = position->first_dependent[id]; i < end; i++) {
         uint32_t dependent = position->dependents[i], stream = position->operations[dependent].stream;
-        if (entry->cursors[stream].next + position->streams[stream].first == dependent)
+        if (entry->cursors[stream].next == dependent)
             push(walk, index, stream);
     }
 }
 
-/* When everything that the operation waits for is done; NaN while something is not. */
-static double ready_at(const struct entry *entry, const struct operation *operation, double free)
+/* Many streams are walked along in turn, too many for the processor to foresee. */
+static inline void foresee(const struct entry *entry, uint32_t id)
 {
-    const uint32_t *waits = entry->position->waits + operation->first_wait;
+    __builtin_prefetch(&entry->position->operations[id] + AHEAD);
+    __builtin_prefetch(&entry->times[id] + AHEAD, 1);
+}
+
+/* When everything that the operation waits for is done; NaN while something is not. */
+static inline double ready_at(const struct entry *entry, const struct operation *operation, double free)
+{
     double ready = free;
-    for (uint16_t i = 0; i < operation->wait_count; i++) {
-        double end = entry->times[waits[i]].end;
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
+        double end = entry->times[operation_wait(entry->position, operation, i)].end;
         if (isnan(end))
             return NAN;
         ready = end > ready ? end : ready;
@@ -117,17 +120,58 @@ static double ready_at(const struct entry *entry, const struct operation *operat
     return ready;
 }
 
-/* ---- messages ---- */
+/* ---- computations and messages ---- */
 
-static void deliver(struct walk *walk, uint32_t index, const struct stream *stream, double data_start, double end)
+/* The computations or delays of a stream, until one has to wait. */
+static void advance_local(struct walk *walk, uint32_t index, struct cursor *cursor)
 {
-    struct entry *entry = &walk->entries[index];
-    uint32_t opposite = stream->opposite;
-    struct cursor *cursor = &entry->cursors[opposite];
-    uint32_t id = entry->position->streams[opposite].first + cursor->next++;
+    const struct entry *entry = &walk->entries[index];
+    while (cursor->next < cursor->end) {
+        uint32_t id = cursor->next;
+        const struct operation *operation = &entry->position->operations[id];
+        double start = ready_at(entry, operation, cursor->free);
+        if (isnan(start))
+            return;
+        double duration = operation_cost(walk->program, operation)->seconds * operation_factor(walk->program, operation, entry->replica);
+        foresee(entry, id);
+        entry->times[id] = (struct moment){start, start, start + duration};
+        cursor->free = start + duration;
+        cursor->next++;
+        walk->timeline->activities += cursor->type == OPERATION_COMPUTE && duration > 0;
+        set_off(walk, index, id);
+    }
+}
+
+static inline void deliver(struct walk *walk, uint32_t index, uint32_t stream, double data_start, double end)
+{
+    const struct entry *entry = &walk->entries[index];
+    struct cursor *cursor = &entry->cursors[stream];
+    uint32_t id = cursor->next++;
+    foresee(entry, id);
     entry->times[id] = (struct moment){cursor->free, data_start, end};
     cursor->free = end;
     set_off(walk, index, id);
+}
+
+/* The messages of a stream, each with its receive. */
+static void advance_sends(struct walk *walk, uint32_t index, struct cursor *cursor)
+{
+    const struct entry *entry = &walk->entries[index];
+    while (cursor->next < cursor->end) {
+        uint32_t id = cursor->next;
+        const struct operation *operation = &entry->position->operations[id];
+        double start = ready_at(entry, operation, cursor->free);
+        if (isnan(start))
+            return;
+        double end = start + (cursor->latency + operation_cost(walk->program, operation)->bytes * cursor->seconds_per_byte);
+        foresee(entry, id);
+        entry->times[id] = (struct moment){start, start, end};
+        cursor->free = end;
+        cursor->next++;
+        walk->timeline->activities++;
+        set_off(walk, index, id);
+        deliver(walk, cursor->peer, cursor->opposite, start, end);
+    }
 }
 
 /* ---- collectives ---- */
@@ -176,7 +220,7 @@ static void complete_collective(struct walk *walk, struct instance *instance, co
     for (uint32_t i = 0; i < instance->participant_count; i++) {
         struct entry *entry = &walk->entries[instance->participants[i].entry];
         struct cursor *cursor = &entry->cursors[instance->participants[i].stream];
-        uint32_t id = entry->position->streams[instance->participants[i].stream].first + cursor->next++;
+        uint32_t id = cursor->next++;
         entry->times[id].data_start = instance->data_start;
         entry->times[id].end = cursor->free = end;
         cursor->arrived = false;
@@ -187,46 +231,51 @@ static void complete_collective(struct walk *walk, struct instance *instance, co
     instance->data_start = 0;
 }
 
-static void arrive(struct walk *walk, struct cursor *cursor, struct moment *times, const struct operation *operation, double start)
+/* One at a time: complete_collective queues the streams that can go on. */
+static void arrive(struct walk *walk, uint32_t index, struct cursor *cursor)
 {
+    const struct entry *entry = &walk->entries[index];
     struct instance *instance = cursor->instance;
+    if (cursor->next == cursor->end || cursor->arrived)
+        return;
+    const struct operation *operation = &entry->position->operations[cursor->next];
+    double start = ready_at(entry, operation, cursor->free);
+    if (isnan(start))
+        return;
     cursor->arrived = true;
-    times->start = start;
+    entry->times[cursor->next].start = start;
     instance->data_start = fmax(instance->data_start, start);
     if (++instance->arrived == instance->participant_count)
         complete_collective(walk, instance, operation);
 }
 
-/* ---- streams ---- */
+/* ---- all streams ---- */
 
-/* Carries out the next operation of a stream. False when it has to wait. */
-static bool advance(struct walk *walk, uint32_t index, uint32_t stream_index)
+static void advance(struct walk *walk, uint32_t index, uint32_t stream)
 {
-    struct entry *entry = &walk->entries[index];
-    const struct stream *stream = &entry->position->streams[stream_index];
-    struct cursor *cursor = &entry->cursors[stream_index];
-    if (cursor->next == stream->count || stream->type == OPERATION_RECEIVE || cursor->arrived)
-        return false;
-    uint32_t id = stream->first + cursor->next;
-    const struct operation *operation = &entry->position->operations[id];
-    double start = ready_at(entry, operation, cursor->free);
-    if (isnan(start))
-        return false;
-    if (stream->type == OPERATION_COLLECTIVE) {
-        arrive(walk, cursor, &entry->times[id], operation, start);
-        return false; /* complete_collective has queued the stream if it can go on */
+    struct cursor *cursor = &walk->entries[index].cursors[stream];
+    cursor->queued = false;
+    switch ((enum operation_type)cursor->type) {
+    case OPERATION_COMPUTE:
+    case OPERATION_DELAY:
+        advance_local(walk, index, cursor);
+        return;
+    case OPERATION_SEND:
+        advance_sends(walk, index, cursor);
+        return;
+    case OPERATION_COLLECTIVE:
+        arrive(walk, index, cursor);
+        return;
+    case OPERATION_RECEIVE: /* goes on when the message is sent */
+        return;
     }
-    const struct stagesim_cost *cost = operation_cost(walk->program, operation);
-    double duration = stream->type == OPERATION_SEND ? cursor->latency + cost->bytes * cursor->seconds_per_byte
-                                                     : cost->seconds * operation_factor(walk->program, operation, entry->replica);
-    entry->times[id] = (struct moment){start, start, start + duration};
-    cursor->free = start + duration;
-    cursor->next++;
-    set_off(walk, index, id);
-    if (stream->type == OPERATION_SEND)
-        deliver(walk, cursor->peer, stream, start, start + duration);
-    walk->timeline->activities += stream->type == OPERATION_SEND || (stream->type == OPERATION_COMPUTE && duration > 0);
-    return true;
+}
+
+static void report_progress(struct walk *walk)
+{
+    walk->report_at = walk->done + PROGRESS_INTERVAL;
+    if (walk->progress)
+        walk->progress->report(walk->progress->user, walk->done, walk->total);
 }
 
 static void walk_all(struct walk *walk)
@@ -234,10 +283,12 @@ static void walk_all(struct walk *walk)
     for (uint32_t index = walk->timeline->rank_count; index-- > 0;)
         for (uint32_t stream = walk->entries[index].position->stream_count; stream-- > 0;)
             push(walk, index, stream);
+    walk->report_at = PROGRESS_INTERVAL;
     while (walk->stack_count) {
         struct participant next = walk->stack[--walk->stack_count];
-        walk->entries[next.entry].cursors[next.stream].queued = false;
-        while (advance(walk, next.entry, next.stream)) {}
+        advance(walk, next.entry, next.stream);
+        if (walk->done >= walk->report_at)
+            report_progress(walk);
     }
 }
 
@@ -255,6 +306,7 @@ static bool connect_send(struct walk *walk, uint32_t index, const struct stream 
     cursor->latency = route.latency;
     cursor->seconds_per_byte = 1 / route.bandwidth;
     cursor->peer = walk->timeline->index_of[peer];
+    cursor->opposite = stream->opposite;
     return true;
 }
 
@@ -267,10 +319,13 @@ static bool init_entry(struct walk *walk, uint32_t index)
     entry->times = walk->timeline->moments[index];
     entry->cursors = arena_array(walk->arena, entry->position->stream_count, sizeof *entry->cursors);
     walk->total += entry->position->operation_count;
-    for (uint32_t i = 0; i < entry->position->stream_count; i++)
-        if (entry->position->streams[i].type == OPERATION_SEND &&
-            !connect_send(walk, index, &entry->position->streams[i], &entry->cursors[i]))
+    walk->stack_count += entry->position->stream_count;
+    for (uint32_t i = 0; i < entry->position->stream_count; i++) {
+        const struct stream *stream = &entry->position->streams[i];
+        entry->cursors[i] = (struct cursor){.next = stream->first, .end = stream->first + stream->count, .type = stream->type};
+        if (stream->type == OPERATION_SEND && !connect_send(walk, index, stream, &entry->cursors[i]))
             return false;
+    }
     return true;
 }
 
@@ -316,6 +371,8 @@ static bool init(struct walk *walk)
     for (uint32_t index = 0; index < walk->timeline->rank_count; index++)
         if (!init_entry(walk, index))
             return false;
+    walk->stack = arena_array(walk->arena, walk->stack_count, sizeof *walk->stack);
+    walk->stack_count = 0;
     for (uint32_t group = 0; group < program->group_count; group++)
         if (program->groups[group].collective_count)
             for (uint32_t number = 0; number < group_instances(program, &program->groups[group]); number++)
@@ -340,7 +397,6 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
         if (walk.done != walk.total)
             ok = deadlock_explain(job->timeline, fault);
     }
-    free(walk.stack);
     arena_destroy(walk.arena);
     return ok;
 }

@@ -43,8 +43,8 @@ static bool is_done(const struct rank *rank, uint32_t id)
 static bool is_ready(const struct rank *rank, uint32_t id)
 {
     const struct operation *operation = &rank->position->operations[id];
-    for (uint16_t i = 0; i < operation->wait_count; i++)
-        if (!is_done(rank, rank->position->waits[operation->first_wait + i]))
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        if (!is_done(rank, operation_wait(rank->position, operation, i)))
             return false;
     return true;
 }
@@ -175,8 +175,8 @@ static void await(struct rank *rank, uint32_t id)
 static void await_waits(struct rank *rank, uint32_t id)
 {
     const struct operation *operation = &rank->position->operations[id];
-    for (uint16_t i = 0; i < operation->wait_count; i++)
-        await(rank, rank->position->waits[operation->first_wait + i]);
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        await(rank, operation_wait(rank->position, operation, i));
 }
 
 /* ---- the actors ---- */
@@ -291,8 +291,8 @@ static bool served_in_passing(const struct position *position, const struct stre
         const struct operation *operation = &position->operations[id];
         if (position->first_dependent[id] != position->first_dependent[id + 1])
             return false;
-        for (uint16_t i = 0; i < operation->wait_count; i++)
-            if (position->operations[position->waits[operation->first_wait + i]].stream != 0)
+        for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+            if (position->operations[operation_wait(position, operation, i)].stream != 0)
                 return false;
     }
     return true;
@@ -372,7 +372,7 @@ static void arrive_ready(struct rank *rank)
     for (uint32_t i = 0; i < rank->position->stream_count; i++) {
         const struct stream *stream = &rank->position->streams[i];
         for (uint32_t k = 0; stream->type == OPERATION_COLLECTIVE && k < stream->count; k++)
-            if (rank->position->operations[stream->first + k].wait_count == 0)
+            if (operation_wait_count(&rank->position->operations[stream->first + k]) == 0)
                 group_arrive(rank->drivers[i], k);
     }
 }

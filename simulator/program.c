@@ -2,6 +2,7 @@
 #include "simulator/program.h"
 
 #include "simulator/arena.h"
+#include "simulator/bulk.h"
 #include "simulator/collectives/assignment.h"
 
 #include <assert.h>
@@ -21,6 +22,8 @@ struct draft_position {
     size_t stream_count, stream_capacity;
     struct wait *waits;
     size_t wait_count, wait_capacity;
+    struct block *blocks;
+    size_t block_count, block_capacity;
     struct stagesim_static_memory memory;
 };
 
@@ -34,8 +37,6 @@ struct program_builder {
     size_t variation_count, variation_capacity;
     struct group *groups;
     size_t group_count, group_capacity;
-    struct block *blocks;
-    size_t block_count, block_capacity;
     struct draft_position *positions;
 };
 
@@ -57,9 +58,10 @@ struct program_builder *program_builder_create(const struct mesh *mesh)
 
 static void draft_finish(struct draft_position *draft)
 {
-    free(draft->operations);
+    bulk_free(draft->operations, draft->operation_capacity * sizeof *draft->operations);
+    bulk_free(draft->waits, draft->wait_capacity * sizeof *draft->waits);
     free(draft->streams);
-    free(draft->waits);
+    free(draft->blocks);
 }
 
 void program_builder_destroy(struct program_builder *builder)
@@ -71,7 +73,6 @@ void program_builder_destroy(struct program_builder *builder)
     for (size_t group = 0; group < builder->group_count; group++)
         free(builder->groups[group].positions);
     free(builder->positions);
-    free(builder->blocks);
     free(builder->groups);
     for (size_t variation = 0; variation < builder->variation_count; variation++)
         free(builder->variations[variation].factors);
@@ -85,8 +86,8 @@ void program_expect(struct program_builder *builder, uint32_t position, size_t o
 {
     struct draft_position *draft = &builder->positions[position];
     draft->operations =
-        array_grow(draft->operations, &draft->operation_capacity, draft->operation_count + operations, sizeof *draft->operations);
-    draft->waits = array_grow(draft->waits, &draft->wait_capacity, draft->wait_count + waits, sizeof *draft->waits);
+        bulk_grow(draft->operations, &draft->operation_capacity, draft->operation_count + operations, sizeof *draft->operations);
+    draft->waits = bulk_grow(draft->waits, &draft->wait_capacity, draft->wait_count + waits, sizeof *draft->waits);
 }
 
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost)
@@ -151,19 +152,18 @@ static struct operation *operation_add(struct draft_position *draft, enum operat
 {
     uint32_t stream = stream_find(draft, type, peer, stream_kind);
     draft->streams[stream].count++;
-    draft->operations = array_grow(draft->operations, &draft->operation_capacity, draft->operation_count + 1, sizeof *draft->operations);
+    draft->operations = bulk_grow(draft->operations, &draft->operation_capacity, draft->operation_count + 1, sizeof *draft->operations);
     struct operation *operation = &draft->operations[draft->operation_count++];
-    *operation = (struct operation){.type = (uint8_t)type,
-                                    .kind = (uint8_t)identity.kind,
-                                    .part = (uint8_t)identity.part,
+    *operation = (struct operation){.type = type & 7,
+                                    .kind = identity.kind & 31,
+                                    .part = identity.part & 3,
                                     .stage = narrow(identity.stage),
                                     .layer = narrow(identity.layer),
                                     .micro_batch = identity.micro_batch,
                                     .pipeline = (uint16_t)identity.pipeline,
-                                    .iteration = (uint16_t)identity.iteration,
+                                    .iteration = identity.iteration & (ITERATIONS_MAX - 1),
                                     .cost = cost,
-                                    .stream = (uint16_t)stream,
-                                    .block = BLOCK_NONE};
+                                    .stream = (uint16_t)stream};
     return operation;
 }
 
@@ -184,9 +184,10 @@ void program_add_block(struct program_builder *builder, uint32_t position, struc
     struct draft_position *draft = &builder->positions[position];
     size_t index = draft->operation_count;
     while (draft->operations[--index].type != OPERATION_COMPUTE) {}
-    builder->blocks = array_grow(builder->blocks, &builder->block_capacity, builder->block_count + 1, sizeof *builder->blocks);
-    builder->blocks[builder->block_count] = second;
-    draft->operations[index].block = (uint32_t)builder->block_count++;
+    draft->operations[index].is_block = true;
+    second.operation = (uint32_t)index;
+    draft->blocks = array_grow(draft->blocks, &draft->block_capacity, draft->block_count + 1, sizeof *draft->blocks);
+    draft->blocks[draft->block_count++] = second;
 }
 
 uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane, struct stagesim_identity identity,
@@ -213,7 +214,7 @@ uint32_t program_add_collective(struct program_builder *builder, uint32_t positi
                                 struct stagesim_identity identity, uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    operation_add(draft, OPERATION_COLLECTIVE, group, 0, identity, cost)->collective = (uint8_t)collective;
+    operation_add(draft, OPERATION_COLLECTIVE, group, 0, identity, cost)->collective = collective & 15;
     return newest(draft);
 }
 
@@ -222,7 +223,7 @@ void program_add_wait(struct program_builder *builder, uint32_t position, uint32
     struct draft_position *draft = &builder->positions[position];
     assert(operation < draft->operation_count && awaited < draft->operation_count && operation != awaited);
     assert(draft->operations[operation].type != OPERATION_RECEIVE);
-    draft->waits = array_grow(draft->waits, &draft->wait_capacity, draft->wait_count + 1, sizeof *draft->waits);
+    draft->waits = bulk_grow(draft->waits, &draft->wait_capacity, draft->wait_count + 1, sizeof *draft->waits);
     draft->waits[draft->wait_count++] = (struct wait){operation, awaited};
 }
 
@@ -308,11 +309,8 @@ static void lay_out_waits(struct draft_position *draft, struct position *positio
     assert(first_wait);
     bucket(draft->waits, draft->wait_count, renamed, false, first_wait, operations, position->waits);
     bucket(draft->waits, draft->wait_count, renamed, true, position->first_dependent, operations, position->dependents);
-    for (uint32_t id = 0; id < operations; id++) {
+    for (uint32_t id = 0; id <= operations; id++)
         position->operations[id].first_wait = first_wait[id];
-        assert(first_wait[id + 1] - first_wait[id] <= UINT16_MAX);
-        position->operations[id].wait_count = (uint16_t)(first_wait[id + 1] - first_wait[id]);
-    }
     free(first_wait);
 }
 
@@ -326,6 +324,10 @@ static void lay_out_position(struct draft_position *draft, struct position *posi
     position->memory = draft->memory;
     uint32_t *renamed = renumber(draft, position);
     lay_out_waits(draft, position, renamed, arena);
+    position->block_count = (uint32_t)draft->block_count;
+    position->blocks = copy_array(arena, draft->blocks, draft->block_count, sizeof *draft->blocks);
+    for (uint32_t i = 0; i < position->block_count; i++)
+        position->blocks[i].operation = renamed[position->blocks[i].operation];
     free(renamed);
     draft_finish(draft);
     *draft = (struct draft_position){0};
@@ -366,8 +368,6 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
                                 .variation_count = (uint32_t)builder->variation_count,
                                 .groups = copy_array(arena, builder->groups, builder->group_count, sizeof *builder->groups),
                                 .group_count = (uint32_t)builder->group_count,
-                                .blocks = copy_array(arena, builder->blocks, builder->block_count, sizeof *builder->blocks),
-                                .block_count = (uint32_t)builder->block_count,
                                 .positions = arena_array(arena, positions, sizeof *program->positions),
                                 .iterations = 1};
     for (uint32_t group = 0; group < program->group_count; group++)
@@ -382,6 +382,21 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
         link_streams(program, position);
     program->assignment = assignment_create(program, arena);
     return program;
+}
+
+const struct block *operation_block(const struct position *position, const struct operation *operation)
+{
+    uint32_t id = (uint32_t)(operation - position->operations), low = 0, high = position->block_count;
+    if (!operation->is_block)
+        return NULL;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (position->blocks[middle].operation < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &position->blocks[low];
 }
 
 /* ---- names ---- */

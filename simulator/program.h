@@ -16,23 +16,24 @@ enum operation_type { OPERATION_COMPUTE, OPERATION_SEND, OPERATION_RECEIVE, OPER
 enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX };
 /* ISO C's enumerators are ints. */
 #define MICRO_BATCH_NONE UINT32_MAX
-#define BLOCK_NONE UINT32_MAX
 #define VARIATION_NONE UINT32_MAX
 
-/* 32 bytes: programs reach millions of operations. The stream follows from the id, see position_stream_of. */
+enum { ITERATIONS_MAX = 1 << 17 };
+
+/* 24 bytes: programs reach millions of operations. Lies in position.operations, where another one follows it. */
 struct operation {
-    uint8_t type;          /* enum operation_type */
-    uint8_t kind;          /* enum stagesim_kind */
-    uint8_t part;          /* 0 whole, 1 half a, 2 half b */
-    uint8_t collective;    /* OPERATION_COLLECTIVE: enum stagesim_collective */
-    uint16_t stage, layer; /* STAGE_NONE, LAYER_NONE: none */
-    uint32_t micro_batch;  /* MICRO_BATCH_NONE: none */
-    uint16_t pipeline, iteration;
-    uint32_t cost;       /* index into program.costs */
-    uint32_t first_wait; /* position.waits[first_wait .. first_wait + wait_count): ids of the same position */
-    uint16_t wait_count;
+    unsigned type : 3;       /* enum operation_type */
+    unsigned kind : 5;       /* enum stagesim_kind */
+    unsigned part : 2;       /* 0 whole, 1 half a, 2 half b */
+    unsigned collective : 4; /* OPERATION_COLLECTIVE: enum stagesim_collective */
+    unsigned is_block : 1;   /* compute: two in one; operation_block gives the second */
+    unsigned iteration : 17; /* below ITERATIONS_MAX */
+    uint16_t stage, layer;   /* STAGE_NONE, LAYER_NONE: none */
+    uint32_t micro_batch;    /* MICRO_BATCH_NONE: none */
+    uint32_t cost;           /* index into program.costs */
+    uint32_t first_wait;     /* what it waits for: position.waits[first_wait .. first_wait of the next operation) */
+    uint16_t pipeline;
     uint16_t stream; /* index into position.streams */
-    uint32_t block;  /* compute of a block: index into program.blocks of its second identity; BLOCK_NONE otherwise */
 };
 
 /* Operations of a stream have consecutive ids: first .. first + count - 1. Stream 0 of a position is its compute stream. */
@@ -45,7 +46,7 @@ struct stream {
 };
 
 struct position {
-    struct operation *operations;
+    struct operation *operations; /* and one more, whose first_wait ends the waits of the last */
     uint32_t operation_count;
     struct stream *streams;
     uint32_t stream_count;
@@ -53,6 +54,8 @@ struct position {
     uint32_t wait_count;
     /* The reverse of waits: dependents[first_dependent[id] .. first_dependent[id + 1]) are the operations that wait for id. */
     uint32_t *dependents, *first_dependent;
+    struct block *blocks; /* in the order of operations */
+    uint32_t block_count;
     struct stagesim_static_memory memory;
 };
 
@@ -72,6 +75,7 @@ struct block {
     uint16_t stage, pipeline;
     uint32_t micro_batch;
     uint32_t cost;
+    uint32_t operation; /* id of the computation */
 };
 
 /* Computations that take longer on some replicas than on others: times and flop of a cost are multiplied by the factor of the
@@ -92,8 +96,6 @@ struct program {
     uint32_t variation_count;
     struct group *groups;
     uint32_t group_count;
-    struct block *blocks;
-    uint32_t block_count;
     struct position *positions;    /* [mesh->positions] */
     struct assignment *assignment; /* how the collectives are carried out; see simulator/collectives/assignment.h */
     uint32_t iterations;
@@ -119,7 +121,7 @@ void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t 
 /* axes: bit per mesh axis. */
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count);
 uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity, uint32_t cost);
-/* Gives the newest compute of the position a second identity: it is a block. */
+/* Gives the newest compute of the position a second identity: it is a block. `second.operation` need not be set. */
 void program_add_block(struct program_builder *builder, uint32_t position, struct block second);
 uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane, struct stagesim_identity identity,
                            uint32_t cost);
@@ -155,6 +157,19 @@ static inline double operation_factor(const struct program *program, const struc
     return program->variations[variation].factors[mesh_coordinate(program->mesh, program->variations[variation].axes, replica)];
 }
 
+/* How many operations an operation waits for, and the i-th of them: ids of the same position. */
+static inline uint32_t operation_wait_count(const struct operation *operation)
+{
+    return operation[1].first_wait - operation->first_wait;
+}
+
+static inline uint32_t operation_wait(const struct position *position, const struct operation *operation, uint32_t i)
+{
+    return position->waits[operation->first_wait + i];
+}
+
+/* The second half of an operation of the position that is a block; NULL when it is none. */
+const struct block *operation_block(const struct position *position, const struct operation *operation);
 /* Index of the position's stream of collectives in a group that it is a member of. */
 uint32_t position_group_stream(const struct position *position, uint32_t group);
 /* The number of ranks of an instance of a group. */

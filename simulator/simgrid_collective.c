@@ -132,8 +132,8 @@ static double posted(const struct rank *rank, uint32_t id, double stream_free)
 {
     const struct operation *operation = &rank->position->operations[id];
     double start = stream_free;
-    for (uint16_t i = 0; i < operation->wait_count; i++)
-        start = fmax(start, rank->times[rank->position->waits[operation->first_wait + i]].end);
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        start = fmax(start, rank->times[operation_wait(rank->position, operation, i)].end);
     return start;
 }
 

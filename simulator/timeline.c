@@ -2,6 +2,7 @@
 #include "simulator/timeline.h"
 
 #include "simulator/arena.h"
+#include "simulator/bulk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void allocate_moments(struct timeline *timeline, bool shared)
     if (shared)
         block = mmap(NULL, timeline->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     else
-        block = allocate(count, sizeof *block);
+        block = bulk_alloc(timeline->bytes);
     if (block == MAP_FAILED) {
         fputs("stagesim: out of memory for a shared timeline\n", stderr);
         exit(3);
@@ -84,7 +85,7 @@ void timeline_destroy(struct timeline *timeline)
     if (timeline->shared)
         munmap(timeline->moments[0], timeline->bytes);
     else
-        free(timeline->moments[0]);
+        bulk_free(timeline->moments[0], timeline->bytes);
     free(timeline->moments);
     free(timeline->index_of);
     free(timeline->ranks);

@@ -67,8 +67,8 @@ static void relax(struct relaxing *r, uint32_t rank, const struct position *posi
     struct moment *times = &r->times[rank][id];
     if (id > stream->first)
         update(r, &times->start, times[-1].end);
-    for (uint32_t i = 0; i < operation->wait_count; i++)
-        update(r, &times->start, r->times[rank][position->waits[operation->first_wait + i]].end);
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        update(r, &times->start, r->times[rank][operation_wait(position, operation, i)].end);
     if (stream->type == OPERATION_RECEIVE) {
         relax_receive(r, rank, stream, id - stream->first);
     } else if (stream->type == OPERATION_COLLECTIVE) {
