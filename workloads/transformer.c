@@ -282,16 +282,12 @@ static void describe_job(struct transformer_job *j)
 
 static void declare(const struct transformer_job *j)
 {
-    double samples = j->layout.samples * j->api->micro_batches(j->job) * j->data, layers = (double)j->model.layers;
-    double model = samples * transformer_flops(&j->model), again = 0;
-    if (j->layout.recompute == TRANSFORMER_FULL)
-        again = transformer_layers_flops(&j->model);
-    else if (j->layout.recompute == TRANSFORMER_SELECTIVE)
-        again = layers * transformer_selective_flops(&j->model);
+    double samples = j->layout.samples * j->api->micro_batches(j->job) * j->data;
+    double model = samples * transformer_flops(&j->model), again = samples * transformer_repeated_flops(&j->model, &j->layout);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,
-                                       .hardware_flops = model + samples * again,
+                                       .hardware_flops = model + again,
                                        .peak_flops = j->device.peak,
                                        .tokens = j->parameters->tokens,
                                        .price = j->parameters->price};

@@ -291,6 +291,14 @@ double transformer_operators_flops(const struct transformer_operators *operators
     return flops;
 }
 
+double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout)
+{
+    double layers = (double)model->layers, flash = layout->flash ? layers * transformer_attention_flops(model) / 2 : 0;
+    if (layout->recompute == TRANSFORMER_FULL)
+        return transformer_layers_flops(model) + flash;
+    return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? layers * transformer_selective_flops(model) : flash;
+}
+
 /* ---- tensor-parallel communication ---- */
 
 struct transformer_exchange transformer_exchange_forward(const struct transformer_model *model, const struct transformer_layout *layout,

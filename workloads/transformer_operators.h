@@ -64,6 +64,12 @@ void transformer_backward(const struct transformer_model *model, const struct tr
 /* Flop of the matrix products in a list; `weight_only`: of weight gradients alone. */
 double transformer_operators_flops(const struct transformer_operators *operators, bool weight_only);
 
+/* Flop that the backward of all layers computes again, of one sample: what hardware flop count beside model flop. Full recomputation: the
+ * layers' forward. Selective recomputation: transformer_selective_flops. Flash attention: its backward forms the scores again (Dao et al.
+ * 2022, section 3.1), one product of the forward's two, under any recomputation; selective recomputation adds nothing to that, for what it
+ * would keep from being stored is not stored (Megatron-LM does not checkpoint flash attention either). */
+double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout);
+
 /* Tensor-parallel communication of a block in one direction: buffers of `bytes` that are all-reduced one after the other
  * (with sequence parallelism each is gathered and scattered instead, which moves as much; the backward gathers inputs once more). */
 struct transformer_exchange {

@@ -59,6 +59,18 @@ def check_one_rank(folder):
          (1 + SEQUENCE / (6 * HIDDEN) + VOCABULARY / (12 * HIDDEN * LAYERS)), "HFU over MFU, selective recomputation")
 
 
+def check_flash(folder):
+    """Flash attention forms the scores again, whatever is recomputed; selective recomputation changes nothing."""
+    part = SEQUENCE / (6 * HIDDEN)  # of the model's flops that attention adds to 72 B L s h^2
+    model = 1 + part + VOCABULARY / (12 * HIDDEN * LAYERS)
+    runs = {mode: run(folder, "transformer.attention=flash", f"schedule.recompute={mode}") for mode in ("none", "selective", "full")}
+    for mode, again in (("none", part / 6), ("selective", part / 6), ("full", (1 + part) / 3 + part / 6)):
+        throughput = runs[mode]["throughput"]
+        near(throughput["hfu"] / throughput["mfu"], 1 + again / model, f"HFU over MFU, flash attention, {mode}")
+    for section in ("time", "memory", "throughput"):
+        expect(runs["none"][section] == runs["selective"][section], f"selective recomputation changes {section} with flash attention")
+
+
 def check_traffic(folder):
     message = 2 * 2 * SEQUENCE * HIDDEN
     for sequence in ("false", "true"):
@@ -136,7 +148,7 @@ def main():
         folder = pathlib.Path(name)
         subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
         (folder / "job.yaml").write_text(BASE)
-        for check in (check_one_rank, check_traffic, check_granularity, check_overlap, check_balance, check_levers, check_training):
+        for check in (check_one_rank, check_flash, check_traffic, check_granularity, check_overlap, check_balance, check_levers, check_training):
             check(folder)
     print("\n".join(faults) or "all hold")
     return bool(faults)
