@@ -57,6 +57,8 @@ static const struct stagesim_field fields[] = {
     FLAG("distributed_optimizer", distributed_optimizer, "replicas share the optimizer's state and work, as with zero: 1; default false"),
     {"zero", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, zero), false, 0, 3, NULL,
      "what replicas share among each other: 1 optimizer state, 2 also gradients, 3 also parameters; default 0"},
+    {"shard_ranks", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, shard_ranks), false, 2, 1 << 20, NULL,
+     "hybrid sharding: so many neighbours along the axis data share what zero says, groups of them hold copies; default all"},
     FLAG("reshard", reshard, "zero: 3 gathers weights again for the backward; default true"),
     {"bucket", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, bucket), false, 0, 1e15, NULL,
      "gradients that are synchronised together; default 25MB"},
@@ -185,6 +187,25 @@ static bool check_job(const struct transformer_job *j)
     return ok;
 }
 
+/* Hybrid sharding: the axis data is cut into those who share and those who hold copies. */
+static bool set_sharing(struct transformer_job *j)
+{
+    uint64_t ranks = j->parameters->shard_ranks;
+    j->sharing = j->data;
+    if (!ranks)
+        return true;
+    if (j->zero && ranks <= j->data && j->data % ranks == 0 && j->api->cut(j->job, "data", (uint32_t)ranks)) {
+        j->sharing = (uint32_t)ranks;
+        return true;
+    }
+    if (j->zero)
+        j->api->error(j->job, "shard_ranks", "%u data-parallel ranks cannot be cut into groups of %llu; expected a divisor", j->data,
+                      (unsigned long long)ranks);
+    else
+        j->api->error(j->job, "shard_ranks", "nothing is sharded; expected zero: 1, 2 or 3 beside it");
+    return false;
+}
+
 /* ---- the device ---- */
 
 /* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
@@ -299,7 +320,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     struct transformer_job j = {.parameters = parameters, .job = job, .api = api};
     describe_job(&j);
     bool ok = check_job(&j);
-    if (!(ok & check_shape(&j)) || !set_device(&j))
+    if (!(ok & check_shape(&j) & set_sharing(&j)) || !set_device(&j))
         return false;
     j.stages = api->stages(job);
     j.layers = calloc(j.stages, sizeof *j.layers);

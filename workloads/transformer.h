@@ -17,7 +17,7 @@ struct transformer_parameters {
     struct transformer_model model;
     unsigned attention, granularity, balance, optimizer, gradients, precision;
     bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
-    uint64_t zero;
+    uint64_t zero, shard_ranks;
     struct stagesim_list layers_per_stage;
     double bucket, efficiency, tokens, price;
     const char *table, *profile;
@@ -35,6 +35,7 @@ struct transformer_job {
     struct efficiency_device device;
     struct layer_profile profile; /* rows 0: none */
     uint32_t stages, workers, data, zero;
+    uint32_t sharing; /* data-parallel ranks that share what `zero` says; as many as `data` unless sharding is hybrid */
     uint32_t *layers; /* [stage] */
 };
 

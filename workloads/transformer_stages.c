@@ -3,6 +3,7 @@
 #include "workloads/transformer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- the cost of a block ---- */
@@ -261,16 +262,18 @@ static void set_memory(struct stages *s, uint32_t stage)
     activation += stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0;
     s->arrays[ACTIVATION][stage] = activation;
     s->arrays[GATHERED][stage] = count * j->state.weight;
-    s->arrays[PARAMETER][stage] = count * j->state.weight / (j->zero >= 3 ? j->data : 1);
-    s->arrays[GRADIENT_MEMORY][stage] = count * j->state.gradient / (j->zero >= 2 ? j->data : 1);
-    s->arrays[STATE][stage] = count * j->state.optimizer / (j->zero >= 1 ? j->data : 1);
+    s->arrays[PARAMETER][stage] = count * j->state.weight / (j->zero >= 3 ? j->sharing : 1);
+    s->arrays[GRADIENT_MEMORY][stage] = count * j->state.gradient / (j->zero >= 2 ? j->sharing : 1);
+    s->arrays[STATE][stage] = count * j->state.optimizer / (j->zero >= 1 ? j->sharing : 1);
     struct transformer_layout kept = j->layout;
     kept.recompute = TRANSFORMER_KEEP;
     double layer = j->layers[stage] ? count / j->layers[stage] * j->state.weight : 0;
-    /* A layer that is computed again has all its activations for that time; gathered weights of two layers are held. */
+    double gathered = j->parameters->reshard ? 2 * layer : s->arrays[GATHERED][stage];
+    /* A layer that is computed again has all its activations for that time; of gathered weights those of two layers are held, or where
+     * they are kept for the backward all. */
     s->arrays[BUFFERS][stage] =
         (j->layout.recompute == TRANSFORMER_FULL && j->layers[stage] ? transformer_layer_activation(&j->model, &kept) : 0) +
-        (j->zero >= 3 ? 2 * layer : 0);
+        (j->zero >= 3 ? gathered : 0);
 }
 
 static void set_transfers(struct stages *s, uint32_t stage)
@@ -279,7 +282,7 @@ static void set_transfers(struct stages *s, uint32_t stage)
     const struct transformer_parameters *p = j->parameters;
     bool divided = j->layout.sequence_parallel || p->scatter_gather;
     s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
-    double updated = transformer_stage_parameters(j, stage) / (j->zero >= 1 ? j->data : 1);
+    double updated = transformer_stage_parameters(j, stage) / (j->zero >= 1 ? j->sharing : 1);
     double bytes_moved = updated * j->state.update, chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
     s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->device.bandwidth <= 0
@@ -297,7 +300,6 @@ static void fill(struct stages *s)
         set_transfers(s, stage);
     }
 }
-
 bool transformer_lower(const struct transformer_job *j)
 {
     struct stages s = {.j = j, .parts = calloc(j->stages, sizeof *s.parts), .part_counts = calloc(j->stages, sizeof *s.part_counts)};
@@ -305,6 +307,10 @@ bool transformer_lower(const struct transformer_job *j)
         s.arrays[i] = calloc(j->stages, sizeof *s.arrays[i]);
     fill(&s);
     const struct transformer_parameters *p = j->parameters;
+    bool hybrid = j->sharing < j->data;
+    char shared[24], copies[32];
+    snprintf(shared, sizeof shared, "data:%u", j->sharing);
+    snprintf(copies, sizeof copies, "data,-%s", shared);
     struct stagesim_pipeline pipeline = {
         .size = sizeof pipeline,
         .stages = j->stages,
@@ -330,6 +336,8 @@ bool transformer_lower(const struct transformer_job *j)
         .gathered = s.arrays[GATHERED],
         .gradient_memory = s.arrays[GRADIENT_MEMORY],
         .buffers = s.arrays[BUFFERS],
+        .sync_axes = hybrid ? copies : NULL,
+        .shard_axes = hybrid ? shared : NULL,
     };
     bool ok = j->api->pipeline(j->job, &pipeline);
     for (uint32_t stage = 0; stage < j->stages; stage++)

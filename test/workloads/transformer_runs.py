@@ -91,6 +91,26 @@ def check_traffic(folder):
     near(kept, 2 * 3 * gradients, "weights that are kept")
 
 
+def check_hybrid(folder):
+    """8 replicas in 2 groups of 4 that share: traffic and memory, and what crosses between nodes."""
+    base = ["parallel.data=8", "transformer.gradients=same", "batch.micro_batches=1"]
+    weights, alone = 2 * PARAMETERS, run(folder, "batch.micro_batches=1")["memory"]["peak_bytes"] - 18 * PARAMETERS
+    for zero, passes in ((1, 2), (2, 2), (3, 3)):
+        summary = run(folder, *base, f"transformer.zero={zero}", "transformer.shard_ranks=4")
+        # In each group `passes` scatters and gathers along 4 ranks; then 4 all-reduces of a quarter between 2 ranks.
+        near(summary["communication"]["sent_bytes"], (2 * passes * 3 + 4 * 2 / 4) * weights, f"hybrid ZeRO-{zero}: bytes")
+        state = {1: 4 + 12 / 4, 2: 2 + 14 / 4, 3: 16 / 4}[zero] * PARAMETERS + (2 * weights / LAYERS if zero == 3 else 0)
+        near(summary["memory"]["peak_bytes"], alone + state, f"hybrid ZeRO-{zero}: memory")
+        whole = run(folder, *base, f"transformer.zero={zero}", "transformer.shard_ranks=8")
+        near(whole["time"]["iteration_s"], run(folder, *base, f"transformer.zero={zero}")["time"]["iteration_s"], "one group of all")
+    kept = run(folder, *base, "transformer.zero=3", "transformer.reshard=false", "transformer.shard_ranks=4")
+    near(kept["communication"]["sent_bytes"], (2 * 2 * 3 + 4 * 2 / 4) * weights, "hybrid, weights kept")
+    near(kept["memory"]["peak_bytes"], alone + 16 / 4 * PARAMETERS + weights, "hybrid, weights kept: memory")
+    nodes = ["parallel.data=16", "transformer.zero=3", "batch.micro_batches=1", "engine=simgrid"]
+    full, hybrid = (run(folder, *nodes, *extra)["time"]["iteration_s"] for extra in ([], ["transformer.shard_ranks=8"]))
+    expect(hybrid < full, f"sharding within nodes, over two of them: {hybrid} s, {full} s sharded over both")
+
+
 def check_granularity(folder):
     cases = [("1f1b", "parallel.tensor=2")] + [("1f1b", f"transformer.zero={zero}") for zero in (1, 2, 3)]
     cases += [(name, "transformer.sequence_parallel=true") for name in ("gpipe", "interleaved", "chimera", "zb-h1", "dualpipe-v")]
@@ -148,7 +168,7 @@ def main():
         folder = pathlib.Path(name)
         subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
         (folder / "job.yaml").write_text(BASE)
-        for check in (check_one_rank, check_flash, check_traffic, check_granularity, check_overlap, check_balance, check_levers, check_training):
+        for check in (check_one_rank, check_flash, check_traffic, check_hybrid, check_granularity, check_overlap, check_balance, check_levers, check_training):
             check(folder)
     print("\n".join(faults) or "all hold")
     return bool(faults)
