@@ -17,6 +17,15 @@ static void count_slots(const struct lowering *l, struct worker_state *state)
     }
 }
 
+/* So many times NONE. */
+static uint32_t *nothing(struct arena *arena, size_t count)
+{
+    uint32_t *ids = arena_array(arena, count, sizeof *ids);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = NONE;
+    return ids;
+}
+
 static void lower_worker(struct lowering *l, uint32_t worker)
 {
     const struct plan *plan = l->plan;
@@ -27,15 +36,13 @@ static void lower_worker(struct lowering *l, uint32_t worker)
                                  .used = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(bool)),
                                  .slots = arena_array(scratch, plan->iterations, sizeof(uint32_t)),
                                  .ready = arena_array(scratch, plan->stages, sizeof(uint32_t)),
-                                 .sync = arena_array(scratch, plan->stages, sizeof(uint32_t)),
-                                 .updated = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(uint32_t)),
+                                 .sync = nothing(scratch, (size_t)FAMILIES * plan->stages),
+                                 .updated = nothing(scratch, (size_t)FAMILIES * plan->iterations * plan->stages),
                                  .owed = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .owed_outer = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .boundary = NONE,
                                  .last = NONE};
     count_slots(l, &state);
-    for (size_t i = 0; i < (size_t)plan->iterations * plan->stages; i++)
-        state.updated[i] = NONE;
     program_expect(l->builder, worker, 3 * order->count, 2 * order->count); /* each with a message out and one in */
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
@@ -77,11 +84,8 @@ static void lowering_init(struct lowering *l)
     l->moves = plan->partners ? arena_array(l->arena, cells, sizeof *l->moves) : NULL;
     l->released = arena_array(l->arena, plan->workers, sizeof *l->released);
     lowering_add_costs(l);
-    for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        l->released[worker] = arena_array(l->arena, plan->stages, sizeof(uint32_t));
-        for (uint32_t stage = 0; stage < plan->stages; stage++)
-            l->released[worker][stage] = NONE;
-    }
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        l->released[worker] = nothing(l->arena, (size_t)FAMILIES * plan->stages);
 }
 
 void pipeline_lower(const struct pipeline_request *request, const struct mesh *mesh, struct program_builder *builder)
@@ -103,6 +107,7 @@ void pipeline_lower(const struct pipeline_request *request, const struct mesh *m
         set_memory(&l, worker);
     free(l.blocks);
     free(l.buckets);
+    free(l.known_factors);
     free(l.exchange_groups);
     arena_destroy(l.arena);
 }

@@ -38,6 +38,14 @@ static void add_compute_costs(struct lowering *l, uint32_t stage, struct stage_c
     out->taken = add_cost(l, (struct stagesim_cost){.memory = activation, .stash = stash});
 }
 
+/* Of a stage's weights. */
+static double gathered_bytes(const struct lowering *l, uint32_t stage, enum family family)
+{
+    if (family == FAMILY_EXPERTS)
+        return at(l->costs->expert_gathered, stage);
+    return at(l->costs->gathered ? l->costs->gathered : l->costs->parameter, stage);
+}
+
 static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_costs *out)
 {
     const struct stagesim_pipeline *costs = l->costs;
@@ -46,8 +54,10 @@ static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_
         out->message[n] = add_cost(l, (struct stagesim_cost){.bytes = n * message});
     out->stash_message = add_cost(l, (struct stagesim_cost){.bytes = at(costs->activation, stage)});
     out->half_message = add_cost(l, (struct stagesim_cost){.bytes = message / 2});
-    out->gradient = add_cost(l, (struct stagesim_cost){.bytes = at(costs->gradient, stage)});
-    out->gather = add_cost(l, (struct stagesim_cost){.bytes = at(costs->gathered ? costs->gathered : costs->parameter, stage)});
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
+        out->gradient[family] = add_cost(l, (struct stagesim_cost){.bytes = gradient_bytes(l, stage, family)});
+        out->gather[family] = add_cost(l, (struct stagesim_cost){.bytes = gathered_bytes(l, stage, family)});
+    }
     out->optimizer = add_cost(l, (struct stagesim_cost){.seconds = at(costs->optimizer, stage)});
 }
 
@@ -63,6 +73,10 @@ static struct stagesim_part add_up(const struct stagesim_part *a, const struct s
                                 .backward_flops = a->backward_flops + b->backward_flops,
                                 .weight_flops = a->weight_flops + b->weight_flops,
                                 .gradient = a->gradient + b->gradient,
+                                .expert_gradient = a->expert_gradient + b->expert_gradient,
+                                .apart = a->apart,
+                                .varies = a->varies,
+                                .factors = a->factors,
                                 .forward_exchanges = a->forward_exchanges,
                                 .backward_exchanges = b->backward_exchanges};
     lowering_merge_exchanges(&sum.forward_exchanges, &b->forward_exchanges);
@@ -81,8 +95,13 @@ static void add_stage_exchanges(struct lowering *l, uint32_t stage, struct stage
     lowering_add_exchange_costs(l, &sum.backward_exchanges, &out->backward_exchanges);
 }
 
+static double part_gradient(const struct stagesim_part *part, enum family family)
+{
+    return family == FAMILY_EXPERTS ? part->expert_gradient : part->gradient;
+}
+
 /* Of all parts of the layer that a part belongs to. */
-static double layer_gradient(const struct stagesim_part *parts, uint32_t index, uint32_t count)
+static double layer_gradient(const struct stagesim_part *parts, uint32_t index, uint32_t count, enum family family)
 {
     uint32_t first = index, last = index;
     while (parts[index].layer != NONE && first > 0 && parts[first - 1].layer == parts[index].layer)
@@ -91,27 +110,57 @@ static double layer_gradient(const struct stagesim_part *parts, uint32_t index, 
         last++;
     double sum = 0;
     for (uint32_t i = first; i <= last; i++)
-        sum += parts[i].gradient;
+        sum += part_gradient(&parts[i], family);
     return sum;
+}
+
+/* A cost that varies as the part does. */
+static uint32_t add_part_cost(struct lowering *l, const struct stagesim_part *part, struct stagesim_cost cost)
+{
+    uint32_t id = add_cost(l, cost);
+    if (!part->varies)
+        return id;
+    size_t known = 0;
+    while (known < l->known_factors_count && l->known_factors[known].factors != part->factors)
+        known++;
+    if (known == l->known_factors_count) {
+        l->known_factors = array_grow(l->known_factors, &l->known_factors_capacity, known + 1, sizeof *l->known_factors);
+        uint32_t axes = lowering_axes(l->mesh, part->varies);
+        l->known_factors[l->known_factors_count++] =
+            (struct known_factors){part->factors, program_add_variation(l->builder, axes, part->factors)};
+    }
+    program_vary_cost(l->builder, id, l->known_factors[known].variation);
+    return id;
+}
+
+/* Of the weights of the layer that a part belongs to; NONE: they are not sharded. */
+static uint32_t add_gather_cost(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index, uint32_t count,
+                                enum family family)
+{
+    double gradient = gradient_bytes(l, stage, family);
+    if (l->costs->sharding != STAGESIM_SHARD_PARAMETERS || (family == FAMILY_EXPERTS && gradient <= 0))
+        return NONE;
+    double share = gradient > 0 ? layer_gradient(parts, index, count, family) / gradient : 0;
+    if (family == FAMILY_EXPERTS && share <= 0)
+        return NONE;
+    return add_cost(l, (struct stagesim_cost){.bytes = gathered_bytes(l, stage, family) * share});
 }
 
 /* Of a part; all parts of a stage take and give back as much. */
 static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index,
                                         uint32_t count)
 {
-    const struct stagesim_pipeline *costs = l->costs;
     const struct stagesim_part *part = &parts[index];
-    double activation = at(costs->activation, stage) / count, input = released_at_input(l, stage) / count;
-    double gradient = at(costs->gradient, stage), stash = index == 0 ? chunk(l) : 0;
-    double gathered = at(costs->gathered ? costs->gathered : costs->parameter, stage) *
-                      (gradient > 0 ? layer_gradient(parts, index, count) / gradient : 0);
+    double activation = at(l->costs->activation, stage) / count, input = released_at_input(l, stage) / count;
+    double stash = index == 0 ? chunk(l) : 0, weight = part->weight, weight_flops = part->weight_flops;
     struct part_costs out = {
-        .forward = add_cost(l, (struct stagesim_cost){part->forward, part->forward_flops, 0, activation, stash}),
-        .backward = add_cost(l, (struct stagesim_cost){part->backward, part->backward_flops, 0, -activation, -stash}),
-        .input = add_cost(l, (struct stagesim_cost){part->backward - part->weight, part->backward_flops - part->weight_flops, 0, -input}),
-        .weight = add_cost(l, (struct stagesim_cost){part->weight, part->weight_flops, 0, input - activation, -stash}),
-        .gather = costs->sharding == STAGESIM_SHARD_PARAMETERS ? add_cost(l, (struct stagesim_cost){.bytes = gathered}) : NONE,
-        .gradient = part->gradient,
+        .forward = add_part_cost(l, part, (struct stagesim_cost){part->forward, part->forward_flops, 0, activation, stash}),
+        .backward = add_part_cost(l, part, (struct stagesim_cost){part->backward, part->backward_flops, 0, -activation, -stash}),
+        .input = add_part_cost(l, part, (struct stagesim_cost){part->backward - weight, part->backward_flops - weight_flops, 0, -input}),
+        .weight = add_part_cost(l, part, (struct stagesim_cost){weight, weight_flops, 0, input - activation, -stash}),
+        .gather = {add_gather_cost(l, stage, parts, index, count, FAMILY_REPLICAS),
+                   add_gather_cost(l, stage, parts, index, count, FAMILY_EXPERTS)},
+        .gradient = {part->gradient, part->expert_gradient},
         .layer = part->layer,
     };
     lowering_add_exchange_costs(l, &part->forward_exchanges, &out.forward_exchanges);
@@ -133,7 +182,8 @@ static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *ou
     for (uint32_t i = given; i-- > 0;) {
         const struct stagesim_part *from = &costs->parts[stage][i];
         struct stagesim_part *last = count ? &parts[given - count] : NULL;
-        bool together = last && !costs->fine && (of_one_layer(from, last) || last->gradient < costs->bucket);
+        bool small = last && (of_one_layer(from, last) || last->gradient + last->expert_gradient < costs->bucket);
+        bool together = small && !costs->fine && from->apart == last->apart;
         struct stagesim_part *part = together ? last : &parts[given - ++count];
         *part = together ? add_up(from, part) : *from;
     }
@@ -141,6 +191,30 @@ static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *ou
     out->part_count = count;
     for (uint32_t i = 0; i < count; i++)
         out->parts[i] = add_part_costs(l, stage, &parts[given - count], i, count);
+}
+
+/* Parts of a number as one, those that do not stand apart first. */
+static void add_coarse_parts(struct lowering *l, uint32_t stage, struct stage_costs *out)
+{
+    const struct stagesim_pipeline *costs = l->costs;
+    uint32_t given = costs->parts ? costs->part_counts[stage] : 0, count = 1;
+    struct stagesim_part *parts = arena_array(l->arena, given + (size_t)1, sizeof *parts);
+    parts[0].layer = NONE;
+    for (uint32_t i = 0; i < given; i++) {
+        const struct stagesim_part *from = &costs->parts[stage][i];
+        uint32_t k = 0;
+        while (k < count && parts[k].apart != from->apart)
+            k++;
+        parts[k] = k < count ? add_up(&parts[k], from) : *from;
+        parts[k].layer = NONE;
+        count = k < count ? count : k + 1;
+    }
+    if (count == 1)
+        return;
+    out->coarse = arena_array(l->arena, count, sizeof *out->coarse);
+    out->coarse_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        out->coarse[i] = add_part_costs(l, stage, parts, i, count);
 }
 
 /* ---- groups ---- */
@@ -166,22 +240,24 @@ static uint32_t holders(const struct plan *plan, uint32_t stage, uint32_t *worke
 }
 
 /* The ranks along `axes` of all workers that hold a stage. */
-static uint32_t add_stage_group(struct lowering *l, uint32_t stage, uint32_t axes)
+static uint32_t add_stage_group(struct lowering *l, uint32_t stage, uint32_t axes, enum family family)
 {
     uint32_t *workers = arena_array(l->arena, l->plan->pipelines, sizeof *workers);
     uint32_t count = holders(l->plan, stage, workers);
-    if (at(l->costs->gradient, stage) <= 0 || count * mesh_product(l->mesh, axes) < 2)
+    if (gradient_bytes(l, stage, family) <= 0 || count * mesh_product(l->mesh, axes) < 2)
         return NONE;
     return program_add_group(l->builder, axes, workers, count);
 }
 
 static void add_stage_groups(struct lowering *l, uint32_t stage, struct stage_costs *costs)
 {
-    uint32_t axes = l->shard_axes ? l->shard_axes : l->sync_axes;
+    uint32_t axes[FAMILIES] = {l->shard_axes ? l->shard_axes : l->sync_axes, l->expert_axes};
     bool gathers = l->costs->sharding != STAGESIM_SHARD_NOTHING;
-    costs->group = add_stage_group(l, stage, axes);
-    costs->gather_group = costs->group != NONE && gathers ? add_stage_group(l, stage, axes) : NONE;
-    costs->outer_group = l->shard_axes ? add_stage_group(l, stage, l->sync_axes) : NONE;
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
+        costs->group[family] = add_stage_group(l, stage, axes[family], family);
+        costs->gather_group[family] = costs->group[family] != NONE && gathers ? add_stage_group(l, stage, axes[family], family) : NONE;
+    }
+    costs->outer_group = l->shard_axes ? add_stage_group(l, stage, l->sync_axes, FAMILY_REPLICAS) : NONE;
 }
 
 static uint32_t add_norm_group(struct lowering *l)
@@ -199,12 +275,14 @@ void lowering_add_costs(struct lowering *l)
 {
     l->sync_axes = lowering_axes(l->mesh, l->costs->sync_axes ? l->costs->sync_axes : "data");
     l->shard_axes = l->costs->sharding == STAGESIM_SHARD_NOTHING ? 0 : lowering_axes(l->mesh, l->costs->shard_axes);
+    l->expert_axes = lowering_axes(l->mesh, l->costs->expert_axes);
     for (uint32_t stage = 0; stage < l->plan->stages; stage++) {
         struct stage_costs *costs = &l->stages[stage];
         add_compute_costs(l, stage, costs);
         add_transfer_costs(l, stage, costs);
         add_stage_exchanges(l, stage, costs);
         add_parts(l, stage, costs);
+        add_coarse_parts(l, stage, costs);
         add_stage_groups(l, stage, costs);
     }
     l->norm_cost = add_cost(l, (struct stagesim_cost){.bytes = norm_bytes});

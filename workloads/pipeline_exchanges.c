@@ -50,7 +50,8 @@ void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_excha
         if (mesh_product(l->mesh, axes) < 2)
             continue;
         struct exchange_cost *to = &out->items[out->count++];
-        *to = (struct exchange_cost){.collective = from->collective, .kind = from->kind, .moment = from->moment, .axes = axes};
+        *to = (struct exchange_cost){
+            .collective = from->collective, .kind = from->kind, .moment = from->moment, .axes = axes, .hidden = from->hidden};
         for (unsigned n = 0; n < 3; n++)
             to->cost[n] =
                 program_add_cost(l->builder, &(struct stagesim_cost){.bytes = from->bytes * (n ? n : 0.5), .repeats = from->buffers});
@@ -98,7 +99,7 @@ uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, 
 {
     uint32_t first = NONE;
     for (uint32_t i = 0; i < list->count; i++) {
-        if (!(moments >> list->items[i].moment & 1))
+        if (!(moments >> list->items[i].moment & 1) || (moments & NOT_HIDDEN && list->items[i].hidden))
             continue;
         uint32_t id = add_exchange(l, state, &list->items[i], identity, n);
         first = first == NONE ? id : first;
@@ -108,14 +109,27 @@ uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, 
     return first;
 }
 
+static void add_beside(struct lowering *l, struct worker_state *state, const struct exchange_cost *exchange,
+                       struct stagesim_identity identity, unsigned n)
+{
+    assert(state->beside_count < sizeof state->beside / sizeof *state->beside);
+    state->beside[state->beside_count++] = add_exchange(l, state, exchange, identity, n);
+}
+
+void lowering_add_hidden(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                         struct stagesim_identity identity)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i].hidden)
+            add_beside(l, state, &list->items[i], identity, 1);
+}
+
 void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
                          struct stagesim_identity identity, unsigned n)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        if (moments >> list->items[i].moment & 1) {
-            assert(state->beside_count < sizeof state->beside / sizeof *state->beside);
-            state->beside[state->beside_count++] = add_exchange(l, state, &list->items[i], identity, n);
-        }
+        if (moments >> list->items[i].moment & 1)
+            add_beside(l, state, &list->items[i], identity, n);
 }
 
 void lowering_await_pending(struct lowering *l, struct worker_state *state, uint32_t id)

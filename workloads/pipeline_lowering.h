@@ -8,12 +8,16 @@
 
 static const uint32_t NONE = STAGESIM_NONE;
 
+/* Gradients and weights by the axes along which their copies lie: those of all replicas of a stage, and those of experts. */
+enum family { FAMILY_REPLICAS, FAMILY_EXPERTS, FAMILIES };
+
 /* An exchange of a part or of a whole stage. */
 struct exchange_cost {
     enum stagesim_collective collective;
     enum stagesim_kind kind;
     enum stagesim_moment moment;
-    uint32_t axes;    /* of the mesh: a bit each */
+    uint32_t axes; /* of the mesh: a bit each */
+    bool hidden;
     uint32_t cost[3]; /* of half a micro-batch, one, two as one */
 };
 
@@ -26,8 +30,8 @@ struct exchange_list {
 struct part_costs {
     uint32_t forward, backward, input, weight; /* computations: forward; backward whole, or its two parts */
     struct exchange_list forward_exchanges, backward_exchanges;
-    uint32_t gather; /* of its layer's weights; NONE: they are not sharded */
-    double gradient; /* bytes */
+    uint32_t gather[FAMILIES]; /* of its layer's weights; NONE: they are not sharded */
+    double gradient[FAMILIES]; /* bytes */
     uint32_t layer;
 };
 
@@ -42,14 +46,16 @@ struct stage_costs {
     uint32_t stash_message;
     uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
     uint32_t half_message;
-    uint32_t gradient, optimizer;
-    uint32_t gather; /* of its weights */
+    uint32_t optimizer;
+    uint32_t gradient[FAMILIES], gather[FAMILIES]; /* of its gradients, of its weights */
     struct exchange_list forward_exchanges, backward_exchanges;
-    uint32_t group;           /* of the ranks that hold this stage, or with shard axes of those along them; NONE: nothing to synchronise */
-    uint32_t gather_group;    /* the same ranks, for weights: gathers do not queue behind gradients */
-    uint32_t outer_group;     /* with shard axes: of the ranks that hold the same shard of this stage; NONE: one */
-    struct part_costs *parts; /* part_count of them, in the order of the forward */
+    uint32_t group[FAMILIES]; /* of the ranks that hold this stage, or with shard axes of those along them; NONE: nothing to synchronise */
+    uint32_t gather_group[FAMILIES]; /* the same ranks, for weights: gathers do not queue behind gradients */
+    uint32_t outer_group;            /* with shard axes: of the ranks that hold the same shard of this stage; NONE: one */
+    struct part_costs *parts;        /* part_count of them, in the order of the forward */
     uint32_t part_count;
+    struct part_costs *coarse; /* what a slot that is not cut into parts runs; coarse_count 0: it is one computation */
+    uint32_t coarse_count;
 };
 
 /* A block costs what its two stages make it cost. */
@@ -62,6 +68,12 @@ struct block_cost {
 struct bucket_cost {
     double bytes;
     uint32_t cost;
+};
+
+/* Factors of parts' computations that have been met. */
+struct known_factors {
+    const double *factors;
+    uint32_t variation;
 };
 
 /* The group of a worker's ranks along some axes. */
@@ -87,11 +99,14 @@ struct lowering {
     uint32_t *forward, *forward_first;   /* [micro_batch * stages + stage] */
     uint32_t *backward, *backward_first; /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
     struct stash_move *moves;            /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
-    uint32_t **released; /* [worker][stage]: the optimizer step or synchronisation that the next use of the weights awaits */
+    uint32_t *
+        *released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use of the weights awaits */
     uint32_t norm_cost, norm_group, nothing_cost;
     struct exchange_group *exchange_groups;
     size_t exchange_group_count, exchange_group_capacity;
-    uint32_t sync_axes, shard_axes; /* of the mesh: a bit each; shard_axes 0: none */
+    uint32_t sync_axes, shard_axes, expert_axes; /* of the mesh: a bit each; shard_axes 0: none */
+    struct known_factors *known_factors;
+    size_t known_factors_count, known_factors_capacity;
     uint32_t repetition;
     struct block_cost *blocks;
     size_t block_count, block_capacity;
@@ -102,6 +117,11 @@ struct lowering {
 static inline double at(const double *values, uint32_t stage)
 {
     return values ? values[stage] : 0;
+}
+
+static inline double gradient_bytes(const struct lowering *l, uint32_t stage, enum family family)
+{
+    return at(family == FAMILY_EXPERTS ? l->costs->expert_gradient : l->costs->gradient, stage);
 }
 
 static inline double chunk(const struct lowering *l)
@@ -143,13 +163,14 @@ static inline size_t cell(const struct lowering *l, const struct slot *slot)
 /* What remains of the running iteration on one worker. */
 struct worker_state {
     uint32_t worker;
-    uint32_t *left;    /* [iteration * stages + stage]: gradient slots still to come */
-    bool *used;        /* [iteration * stages + stage]: the worker has gradient slots of the stage */
-    uint32_t *slots;   /* [iteration]: slots still to come */
-    uint32_t *ready;   /* stages whose gradients are complete, in that order */
-    uint32_t *sync;    /* [stage]: the synchronisation, or NONE */
-    uint32_t *updated; /* [iteration * stages + stage]: what ends the update, see `released`; NONE: nothing to wait for */
-    bool *owed;        /* [stage]: the synchronisation is launched at the end of the iteration */
+    uint32_t *left;  /* [iteration * stages + stage]: gradient slots still to come */
+    bool *used;      /* [iteration * stages + stage]: the worker has gradient slots of the stage */
+    uint32_t *slots; /* [iteration]: slots still to come */
+    uint32_t *ready; /* stages whose gradients are complete, in that order */
+    uint32_t *sync;  /* [stage * FAMILIES + family]: the newest synchronisation, or NONE */
+    uint32_t
+        *updated; /* [(iteration * stages + stage) * FAMILIES + family]: what ends the update, see `released`; NONE: nothing to wait for */
+    bool *owed;   /* [stage]: the synchronisation is launched at the end of the iteration */
     uint32_t ready_count;
     bool *owed_outer; /* [stage]: the all-reduce of its scattered gradients is launched at the end of the iteration */
     uint32_t last;    /* the newest computation, or the newest exchange behind it */
@@ -157,8 +178,8 @@ struct worker_state {
      * which the one after it waits for. */
     uint32_t pending[2 * STAGESIM_EXCHANGES_MAX + 2], pending_count;
     uint32_t beside[2 * STAGESIM_EXCHANGES_MAX], beside_count;
-    uint32_t boundary; /* with sharded weights: what ended before the newest layer began; NONE: nothing */
-    double bucket;     /* bytes of gradients of parts that wait to be synchronised together */
+    uint32_t boundary;       /* with sharded weights: what ended before the newest layer began; NONE: nothing */
+    double bucket[FAMILIES]; /* bytes of gradients of parts that wait to be synchronised together */
 };
 
 static inline bool completes_gradient(const struct slot *slot)
@@ -192,6 +213,8 @@ void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_excha
 bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stagesim_exchanges *more);
 /* A set of moments for the calls below. */
 #define MOMENT(name) (1u << STAGESIM_##name)
+#define ALL_MOMENTS (MOMENT(BEFORE) | MOMENT(BESIDE) | MOMENT(AFTER) | MOMENT(BESIDE_WEIGHT))
+#define NOT_HIDDEN (1u << 8) /* only those that a block does not hide */
 bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments);
 /* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before; returns the first,
  * NONE where there are none. */
@@ -200,6 +223,9 @@ uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, 
 /* The same, together, beside the computation that is added next. */
 void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
                          struct stagesim_identity identity, unsigned n);
+/* The same of those that a block hides. */
+void lowering_add_hidden(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                         struct stagesim_identity identity);
 /* The operation waits for all that is pending, which no longer is. */
 void lowering_await_pending(struct lowering *l, struct worker_state *state, uint32_t id);
 
@@ -212,8 +238,9 @@ void lowering_add_slot(struct lowering *l, struct worker_state *state, const str
 
 /* True where the gradients of a slot are synchronised part by part, as each is complete. */
 bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
-/* Synchronises `bytes` of a stage's gradient after the newest operation; `complete`: those of all the iteration's micro-batches. */
-void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes, bool complete);
+/* Synchronises `bytes` of a stage's gradients after the newest operation; `complete`: those of all the iteration's micro-batches. */
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, const double bytes[FAMILIES],
+                       bool complete);
 /* Whether the slot's gradients are complete with it, or are applied after every slot. */
 bool lowering_completes(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
 /* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer steps. */

@@ -21,15 +21,16 @@ static bool syncs_now(const struct lowering *l, const struct worker_state *state
 bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
     const struct stage_costs *stage = &l->stages[slot->stage];
-    return (stage->group != NONE || stage->outer_group != NONE) && l->plan->pipelines == 1 && !l->costs->late_sync &&
-           sync_of(l, slot) == PLAN_SYNC_EAGER && slot->part == PART_WHOLE && stage->part_count && syncs_now(l, state, slot);
+    bool shared = stage->group[FAMILY_REPLICAS] != NONE || stage->group[FAMILY_EXPERTS] != NONE || stage->outer_group != NONE;
+    return shared && l->plan->pipelines == 1 && !l->costs->late_sync && sync_of(l, slot) == PLAN_SYNC_EAGER && slot->part == PART_WHOLE &&
+           stage->part_count && syncs_now(l, state, slot);
 }
 
 static uint32_t gradient_cost(struct lowering *l, uint32_t stage, double bytes)
 {
-    const struct stage_costs *costs = &l->stages[stage];
-    if (bytes == at(l->costs->gradient, stage))
-        return costs->gradient;
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        if (bytes == gradient_bytes(l, stage, family))
+            return l->stages[stage].gradient[family];
     for (size_t i = l->bucket_count; i-- > 0;)
         if (l->buckets[i].bytes == bytes)
             return l->buckets[i].cost;
@@ -45,47 +46,71 @@ static void add_outer_sync(struct lowering *l, struct worker_state *state, uint3
     uint32_t cost = gradient_cost(l, stage, bytes / mesh_product(l->mesh, l->shard_axes));
     uint32_t id = program_add_collective(l->builder, state->worker, l->stages[stage].outer_group, STAGESIM_ALL_REDUCE,
                                          identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), cost);
-    program_add_wait(l->builder, state->worker, id, state->sync[stage] != NONE ? state->sync[stage] : state->last);
-    state->sync[stage] = l->released[state->worker][stage] = id;
+    uint32_t *sync = &state->sync[FAMILIES * stage + FAMILY_REPLICAS];
+    program_add_wait(l->builder, state->worker, id, l->stages[stage].group[FAMILY_REPLICAS] != NONE && *sync != NONE ? *sync : state->last);
+    *sync = l->released[state->worker][FAMILIES * stage + FAMILY_REPLICAS] = id;
 }
 
-static void add_inner_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes)
+static void add_inner_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes,
+                           enum family family)
 {
     enum stagesim_collective collective = l->costs->sharding == STAGESIM_SHARD_NOTHING ? STAGESIM_ALL_REDUCE : STAGESIM_REDUCE_SCATTER;
-    uint32_t id = program_add_collective(l->builder, state->worker, l->stages[stage].group, collective,
+    uint32_t id = program_add_collective(l->builder, state->worker, l->stages[stage].group[family], collective,
                                          identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), gradient_cost(l, stage, bytes));
     program_add_wait(l->builder, state->worker, id, state->last);
-    state->sync[stage] = l->released[state->worker][stage] = id;
+    state->sync[FAMILIES * stage + family] = l->released[state->worker][FAMILIES * stage + family] = id;
     if (l->costs->blocking_scatter && l->shard_axes)
         state->pending[state->pending_count++] = id;
 }
 
-void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes, bool complete)
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, const double bytes[FAMILIES],
+                       bool complete)
 {
     const struct stage_costs *costs = &l->stages[stage];
     state->owed[stage] = false;
-    state->sync[stage] = NONE;
-    if (costs->group != NONE)
-        add_inner_sync(l, state, stage, iteration, bytes);
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        if (costs->group[family] != NONE && bytes[family] > 0)
+            add_inner_sync(l, state, stage, iteration, bytes[family], family);
     if (costs->outer_group == NONE || !complete)
         return;
     if (l->costs->late_replicas)
         state->owed_outer[stage] = true;
     else
-        add_outer_sync(l, state, stage, iteration, bytes);
+        add_outer_sync(l, state, stage, iteration, bytes[FAMILY_REPLICAS]);
 }
 
-/* Weights that replicas have updated in parts are put together before they are used again. */
+/* The same of all of a stage's gradients. */
+static void add_whole_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, bool complete)
+{
+    const double bytes[FAMILIES] = {gradient_bytes(l, stage, FAMILY_REPLICAS), gradient_bytes(l, stage, FAMILY_EXPERTS)};
+    lowering_add_sync(l, state, stage, iteration, bytes, complete);
+}
+
+/* Weights that replicas have updated in parts are put together before they are used again; `updated` NONE: as they are synchronised. */
 static void add_weight_gather(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, uint32_t updated)
 {
     const struct stage_costs *costs = &l->stages[stage];
-    if (costs->gather_group == NONE || l->costs->sharding == STAGESIM_SHARD_PARAMETERS)
+    if (l->costs->sharding == STAGESIM_SHARD_PARAMETERS)
         return;
     struct stagesim_identity identity = identify_step(STAGESIM_PARAMETER_GATHER, stage, iteration);
-    uint32_t id = program_add_collective(l->builder, state->worker, costs->gather_group, STAGESIM_ALL_GATHER, identity, costs->gather);
-    if (updated != NONE)
-        program_add_wait(l->builder, state->worker, id, updated);
-    l->released[state->worker][stage] = id;
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
+        if (costs->gather_group[family] == NONE)
+            continue;
+        uint32_t id = program_add_collective(l->builder, state->worker, costs->gather_group[family], STAGESIM_ALL_GATHER, identity,
+                                             costs->gather[family]);
+        uint32_t awaited = updated != NONE ? updated : state->sync[FAMILIES * stage + family];
+        if (awaited != NONE)
+            program_add_wait(l->builder, state->worker, id, awaited);
+        l->released[state->worker][FAMILIES * stage + family] = id;
+    }
+}
+
+/* The operation waits for a stage's synchronisation. */
+static void await_sync(struct lowering *l, const struct worker_state *state, uint32_t stage, uint32_t id)
+{
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        if (state->sync[FAMILIES * stage + family] != NONE)
+            program_add_wait(l->builder, state->worker, id, state->sync[FAMILIES * stage + family]);
 }
 
 static uint32_t add_norm(struct lowering *l, struct worker_state *state, uint32_t iteration)
@@ -96,26 +121,29 @@ static uint32_t add_norm(struct lowering *l, struct worker_state *state, uint32_
                                          identify_step(STAGESIM_OPTIMIZER, NONE, iteration), l->norm_cost);
     program_add_wait(l->builder, state->worker, id, state->last);
     for (uint32_t i = 0; i < state->ready_count; i++)
-        if (state->sync[state->ready[i]] != NONE)
-            program_add_wait(l->builder, state->worker, id, state->sync[state->ready[i]]);
+        await_sync(l, state, state->ready[i], id);
     return id;
 }
 
 static void add_optimizer(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, uint32_t norm)
 {
-    uint32_t awaited = norm != NONE ? norm : state->sync[stage];
-    if (norm != NONE)
-        l->released[state->worker][stage] = norm;
+    uint32_t *released = &l->released[state->worker][FAMILIES * stage];
+    if (norm != NONE) {
+        released[FAMILY_REPLICAS] = norm;
+        released[FAMILY_EXPERTS] = NONE;
+    }
     if (at(l->costs->optimizer, stage) <= 0) {
-        add_weight_gather(l, state, stage, iteration, awaited);
+        add_weight_gather(l, state, stage, iteration, norm);
         return;
     }
     uint32_t id =
         program_add_compute(l->builder, state->worker, identify_step(STAGESIM_OPTIMIZER, stage, iteration), l->stages[stage].optimizer);
-    if (awaited != NONE)
-        program_add_wait(l->builder, state->worker, id, awaited);
+    if (norm != NONE)
+        program_add_wait(l->builder, state->worker, id, norm);
+    else
+        await_sync(l, state, stage, id);
     lowering_await_pending(l, state, id);
-    l->released[state->worker][stage] = NONE; /* the compute stream's order says it */
+    released[FAMILY_REPLICAS] = released[FAMILY_EXPERTS] = NONE; /* the compute stream's order says it */
     add_weight_gather(l, state, stage, iteration, id);
 }
 
@@ -124,7 +152,7 @@ static void step(struct lowering *l, struct worker_state *state, uint32_t iterat
     for (uint32_t i = 0; i < state->ready_count; i++) {
         uint32_t stage = state->ready[i];
         if (state->owed[stage])
-            lowering_add_sync(l, state, stage, iteration, at(l->costs->gradient, stage), true);
+            add_whole_sync(l, state, stage, iteration, true);
         if (state->owed_outer[stage])
             add_outer_sync(l, state, stage, iteration, at(l->costs->gradient, stage));
     }
@@ -132,7 +160,9 @@ static void step(struct lowering *l, struct worker_state *state, uint32_t iterat
     for (uint32_t i = 0; i < state->ready_count; i++) {
         uint32_t stage = state->ready[i];
         add_optimizer(l, state, stage, iteration, norm);
-        state->updated[(size_t)(iteration - l->repetition) * l->plan->stages + stage] = l->released[state->worker][stage];
+        size_t cell = (size_t)(iteration - l->repetition) * l->plan->stages + stage;
+        for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+            state->updated[FAMILIES * cell + family] = l->released[state->worker][FAMILIES * stage + family];
     }
     state->ready_count = 0;
 }
@@ -147,7 +177,7 @@ static void gradient_ready(struct lowering *l, struct worker_state *state, const
         state->owed[slot->stage] = !in_parts;
     }
     if (now && !in_parts)
-        lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), at(l->costs->gradient, slot->stage), complete);
+        add_whole_sync(l, state, slot->stage, iteration_of(l, slot), complete);
 }
 
 /* Stages that the worker holds a copy of but has no micro-batch for in the iteration (one of two directions stays empty when

@@ -58,24 +58,25 @@ static void remember(struct lowering *l, const struct slot *slot, uint32_t first
         }
 }
 
-/* The update that a forward's weights come from. Asynchronous training that updates once per iteration leaves as many updates as
- * it is stale for the synchronisation to finish; otherwise it is the newest one. NULL: there is none yet. */
+/* The updates (one of each family) that a forward's weights come from. Asynchronous training that updates once per iteration leaves as many
+ * updates as it is stale for the synchronisation to finish; otherwise it is the newest one. NULL: there is none yet. */
 static uint32_t *weights_of(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
     if (!l->plan->asynchronous || l->plan->steps_each)
-        return &l->released[state->worker][slot->stage];
+        return &l->released[state->worker][FAMILIES * slot->stage];
     uint32_t iteration = slot->micro_batch / per_iteration(l), age = 1 + l->plan->staleness[state->worker];
-    return iteration < age ? NULL : &state->updated[(size_t)(iteration - age) * l->plan->stages + slot->stage];
+    return iteration < age ? NULL : &state->updated[FAMILIES * ((size_t)(iteration - age) * l->plan->stages + slot->stage)];
 }
 
 /* A stage's weights are used only after they were updated. */
 static void await_weights(const struct lowering *l, const struct worker_state *state, const struct slot *slot, uint32_t id)
 {
     uint32_t *updated = weights_of(l, state, slot);
-    if (updated && *updated != NONE) {
-        program_add_wait(l->builder, state->worker, id, *updated);
-        *updated = NONE;
-    }
+    for (enum family family = FAMILY_REPLICAS; updated && family < FAMILIES; family++)
+        if (updated[family] != NONE) {
+            program_add_wait(l->builder, state->worker, id, updated[family]);
+            updated[family] = NONE;
+        }
 }
 
 /* A computation, after what is pending; what runs beside it is pending then. */
@@ -160,30 +161,55 @@ static struct work work_of(const struct lowering *l, const struct slot *slot)
     return work;
 }
 
-/* A slot and the one joined to it, as one computation. */
+/* Exchanges of a block: those that are hidden begin with it, behind a mark that messages come before. Returns the mark, or NONE. */
+static uint32_t begin_block(struct lowering *l, struct worker_state *state, const struct exchange_list *lists[2],
+                            struct stagesim_identity identity)
+{
+    bool hides = false;
+    for (int i = 0; i < 2; i++)
+        for (uint32_t k = 0; k < lists[i]->count; k++)
+            hides |= lists[i]->items[k].hidden;
+    uint32_t first = hides ? add_mark(l, state, identity) : NONE;
+    for (int i = 0; i < 2 && hides; i++)
+        lowering_add_hidden(l, state, lists[i], identity);
+    return first;
+}
+
+/* A forward and a backward as one computation. */
+static void add_block(struct lowering *l, struct worker_state *state, const struct slot *first, const struct slot *second)
+{
+    const struct slot *forward = first->kind == SLOT_FORWARD ? first : second, *backward = forward == first ? second : first;
+    const struct exchange_list *lists[2] = {&l->stages[forward->stage].forward_exchanges, &l->stages[backward->stage].backward_exchanges};
+    struct stagesim_identity identity = identify(l, forward, STAGESIM_BLOCK);
+    uint32_t begun = begin_block(l, state, lists, identity);
+    uint32_t id = add_compute(l, state, identity, block_cost(l, forward, backward));
+    struct block block = {.kind = (uint8_t)slot_work(backward),
+                          .part = backward->part,
+                          .stage = backward->stage,
+                          .pipeline = backward->pipeline,
+                          .micro_batch = backward->micro_batch % per_iteration(l),
+                          .cost = l->stages[backward->stage].released[backward->split]};
+    program_add_block(l->builder, state->worker, block);
+    for (int i = 0; i < 2; i++)
+        lowering_add_exchanges(l, state, lists[i], ALL_MOMENTS | (begun != NONE ? NOT_HIDDEN : 0), identity, 1);
+    settle(l, state, identity);
+    remember(l, first, begun == NONE ? id : begun, state->last);
+    remember(l, second, begun == NONE ? id : begun, state->last);
+}
+
+/* Two forwards as one computation; its cost is that of both. */
 static void add_pair(struct lowering *l, struct worker_state *state, const struct slot *first, const struct slot *second)
 {
-    bool forwards = first->kind == SLOT_FORWARD && second->kind == SLOT_FORWARD;
-    const struct slot *forward = first->kind == SLOT_FORWARD ? first : second;
-    const struct slot *backward = forward == first ? second : first;
-    enum stagesim_kind kind = forwards ? STAGESIM_FORWARD : STAGESIM_BLOCK;
-    uint32_t cost = forwards ? l->stages[first->stage].forward[2] : block_cost(l, forward, backward);
-    const struct slot *other = forwards ? second : backward;
-    const struct exchange_list *one = &l->stages[first->stage].forward_exchanges, *two = &l->stages[backward->stage].backward_exchanges;
-    unsigned moments = MOMENT(BEFORE) | MOMENT(BESIDE) | MOMENT(AFTER) | MOMENT(BESIDE_WEIGHT);
-    uint32_t id = add_compute(l, state, identify(l, forward, kind), cost);
-    /* Two forwards as one are wholly in the operation's own cost; what they add is no more. */
-    struct block block = {.kind = (uint8_t)slot_work(other),
-                          .part = other->part,
-                          .stage = other->stage,
-                          .pipeline = other->pipeline,
-                          .micro_batch = other->micro_batch % per_iteration(l),
-                          .cost = forwards ? l->nothing_cost : l->stages[other->stage].released[other->split]};
+    struct stagesim_identity identity = identify(l, first, STAGESIM_FORWARD);
+    uint32_t id = add_compute(l, state, identity, l->stages[first->stage].forward[2]);
+    struct block block = {.kind = (uint8_t)slot_work(second),
+                          .part = second->part,
+                          .stage = second->stage,
+                          .pipeline = second->pipeline,
+                          .micro_batch = second->micro_batch % per_iteration(l),
+                          .cost = l->nothing_cost};
     program_add_block(l->builder, state->worker, block);
-    lowering_add_exchanges(l, state, forwards ? one : &l->stages[forward->stage].forward_exchanges, moments, identify(l, forward, kind),
-                           forwards ? 2 : 1);
-    if (!forwards)
-        lowering_add_exchanges(l, state, two, moments, identify(l, forward, kind), 1);
+    lowering_add_exchanges(l, state, &l->stages[first->stage].forward_exchanges, ALL_MOMENTS, identity, 2);
     remember(l, first, id, state->last);
     remember(l, second, id, state->last);
 }
@@ -215,20 +241,27 @@ static void add_whole(struct lowering *l, struct worker_state *state, const stru
 
 /* ---- in parts ---- */
 
-/* Gathers a layer's weights while the layer before runs, or where nothing overlaps, after it. */
-static uint32_t add_gather(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, uint32_t cost)
+/* Gathers a layer's weights while the layer before runs, or where nothing overlaps, after it. Fills gathers[family], NONE where there is
+ * none. */
+static void add_gathers(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, const uint32_t costs[FAMILIES],
+                        uint32_t gathers[FAMILIES])
 {
     const struct stage_costs *stage = &l->stages[identity.stage];
-    bool kept = l->costs->keep_gathered && identity.kind == STAGESIM_BACKWARD;
-    if (cost == NONE || stage->gather_group == NONE || kept || identity.kind == STAGESIM_WEIGHT)
-        return NONE;
-    identity.kind = STAGESIM_PARAMETER_GATHER;
-    uint32_t id = program_add_collective(l->builder, state->worker, stage->gather_group, STAGESIM_ALL_GATHER, identity, cost);
+    bool kept = (l->costs->keep_gathered && identity.kind == STAGESIM_BACKWARD) || identity.kind == STAGESIM_WEIGHT, any = false;
     uint32_t awaited = l->costs->late_sync || l->costs->late_gather ? state->last : state->boundary;
-    if (awaited != NONE)
-        program_add_wait(l->builder, state->worker, id, awaited);
-    state->boundary = state->last;
-    return id;
+    identity.kind = STAGESIM_PARAMETER_GATHER;
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
+        uint32_t group = stage->gather_group[family];
+        gathers[family] = NONE;
+        if (costs[family] == NONE || group == NONE || kept)
+            continue;
+        gathers[family] = program_add_collective(l->builder, state->worker, group, STAGESIM_ALL_GATHER, identity, costs[family]);
+        if (awaited != NONE)
+            program_add_wait(l->builder, state->worker, gathers[family], awaited);
+        any = true;
+    }
+    if (any)
+        state->boundary = state->last;
 }
 
 static struct work part_work(const struct part_costs *part, const struct slot *slot)
@@ -260,30 +293,56 @@ static bool ends_layer(const struct stage_costs *stage, const struct slot *slot,
     return changes_layer(stage, index, slot->kind == SLOT_FORWARD ? index + 1 : index - 1);
 }
 
-/* One part of a slot; `first` as in add_work. */
-static void add_part(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index, uint32_t *first)
+/* One part of a slot, whose parts `list` are; `first` as in add_work. */
+static void add_part(struct lowering *l, struct worker_state *state, const struct slot *slot, const struct part_costs *list, uint32_t index,
+                     uint32_t *first)
 {
-    const struct part_costs *part = &l->stages[slot->stage].parts[index];
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
-    uint32_t gather = begins_layer(&l->stages[slot->stage], slot, index) ? add_gather(l, state, identity, part->gather) : NONE;
-    uint32_t id = add_work(l, state, identity, part_work(part, slot), first);
-    if (gather != NONE)
-        program_add_wait(l->builder, state->worker, id, gather);
+    uint32_t gathers[FAMILIES] = {NONE, NONE};
+    if (list == l->stages[slot->stage].parts && begins_layer(&l->stages[slot->stage], slot, index))
+        add_gathers(l, state, identity, list[index].gather, gathers);
+    uint32_t id = add_work(l, state, identity, part_work(&list[index], slot), first);
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        if (gathers[family] != NONE)
+            program_add_wait(l->builder, state->worker, id, gathers[family]);
+}
+
+/* Gradients of a part that is done wait with others until they fill a bucket, or `last`: there are no others. */
+static void add_to_bucket(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index, bool last)
+{
+    const struct stage_costs *stage = &l->stages[slot->stage];
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        state->bucket[family] += stage->parts[index].gradient[family];
+    bool full = state->bucket[FAMILY_REPLICAS] + state->bucket[FAMILY_EXPERTS] >= l->costs->bucket;
+    if (!ends_layer(stage, slot, index) || !(full || last))
+        return;
+    lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), state->bucket, lowering_completes(l, state, slot));
+    state->bucket[FAMILY_REPLICAS] = state->bucket[FAMILY_EXPERTS] = 0;
 }
 
 /* All parts of a slot in order, gradients synchronised as buckets fill. */
 static void add_in_parts(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
     uint32_t count = l->stages[slot->stage].part_count, first = NONE;
-    bool syncs = completes_gradient(slot) && lowering_syncs_parts(l, state, slot), complete = lowering_completes(l, state, slot);
+    bool syncs = completes_gradient(slot) && lowering_syncs_parts(l, state, slot);
     for (uint32_t step = 0; step < count; step++) {
         uint32_t index = slot->kind == SLOT_FORWARD ? step : count - 1 - step;
-        add_part(l, state, slot, index, step ? NULL : &first);
-        state->bucket += syncs ? l->stages[slot->stage].parts[index].gradient : 0;
-        if (syncs && ends_layer(&l->stages[slot->stage], slot, index) && (state->bucket >= l->costs->bucket || step + 1 == count)) {
-            lowering_add_sync(l, state, slot->stage, iteration_of(l, slot), state->bucket, complete);
-            state->bucket = 0;
-        }
+        add_part(l, state, slot, l->stages[slot->stage].parts, index, step ? NULL : &first);
+        if (syncs)
+            add_to_bucket(l, state, slot, index, step + 1 == count);
+    }
+    settle(l, state, identify(l, slot, slot_work(slot)));
+    remember(l, slot, first, state->last);
+}
+
+/* A slot whose parts stand apart from each other. */
+static void add_coarse(struct lowering *l, struct worker_state *state, const struct slot *slot)
+{
+    const struct stage_costs *stage = &l->stages[slot->stage];
+    uint32_t first = NONE;
+    for (uint32_t step = 0; step < stage->coarse_count; step++) {
+        uint32_t index = slot->kind == SLOT_FORWARD ? step : stage->coarse_count - 1 - step;
+        add_part(l, state, slot, stage->coarse, index, step ? NULL : &first);
     }
     settle(l, state, identify(l, slot, slot_work(slot)));
     remember(l, slot, first, state->last);
@@ -299,12 +358,16 @@ static bool goes_in_parts(const struct lowering *l, const struct worker_state *s
 
 void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot, const struct slot *joined)
 {
-    if (joined)
+    if (joined && joined->kind == slot->kind)
         add_pair(l, state, slot, joined);
+    else if (joined)
+        add_block(l, state, slot, joined);
     else if (moves_stash(slot))
         add_move(l, state, slot);
     else if (goes_in_parts(l, state, slot))
         add_in_parts(l, state, slot);
+    else if (slot->part == PART_WHOLE && l->stages[slot->stage].coarse_count)
+        add_coarse(l, state, slot);
     else
         add_whole(l, state, slot);
     const struct slot *both[] = {slot, joined};

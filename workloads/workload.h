@@ -173,6 +173,7 @@ struct stagesim_exchange {
     const char *axes;
     double bytes;   /* of all buffers together, with nccl-tests' meaning; 0: nothing to exchange */
     double buffers; /* of equal size, moved one after the other; 0 means 1 */
+    bool hidden;    /* in a block of a forward and a backward it runs beside both, whatever its moment */
 };
 
 /* Of a part in one direction; and of a stage in one direction, those that become one counted once. */
@@ -189,8 +190,15 @@ struct stagesim_part {
     uint32_t layer; /* STAGESIM_NONE: none */
     double forward, backward, weight;
     double forward_flops, backward_flops, weight_flops;
-    double gradient;
+    double gradient, expert_gradient;
     struct stagesim_exchanges forward_exchanges, backward_exchanges;
+    /* Not 0: only computed together with parts of the same number, for what runs beside it runs beside nothing else, or because it varies.
+     */
+    uint32_t apart;
+    /* The computation takes so many times longer at each coordinate along these axes (as for `varying_cost`); NULL: the same everywhere.
+     * Halves and blocks do not vary. */
+    const char *varies;
+    const double *factors;
 };
 
 /* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first; an array that
@@ -210,7 +218,8 @@ struct stagesim_pipeline {
     const double *optimizer_state;
     /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. A backward that completes a
      * gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it. A slot that is not cut
-     * has the exchanges of all its parts: those of one kind, moment, collective and axes as one, with the latencies of all. */
+     * has the exchanges of all its parts: those of one kind, moment, collective and axes as one, with the latencies of all; parts that
+     * stand apart make it one computation for each of their numbers. */
     const struct stagesim_part *const *parts;
     const uint32_t *part_counts;
     bool fine;      /* every forward and backward (but halves and blocks) is cut into its parts */
@@ -224,6 +233,10 @@ struct stagesim_pipeline {
     /* Axes (a list as for `group`) whose ranks hold the same weights; NULL: "data". With shard_axes what `sharding` says is divided along
      * those alone, and gradients are, once reduced and scattered there, all-reduced along sync_axes; NULL: divided along sync_axes. */
     const char *sync_axes, *shard_axes;
+    /* Gradients and weights whose copies lie along other axes than `sync_axes`, those of experts: not in `gradient` and `gathered`. NULL:
+     * none. */
+    const double *expert_gradient, *expert_gathered;
+    const char *expert_axes;
     bool late_gather;      /* weights are gathered when the layer before has ended, not while it runs */
     bool blocking_scatter; /* with shard_axes: what follows a layer's backward waits until its gradients are scattered */
     bool late_replicas;    /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
