@@ -111,18 +111,19 @@ static int run(const struct command *command, int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(const struct command *command, int argc, char **argv);
-    } parts[] = {{"generate", platform_generate_run}, {"import", platform_import_run}, {"show", platform_show_run}};
+    } parts[] = {
+        {"generate", platform_generate_run}, {"import", platform_import_run}, {"show", platform_show_run}, {"fit", platform_fit_run}};
     if (argc < 2)
-        return command_usage(command, "generate, import or show?");
+        return command_usage(command, "generate, import, show or fit?");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(argv[1], parts[i].name) == 0)
             return parts[i].run(command, argc - 1, argv + 1);
-    return command_usage(command, "'%s' is neither generate, import nor show", argv[1]);
+    return command_usage(command, "'%s' is neither generate, import, show nor fit", argv[1]);
 }
 
 const struct command command_platform = {
     .name = "platform",
-    .arguments = "generate PRESET --nodes N | import [TOPOLOGY.xml] | show PLATFORM.xml [OPTION]...",
+    .arguments = "generate PRESET --nodes N | import [TOPOLOGY.xml] | show PLATFORM.xml | fit TABLE... [OPTION]...",
     .summary = "writes SimGrid platforms from products or topology files, and shows them",
     .help = "generate: a platform of a product that stagesim knows (`stagesim list presets`).\n\n"
             "  --nodes N               how many nodes\n"
@@ -143,6 +144,9 @@ const struct command command_platform = {
             "  --between HOST HOST     only the route between two hosts: links, bandwidth, latency\n"
             "  --format FORMAT         text, json, svg or png (text)\n"
             "  -o, --output FILE       write there instead of to standard output\n\n"
+            "fit: launch times and protocols of collectives from tables that nccl-tests measured; prints the errors before and after.\n\n"
+            "  --platform FILE         the platform to start from\n"
+            "  -o, --output FILE       the platform with what was found\n\n"
             "examples:\n"
             "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
             "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"

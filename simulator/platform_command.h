@@ -6,9 +6,10 @@
 #include "platforms/presets.h"
 #include "simulator/command.h"
 
-/* argv[0] is "generate", "import", "show"; an exit code. */
+/* argv[0] is "generate", "import", "show", "fit"; an exit code. */
 int platform_generate_run(const struct command *command, int argc, char **argv);
 int platform_import_run(const struct command *command, int argc, char **argv);
+int platform_fit_run(const struct command *command, int argc, char **argv);
 int platform_show_run(const struct command *command, int argc, char **argv);
 
 /* A plain count from 1 up to `most`; false when the text is no such number. */

@@ -162,7 +162,7 @@ def check_refusals(directory):
         file.truncate(100 * 1000 * 1000)
     mesh = os.path.join(root, "platforms", "mesh-8.xml")
     refused(2, "generate, import or show?", "platform")
-    refused(2, "'paint' is neither generate, import nor show", "platform", "paint")
+    refused(2, "'paint' is neither generate, import, show nor fit", "platform", "paint")
     refused(2, "which preset?", "platform", "generate")
     refused(2, "'dgx-a10' is no preset; did you mean 'dgx-a100'?", "platform", "generate", "dgx-a10", "--nodes", "2")
     refused(2, "--nodes is missing", "platform", "generate", "dgx-a100")

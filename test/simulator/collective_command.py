@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""collective_command.py STAGESIM: `stagesim collective` on SimGrid against closed forms on stars of private ports and of nodes, both
+engines and all formats, fitting a platform to a table made from known values, and what it says of bad input."""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = pathlib.Path(sys.argv[1]).resolve()
+BETA, ALPHA = 1e-10, 2e-6  # 10 GB/s, 1 us a link
+INNER_BETA, INNER_ALPHA = 2e-11, 1e-6
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED:", text)
+
+
+def run(*arguments, expect=0):
+    result = subprocess.run([STAGESIM, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+    check(result.returncode == expect, f"{arguments}: exit code {result.returncode}, {result.stderr}")
+    return result
+
+
+def star(path, nodes, per_node, properties=""):
+    """Each host has a port of 10 GB/s to a switch; hosts of one node reach each other over ports of 50 GB/s."""
+    hosts, routes, links = [], [], []
+    for n in range(nodes):
+        inside = "".join(f'<host id="gpu-{n}-{g}" speed="1Gf"/>' for g in range(per_node))
+        inside += f'<router id="port-{n}"/>'
+        for a in range(per_node):
+            links += [f'<link id="inner-{n}-{a}" bandwidth="50GBps" latency="0.5us" sharing_policy="SPLITDUPLEX"/>',
+                      f'<link id="outer-{n}-{a}" bandwidth="10GBps" latency="1us" sharing_policy="SPLITDUPLEX"/>']
+            for b in range(a + 1, per_node):
+                inside += (f'<route src="gpu-{n}-{a}" dst="gpu-{n}-{b}"><link_ctn id="inner-{n}-{a}" direction="UP"/>'
+                           f'<link_ctn id="inner-{n}-{b}" direction="DOWN"/></route>')
+            inside += f'<route src="gpu-{n}-{a}" dst="port-{n}"><link_ctn id="outer-{n}-{a}" direction="UP"/></route>'
+        hosts.append(f'<zone id="node-{n}" routing="Full">{inside}</zone>')
+        routes += [f'<zoneRoute src="node-{n}" dst="node-{m}" gw_src="port-{n}" gw_dst="port-{m}"/>' for m in range(0)]
+        routes.append(f'<zoneRoute src="node-{n}" dst="hub" gw_src="port-{n}" gw_dst="switch"><link_ctn id="wire-{n}"/></zoneRoute>')
+        links.append(f'<link id="wire-{n}" bandwidth="1PBps" latency="0us" sharing_policy="FATPIPE"/>')
+    path.write_text("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform version=\"4.1\">"
+                    f'<zone id="all" routing="Floyd">{properties}<zone id="hub" routing="Full"><router id="switch"/></zone>'
+                    + "".join(hosts) + "".join(links) + "".join(routes) + "</zone></platform>")
+    return path
+
+
+def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid"):
+    text = run("collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", sizes, "--engine", engine, "--format", "csv").stdout
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    return {float(row[0]): float(row[1]) * 1e-6 for row in rows}
+
+
+def closed_form(algorithm, p, size):
+    log = math.ceil(math.log2(p))
+    moved = 2 * (p - 1) / p * size * BETA
+    return {"ring": 2 * (p - 1) * ALPHA + moved, "double-tree": 2 * log * ALPHA + 2 * size * BETA,
+            "halving-doubling": 2 * log * ALPHA + moved, "recursive-doubling": log * (ALPHA + size * BETA)}[algorithm]
+
+
+def against_closed_forms(folder):
+    for p in (4, 8, 16):
+        platform = star(folder / f"star-{p}.xml", p, 1)
+        for algorithm in ("ring", "double-tree", "halving-doubling", "recursive-doubling"):
+            for size, seconds in times(platform, "all-reduce", algorithm).items():
+                expected = closed_form(algorithm, p, size)
+                check(abs(seconds / expected - 1) <= 0.01, f"{algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
+    g, k = 4, 4
+    platform = star(folder / "nodes.xml", k, g)
+    for size, seconds in times(platform, "all-reduce", "hierarchical").items():
+        expected = 2 * (g - 1) * (INNER_ALPHA + size / g * INNER_BETA) + 2 * (k - 1) * (ALPHA + size / g / k * BETA)
+        check(abs(seconds / expected - 1) <= 0.01, f"hierarchical, {size} B: {seconds}, closed form {expected}")
+    # A ring over nodes leaves each node through all its ports: 2 (p-1)/p S/g bytes each.
+    big = 2.0**40
+    seconds = times(platform, "all-reduce", "ring", sizes=f"{int(big)}:{int(big)}:2")[big]
+    check(abs(seconds / (2 * 15 / 16 * big / 4 * BETA) - 1) <= 0.01, f"rings over nodes: {seconds}")
+
+
+def formats(folder):
+    platform = star(folder / "formats.xml", 2, 4)
+    both = [times(platform, "all-reduce", "ring", engine=engine) for engine in ("simgrid", "analytic")]
+    for size in both[0]:
+        check(abs(both[0][size] / both[1][size] - 1) <= 1e-6, f"engines differ at {size}: {both[0][size]}, {both[1][size]}")
+    table = json.loads(run("collective", "all-gather", "--platform", platform, "--algorithm", "all", "--format", "json").stdout)
+    check({row["algorithm"] for row in table["rows"]} == {"ring", "recursive-doubling", "halving-doubling", "hierarchical", "bruck"},
+          "algorithms of an all-gather")
+    best = {row["size_bytes"]: row for row in table["rows"] if row["auto"]}
+    for row in table["rows"]:
+        if row["algorithm"] == "ring" and not row["auto"]:
+            check(best[row["size_bytes"]]["time_us"] <= row["time_us"] * (1 + 1e-9), "auto takes the fastest")
+            check(abs(row["busbw_GBps"] - row["algbw_GBps"] * 7 / 8) <= 1e-9 * row["busbw_GBps"], "busbw of an all-gather")
+    for name in ("a.svg", "a.png"):
+        run("collective", "all-reduce", "--platform", platform, "-o", folder / name)
+        check((folder / name).stat().st_size > 1000, name)
+
+
+def fitting(folder):
+    """A table made by a platform with known properties is met again from a platform without."""
+    known = ('<prop id="collective_launch" value="20us"/><prop id="collective_low_efficiency" value="0.1"/>'
+             '<prop id="collective_bulk_start" value="40us"/><prop id="collective_bulk_efficiency" value="0.8"/>')
+    source = star(folder / "known.xml", 8, 1, known)
+    table = run("collective", "all-reduce", "--platform", source, "--sizes", "8:1GiB:2", "--format", "csv").stdout
+    (folder / "measured.csv").write_text("# collective: all-reduce\n# ranks: 8\n" + table)
+    plain = star(folder / "plain.xml", 8, 1)
+    report = run("platform", "fit", folder / "measured.csv", "--platform", plain, "-o", folder / "fitted.xml").stdout
+    after = float(report.splitlines()[-1].split()[-4])
+    check(after <= 2, f"error after the fit: {report}")
+    again = times(folder / "fitted.xml", "all-reduce", "auto", "8:1GiB:2")
+    wanted = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in table.splitlines()[1:]}
+    worst = max(abs(again[size] / wanted[size] - 1) for size in wanted)
+    check(worst <= 0.1, f"a fitted platform is off by {worst}")
+    # What nccl-tests prints is the same table.
+    lines = ["# nThread 1 nGpus 8", *[f"#  Rank {i:2} Group 0 Pid 1 on host device {i}" for i in range(8)], "# Collective test starting: all_reduce_perf"]
+    lines += [f"{size:.0f} 2 float sum -1 {seconds * 1e6:.6f} 1 1 0 {seconds * 1e6:.6f} 1 1 N/A" for size, seconds in wanted.items()]
+    (folder / "raw.txt").write_text("\n".join(lines) + "\n# Avg bus bandwidth : 1\n")
+    raw = run("platform", "fit", folder / "raw.txt", "--platform", plain, "-o", folder / "raw.xml").stdout
+    check(raw.splitlines()[-1].split()[1:] == report.splitlines()[-1].split()[1:], f"raw output: {raw}")
+    # Fitting again replaces the properties.
+    run("platform", "fit", folder / "measured.csv", "--platform", folder / "fitted.xml", "-o", folder / "twice.xml")
+    check((folder / "twice.xml").read_text().count("collective_launch") == 1, "properties are replaced")
+
+
+def bad_input(folder):
+    platform = star(folder / "small.xml", 4, 1)
+    for code, text, *arguments in [
+            (2, "'1' is no number of ranks", "all-reduce", "--platform", platform, "--ranks", "1"),
+            (1, "9 ranks are more than the 4 GPUs", "all-reduce", "--platform", platform, "--ranks", "9"),
+            (2, "did you mean 'all-reduce'?", "all-reduc", "--platform", platform),
+            (2, "did you mean 'double-tree'?", "all-reduce", "--platform", platform, "--algorithm", "double-tre"),
+            (1, "ring is not an algorithm for this collective", "all-to-all", "--platform", platform, "--algorithm", "ring"),
+            (1, "hierarchical needs several nodes", "all-reduce", "--platform", platform, "--algorithm", "hierarchical"),
+            (1, "in-network needs a switch", "all-reduce", "--platform", platform, "--algorithm", "in-network"),
+            (2, "'0' is no size", "all-reduce", "--platform", platform, "--sizes", "0:8:2"),
+            (2, "the first is larger than the last", "all-reduce", "--platform", platform, "--sizes", "8:4:2"),
+            (2, "'1' is no factor", "all-reduce", "--platform", platform, "--sizes", "8:16:1"),
+            (2, "are more than 1000 sizes", "all-reduce", "--platform", platform, "--sizes", "8:1TiB:1.001"),
+            (2, "expected MIN:MAX:FACTOR", "all-reduce", "--platform", platform, "--sizes", "8"),
+            (2, "--platform is missing", "all-reduce"),
+            (1, "no-such.xml", "all-reduce", "--platform", folder / "no-such.xml")]:
+        result = run("collective", *arguments, expect=code)
+        check(text in result.stderr and result.stdout == "", f"{arguments}: {result.stderr}")
+    for name, value, text in [("collective_launch", "3", "has no unit"), ("collective_lunch", "3us", "there is no property collective_lunch"),
+                              ("collective_bulk_efficiency", "0", "out of range"), ("collective_torus", "4x", "is no torus"),
+                              ("collective_in_network", "yes", "expected none, node or cluster")]:
+        bad = star(folder / "bad.xml", 2, 1, f'<prop id="{name}" value="{value}"/>')
+        check(text in run("collective", "all-reduce", "--platform", bad, expect=1).stderr, f"{name}={value}")
+    for content, text in [("# collective: all-reduce\n# ranks: 4\nsize_bytes,time_us\n8,12\n16,fast\n", "broken.csv:5:1: error: 'fast' is no time"),
+                          ("# ranks: 4\n8,12\n", "does not say which collective"), ("# collective: all-reduce\n8,12\n", "how many ranks"),
+                          ("# collective: all-reduce\n# ranks: 4\n", "has no measured row"),
+                          ("# collective: all-reduce\n# ranks: one\n8,12\n", "broken.csv:2:1: error: expected a number of ranks"),
+                          ("# collective: all-reduce\n# ranks: 400\n8,12\n", "more than the 4 GPUs")]:
+        (folder / "broken.csv").write_text(content)
+        result = run("platform", "fit", folder / "broken.csv", "--platform", platform, "-o", folder / "never.xml", expect=1)
+        check(text in result.stderr, f"{content!r}: {result.stderr}")
+        check(not (folder / "never.xml").exists(), "a failed fit writes nothing")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    for case in (against_closed_forms, formats, fitting, bad_input):
+        case(pathlib.Path(directory))
+sys.exit(failures > 0)
