@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/generate.h"
 
+#include "platforms/library.h"
 #include "platforms/xml.h"
 #include "simulator/arena.h"
 
@@ -116,11 +117,20 @@ static void write_star_routes(FILE *out, const struct layout *layout, uint32_t c
     }
 }
 
+/* The properties of the outermost zone. */
+static void write_library(FILE *out, const struct design *design)
+{
+    if (design->library)
+        library_write(out, &design->library->properties, design->nodes > 1 ? 4 : 6);
+}
+
 /* `own_links`: the links are declared in the node's zone, not in the outermost one. SimGrid looks names up zone by zone, so
  * this is for a few nodes only. */
 static void write_node(FILE *out, const struct layout *layout, uint32_t copy, bool own_links)
 {
     fprintf(out, "    <zone id=\"node-%u\" routing=\"%s\">\n", copy, layout->star ? "Floyd" : "Full");
+    if (layout->design->nodes == 1)
+        write_library(out, layout->design);
     write_hosts(out, layout, copy);
     if (layout->star)
         fprintf(out, "      <router id=\"switch-%u\"/>\n", copy);
@@ -180,6 +190,7 @@ static void write_pods(FILE *out, const struct layout *layout)
     uint32_t size = design->fabric.pod, pods = (design->nodes + size - 1) / size;
     double bandwidth = node_port_bandwidth(design->node) * size / design->fabric.oversubscription;
     fputs("  <zone id=\"cluster\" routing=\"Floyd\">\n", out);
+    write_library(out, design);
     write_switch_zone(out, "spine", "spine-switch");
     for (uint32_t i = 0; i < design->nodes; i++)
         write_links(out, layout, i);
@@ -201,6 +212,7 @@ static void write_one_pod(FILE *out, const struct layout *layout)
 {
     uint32_t nodes = layout->design->nodes;
     fputs("  <zone id=\"cluster\" routing=\"Floyd\">\n", out);
+    write_library(out, layout->design);
     write_switch_zone(out, "leaf-0", "leaf-switch-0");
     for (uint32_t i = 0; i < nodes; i++)
         write_links(out, layout, i);
@@ -216,6 +228,7 @@ static void write_ring(FILE *out, const struct layout *layout)
     const struct fabric *fabric = &layout->design->fabric;
     uint32_t nodes = layout->design->nodes, cables = nodes == 2 ? 1 : nodes;
     fputs("  <zone id=\"cluster\" routing=\"Floyd\">\n", out);
+    write_library(out, layout->design);
     for (uint32_t i = 0; i < nodes; i++)
         write_node(out, layout, i, true);
     for (uint32_t i = 0; i < cables; i++)
@@ -281,6 +294,7 @@ static void write_cluster(FILE *out, const struct design *design)
     }
     fputs("\">\n", out);
     xml_properties(out, &design->node->parts[0], 4);
+    write_library(out, design);
     fputs("  </cluster>\n", out);
 }
 

@@ -31,6 +31,13 @@ struct fabric {
     enum confidence confidence;
 };
 
+/* How collectives behave on a product beyond its links, and from where that is known. */
+struct design_library {
+    struct platform_library properties;
+    const char *source;
+    enum confidence confidence;
+};
+
 /* What is written: `nodes` copies of `node` in the fabric. For torus and dragonfly the node's devices are dealt out one by
  * one; for a mesh they are joined pairwise. */
 struct design {
@@ -40,6 +47,7 @@ struct design {
     const struct node *node;
     struct fabric fabric;
     uint32_t nodes;
+    const struct design_library *library; /* NULL: nothing is known */
 };
 
 /* Most nodes and devices in one file. */

@@ -116,38 +116,38 @@ static const char *const note_aries[] = {
 static const struct preset presets[] = {
     {"dgx-1v", "DGX-1V: 8 V100 in a hybrid cube mesh", "V100-SXM2-32GB", 8, false, "gpu", build_dgx_1v,
      SWITCHED("InfiniBand EDR fat tree", 0.05, 32, 1, "non-blocking fat tree; 0.5 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
-     "NVLink2 pairs, 6 links", "4 x EDR", note_dgx_1v, 40, 40, 11.25},
+     "NVLink2 pairs, 6 links", "4 x EDR", note_dgx_1v, 40, 40, 11.25, &library_nccl},
     {"dgx-2", "DGX-2: 16 V100 on two NVSwitch boards", "V100-SXM3-32GB", 16, true, "gpu", build_dgx_2,
      SWITCHED("InfiniBand EDR fat tree", 0.05, 32, 1, "non-blocking fat tree; 0.5 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
-     "NVSwitch, 6 NVLink2", "8 x EDR", note_switch, 120, 120, 11.25},
+     "NVSwitch, 6 NVLink2", "8 x EDR", note_switch, 120, 120, 11.25, &library_dgx_2},
     {"dgx-a100", "DGX A100: 8 A100 80 GB on NVSwitch", "A100-SXM4-80GB", 8, true, "gpu", build_dgx_a100,
      SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1, "non-blocking fat tree; 0.6 us end to end; 20 nodes to a scalable unit recalled",
               CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 12 NVLink3", "8 x HDR", note_switch, 240, 240, 22.5},
+     NULL, 0, "NVSwitch, 12 NVLink3", "8 x HDR", note_switch, 240, 240, 22.5, &library_a100},
     {"dgx-h100", "DGX H100: 8 H100 on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_dgx_h100,
      SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45},
+     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100},
     {"dgx-h200", "DGX H200: 8 H200 on NVSwitch", "H200-SXM5-141GB", 8, true, "gpu", build_dgx_h100,
      SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45},
+     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100},
     {"gb200-nvl72", "GB200 NVL72: a rack of 72 GPUs in one NVLink domain", "GB200-186GB", 72, true, "gpu", build_gb200,
      SWITCHED("InfiniBand NDR fat tree", 0.1, 8, 1, "non-blocking fat tree; latency as HDR; pod of 8 racks assumed", CONFIDENCE_M), NULL, 0,
-     "NVSwitch, 18 NVLink5", "72 x NDR", note_switch, 721.8, 721.8, 45},
+     "NVSwitch, 18 NVLink5", "72 x NDR", note_switch, 721.8, 721.8, 45, &library_blackwell},
     {"summit", "Summit: 6 V100 in two triples on POWER9", "V100-SXM2-16GB", 6, false, "gpu", build_summit,
      SWITCHED("InfiniBand EDR fat tree", 0.05, 18, 1, "3-level non-blocking fat tree (OLCF); 18 nodes to a leaf recalled", CONFIDENCE_M),
-     NULL, 4608, "NVLink2 triples, X-bus", "2 x EDR", NULL, 40, 32, 11.5},
+     NULL, 4608, "NVLink2 triples, X-bus", "2 x EDR", NULL, 40, 32, 11.5, &library_nccl},
     {"perlmutter", "Perlmutter: 4 A100 40 GB, all pairs linked", "A100-SXM4-40GB", 4, true, "gpu", build_perlmutter,
      SWITCHED("Slingshot-11 dragonfly", 0.35, 64, 2, "groups of 64 nodes and a taper of 2 assumed; 350 ns a switch", CONFIDENCE_L), NULL,
-     1794, "NVLink3 pairs, 4 links", "4 x Slingshot-11", note_dragonfly, 80, 80, 22.5},
+     1794, "NVLink3 pairs, 4 links", "4 x Slingshot-11", note_dragonfly, 80, 80, 22.5, &library_nccl},
     {"polaris", "Polaris: 4 A100 40 GB, two network interfaces", "A100-SXM4-40GB", 4, true, "gpu", build_polaris,
      SWITCHED("Slingshot-11 dragonfly", 0.35, 64, 2, "groups of 64 nodes and a taper of 2 assumed; 350 ns a switch", CONFIDENCE_L), NULL,
-     560, "NVLink3 pairs, 4 links", "2 x Slingshot-11", note_dragonfly, 80, 80, 22.5},
+     560, "NVLink3 pairs, 4 links", "2 x Slingshot-11", note_dragonfly, 80, 80, 22.5, &library_nccl},
     {"frontier", "Frontier: 8 MI250X dies in 4 modules", "MI250X-GCD", 8, false, "gpu", build_frontier,
      SWITCHED("Slingshot-11 dragonfly", 0.35, 128, 1.75, "groups of 128 nodes and their taper recalled; 350 ns a switch", CONFIDENCE_L),
      NULL, 9408, "Infinity Fabric, 1 to 4 links", "4 x Slingshot-11", note_frontier, 160, 40, 22.5},
     {"alps", "Alps: 4 Grace-Hopper modules", "GH200-96GB", 4, true, "gpu", build_alps,
      SWITCHED("Slingshot-11 dragonfly", 0.35, 112, 2, "112 nodes to a cabinet (CSCS), taken as a group; taper of 2 assumed", CONFIDENCE_M),
-     NULL, 2688, "NVLink4 pairs, 6 links", "4 x Slingshot-11", note_dragonfly, 123.6, 123.6, 22.5},
+     NULL, 2688, "NVLink4 pairs, 6 links", "4 x Slingshot-11", note_dragonfly, 123.6, 123.6, 22.5, &library_nccl},
     {"piz-daint",
      "Piz Daint XC50: 1 P100 a node on Aries",
      "P100-PCIE-16GB",
@@ -171,13 +171,13 @@ static const struct preset presets[] = {
      10},
     {"aws-p4d", "AWS p4d.24xlarge: 8 A100 40 GB on NVSwitch", "A100-SXM4-40GB", 8, true, "gpu", build_aws_p4d,
      SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0, "NVSwitch, 12 NVLink3",
-     "4 x EFA 100 Gb/s", note_switch, 240, 240, 10.4},
+     "4 x EFA 100 Gb/s", note_switch, 240, 240, 10.4, &library_a100},
     {"aws-p5", "AWS p5.48xlarge: 8 H100 on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_aws_p5,
      SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0, "NVSwitch, 18 NVLink4",
-     "32 x EFA 100 Gb/s", note_switch, 370.8, 370.8, 35},
+     "32 x EFA 100 Gb/s", note_switch, 370.8, 370.8, 35, &library_h100},
     {"pcie-a100", "PCIe box: 8 A100 PCIe, two to a switch", "A100-PCIE-80GB", 8, true, "gpu", build_pcie_a100,
      SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1, "non-blocking fat tree; 0.6 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
-     "PCIe Gen4, shared uplinks", "4 x HDR", note_pcie, 24, 16, 22.5},
+     "PCIe Gen4, shared uplinks", "4 x HDR", note_pcie, 24, 16, 22.5, &library_nccl},
     {"tpu-v3",
      "TPU v3: 4 chips a host in a 2D torus",
      "TPU-v3",
@@ -198,7 +198,7 @@ static const struct preset presets[] = {
      note_tpu_v3,
      73.8,
      73.8,
-     73.8},
+     73.8, &library_torus},
     {"tpu-v4",
      "TPU v4: 4 chips a host in a 3D torus",
      "TPU-v4",
@@ -219,7 +219,7 @@ static const struct preset presets[] = {
      NULL,
      40.5,
      40.5,
-     40.5},
+     40.5, &library_torus},
     {"graphcore-pod64",
      "IPU-POD64: machines of 4 IPUs in a ring",
      "IPU-GC200",
@@ -339,6 +339,19 @@ static bool check_request(const struct platform_request *request, const struct p
     return true;
 }
 
+/* SimGrid numbers the hosts of a torus with the first dimension fastest, collective_torus has the last one so. */
+static const struct design_library *library_of(const struct preset *preset, const struct fabric *fabric, struct arena *arena)
+{
+    if (preset->library != &library_torus)
+        return preset->library;
+    struct design_library *library = arena_alloc(arena, sizeof *library);
+    uint32_t count = fabric->dimensions[2] ? 3 : 2;
+    *library = *preset->library;
+    for (uint32_t i = 0; i < count; i++)
+        library->properties.torus[i] = fabric->dimensions[count - 1 - i];
+    return library;
+}
+
 static bool generate(const struct platform_request *request, const struct preset *preset, struct arena *arena, FILE *out,
                      struct fault *fault)
 {
@@ -351,6 +364,7 @@ static bool generate(const struct platform_request *request, const struct preset
     if (request->oversubscription != 0)
         design.fabric.oversubscription = request->oversubscription;
     design.node = preset->build(preset, devices, arena);
+    design.library = library_of(preset, &design.fabric, arena);
     design.title = arena_print(arena, "%s. %u node%s of %u device%s, from stagesim's preset %s.", preset->summary, request->nodes,
                                request->nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s", preset->name);
     return design_write(&design, out, fault);

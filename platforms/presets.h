@@ -23,11 +23,15 @@ struct preset {
      * node; each transfer of a ring over all devices of a node in order; one transfer from device 0 of a node to device 0 of
      * the next. 0 where there is no such pair. Tests hold SimGrid to them. */
     double peer_rate, ring_rate, network_rate;
+    const struct design_library *library; /* NULL: nothing is known */
 };
 
 /* All presets in the order of the table. */
 const struct preset *preset_table(size_t *count);
 const struct preset *preset_find(const char *name);
+
+/* What is known of the collective libraries of products; see presets_library.c. */
+extern const struct design_library library_a100, library_h100, library_blackwell, library_dgx_2, library_nccl, library_torus;
 
 /* Builders of nodes; see presets_nodes.c. */
 struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);

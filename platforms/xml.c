@@ -171,6 +171,11 @@ void xml_head(FILE *out, const struct design *design)
     fprintf(out, " [%c: ", confidence_letter(fabric->confidence));
     comment_text(out, fabric->source);
     fputs("]\n", out);
+    if (design->library) {
+        fprintf(out, "collectives: see doc/collectives.md [%c: ", confidence_letter(design->library->confidence));
+        comment_text(out, design->library->source);
+        fputs("]\n", out);
+    }
     for (const char *const *note = design->notes; note && *note; note++) {
         comment_text(out, *note);
         fputc('\n', out);

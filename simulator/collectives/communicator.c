@@ -136,6 +136,13 @@ static double efficiency_of(const struct communicator *communicator, const struc
     return algorithm == &algorithm_in_network && switched > 0 ? efficiency * switched : efficiency;
 }
 
+/* NCCL's send and receive, of which its users make all-to-all, and NVLS run in its Simple protocol only, whatever the size: the one of most
+ * bandwidth (NVIDIA/nccl, src/enqueue.cc and src/graph/tuning.cc). */
+static bool takes_bulk_only(enum stagesim_collective kind, const struct collective_algorithm *algorithm)
+{
+    return kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE || algorithm == &algorithm_in_network;
+}
+
 /* Replaces *best by the fastest protocol of the algorithm if it is faster. */
 static void consider(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
                      double bytes, struct collective_choice *best)
@@ -147,7 +154,7 @@ static void consider(struct communicator *communicator, enum stagesim_collective
             best->algorithm = algorithm;
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = takes_bulk_only(kind, algorithm) ? count - 1 : 0; i < count; i++) {
         struct platform_protocol protocol = library->protocol_count ? library->protocols[i] : plain;
         double delay = library->launch[kind] + protocol.start;
         protocol.efficiency = efficiency_of(communicator, algorithm, protocol.efficiency);

@@ -8,16 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values that are searched, as logarithms: launch of each table's kind, then start, latency and efficiency of each protocol. */
+/* The values that are searched, as logarithms: launch times, then start, latency and efficiency of each protocol. */
 enum { PER_PROTOCOL = 3, VALUES_MAX = PLATFORM_COLLECTIVES + PER_PROTOCOL * PLATFORM_PROTOCOLS };
+
+/* A model with more values has to lower the error by this much, absolutely and relatively: otherwise it fits noise. */
+#define WORTH_ABSOLUTE 0.004
+#define WORTH_RELATIVE 0.15
+/* And it may have this many values for each row. */
+#define VALUES_PER_ROW 0.4
+/* Tables without a row up to this size say nothing of launch times. */
+#define SMALL_BYTES 65536.0
 
 struct search {
     struct platform *platform;
-    const struct measured *tables;
+    struct platform_library given;       /* the platform's own */
+    struct measured *tables;             /* in canonical order */
     size_t table_count;
     struct communicator **communicators; /* [table] */
-    int launch_of[PLATFORM_COLLECTIVES]; /* place of a kind's launch among the values; -1: not measured */
-    int launches, count;
+    int launch_of[PLATFORM_COLLECTIVES]; /* place of a kind's launch among the values; -1: as given */
+    int launches, protocols, count;      /* values: launches + PER_PROTOCOL * protocols */
     double values[VALUES_MAX];
     double low[VALUES_MAX], high[VALUES_MAX];
 };
@@ -46,23 +55,71 @@ struct fit_error fit_error_of(struct platform *platform, const struct measured *
     return error_with(communicator_for(platform, table, arena), table);
 }
 
-/* The values as properties. The first protocol has no start: that would be launch. */
+/* ---- values and properties ---- */
+
+static int by_efficiency(const void *left, const void *right)
+{
+    const struct platform_protocol *a = left, *b = right;
+    return (a->efficiency > b->efficiency) - (a->efficiency < b->efficiency);
+}
+
+/* Four digits are far more than measurements repeat. */
+static double rounded(double value)
+{
+    double unit = value > 0 ? pow(10, floor(log10(value)) - 3) : 1;
+    return unit < 1 ? round(value / unit) / round(1 / unit) : round(value / unit) * unit;
+}
+
+static void name_protocols(struct platform_library *library)
+{
+    static const char *const names[PLATFORM_PROTOCOLS] = {"low", "middle", "bulk"};
+    for (uint32_t i = 0; i < library->protocol_count; i++)
+        library->protocols[i].name = names[i + 1 == library->protocol_count ? PLATFORM_PROTOCOLS - 1 : i];
+}
+
+/* The values as properties. Protocols are in the order of their bandwidth; the least start is 0: it would be launch. */
 static void apply(const struct search *search)
 {
     struct platform_library *library = &search->platform->library;
-    static const char *const names[PLATFORM_PROTOCOLS] = {"low", "middle", "bulk"};
-    library->launch_default = exp(search->values[0]);
+    const double *values = search->values + search->launches;
+    double least = 0;
+    *library = search->given;
+    library->launch_default = search->launches ? exp(search->values[0]) : search->given.launch_default;
     for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
         int place = search->launch_of[kind];
-        library->launch_given[kind] = place > 0;
-        library->launch[kind] = exp(search->values[place > 0 ? place : 0]);
+        library->launch_given[kind] = place < 0 && search->given.launch_given[kind] ? true : place > 0;
+        if (place > 0)
+            library->launch[kind] = exp(search->values[place]);
+        else if (!library->launch_given[kind])
+            library->launch[kind] = library->launch_default;
     }
-    library->protocol_count = PLATFORM_PROTOCOLS;
-    for (int i = 0; i < PLATFORM_PROTOCOLS; i++) {
-        const double *values = search->values + search->launches + PER_PROTOCOL * i;
-        library->protocols[i] = (struct platform_protocol){names[i], i ? exp(values[0]) : 0, exp(values[1]), exp(values[2])};
+    library->protocol_count = (uint32_t)search->protocols;
+    memset(library->protocols, 0, sizeof library->protocols);
+    for (int i = 0; i < search->protocols; i++, values += PER_PROTOCOL)
+        library->protocols[i] = (struct platform_protocol){NULL, exp(values[0]), exp(values[1]), exp(values[2])};
+    qsort(library->protocols, library->protocol_count, sizeof *library->protocols, by_efficiency);
+    if (search->launches)
+        least = library->protocols[0].start;
+    for (int i = 0; i < search->protocols; i++)
+        library->protocols[i].start = fmax(0, library->protocols[i].start - least);
+    name_protocols(library);
+}
+
+/* Rounds the properties to what is written. */
+static void round_properties(struct platform_library *library)
+{
+    library->launch_default = rounded(library->launch_default * 1e6) * 1e-6;
+    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
+        library->launch[kind] = rounded(library->launch[kind] * 1e6) * 1e-6;
+    for (uint32_t i = 0; i < library->protocol_count; i++) {
+        struct platform_protocol *protocol = &library->protocols[i];
+        protocol->start = rounded(protocol->start * 1e6) * 1e-6;
+        protocol->latency = rounded(protocol->latency);
+        protocol->efficiency = rounded(protocol->efficiency);
     }
 }
+
+/* ---- the search ---- */
 
 static double objective(const struct search *search)
 {
@@ -107,37 +164,38 @@ static void set_value(struct search *search, int value, double start, double low
     search->high[value] = log(high);
 }
 
-static double least_seconds(const struct search *search, int kind)
+static double least_seconds(const struct search *search, int place)
 {
     double least = INFINITY;
     for (size_t i = 0; i < search->table_count; i++)
-        for (size_t row = 0; row < search->tables[i].count && (kind < 0 || (int)search->tables[i].kind == kind); row++)
+        for (size_t row = 0; row < search->tables[i].count && (place < 0 || search->launch_of[search->tables[i].kind] == place); row++)
             least = fmin(least, search->tables[i].rows[row].seconds);
     return least;
 }
 
-/* Starting point number `index` of STARTS: where the first and the last regime lie differs. */
+/* Starting point number `index` of STARTS: where the regimes lie differs. */
 enum { STARTS = 9 };
 
 static void set_start(struct search *search, unsigned index)
 {
     static const double slow[] = {0.02, 0.1, 0.4}, starts[] = {0.3, 1, 3};
-    double launch = 0.9 * least_seconds(search, -1);
-    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
-        if (search->launch_of[kind] >= 0)
-            set_value(search, search->launch_of[kind], 0.9 * least_seconds(search, kind), 1e-7, 1);
-    for (int i = 0; i < PLATFORM_PROTOCOLS; i++) {
+    double least = 0.9 * least_seconds(search, -1);
+    for (int place = 0; place < search->launches; place++)
+        set_value(search, place, 0.9 * least_seconds(search, place), 1e-7, 1);
+    for (int i = 0; i < search->protocols; i++) {
         int first = search->launches + PER_PROTOCOL * i;
-        double efficiency = slow[index % 3];
-        set_value(search, first, launch * starts[index / 3] * (i == 2 ? 1 : 0.3), 1e-8, 1);
-        set_value(search, first + 1, i == 2 ? 0.3 : 0.1, 1e-3, 20);
-        set_value(search, first + 2, i == 0 ? efficiency : i == 1 ? sqrt(efficiency) : 1, 1e-4, 20);
+        bool last = i + 1 == search->protocols;
+        set_value(search, first, least * starts[index / 3] * (last ? 1 : i ? 0.3 : 0.01), 1e-8, 1);
+        set_value(search, first + 1, last ? 0.3 : 0.1, 1e-3, 20);
+        set_value(search, first + 2, last ? 1 : i ? sqrt(slow[index % 3]) : slow[index % 3], 1e-4, 20);
     }
 }
 
-static void find_best(struct search *search)
+/* The best values of the model that `protocols` and `launch_of` describe, and their error. */
+static double find_best(struct search *search)
 {
     double best = INFINITY, kept[VALUES_MAX];
+    search->count = search->launches + PER_PROTOCOL * search->protocols;
     for (unsigned start = 0; start < STARTS; start++) {
         set_start(search, start);
         double error = descend(search);
@@ -147,29 +205,99 @@ static void find_best(struct search *search)
         }
     }
     memcpy(search->values, kept, sizeof kept);
+    return best;
+}
+
+static bool worth(double error, double before)
+{
+    return error < before - WORTH_ABSOLUTE && error < before * (1 - WORTH_RELATIVE);
+}
+
+static bool measures_launch(const struct search *search, int kind)
+{
+    for (size_t i = 0; i < search->table_count; i++)
+        for (size_t row = 0; row < search->tables[i].count && (int)search->tables[i].kind == kind; row++)
+            if (search->tables[i].rows[row].bytes <= SMALL_BYTES)
+                return true;
+    return false;
+}
+
+/* One launch time for all kinds, or one for each kind that was measured with small sizes. */
+static void set_launches(struct search *search, bool each)
+{
+    search->launches = 0;
+    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
+        search->launch_of[kind] = -1;
+        if (measures_launch(search, kind))
+            search->launch_of[kind] = each ? search->launches++ : (search->launches = 1) - 1;
+    }
+}
+
+static size_t row_count(const struct search *search)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < search->table_count; i++)
+        count += search->tables[i].count;
+    return count;
+}
+
+/* From one protocol and one launch time to more, as long as that is worth it. */
+static void grow(struct search *search)
+{
+    struct search best = *search, larger;
+    set_launches(&best, false);
+    best.protocols = 1;
+    double error = find_best(&best);
+    for (int protocols = 2; protocols <= PLATFORM_PROTOCOLS; protocols++) {
+        larger = best;
+        larger.protocols = protocols;
+        if (best.launches + PER_PROTOCOL * protocols > VALUES_PER_ROW * (double)row_count(&best))
+            break;
+        double found = find_best(&larger);
+        if (worth(found, error)) {
+            best = larger;
+            error = found;
+        }
+    }
+    larger = best;
+    set_launches(&larger, true);
+    if (larger.launches > best.launches && worth(find_best(&larger), error))
+        best = larger;
+    *search = best;
     apply(search);
+    round_properties(&search->platform->library);
+}
+
+/* ---- setting up ---- */
+
+/* So that the order in which tables are given does not matter. */
+static int by_content(const void *left, const void *right)
+{
+    const struct measured *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->ranks != b->ranks)
+        return a->ranks < b->ranks ? -1 : 1;
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    return memcmp(a->rows, b->rows, a->count * sizeof *a->rows);
 }
 
 bool fit_library(struct platform *platform, const struct measured *tables, size_t count, struct fault *fault)
 {
-    struct arena *arena = arena_create();
-    struct search search = {.platform = platform, .tables = tables, .table_count = count};
-    bool good = true;
-    search.communicators = arena_array(arena, count, sizeof(struct communicator *));
-    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
-        search.launch_of[kind] = -1;
-    for (size_t i = 0; i < count && good; i++) {
+    for (size_t i = 0; i < count; i++)
         if (tables[i].ranks > platform->host_count)
-            good = fault_set(fault, "%s has %u ranks, more than the %u GPUs of %s", tables[i].file, tables[i].ranks, platform->host_count,
+            return fault_set(fault, "%s has %u ranks, more than the %u GPUs of %s", tables[i].file, tables[i].ranks, platform->host_count,
                              platform->file);
-        else
-            search.communicators[i] = communicator_for(platform, &tables[i], arena);
-        if (search.launch_of[tables[i].kind] < 0)
-            search.launch_of[tables[i].kind] = search.launches++;
-    }
-    search.count = search.launches + PER_PROTOCOL * PLATFORM_PROTOCOLS;
-    if (good)
-        find_best(&search);
+    struct arena *arena = arena_create();
+    struct search search = {.platform = platform, .given = platform->library, .table_count = count};
+    search.tables = arena_array(arena, count, sizeof *search.tables);
+    search.communicators = arena_array(arena, count, sizeof(struct communicator *));
+    memcpy(search.tables, tables, count * sizeof *tables);
+    qsort(search.tables, count, sizeof *search.tables, by_content);
+    for (size_t i = 0; i < count; i++)
+        search.communicators[i] = communicator_for(platform, &search.tables[i], arena);
+    grow(&search);
     arena_destroy(arena);
-    return good;
+    return true;
 }

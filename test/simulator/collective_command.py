@@ -42,12 +42,11 @@ def star(path, nodes, per_node, properties=""):
                            f'<link_ctn id="inner-{n}-{b}" direction="DOWN"/></route>')
             inside += f'<route src="gpu-{n}-{a}" dst="port-{n}"><link_ctn id="outer-{n}-{a}" direction="UP"/></route>'
         hosts.append(f'<zone id="node-{n}" routing="Full">{inside}</zone>')
-        routes += [f'<zoneRoute src="node-{n}" dst="node-{m}" gw_src="port-{n}" gw_dst="port-{m}"/>' for m in range(0)]
         routes.append(f'<zoneRoute src="node-{n}" dst="hub" gw_src="port-{n}" gw_dst="switch"><link_ctn id="wire-{n}"/></zoneRoute>')
         links.append(f'<link id="wire-{n}" bandwidth="1PBps" latency="0us" sharing_policy="FATPIPE"/>')
     path.write_text("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform version=\"4.1\">"
                     f'<zone id="all" routing="Floyd">{properties}<zone id="hub" routing="Full"><router id="switch"/></zone>'
-                    + "".join(hosts) + "".join(links) + "".join(routes) + "</zone></platform>")
+                    + "".join(links) + "".join(hosts) + "".join(routes) + "</zone></platform>")
     return path
 
 
