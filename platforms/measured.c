@@ -2,6 +2,7 @@
 #include "platforms/measured.h"
 
 #include "simulator/arena.h"
+#include "simulator/csv.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,16 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 4096, FIELDS_MAX = 32, ROWS_MAX = 100000, RANKS_MAX = 1 << 20 };
+enum { ROWS_MAX = 100000, RANKS_MAX = 1 << 20, FILE_MAX = 1 << 26, LINE_MAX_BYTES = 4096 };
+
+static const double bytes_most = 1e18, microseconds_most = 1e12;
 
 struct reading {
     struct measured *measured;
     struct diag *diag;
-    struct place at;
     size_t capacity;
-    bool has_kind, has_header;
-    uint32_t ranks_seen; /* lines that name a rank */
+    bool has_kind, bad_head;
+    uint32_t ranks_seen; /* lines of nccl-tests that name a rank */
 };
+
+static void add_row(struct reading *reading, double bytes, double microseconds)
+{
+    struct measured *measured = reading->measured;
+    if (bytes < 1 || measured->count == ROWS_MAX)
+        return;
+    measured->rows = array_grow(measured->rows, &reading->capacity, measured->count + 1, sizeof *measured->rows);
+    measured->rows[measured->count++] = (struct measured_row){bytes, microseconds * 1e-6};
+}
+
+/* ---- what was measured ---- */
 
 /* Lower-case letters of a word: "All-Reduce", "all_reduce" and "allreduce" are one. */
 static void letters(const char *from, size_t length, char *to, size_t size)
@@ -30,7 +43,7 @@ static void letters(const char *from, size_t length, char *to, size_t size)
     to[count] = '\0';
 }
 
-/* The collective that a text speaks of: the longest name in it. */
+/* The collective that a text speaks of; longer names come first, for some hold others. */
 static bool find_kind(const char *text, size_t length, enum stagesim_collective *kind)
 {
     static const struct {
@@ -49,125 +62,201 @@ static bool find_kind(const char *text, size_t length, enum stagesim_collective 
     return false;
 }
 
-static void read_comment(struct reading *reading, const char *text)
-{
-    struct measured *measured = reading->measured;
-    while (*text == '#' || *text == ' ' || *text == '\t')
-        text++;
-    if (strncmp(text, "collective:", 11) == 0) {
-        reading->has_kind = find_kind(text + 11, strlen(text + 11), &measured->kind);
-        if (!reading->has_kind)
-            diag_error(reading->diag, reading->at, "expected a collective such as all-reduce or alltoall");
-    } else if (strncmp(text, "ranks:", 6) == 0) {
-        char *end;
-        unsigned long ranks = strtoul(text + 6, &end, 10);
-        if (ranks < 2 || ranks > RANKS_MAX || strspn(end, " \t\r") != strlen(end))
-            diag_error(reading->diag, reading->at, "expected a number of ranks from 2 to %d", RANKS_MAX);
-        else
-            measured->ranks = (uint32_t)ranks;
-    } else if (strncmp(text, "Rank ", 5) == 0) {
-        reading->ranks_seen++;
-    } else if (!reading->has_kind) {
-        const char *program = strstr(text, "_perf");
-        const char *start = program;
-        while (start && start > text && (isalpha((unsigned char)start[-1]) || start[-1] == '_'))
-            start--;
-        reading->has_kind = program && find_kind(start, (size_t)(program - start), &measured->kind);
-    }
-}
-
-/* Cuts a line at commas or blanks. */
-static size_t split(char *line, char **fields)
-{
-    size_t count = 0;
-    bool commas = strchr(line, ',') != NULL;
-    for (char *rest = line, *field; count < FIELDS_MAX && (field = strsep(&rest, commas ? "," : " \t"));)
-        if (*field || commas)
-            fields[count++] = field;
-    return count;
-}
-
-static bool read_number(struct reading *reading, const char *text, const char *what, double least, double *value)
+static void read_ranks(struct reading *reading, struct place at, const char *text)
 {
     char *end;
-    *value = strtod(text, &end);
-    if (end != text && strspn(end, " \t\r") == strlen(end) && isfinite(*value) && *value >= least && *value <= 1e18)
+    unsigned long ranks = strtoul(text, &end, 10);
+    if (ranks >= 2 && ranks <= RANKS_MAX && strspn(end, " \t\r") == strlen(end)) {
+        reading->measured->ranks = (uint32_t)ranks;
+        return;
+    }
+    reading->bad_head = true;
+    diag_error(reading->diag, at, "expected a number of ranks from 2 to %d", RANKS_MAX);
+}
+
+static void read_collective(struct reading *reading, struct place at, const char *text)
+{
+    reading->has_kind = find_kind(text, strlen(text), &reading->measured->kind);
+    if (reading->has_kind)
+        return;
+    reading->bad_head = true;
+    diag_error(reading->diag, at,
+               "expected all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce or send-receive, not '%.40s'",
+               text + strspn(text, " \t"));
+}
+
+/* A name such as all_reduce_perf. */
+static void read_program(struct reading *reading, const char *text)
+{
+    const char *program = strstr(text, "_perf"), *start = program;
+    while (start && start > text && (isalpha((unsigned char)start[-1]) || start[-1] == '_'))
+        start--;
+    reading->has_kind = program && find_kind(start, (size_t)(program - start), &reading->measured->kind);
+}
+
+static void read_comment(struct reading *reading, struct place at, const char *text)
+{
+    text += strspn(text, "# \t");
+    if (strncmp(text, "collective:", 11) == 0)
+        read_collective(reading, at, text + 11);
+    else if (strncmp(text, "ranks:", 6) == 0)
+        read_ranks(reading, at, text + 6);
+    else if (strncmp(text, "Rank ", 5) == 0)
+        reading->ranks_seen++;
+    else if (!reading->has_kind)
+        read_program(reading, text);
+}
+
+/* ---- what nccl-tests prints ---- */
+
+enum { FIELDS_MAX = 32, FIELDS_LEAST = 11, TIME_FROM_END = 8 };
+
+/* A whole field as a number from 0 to `most`. */
+static bool read_number(struct reading *reading, struct place at, const char *line, const char *field, const char *what, double most,
+                        double *value)
+{
+    char *end;
+    *value = strtod(field, &end);
+    if (end != field && !*end && isfinite(*value) && *value >= 0 && *value <= most)
         return true;
-    diag_error(reading->diag, reading->at, "'%.40s' is no %s", text, what);
+    at.column = (unsigned)(field - line) + 1;
+    diag_error(reading->diag, at, "'%.40s' is no %s", field, what);
     return false;
 }
 
-static void read_row(struct reading *reading, char *line)
+/* Size, count, type, redop and root (not in every version), then time, algbw, busbw, #wrong, out of place and in place. */
+static void read_printed(struct reading *reading, struct place at, char *line)
 {
-    struct measured *measured = reading->measured;
-    bool csv = strchr(line, ',') != NULL;
-    char *fields[FIELDS_MAX];
-    size_t count = split(line, fields);
+    char *fields[FIELDS_MAX], *rest = line;
+    size_t count = 0;
+    for (char *field; count < FIELDS_MAX && (field = strsep(&rest, " \t"));)
+        if (*field)
+            fields[count++] = field;
     double bytes, microseconds;
-    if (csv && !reading->has_header && strcmp(fields[0], "size_bytes") == 0) {
-        reading->has_header = true;
-        return;
+    if (count < FIELDS_LEAST)
+        diag_error(reading->diag, at, "this row has %zu fields; nccl-tests prints at least %d: size, count, type, ..., time, algbw, busbw",
+                   count, FIELDS_LEAST);
+    else if (read_number(reading, at, line, fields[0], "size in bytes", bytes_most, &bytes) &&
+             read_number(reading, at, line, fields[count - TIME_FROM_END], "time in microseconds", microseconds_most, &microseconds)) {
+        at.column = (unsigned)(fields[count - TIME_FROM_END] - line) + 1;
+        if (microseconds > 0)
+            add_row(reading, bytes, microseconds);
+        else
+            diag_error(reading->diag, at, "a time of 0");
     }
-    /* nccl-tests: size, count, type, redop, root, then time, algbw, busbw, #wrong, out of place and in place. */
-    if (count < (csv ? 2 : 11)) {
-        diag_error(reading->diag, reading->at, csv ? "expected size_bytes,time_us,..." : "expected a row of nccl-tests, or csv");
-        return;
-    }
-    if (!read_number(reading, fields[0], "size in bytes", 0, &bytes) ||
-        !read_number(reading, fields[csv ? 1 : count - 8], "time in microseconds", 0, &microseconds) || bytes < 1)
-        return;
-    if (microseconds <= 0) {
-        diag_error(reading->diag, reading->at, "a time of 0");
-        return;
-    }
-    measured->rows = array_grow(measured->rows, &reading->capacity, measured->count + 1, sizeof *measured->rows);
-    measured->rows[measured->count++] = (struct measured_row){bytes, microseconds * 1e-6};
 }
 
-static bool complete(struct reading *reading)
+/* ---- lines ---- */
+
+/* Calls `take` with every line, a copy that ends with zero, of which only the beginning where it is long. */
+static void each_line(struct reading *reading, const char *text, size_t size,
+                      void (*take)(struct reading *reading, struct place at, char *line))
+{
+    char line[LINE_MAX_BYTES];
+    struct place at = {reading->measured->file, 0, 1};
+    for (const char *end = text + size; text < end; text++) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        size_t length = (size_t)((stop ? stop : end) - text), kept = length < sizeof line ? length : sizeof line - 1;
+        memcpy(line, text, kept);
+        line[kept] = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        at.line++;
+        take(reading, at, line);
+        text += length;
+    }
+}
+
+static void take_comment(struct reading *reading, struct place at, char *line)
+{
+    if (*line == '#')
+        read_comment(reading, at, line);
+}
+
+/* Rows begin with a number; what else is there are other programs' words. */
+static void take_printed(struct reading *reading, struct place at, char *line)
+{
+    if (isdigit((unsigned char)line[strspn(line, " \t")]))
+        read_printed(reading, at, line);
+}
+
+/* Whether the first line that is no comment has a comma: nccl-tests prints none. */
+static bool is_csv(const char *text, size_t size)
+{
+    for (const char *end = text + size; text < end; text++) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        size_t length = (size_t)((stop ? stop : end) - text);
+        if (length && *text != '#' && *text != '\r')
+            return memchr(text, ',', length) != NULL;
+        text += length;
+    }
+    return false;
+}
+
+/* ---- csv ---- */
+
+static void read_csv(struct reading *reading, const char *text, size_t size)
+{
+    static const char *const names[] = {"size_bytes", "time_us", "algbw_GBps", "busbw_GBps", "time_us_inplace", "busbw_inplace_GBps"};
+    static const struct csv_columns columns = {names, sizeof names / sizeof *names, 2, "a measured table", true};
+    struct csv *csv = csv_open(reading->measured->file, text, size, &columns, reading->diag, NULL);
+    while (csv && csv_next(csv)) {
+        double bytes, microseconds;
+        if (!csv_number(csv, 0, &bytes) || !csv_number(csv, 1, &microseconds))
+            continue;
+        if (bytes < 0 || bytes > bytes_most)
+            csv_mistake(csv, 0, "expected a size from 0 to %g bytes", bytes_most);
+        else if (microseconds <= 0 || microseconds > microseconds_most)
+            csv_mistake(csv, 1, "expected a time above 0, up to %g microseconds", microseconds_most);
+        else
+            add_row(reading, bytes, microseconds);
+    }
+    csv_close(csv);
+}
+
+/* ---- the table ---- */
+
+static void check_complete(struct reading *reading)
 {
     struct measured *measured = reading->measured;
     struct place file = {measured->file, 0, 0};
+    const char *slash = strrchr(measured->file, '/'), *name = slash ? slash + 1 : measured->file;
     if (!measured->ranks && reading->ranks_seen > 1)
         measured->ranks = reading->ranks_seen;
-    if (!reading->has_kind)
+    if (!reading->has_kind && !reading->bad_head && !find_kind(name, strlen(name), &measured->kind))
         diag_error(reading->diag, file, "does not say which collective was measured; add a line such as `# collective: all-reduce`");
-    if (!measured->ranks)
+    if (!measured->ranks && !reading->bad_head)
         diag_error(reading->diag, file, "does not say how many ranks took part; add a line such as `# ranks: 8`");
-    if (!measured->count)
-        diag_error(reading->diag, file, "has no measured row");
-    return reading->diag->errors == 0;
+    if (!measured->count && !reading->diag->errors)
+        diag_error(reading->diag, file, "has no measured row: neither size_bytes,time_us,... nor what nccl-tests prints");
 }
 
-bool measured_init(struct measured *measured, const char *file, struct diag *diag)
+bool measured_parse(struct measured *measured, const char *name, const char *text, size_t size, struct diag *diag)
 {
     struct diag own = {.out = diag->out};
-    struct reading reading = {.measured = measured, .diag = &own, .at = {file, 0, 1}};
-    char line[LINE_MAX_BYTES];
-    FILE *in = fopen(file, "r");
+    struct reading reading = {.measured = measured, .diag = &own};
+    *measured = (struct measured){.file = name};
+    each_line(&reading, text, size, take_comment);
+    if (is_csv(text, size))
+        read_csv(&reading, text, size);
+    else
+        each_line(&reading, text, size, take_printed);
+    check_complete(&reading);
+    diag->errors += own.errors;
+    return own.errors == 0;
+}
+
+bool measured_load(struct measured *measured, const char *file, struct diag *diag)
+{
+    size_t size;
+    char *text = csv_load(file, FILE_MAX, &size);
     *measured = (struct measured){.file = file};
-    if (!in) {
+    if (!text) {
         diag_error(diag, (struct place){file, 0, 0}, "%s", strerror(errno));
         return false;
     }
-    while (measured->count < ROWS_MAX && own.errors < 20 && fgets(line, sizeof line, in)) {
-        reading.at.line++;
-        size_t length = strcspn(line, "\r\n");
-        if (!line[length] && !feof(in)) {
-            diag_error(&own, reading.at, "a line of more than %d bytes, or with a zero byte", LINE_MAX_BYTES - 2);
-            break;
-        }
-        line[length] = '\0';
-        const char *start = line + strspn(line, " \t");
-        if (*start == '#')
-            read_comment(&reading, start);
-        else if (*start)
-            read_row(&reading, line + strspn(line, " \t"));
-    }
-    fclose(in);
-    complete(&reading);
-    diag->errors += own.errors;
-    return own.errors == 0;
+    bool good = measured_parse(measured, file, text, size, diag);
+    free(text);
+    return good;
 }
 
 void measured_finish(struct measured *measured)

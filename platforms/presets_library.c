@@ -13,20 +13,14 @@ const struct design_library library_a100 = {
     CONFIDENCE_H};
 
 const struct design_library library_h100 = {
-    {LAUNCH(12),
-     .protocols = {{"low", 0, 0.17, 0.0011}, {"middle", 3.6 * US, 0.15, 0.59}, {"bulk", 62 * US, 0.3, 0.99}},
-     .protocol_count = 3,
-     .in_network = PLATFORM_REDUCES_IN_NODE,
-     .in_network_efficiency = 0.74},
+    {LAUNCH(12), .protocols = {{"low", 0, 0.17, 0.0011}, {"middle", 3.6 * US, 0.15, 0.59}, {"bulk", 62 * US, 0.3, 0.99}},
+     .protocol_count = 3, .in_network = PLATFORM_REDUCES_IN_NODE, .in_network_efficiency = 0.74},
     "fitted to all-reduce of 8 H100 with NVLS (NVIDIA/dgxc-benchmarking, nccl/README.md); NVLS reaches a busbw of 480 GB/s, rings 370",
     CONFIDENCE_H};
 
 const struct design_library library_blackwell = {
-    {LAUNCH(12),
-     .protocols = {{"low", 0, 0.05, 0.29}, {"bulk", 54 * US, 0.3, 1}},
-     .protocol_count = 2,
-     .in_network = PLATFORM_REDUCES_IN_NODE,
-     .in_network_efficiency = 0.59},
+    {LAUNCH(12), .protocols = {{"low", 0, 0.05, 0.29}, {"bulk", 54 * US, 0.3, 1}}, .protocol_count = 2,
+     .in_network = PLATFORM_REDUCES_IN_NODE, .in_network_efficiency = 0.59},
     "regimes fitted to all-reduce of 8 B200 with NVLS (stas00/ml-engineering, network/README.md); launch as on H100; NVLS over 72 GPUs: "
     "busbw of 839 GB/s (coreweave/nccl-tests)",
     CONFIDENCE_M};

@@ -20,8 +20,7 @@ void xml_text(FILE *out, const char *text)
     }
 }
 
-/* Text inside a comment, where two hyphens in a row are not allowed. */
-static void comment_text(FILE *out, const char *text)
+void xml_comment_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -109,7 +108,7 @@ static void head_device(FILE *out, const struct node_part *device)
 {
     const struct device_model *model = device->model;
     fprintf(out, "device ");
-    comment_text(out, model->name);
+    xml_comment_text(out, model->name);
     if (device->memory || model->memory)
         fprintf(out, ": %s", device->memory ? device->memory : model->memory);
     if (model->memory_bandwidth > 0)
@@ -120,7 +119,7 @@ static void head_device(FILE *out, const struct node_part *device)
     if (model->watts_full > 0)
         fprintf(out, ", %.10g W idle, %.10g W full", model->watts_idle, model->watts_full);
     fprintf(out, " [%c: ", confidence_letter(model->confidence));
-    comment_text(out, model->source);
+    xml_comment_text(out, model->source);
     fputs("]\n", out);
 }
 
@@ -130,7 +129,7 @@ static void head_wire(FILE *out, const struct wire *wire)
     if (wire->raw > 0)
         fprintf(out, "%.10g GB/s raw, ", wire->raw);
     fprintf(out, "%.10g GB/s effective, %.10g us [%c: ", wire->effective, wire->latency * 1e6, confidence_letter(wire->confidence));
-    comment_text(out, wire->source);
+    xml_comment_text(out, wire->source);
     fputs("]\n", out);
 }
 
@@ -156,7 +155,7 @@ void xml_head(FILE *out, const struct design *design)
 {
     const struct fabric *fabric = &design->fabric;
     fputs("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<!--\n", out);
-    comment_text(out, design->title);
+    xml_comment_text(out, design->title);
     fputs("\nRates are per direction; a link carries the effective rate (times the number of cables it bundles).\n"
           "In brackets: H read in the cited source, M vendor's figure or secondary source, L estimate.\n",
           out);
@@ -164,20 +163,20 @@ void xml_head(FILE *out, const struct design *design)
     if (fabric->wire)
         head_wire(out, fabric->wire);
     fputs("fabric: ", out);
-    comment_text(out, fabric->name);
+    xml_comment_text(out, fabric->name);
     if (fabric->kind == FABRIC_SWITCHED)
         fprintf(out, ", pods of %u nodes, oversubscription %.10g, %.10g us a hop", fabric->pod, fabric->oversubscription,
                 fabric->hop * 1e6);
     fprintf(out, " [%c: ", confidence_letter(fabric->confidence));
-    comment_text(out, fabric->source);
+    xml_comment_text(out, fabric->source);
     fputs("]\n", out);
     if (design->library) {
         fprintf(out, "collectives: see doc/collectives.md [%c: ", confidence_letter(design->library->confidence));
-        comment_text(out, design->library->source);
+        xml_comment_text(out, design->library->source);
         fputs("]\n", out);
     }
     for (const char *const *note = design->notes; note && *note; note++) {
-        comment_text(out, *note);
+        xml_comment_text(out, *note);
         fputc('\n', out);
     }
     fputs("-->\n<platform version=\"4.1\">\n", out);

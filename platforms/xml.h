@@ -11,6 +11,8 @@ void xml_tail(FILE *out);
 
 /* Text as an attribute's value: & < > " escaped, control characters replaced. */
 void xml_text(FILE *out, const char *text);
+/* Text inside a comment: two hyphens in a row are set apart, control and other characters replaced. */
+void xml_comment_text(FILE *out, const char *text);
 
 /* Rates in GB/s, times in us, both with up to ten significant digits. */
 void xml_bandwidth(FILE *out, double bytes_per_second);

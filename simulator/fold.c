@@ -121,36 +121,15 @@ static void add_senders(struct fold_proof *proof, uint32_t rank)
     }
 }
 
-/* All different sets of flows that a group's collectives are carried out with; at most as many as there is room for are found, which is
- * more than there are algorithms for a kind. */
-enum { FLOW_SETS_MAX = 32 };
-
-static uint32_t group_flows(const struct fold_proof *proof, const struct group *group, const struct collective_flows **sets)
-{
-    uint32_t index = (uint32_t)(group - proof->program->groups), count = 0;
-    const struct position *position = &proof->program->positions[group->positions[0]];
-    const struct stream *stream = &position->streams[position_group_stream(position, index)];
-    for (uint32_t id = stream->first; id < stream->first + stream->count && count < FLOW_SETS_MAX; id++) {
-        const struct collective_flows *flows = assignment_flows(proof->program, index, &position->operations[id]);
-        uint32_t known = 0;
-        while (known < count && sets[known] != flows)
-            known++;
-        if (flows && known == count)
-            sets[count++] = flows;
-    }
-    return count;
-}
-
 /* Calls `visit` with the ranks of every flow of an instance until it returns false. */
 static bool visit_flows(struct fold_proof *proof, const struct group *group, uint32_t instance,
                         bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, void *user), void *user)
 {
-    const struct collective_flows *sets[FLOW_SETS_MAX];
-    uint32_t size = group_size(proof->program, group), *ranks = calloc(size + (size_t)1, sizeof *ranks);
+    uint32_t size = group_size(proof->program, group), *ranks = calloc(size + (size_t)1, sizeof *ranks), count;
+    const struct collective_flows *const *sets = assignment_all_flows(proof->program, (uint32_t)(group - proof->program->groups), &count);
     bool ok = ranks != NULL;
     if (ok)
         group_ranks(proof->program, group, instance, ranks);
-    uint32_t count = group_flows(proof, group, sets);
     for (uint32_t set = 0; ok && set < count; set++)
         for (size_t i = 0; ok && i < sets[set]->count; i++) {
             struct collective_phase_flow flow = collective_flow_at(sets[set], i);

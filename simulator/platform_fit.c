@@ -2,8 +2,10 @@
 /* stagesim platform fit: a platform's collective library from measured tables. */
 #include "analysis/table.h"
 #include "platforms/library.h"
+#include "platforms/xml.h"
 #include "simulator/arena.h"
 #include "simulator/collectives/fit.h"
+#include "simulator/csv.h"
 #include "simulator/isolate.h"
 #include "simulator/paths.h"
 #include "simulator/platform_command.h"
@@ -18,16 +20,17 @@
 
 enum { TABLES_MAX = 64, FILE_MAX = 1 << 30 };
 
-struct arguments {
-    const char *file, *output;
-    struct measured tables[TABLES_MAX];
-    size_t count;
-};
-
 /* What comes back from the process that loads the platform. */
 struct fitted {
     struct platform_library library;
     struct fit_error before[TABLES_MAX], after[TABLES_MAX];
+};
+
+struct arguments {
+    const char *file, *output;
+    struct measured tables[TABLES_MAX]; /* as given */
+    size_t count;
+    struct fitted fitted;
 };
 
 /* ---- in that process ---- */
@@ -55,15 +58,15 @@ static int fit_isolated(void *user, struct isolated *self)
     return done ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
-static bool fit(const struct arguments *arguments, struct fitted *fitted, struct fault *fault)
+static bool fit(struct arguments *arguments, struct fault *fault)
 {
     FILE *results = NULL;
     int stage = 0;
     struct fault inner = {""};
     if (!path_check_readable(arguments->file, fault))
         return false;
-    int code = isolate(fit_isolated, (void *)arguments, &results, &stage, &inner);
-    bool done = code == EXIT_DONE && fread(fitted, sizeof *fitted, 1, results) == 1;
+    int code = isolate(fit_isolated, arguments, &results, &stage, &inner);
+    bool done = code == EXIT_DONE && fread(&arguments->fitted, sizeof arguments->fitted, 1, results) == 1;
     if (code < 0)
         fault_set(fault, "%s: %s", arguments->file, inner.text);
     else if (!done) {
@@ -78,28 +81,6 @@ static bool fit(const struct arguments *arguments, struct fitted *fitted, struct
 
 /* ---- the new platform ---- */
 
-static char *read_file(const char *path, struct arena *arena, struct fault *fault)
-{
-    FILE *in = fopen(path, "r");
-    char *text = NULL;
-    size_t capacity = 0, length = 0, got = 1;
-    while (in && got && length < FILE_MAX) {
-        text = array_grow(text, &capacity, length + 65537, 1);
-        length += got = fread(text + length, 1, 65536, in);
-    }
-    if (in)
-        fclose(in);
-    else
-        fault_set(fault, "%s: %s", path, strerror(errno));
-    char *copy = NULL;
-    if (text) {
-        text[length] = '\0';
-        copy = arena_copy(arena, text);
-    }
-    free(text);
-    return copy;
-}
-
 /* The end of the tag or comment that starts here. */
 static const char *tag_end(const char *tag)
 {
@@ -113,57 +94,104 @@ static bool is_tag(const char *tag, const char *name)
     return strncmp(tag + 1, name, length) == 0 && strchr(" \t\r\n>/", tag[1 + length]);
 }
 
-/* A <prop .../> that the fit replaces. */
+static const char remark[] = "<!-- collectives: fitted to ";
+
+/* A property that the fit replaces, or its remark. */
 static bool is_fitted(const char *tag, const char *end)
 {
     static const char *const kept[] = {"collective_in_network", "collective_torus"};
     const char *id = is_tag(tag, "prop") ? strstr(tag, "collective_") : NULL;
-    if (!id || id >= end)
-        return false;
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    if (strncmp(tag, remark, sizeof remark - 1) == 0)
+        return true;
+    for (size_t i = 0; id && id < end && i < sizeof kept / sizeof *kept; i++)
         if (strncmp(id, kept[i], strlen(kept[i])) == 0)
             return false;
-    return true;
+    return id && id < end;
+}
+
+/* The text behind what is_fitted, and behind the blanks that follow it. */
+static const char *behind_fitted(const char *tag, const char *end)
+{
+    static const char close[] = "</prop>";
+    const char *closing = is_tag(tag, "prop") && end[-2] != '/' ? strstr(end, close) : NULL;
+    end = closing ? closing + sizeof close - 1 : end;
+    return end + strspn(end, " \t\r\n");
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The properties, and to what they were fitted; the tables' order does not matter. */
+static void write_properties(FILE *out, const struct arguments *arguments)
+{
+    struct platform_library library = arguments->fitted.library;
+    const char *names[TABLES_MAX];
+    library.in_network = PLATFORM_REDUCES_NOWHERE; /* not fitted: left where they are */
+    library.in_network_efficiency = 0;
+    library.torus[0] = 0;
+    for (size_t i = 0; i < arguments->count; i++)
+        names[i] = last_part(arguments->tables[i].file);
+    qsort(names, arguments->count, sizeof *names, by_name);
+    fprintf(out, "\n    %s", remark);
+    for (size_t i = 0; i < arguments->count; i++) {
+        fputs(i ? ", " : "", out);
+        xml_comment_text(out, names[i]);
+    }
+    fputs(" -->\n", out);
+    library_write(out, &library, 4);
 }
 
 /* The file with the fitted properties in its outermost zone, in place of those it had. */
-static bool write_platform(FILE *out, const char *text, const struct platform_library *library, struct fault *fault)
+static bool write_platform(FILE *out, const char *text, const struct arguments *arguments, struct fault *fault)
 {
-    struct platform_library fitted = *library;
     bool inserted = false;
-    fitted.in_network = PLATFORM_REDUCES_NOWHERE; /* not fitted: left where they are */
-    fitted.in_network_efficiency = 0;
-    fitted.torus[0] = 0;
     while (*text) {
         size_t plain = strcspn(text, "<");
         fwrite(text, 1, plain, out);
         text += plain;
         const char *end = *text ? tag_end(text) : text;
-        if (!*text || is_fitted(text, end)) {
-            text = end + (*end && is_tag(text, "prop") ? strspn(end, " \t\r\n") : 0);
+        if (*text && is_fitted(text, end)) {
+            text = behind_fitted(text, end);
             continue;
         }
         fwrite(text, 1, (size_t)(end - text), out);
-        if (!inserted && (is_tag(text, "zone") || is_tag(text, "AS") || is_tag(text, "cluster")) && end[-2] != '/') {
-            fputc('\n', out);
-            library_write(out, &fitted, 4);
-            inserted = true;
-        }
+        bool zone = *text && (is_tag(text, "zone") || is_tag(text, "AS") || is_tag(text, "cluster")) && end[-2] != '/';
         text = end;
+        if (inserted || !zone)
+            continue;
+        write_properties(out, arguments);
+        text += strspn(text, "\n");
+        inserted = true;
     }
     return inserted || fault_set(fault, "the platform has no <zone> or <cluster> that could hold properties");
 }
 
 static bool write_fitted(FILE *out, void *user, struct fault *fault)
 {
-    const struct arguments *arguments = user;
-    struct fitted fitted;
+    struct arguments *arguments = user;
     struct arena *arena = arena_create();
-    char *text = read_file(arguments->file, arena, fault);
-    bool done = text && fit(arguments, &fitted, fault) && write_platform(out, text, &fitted.library, fault);
+    size_t size = 0;
+    char *text = csv_load(arguments->file, FILE_MAX, &size), *copy = text ? arena_alloc(arena, size + 1) : NULL;
+    if (text)
+        memcpy(copy, text, size);
+    else
+        fault_set(fault, "%s: %s", arguments->file, strerror(errno));
+    free(text);
+    bool done = copy && fit(arguments, fault) && write_platform(out, copy, arguments, fault);
     arena_destroy(arena);
-    if (!done)
-        return false;
+    return done;
+}
+
+static void print_errors(const struct arguments *arguments)
+{
     struct table *table = table_create();
     table_column(table, "table", '<');
     table_column(table, "collective", '<');
@@ -174,18 +202,16 @@ static bool write_fitted(FILE *out, void *user, struct fault *fault)
     table_column(table, "bias after", '>');
     for (size_t i = 0; i < arguments->count; i++) {
         const struct measured *measured = &arguments->tables[i];
-        const char *slash = strrchr(measured->file, '/');
-        table_cell(table, "%s", slash ? slash + 1 : measured->file);
+        table_cell(table, "%s", last_part(measured->file));
         table_cell(table, "%s", collective_name(measured->kind));
         table_cell(table, "%u", measured->ranks);
         table_cell(table, "%zu", measured->count);
-        table_cell(table, "%.1f %%", fitted.before[i].absolute * 100);
-        table_cell(table, "%.1f %%", fitted.after[i].absolute * 100);
-        table_cell(table, "%+.1f %%", fitted.after[i].bias * 100);
+        table_cell(table, "%.1f %%", arguments->fitted.before[i].absolute * 100);
+        table_cell(table, "%.1f %%", arguments->fitted.after[i].absolute * 100);
+        table_cell(table, "%+.1f %%", arguments->fitted.after[i].bias * 100);
     }
     table_print(table, stdout, 0);
     table_destroy(table);
-    return true;
 }
 
 /* ---- the command line ---- */
@@ -208,7 +234,7 @@ static int read_tables(const struct command *command, int argc, char **argv, str
         if (!path_check_readable(argv[optind], &fault))
             diag_error(&diag, (struct place){argv[optind], 0, 0}, "%s", fault.text);
         else
-            measured_init(&arguments->tables[arguments->count++], argv[optind], &diag);
+            measured_load(&arguments->tables[arguments->count++], argv[optind], &diag);
     }
     return diag.errors ? EXIT_BAD_INPUT : 0;
 }
@@ -231,6 +257,8 @@ int platform_fit_run(const struct command *command, int argc, char **argv)
         code = read_tables(command, argc, argv, arguments);
     if (!code)
         code = platform_write_result(arguments->output, write_fitted, arguments);
+    if (!code)
+        print_errors(arguments);
     for (size_t i = 0; i < arguments->count; i++)
         measured_finish(&arguments->tables[i]);
     arena_destroy(arena);

@@ -182,18 +182,14 @@ void group_arrive(struct group_driver *driver, uint32_t index)
 /* Most flows of any of the group's collectives, and most of any phase. */
 static void count_flows(const struct group_driver *driver, size_t *most, size_t *most_at_once)
 {
-    const struct operation *operations = &driver->lead->rank->position->operations[driver->lead->first];
-    const struct collective_flows *last = NULL;
-    uint32_t group = (uint32_t)(driver->group - driver->run->program->groups);
+    uint32_t count;
+    const struct collective_flows *const *sets =
+        assignment_all_flows(driver->run->program, (uint32_t)(driver->group - driver->run->program->groups), &count);
     *most = *most_at_once = 0;
-    for (uint32_t i = 0; i < driver->group->collective_count; i++) {
-        const struct collective_flows *flows = assignment_flows(driver->run->program, group, &operations[i]);
-        if (!flows || flows == last)
-            continue;
-        last = flows;
-        *most = flows->count > *most ? flows->count : *most;
-        for (size_t first = 0, end; first < flows->count; first = end) {
-            end = collective_phase_end(flows, first);
+    for (uint32_t i = 0; i < count; i++) {
+        *most = sets[i]->count > *most ? sets[i]->count : *most;
+        for (size_t first = 0, end; first < sets[i]->count; first = end) {
+            end = collective_phase_end(sets[i], first);
             *most_at_once = end - first > *most_at_once ? end - first : *most_at_once;
         }
     }

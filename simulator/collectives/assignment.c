@@ -6,11 +6,18 @@
 
 #include <math.h>
 
+/* What is known of a kind and cost of a group. */
+struct decision {
+    struct collective_choice choice;
+    uint32_t key; /* kind and cost; 0: empty */
+};
+
 struct group_state {
     struct communicator *communicator; /* of instance 0, with what all instances have in common; NULL until asked for */
-    uint32_t last_cost;                /* the newest choice */
-    int last_kind;
-    struct collective_choice last;
+    struct decision *decisions;        /* a table of hashes, a power of two long, at most half full */
+    uint32_t capacity, count;
+    const struct collective_flows **flows; /* all different ones, NULL until asked for */
+    uint32_t flow_count;
 };
 
 struct assignment {
@@ -73,22 +80,45 @@ static struct communicator *communicator_of(const struct assignment *assignment,
     return communicator_create_shaped(assignment->platform, hosts, &shape, assignment->policy.stepwise, assignment->arena);
 }
 
+/* The place of a key, or the empty one where it would stand. */
+static struct decision *find(const struct group_state *state, uint32_t key)
+{
+    uint32_t place = key * 2654435769u & (state->capacity - 1);
+    while (state->decisions[place].key && state->decisions[place].key != key)
+        place = (place + 1) & (state->capacity - 1);
+    return &state->decisions[place];
+}
+
+static void make_room(struct assignment *assignment, struct group_state *state)
+{
+    struct group_state old = *state;
+    if (old.capacity > 2 * old.count)
+        return;
+    state->capacity = old.capacity ? 2 * old.capacity : 8;
+    state->decisions = arena_array(assignment->arena, state->capacity, sizeof *state->decisions);
+    for (uint32_t i = 0; i < old.capacity; i++)
+        if (old.decisions[i].key)
+            *find(state, old.decisions[i].key) = old.decisions[i];
+}
+
 struct collective_choice assignment_choose(const struct program *program, uint32_t group, const struct operation *operation)
 {
     struct assignment *assignment = program->assignment;
     struct group_state *state = &assignment->groups[group];
     enum stagesim_collective kind = operation->collective;
-    if (!state->communicator) {
+    if (!state->communicator)
         state->communicator = communicator_of(assignment, &program->groups[group]);
-        state->last_kind = -1;
-    }
-    if (state->last_kind == (int)kind && state->last_cost == operation->cost)
-        return state->last;
+    make_room(assignment, state);
+    uint32_t key = operation->cost * STAGESIM_COLLECTIVES + (uint32_t)kind + 1;
+    struct decision *decision = find(state, key);
+    if (decision->key)
+        return decision->choice;
     const struct stagesim_cost *cost = operation_cost(program, operation);
-    state->last = communicator_choose(state->communicator, kind, assignment->policy.algorithms[kind], cost->bytes / fmax(cost->repeats, 1));
-    state->last_kind = (int)kind;
-    state->last_cost = operation->cost;
-    return state->last;
+    decision->key = key;
+    decision->choice =
+        communicator_choose(state->communicator, kind, assignment->policy.algorithms[kind], cost->bytes / fmax(cost->repeats, 1));
+    state->count++;
+    return decision->choice;
 }
 
 const struct collective_flows *assignment_flows(const struct program *program, uint32_t group, const struct operation *operation)
@@ -96,4 +126,27 @@ const struct collective_flows *assignment_flows(const struct program *program, u
     struct collective_choice choice = assignment_choose(program, group, operation);
     return choice.algorithm ? communicator_flows(program->assignment->groups[group].communicator, operation->collective, choice.algorithm)
                             : NULL;
+}
+
+/* More than there are kinds and algorithms for them. */
+enum { FLOW_SETS_MAX = 128 };
+
+const struct collective_flows *const *assignment_all_flows(const struct program *program, uint32_t group, uint32_t *count)
+{
+    struct group_state *state = &program->assignment->groups[group];
+    const struct position *position = &program->positions[program->groups[group].positions[0]];
+    const struct stream *stream = &position->streams[position_group_stream(position, group)];
+    if (!state->flows) {
+        state->flows = arena_array(program->assignment->arena, FLOW_SETS_MAX, sizeof(const struct collective_flows *));
+        for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+            const struct collective_flows *flows = assignment_flows(program, group, &position->operations[id]);
+            uint32_t known = 0;
+            while (known < state->flow_count && state->flows[known] != flows)
+                known++;
+            if (flows && known == state->flow_count)
+                state->flows[state->flow_count++] = flows;
+        }
+    }
+    *count = state->flow_count;
+    return state->flows;
 }

@@ -28,5 +28,7 @@ void assignment_place(struct assignment *assignment, struct platform *platform, 
 struct collective_choice assignment_choose(const struct program *program, uint32_t group, const struct operation *operation);
 /* Its flows, for members in rank order; NULL for a group of one rank. */
 const struct collective_flows *assignment_flows(const struct program *program, uint32_t group, const struct operation *operation);
+/* All different flows of a group's operations, *count of them; valid until the assignment is placed again. */
+const struct collective_flows *const *assignment_all_flows(const struct program *program, uint32_t group, uint32_t *count);
 
 #endif

@@ -21,8 +21,8 @@ enum { PER_PROTOCOL = 3, VALUES_MAX = PLATFORM_COLLECTIVES + PER_PROTOCOL * PLAT
 
 struct search {
     struct platform *platform;
-    struct platform_library given;       /* the platform's own */
-    struct measured *tables;             /* in canonical order */
+    struct platform_library given; /* the platform's own */
+    struct measured *tables;       /* in canonical order */
     size_t table_count;
     struct communicator **communicators; /* [table] */
     int launch_of[PLATFORM_COLLECTIVES]; /* place of a kind's launch among the values; -1: as given */

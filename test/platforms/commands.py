@@ -161,7 +161,7 @@ def check_refusals(directory):
     with open(large, "wb") as file:
         file.truncate(100 * 1000 * 1000)
     mesh = os.path.join(root, "platforms", "mesh-8.xml")
-    refused(2, "generate, import or show?", "platform")
+    refused(2, "generate, import, show or fit?", "platform")
     refused(2, "'paint' is neither generate, import, show nor fit", "platform", "paint")
     refused(2, "which preset?", "platform", "generate")
     refused(2, "'dgx-a10' is no preset; did you mean 'dgx-a100'?", "platform", "generate", "dgx-a10", "--nodes", "2")

@@ -149,11 +149,11 @@ def bad_input(folder):
                               ("collective_in_network", "yes", "expected none, node or cluster")]:
         bad = star(folder / "bad.xml", 2, 1, f'<prop id="{name}" value="{value}"/>')
         check(text in run("collective", "all-reduce", "--platform", bad, expect=1).stderr, f"{name}={value}")
-    for content, text in [("# collective: all-reduce\n# ranks: 4\nsize_bytes,time_us\n8,12\n16,fast\n", "broken.csv:5:1: error: 'fast' is no time"),
-                          ("# ranks: 4\n8,12\n", "does not say which collective"), ("# collective: all-reduce\n8,12\n", "how many ranks"),
-                          ("# collective: all-reduce\n# ranks: 4\n", "has no measured row"),
-                          ("# collective: all-reduce\n# ranks: one\n8,12\n", "broken.csv:2:1: error: expected a number of ranks"),
-                          ("# collective: all-reduce\n# ranks: 400\n8,12\n", "more than the 4 GPUs")]:
+    for content, text in [("# collective: all-reduce\n# ranks: 4\nsize_bytes,time_us\n8,12\n16,fast\n", "broken.csv:5:4: error: time_us is a number such as 1.5e-3, not 'fast'"),
+                          ("# ranks: 4\nsize_bytes,time_us\n8,12\n", "does not say which collective"), ("# collective: all-reduce\nsize_bytes,time_us\n8,12\n", "how many ranks"),
+                          ("# collective: all-reduce\n# ranks: 4\n", "has no measured row"), ("# collective: all-reduce\n# ranks: 4\n8,12\n", "the first line names the columns"),
+                          ("# collective: all-reduce\n# ranks: one\nsize_bytes,time_us\n8,12\n", "broken.csv:2:1: error: expected a number of ranks"),
+                          ("# collective: all-reduce\n# ranks: 400\nsize_bytes,time_us\n8,12\n", "more than the 4 GPUs")]:
         (folder / "broken.csv").write_text(content)
         result = run("platform", "fit", folder / "broken.csv", "--platform", platform, "-o", folder / "never.xml", expect=1)
         check(text in result.stderr, f"{content!r}: {result.stderr}")
