@@ -114,6 +114,8 @@ static void print_json(FILE *out, const struct comparison_row *rows, size_t coun
             json_flag(&json, "fits", row->fits);
         json_number(&json, "relative_time", relative_time(rows, i));
         json_flag(&json, "synchronous", !row->asynchronous);
+        if (*row->directory)
+            json_text(&json, "directory", row->directory);
         json_object_end(&json);
     }
     json_array_end(&json);

@@ -16,6 +16,7 @@ enum { COMPARISON_TEXT_MAX = 128 };
 /* Plain data without pointers: a forked child can send it through a pipe. Texts are cut where they are too long. */
 struct comparison_row {
     char scenario[COMPARISON_TEXT_MAX], schedule[COMPARISON_TEXT_MAX], engine[16];
+    char directory[300]; /* of the run's files, below that of the comparison; empty: nothing is written */
     bool asynchronous;
     double iteration, samples_per_s; /* samples_per_s 0: not known */
     double bubble, causes[CAUSES];

@@ -118,3 +118,10 @@ struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t i
     double end = last->end > last->first ? timeline->moments[entry][last->first].start : frame->ends[iteration];
     return (struct window){end - frame->iteration, end, {stream->first, stream->first + stream->count}};
 }
+
+void frame_shown(const struct frame *frame, double *start, double *end)
+{
+    uint32_t last = frame->timeline->program->iterations - 1;
+    *start = frame->steady ? fmax(0, frame->starts[last] - frame->iteration) : frame->starts[last];
+    *end = frame->steady ? *start + frame->iteration : frame->ends[last];
+}

@@ -37,6 +37,10 @@ struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
 /* The window of a simulated rank (index into timeline->ranks) for measured iteration number `index`: 0 .. measured - 1. */
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index);
 
+/* What a picture of the whole timeline marks as the iteration that the figures are about: the last one; in steady state T, ending where
+ * the first rank begins the last iteration. */
+void frame_shown(const struct frame *frame, double *start, double *end);
+
 /* Whether a computation takes no time and only marks when a moving stash takes or leaves room: no reason for the compute stream
  * to be idle, nor its first or last operation. */
 static inline bool frame_is_marker(const struct program *program, const struct operation *operation)

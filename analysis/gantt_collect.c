@@ -15,7 +15,6 @@ struct collecting {
     const struct timeline *timeline;
     const struct gantt_choice *choice;
     bool bidirectional;
-    uint32_t chunks;
     bool **critical; /* [row][operation id] */
 };
 
@@ -45,24 +44,44 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static struct gantt *create(const struct report *report)
+static const char *subtitle_of(const struct report *report, char *subtitle, size_t size)
 {
     const struct run_description *run = &report->run;
-    char subtitle[224];
     size_t used = 0;
     if (run->scenario_name)
-        used = (size_t)snprintf(subtitle, sizeof subtitle, "%.60s: ", run->scenario_name);
-    used += (size_t)snprintf(subtitle + used, sizeof subtitle - used, "%u workers, %u micro-batches, %u ranks", report->worker_count,
+        used = (size_t)snprintf(subtitle, size, "%.60s: ", run->scenario_name);
+    used += (size_t)snprintf(subtitle + used, size - used, "%u workers, %u micro-batches, %u ranks", report->worker_count,
                              report->micro_batches, report->ranks);
     if (run->platform_file)
-        used += (size_t)snprintf(subtitle + used, sizeof subtitle - used, ", %.60s", base_name(run->platform_file));
+        used += (size_t)snprintf(subtitle + used, size - used, ", %.60s", base_name(run->platform_file));
     if (run->engine)
-        snprintf(subtitle + used, sizeof subtitle - used, ", %.16s engine", run->engine);
-    struct gantt *gantt = gantt_create(run->schedule ? run->schedule : run->workload ? run->workload : "", subtitle, GANTT_SECONDS);
+        snprintf(subtitle + used, size - used, ", %.16s engine", run->engine);
+    return subtitle;
+}
+
+static uint32_t chunks_of(const struct report *report)
+{
+    return report->pipeline_workers > 0 && report->stages > report->pipeline_workers ? report->stages / report->pipeline_workers : 1;
+}
+
+struct gantt *gantt_of_report(const struct report *report, bool bidirectional)
+{
+    const struct run_description *run = &report->run;
+    char text[224];
+    subtitle_of(report, text, sizeof text);
+    struct gantt *gantt = gantt_create(run->schedule ? run->schedule : run->workload ? run->workload : "", text, GANTT_SECONDS);
     gantt->iteration = report->iteration;
     gantt->bubble = report->bubble;
     memcpy(gantt->causes, report->causes, sizeof gantt->causes);
     gantt->end = fmax(report->makespan, 0);
+    gantt->window_start = report->window_start;
+    gantt->window_end = report->window_end;
+    gantt_set_shades(gantt, bidirectional, chunks_of(report));
+    for (uint32_t row = 0; row < report->worker_count; row++) {
+        char label[16];
+        snprintf(label, sizeof label, "%u", report->workers[row].position);
+        gantt_add_row(gantt, label, 1 - report->workers[row].bubble);
+    }
     return gantt;
 }
 
@@ -116,33 +135,41 @@ static void free_critical(struct collecting *run)
     free(run->critical);
 }
 
-static uint8_t shade(const struct collecting *run, unsigned pipeline, unsigned stage)
+static struct gantt_box box_of(const struct gantt *gantt, const struct report *report, bool bidirectional, struct gantt_box box,
+                               const struct gantt_work *work)
 {
-    uint32_t workers = run->timeline->program->workers;
-    uint32_t chunk = stage == STAGE_NONE || workers == 0 ? 0 : stage / workers;
-    return gantt_shade_of(run->gantt, run->bidirectional, run->chunks, pipeline, chunk);
+    uint32_t workers = report->pipeline_workers, chunk = work->stage == STAGE_NONE || workers == 0 ? 0 : work->stage / workers;
+    box.number = work->micro_batch == MICRO_BATCH_NONE ? GANTT_NO_NUMBER : work->micro_batch;
+    box.part = work->part;
+    box.shade = gantt_shade_of(gantt, bidirectional, chunks_of(report), work->pipeline, chunk);
+    return box;
+}
+
+void gantt_add_work(struct gantt *gantt, const struct report *report, bool bidirectional, struct gantt_box box,
+                    const struct gantt_work *work, const struct gantt_work *second)
+{
+    box.kind = kind_of(work->kind);
+    if (second && work->kind == STAGESIM_BLOCK)
+        box.kind = second->kind == STAGESIM_BACKWARD ? GANTT_FORWARD : GANTT_BACKWARD;
+    box.half = second ? GANTT_UPPER : GANTT_WHOLE;
+    box = box_of(gantt, report, bidirectional, box, work);
+    gantt_add_box(gantt, &box);
+    if (!second)
+        return;
+    box.kind = kind_of(second->kind);
+    box.half = GANTT_LOWER;
+    box = box_of(gantt, report, bidirectional, box, second);
+    gantt_add_box(gantt, &box);
 }
 
 /* A computation; a block of two becomes an upper and a lower box. */
 static void add_compute(struct collecting *run, struct gantt_box box, const struct position *position, const struct operation *operation)
 {
-    const struct block *second = operation_block(position, operation);
-    box.kind = kind_of(operation->kind);
-    if (second && operation->kind == STAGESIM_BLOCK)
-        box.kind = second->kind == STAGESIM_BACKWARD ? GANTT_FORWARD : GANTT_BACKWARD;
-    box.number = operation->micro_batch == MICRO_BATCH_NONE ? GANTT_NO_NUMBER : operation->micro_batch;
-    box.part = operation->part;
-    box.shade = shade(run, operation->pipeline, operation->stage);
-    box.half = second ? GANTT_UPPER : GANTT_WHOLE;
-    gantt_add_box(run->gantt, &box);
-    if (!second)
-        return;
-    box.kind = kind_of(second->kind);
-    box.number = second->micro_batch;
-    box.part = second->part;
-    box.shade = shade(run, second->pipeline, second->stage);
-    box.half = GANTT_LOWER;
-    gantt_add_box(run->gantt, &box);
+    const struct block *block = operation_block(position, operation);
+    struct gantt_work work = {operation->kind, operation->stage, operation->micro_batch, operation->pipeline, operation->part}, second;
+    if (block)
+        second = (struct gantt_work){block->kind, block->stage, block->micro_batch, block->pipeline, block->part};
+    gantt_add_work(run->gantt, run->report, run->bidirectional, box, &work, block ? &second : NULL);
 }
 
 static void add_stream(struct collecting *run, uint32_t row, const struct stream *stream, bool is_compute)
@@ -164,14 +191,10 @@ static void add_stream(struct collecting *run, uint32_t row, const struct stream
     }
 }
 
-static void add_row(struct collecting *run, uint32_t row)
+static void add_boxes(struct collecting *run, uint32_t row)
 {
-    const struct worker_report *worker = &run->report->workers[row];
     const struct position *position = position_of(run, row);
-    char label[16];
-    snprintf(label, sizeof label, "%u", worker->position);
-    gantt_add_row(run->gantt, label, 1 - worker->bubble);
-    for (uint32_t i = 0; i < position->stream_count && !run->choice->rows_only; i++) {
+    for (uint32_t i = 0; i < position->stream_count; i++) {
         if (i == 0 || position->streams[i].type == OPERATION_COLLECTIVE)
             add_stream(run, row, &position->streams[i], i == 0);
     }
@@ -218,17 +241,6 @@ static void add_levels(struct collecting *run)
     arena_destroy(arena);
 }
 
-/* In steady state the last T before any rank begins the last iteration: the pipeline is full all the time. */
-static void set_window(struct collecting *run)
-{
-    struct arena *arena = arena_create();
-    const struct frame *frame = frame_create(run->timeline, arena);
-    uint32_t last = run->timeline->program->iterations - 1;
-    run->gantt->window_start = frame->steady ? fmax(0, frame->starts[last] - frame->iteration) : frame->starts[last];
-    run->gantt->window_end = frame->steady ? run->gantt->window_start + frame->iteration : frame->ends[last];
-    arena_destroy(arena);
-}
-
 static bool has_up_pipelines(const struct program *program)
 {
     for (uint32_t i = 0; i < program->mesh->positions; i++) {
@@ -243,17 +255,13 @@ static bool has_up_pipelines(const struct program *program)
 
 struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline, const struct gantt_choice *choice)
 {
-    const struct program *program = timeline->program;
-    struct collecting run = {create(report), report, timeline, choice, .bidirectional = has_up_pipelines(program)};
-    run.chunks = program->workers > 0 && program->stages > program->workers ? program->stages / program->workers : 1;
-    gantt_set_shades(run.gantt, run.bidirectional, run.chunks);
+    bool bidirectional = has_up_pipelines(timeline->program);
+    struct collecting run = {gantt_of_report(report, bidirectional), report, timeline, choice, .bidirectional = bidirectional};
     mark_critical(&run);
-    for (uint32_t row = 0; row < report->worker_count; row++)
-        add_row(&run, row);
+    for (uint32_t row = 0; row < report->worker_count && !choice->rows_only; row++)
+        add_boxes(&run, row);
     for (uint32_t row = 0; row < report->worker_count && choice->messages; row++)
         add_messages(&run, row);
-    if (program->iterations > 1)
-        set_window(&run);
     if (choice->levels)
         add_levels(&run);
     free_critical(&run);

@@ -13,6 +13,22 @@ struct gantt_choice {
     const struct critical_path *critical; /* marked where it runs through the workers shown; NULL: not known */
 };
 
+/* A picture without boxes: title, subtitle, figures, and a row per entry of report->workers. Shades are those of the report's stages,
+ * or of directions. The caller owns it. */
+struct gantt *gantt_of_report(const struct report *report, bool bidirectional);
+
+/* What a box of a computation stands for. */
+struct gantt_work {
+    unsigned kind;               /* enum stagesim_kind */
+    uint32_t stage, micro_batch; /* STAGE_NONE, MICRO_BATCH_NONE: none */
+    uint32_t pipeline;
+    uint8_t part;
+};
+
+/* Adds a computation with the row, times and critical flag of `box`; with a second part (NULL: none) an upper and a lower box. */
+void gantt_add_work(struct gantt *gantt, const struct report *report, bool bidirectional, struct gantt_box box,
+                    const struct gantt_work *work, const struct gantt_work *second);
+
 /* One row per entry of report->workers. The title is the schedule, the subtitle says what ran where. The caller owns it. */
 struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline, const struct gantt_choice *choice);
 

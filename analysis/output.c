@@ -138,6 +138,12 @@ bool output_flush(struct output *output, struct fault *fault)
     return fine;
 }
 
+void output_print_names(const struct output *output, FILE *out)
+{
+    for (size_t i = 0; i < output->file_count; i++)
+        fprintf(out, "%s\n", output->files[i].name);
+}
+
 static bool close_files(struct output *output, struct fault *fault)
 {
     bool fine = true;

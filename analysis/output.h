@@ -24,6 +24,9 @@ FILE *output_open(struct output *output, const char *name, struct fault *fault);
 /* Pushes what was written to all streams out. False with the fault filled, naming the file, after a write error. */
 bool output_flush(struct output *output, struct fault *fault);
 
+/* The final names of all files opened so far, a line each, in the order of opening. */
+void output_print_names(const struct output *output, FILE *out);
+
 /* Closes all files and gives them their names, replacing older files. When anything fails no file is renamed, or the names
  * that did not exist before are gone again; false with the fault filled. Frees the set either way. */
 bool output_commit(struct output *output, struct fault *fault);

@@ -202,6 +202,7 @@ static void describe_workers(struct making *making)
         struct worker_report *worker = &report->workers[position];
         *worker = (struct worker_report){.position = position,
                                          .rank = rank,
+                                         .simulated_rank = timeline->ranks[timeline->index_of[rank]],
                                          .host = making->platform->hosts[report->run.hosts[rank]].name,
                                          .busy = figures->times.busy,
                                          .span = figures->times.span,
@@ -279,6 +280,8 @@ struct report *report_create(const struct run_description *run, const struct tim
                               .ranks = program->mesh->ranks,
                               .iterations = program->iterations,
                               .micro_batches = program->micro_batches,
+                              .pipeline_workers = program->workers,
+                              .stages = program->stages,
                               .represented_ranks = program->mesh->ranks - timeline->rank_count,
                               .iteration = frame->iteration,
                               .makespan = frame->makespan,
@@ -286,6 +289,8 @@ struct report *report_create(const struct run_description *run, const struct tim
                               .energy = -1,
                               .activities = timeline->activities};
     struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};
+    if (program->iterations > 1)
+        frame_shown(frame, &report->window_start, &report->window_end);
     watch_ranks(&making);
     average_ranks(&making);
     find_throughput(report, program->mesh);

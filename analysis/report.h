@@ -48,6 +48,7 @@ struct lever {
 
 struct worker_report { /* one position of the replica that ends last */
     uint32_t position, rank;
+    uint32_t simulated_rank; /* the rank whose times these are: another one where replicas were folded */
     const char *host;
     double busy, span, bubble; /* seconds, seconds, 1 - busy/T */
     double causes[CAUSES];     /* shares of T */
@@ -64,8 +65,11 @@ struct report {
     struct run_description run;
     const struct mesh *mesh; /* borrowed from the program */
     uint32_t ranks, iterations, micro_batches;
-    uint32_t represented_ranks; /* ranks that were not simulated themselves: another rank's times are theirs */
+    uint32_t pipeline_workers, stages; /* 0: the workload has no pipeline */
+    uint32_t represented_ranks;        /* ranks that were not simulated themselves: another rank's times are theirs */
     double iteration, makespan;
+    /* Where several iterations were simulated: the one that the figures are about, see frame_shown; window_end 0: there is but one. */
+    double window_start, window_end;
     bool steady_state; /* iterations overlap: `iteration` is the interval between the ends of two */
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
     double bubble, bubble_min, bubble_max, over_ideal, span_max;             /* over_ideal: INFINITY where nothing is computed */

@@ -147,7 +147,7 @@ static void resource_figures(FILE *out, const struct report *report)
     if (report->peak_bytes > 0)
         figure(out, "Peak memory", "Weights, gradients, optimizer state, stash and buffers; largest over time and ranks",
                quantity_binary_bytes(text, report->peak_bytes));
-    if (report->capacity_bytes > 0)
+    if (report->capacity_bytes > 0 && report->peak_bytes > 0)
         figure(out, "Memory of a host", "As the platform says", quantity_binary_bytes(text, report->capacity_bytes));
     if (report->energy >= 0)
         number(out, "Energy", "All hosts, from the wattage in the platform", report->energy, " J");

@@ -31,6 +31,7 @@ static void write_scenario(struct json_writer *json, const struct report *report
 {
     const struct run_description *run = &report->run;
     json_object_begin(json, "scenario", true);
+    write_text(json, "name", run->scenario_name);
     write_text(json, "file", run->scenario_file);
     write_text(json, "platform", run->platform_file);
     write_text(json, "workload", run->workload);
@@ -38,6 +39,10 @@ static void write_scenario(struct json_writer *json, const struct report *report
     write_text(json, "engine", run->engine);
     json_integer(json, "ranks", report->ranks);
     write_mesh(json, report->mesh);
+    if (report->pipeline_workers) {
+        json_integer(json, "pipeline_workers", report->pipeline_workers);
+        json_integer(json, "stages", report->stages);
+    }
     if (report->micro_batches)
         json_integer(json, "micro_batches", report->micro_batches);
     write_positive(json, "micro_batch_size", run->micro_batch_size);
@@ -64,6 +69,10 @@ static void write_time(struct json_writer *json, const struct report *report)
     json_integer(json, "iterations", report->iterations);
     if (report->steady_state)
         json_flag(json, "steady_state", true);
+    if (report->window_end > report->window_start) {
+        json_number(json, "window_start_s", report->window_start);
+        json_number(json, "window_end_s", report->window_end);
+    }
     json_object_end(json);
     if (report->samples_per_s <= 0 && report->model_flops_per_s_per_gpu <= 0)
         return;
@@ -122,6 +131,15 @@ static void write_memory_parts(struct json_writer *json, const struct report *re
     json_array_end(json);
 }
 
+/* Of the workers listed; a rank of another replica may have more. */
+static double largest_stash(const struct report *report)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < report->worker_count; i++)
+        largest = report->workers[i].peak_in_flight > largest ? report->workers[i].peak_in_flight : largest;
+    return largest;
+}
+
 static void write_resources(struct json_writer *json, const struct report *report)
 {
     json_object_begin(json, "communication", false);
@@ -129,6 +147,11 @@ static void write_resources(struct json_writer *json, const struct report *repor
     json_number(json, "overlapped_s", report->overlapped);
     json_number(json, "sent_bytes", report->sent_bytes);
     json_object_end(json);
+    if (report->peak_in_flight != largest_stash(report)) {
+        json_object_begin(json, "stash", false);
+        json_number(json, "peak_in_flight", report->peak_in_flight);
+        json_object_end(json);
+    }
     if (report->peak_bytes > 0) {
         json_object_begin(json, "memory", false);
         json_number(json, "peak_bytes", report->peak_bytes);
@@ -181,6 +204,8 @@ static void write_workers(struct json_writer *json, const struct report *report)
         json_object_begin(json, NULL, false);
         json_integer(json, "position", worker->position);
         json_integer(json, "rank", worker->rank);
+        if (worker->simulated_rank != worker->rank)
+            json_integer(json, "simulated_rank", worker->simulated_rank);
         json_text(json, "host", worker->host);
         json_number(json, "busy_s", worker->busy);
         json_number(json, "span_s", worker->span);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/picture_comparison.h"
-#include "analysis/report_html.h"
 #include "analysis/table.h"
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
 #include "simulator/command.h"
+#include "simulator/comparison_output.h"
 #include "simulator/options.h"
 #include "simulator/simulation.h"
 
@@ -142,8 +141,12 @@ static struct comparison_row *collect_rows(const struct comparison *comparison, 
     struct comparison_row *rows = arena_array(comparison->arena, 2 * comparison->count, sizeof *rows);
     *count = 0;
     for (size_t i = 0; i < comparison->count; i++)
-        for (size_t row = 0; row < comparison->runs[i].result.row_count; row++)
-            rows[(*count)++] = comparison->runs[i].result.rows[row];
+        for (size_t row = 0; row < comparison->runs[i].result.row_count; row++, ++*count) {
+            const struct comparison_run *run = &comparison->runs[i];
+            rows[*count] = run->result.rows[row];
+            if (comparison->options->output)
+                snprintf(rows[*count].directory, sizeof rows->directory, "%.*s", (int)strlen(run->directory) - 1, run->directory);
+        }
     return rows;
 }
 
@@ -204,47 +207,24 @@ static bool write_rows(const struct comparison *comparison, struct output *outpu
     return true;
 }
 
-static bool write_picture(const struct comparison *comparison, struct output *output, enum canvas_format format, struct fault *fault)
+/* The pictures and the report on top, where any of the scenarios asks for them. */
+static bool write_drawn(const struct comparison *comparison, struct output *output, struct fault *fault)
 {
-    char name[64];
-    snprintf(name, sizeof name, "comparison.%s", canvas_format_name(format));
-    const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
-    for (size_t i = 0; i < comparison->count; i++)
-        gantts[i] = comparison->runs[i].result.gantt;
-    FILE *out = output_open(output, name, fault);
-    const char *title = comparison->runs[0].scenario->name;
-    return out && picture_comparison(gantts, comparison->count, title, format, NULL, out, fault);
-}
-
-static bool write_pictures(const struct comparison *comparison, struct output *output, struct fault *fault)
-{
-    static const unsigned bits[PICTURE_FORMATS] = {[CANVAS_SVG] = PICTURE_SVG, [CANVAS_PNG] = PICTURE_PNG, [CANVAS_PDF] = PICTURE_PDF};
-    unsigned wanted = 0;
-    for (size_t i = 0; i < comparison->count; i++)
-        wanted |= comparison->runs[i].scenario->pictures;
-    for (int format = 0; format < PICTURE_FORMATS; format++)
-        if (wanted & bits[format] && !write_picture(comparison, output, (enum canvas_format)format, fault))
-            return false;
-    return true;
-}
-
-static bool write_report(const struct comparison *comparison, struct output *output, struct fault *fault)
-{
-    bool wanted = false;
+    unsigned pictures = 0;
+    bool report = false;
     struct comparison_row *rows = arena_array(comparison->arena, comparison->count, sizeof *rows);
     const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
     const char **links = arena_array(comparison->arena, comparison->count, sizeof *links);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct comparison_run *run = &comparison->runs[i];
-        wanted |= run->scenario->report;
+        pictures |= run->scenario->pictures;
+        report |= run->scenario->report;
         rows[i] = run->result.rows[run->result.row_count - 1];
         gantts[i] = run->result.gantt;
         links[i] = run->scenario->report ? arena_print(comparison->arena, "%sreport.html", run->directory) : NULL;
     }
-    if (!wanted)
-        return true;
-    FILE *out = output_open(output, "report.html", fault);
-    return out && report_html_comparison(out, comparison->runs[0].scenario->name, rows, gantts, links, comparison->count, fault);
+    struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, comparison->count};
+    return comparison_write_pictures(&view, pictures, output, fault) && (!report || comparison_write_report(&view, output, fault));
 }
 
 static bool open_all(struct comparison *comparison, struct output *output, struct fault *fault)
@@ -263,8 +243,7 @@ static int compare_into(struct comparison *comparison, const char *directory)
     bool ok = output && open_all(comparison, output, &fault);
     if (ok)
         code = simulate_all(comparison, output);
-    if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_pictures(comparison, output, &fault) &&
-        write_report(comparison, output, &fault)) {
+    if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_drawn(comparison, output, &fault)) {
         if (!output_commit(output, &fault))
             code = EXIT_FAILED;
     } else {

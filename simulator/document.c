@@ -13,8 +13,12 @@
 
 enum { DIRECTIVES_MAX = 100 };
 
+const struct document_kind document_scenario = {NODE_MAP, DOCUMENT_BYTES_MAX, "lines such as 'platform: cluster.xml'",
+                                                "one file is one scenario"};
+
 struct reader {
     yaml_parser_t parser;
+    const struct document_kind *kind;
     const char *text;
     size_t size;
     struct place origin; /* line 0: the text is no file, and all its places are this one */
@@ -233,7 +237,7 @@ static struct node *read_document(struct reader *reader)
         if (event.type != YAML_DOCUMENT_START_EVENT) {
             root = read_node(reader, &event);
         } else if (root) {
-            refuse(reader, &event, "a second document begins here; one file is one scenario");
+            diag_error(reader->diag, mark_place(reader, event.start_mark), "a second document begins here; %s", reader->kind->second);
             return root;
         }
     }
@@ -256,13 +260,14 @@ static bool check_directives(struct reader *reader)
     return true;
 }
 
-static struct node *parse(const char *text, size_t size, struct place origin, struct arena *arena, struct diag *diag)
+static struct node *parse(const struct document_kind *kind, const char *text, size_t size, struct place origin, struct arena *arena,
+                          struct diag *diag)
 {
     if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) { /* a byte order mark */
         text += 3;
         size -= 3;
     }
-    struct reader reader = {.text = text, .size = size, .origin = origin, .arena = arena, .diag = diag};
+    struct reader reader = {.kind = kind, .text = text, .size = size, .origin = origin, .arena = arena, .diag = diag};
     if (!check_directives(&reader))
         return NULL;
     if (!yaml_parser_initialize(&reader.parser)) {
@@ -276,53 +281,64 @@ static struct node *parse(const char *text, size_t size, struct place origin, st
     return root;
 }
 
-struct node *document_parse(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
+struct node *document_parse_kind(const struct document_kind *kind, const char *file, const char *text, size_t size, struct arena *arena,
+                                 struct diag *diag)
 {
     struct place origin = {arena_copy(arena, file), 1, 1};
-    if (size > DOCUMENT_BYTES_MAX) {
+    if (size > kind->bytes_max) {
         origin.line = 0;
-        diag_error(diag, origin, "the file is larger than %d bytes", DOCUMENT_BYTES_MAX);
+        diag_error(diag, origin, "the file is larger than %zu bytes", kind->bytes_max);
         return NULL;
     }
     unsigned errors = diag->errors;
-    struct node *root = parse(text, size, origin, arena, diag);
+    struct node *root = parse(kind, text, size, origin, arena, diag);
     if (!root && diag->errors == errors)
-        diag_error(diag, origin, "the file is empty; expected lines such as 'platform: cluster.xml'");
-    if (!root || root->kind == NODE_MAP)
+        diag_error(diag, origin, "the file is empty; expected %s", kind->expected);
+    if (!root || root->kind == kind->top)
         return root;
     if (root->kind != NODE_REFUSED)
-        diag_error(diag, root->at, "expected lines such as 'platform: cluster.xml', but this is %s", node_describe(root, arena));
+        diag_error(diag, root->at, "expected %s, but this is %s", kind->expected, node_describe(root, arena));
     return NULL;
 }
 
-/* Reads at most DOCUMENT_BYTES_MAX + 1 bytes; -1 with errno set. */
-static ssize_t read_all(int descriptor, char *text)
+struct node *document_parse(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
+{
+    return document_parse_kind(&document_scenario, file, text, size, arena, diag);
+}
+
+/* Reads at most one byte more than may be; -1 with errno set. */
+static ssize_t read_all(int descriptor, char *text, size_t bytes_max)
 {
     size_t length = 0;
-    for (ssize_t got = 1; got && length <= DOCUMENT_BYTES_MAX; length += (size_t)got) {
-        got = read(descriptor, text + length, DOCUMENT_BYTES_MAX + 1 - length);
+    for (ssize_t got = 1; got && length <= bytes_max; length += (size_t)got) {
+        got = read(descriptor, text + length, bytes_max + 1 - length);
         if (got < 0)
             return -1;
     }
     return (ssize_t)length;
 }
 
-struct node *document_load(const char *file, struct place at, struct arena *arena, struct diag *diag)
+struct node *document_load_kind(const struct document_kind *kind, const char *file, struct place at, struct arena *arena, struct diag *diag)
 {
     int descriptor = open(file, O_RDONLY | O_CLOEXEC);
-    char *text = malloc(DOCUMENT_BYTES_MAX + 1);
+    char *text = malloc(kind->bytes_max + 1);
     ssize_t size = -1;
     if (descriptor >= 0 && text)
-        size = read_all(descriptor, text);
+        size = read_all(descriptor, text, kind->bytes_max);
     struct node *root = NULL;
     if (size < 0)
         diag_error(diag, at, "cannot read '%s': %s", file, strerror(errno));
     else
-        root = document_parse(file, text, (size_t)size, arena, diag);
+        root = document_parse_kind(kind, file, text, (size_t)size, arena, diag);
     free(text);
     if (descriptor >= 0)
         close(descriptor);
     return root;
+}
+
+struct node *document_load(const char *file, struct place at, struct arena *arena, struct diag *diag)
+{
+    return document_load_kind(&document_scenario, file, at, arena, diag);
 }
 
 /* ---- overrides ---- */
@@ -364,7 +380,7 @@ bool document_set(struct node *root, const char *path, const char *value, struct
         return false;
     unsigned errors = diag->errors;
     at.line = at.column = 0;
-    const struct node *parsed = parse(value, strlen(value), at, arena, diag);
+    const struct node *parsed = parse(&document_scenario, value, strlen(value), at, arena, diag);
     struct node empty = {.kind = NODE_SCALAR, .at = at, .text = ""};
     if (diag->errors != errors)
         return false;

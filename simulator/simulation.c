@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/simulation.h"
 
-#include "analysis/chrome_trace.h"
 #include "analysis/gantt_collect.h"
-#include "analysis/operations_csv.h"
-#include "analysis/paje.h"
-#include "analysis/picture_timeline.h"
-#include "analysis/report_html.h"
 #include "analysis/run_print.h"
-#include "analysis/summary.h"
 #include "simulator/arena.h"
 #include "simulator/command.h"
 #include "simulator/engine.h"
@@ -38,77 +32,6 @@ struct run {
     struct job *job;
     struct timeline *alone; /* the analytic timeline, kept until it is compared; NULL: none */
 };
-
-/* ---- files ---- */
-
-static bool open_file(FILE **file, struct output *output, const char *directory, const char *name, struct fault *fault)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s%s", directory, name);
-    *file = output_open(output, path, fault);
-    return *file != NULL;
-}
-
-static bool open_traces(struct run_files *files, unsigned traces, struct output *output, const char *directory, struct fault *fault)
-{
-    bool ok = true;
-    if (traces & TRACE_CSV)
-        ok = open_file(&files->operations, output, directory, "operations.csv", fault) &&
-             open_file(&files->critical_path, output, directory, "critical-path.csv", fault) &&
-             open_file(&files->slack, output, directory, "slack.csv", fault);
-    if (ok && traces & TRACE_PAJE)
-        ok = open_file(&files->paje, output, directory, "timeline.paje", fault);
-    if (ok && traces & TRACE_CHROME)
-        ok = open_file(&files->chrome, output, directory, "timeline.chrome.json", fault);
-    return ok;
-}
-
-bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output, const char *directory,
-                    struct fault *fault)
-{
-    static const unsigned bits[PICTURE_FORMATS] = {[CANVAS_SVG] = PICTURE_SVG, [CANVAS_PNG] = PICTURE_PNG, [CANVAS_PDF] = PICTURE_PDF};
-    *files = (struct run_files){0};
-    bool ok = open_file(&files->summary, output, directory, "summary.json", fault) &&
-              open_traces(files, scenario->traces, output, directory, fault);
-    for (int format = 0; ok && format < PICTURE_FORMATS; format++) {
-        char name[64];
-        snprintf(name, sizeof name, "timeline.%s", canvas_format_name((enum canvas_format)format));
-        if (scenario->pictures & bits[format])
-            ok = open_file(&files->pictures[format], output, directory, name, fault);
-    }
-    if (ok && scenario->report)
-        ok = open_file(&files->html, output, directory, "report.html", fault);
-    return ok;
-}
-
-static bool write_pictures(const struct run_files *files, const struct gantt *gantt, struct fault *fault)
-{
-    for (int format = 0; format < PICTURE_FORMATS; format++)
-        if (files->pictures[format] && !picture_timeline(gantt, (enum canvas_format)format, NULL, files->pictures[format], fault))
-            return false;
-    return true;
-}
-
-static bool write_files(const struct run *run, const struct timeline *timeline, const struct report *report, const struct gantt *gantt,
-                        struct fault *fault)
-{
-    const struct run_files *files = run->request->files;
-    struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas};
-    summary_write(files->summary, report);
-    if (files->operations)
-        operations_csv_write(files->operations, &source);
-    if (files->critical_path)
-        critical_path_csv_write(files->critical_path, &source);
-    if (files->slack)
-        slack_csv_write(files->slack, &source);
-    if (files->paje)
-        paje_write(files->paje, &source);
-    if (files->chrome)
-        chrome_trace_write(files->chrome, &source);
-    if (files->html && !report_html(files->html, report, gantt, fault))
-        return false;
-    return write_pictures(files, gantt, fault) && output_flush(run->request->output, fault);
-}
 
 /* ---- the child ---- */
 
@@ -158,8 +81,8 @@ static void measure(struct report *report, double wall)
 static struct gantt *make_gantt(const struct run *run, const struct timeline *timeline, const struct report *report)
 {
     struct gantt_choice choice = {.messages = true, .rows_only = !run->request->draw};
+    choice.levels = run->request->files && (run->request->files->html || run->request->files->memory);
     if (run->request->draw) {
-        choice.levels = run->request->files && run->request->files->html;
         choice.critical = critical_path_create(frame_create(timeline, run->arena), run->arena);
     }
     return gantt_of_run(report, timeline, &choice);
@@ -200,7 +123,9 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         notes(run, report);
         if (run->request->print)
             run_print(stdout, report);
-        ok = !run->request->files || write_files(run, timeline, report, gantt, &fault);
+        struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas};
+        if (run->request->files)
+            ok = run_files_write(run->request->files, &source, report, gantt, &fault) && output_flush(run->request->output, &fault);
         gantt_destroy(gantt);
     }
     timeline_destroy(run->alone);

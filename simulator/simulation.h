@@ -3,23 +3,9 @@
 #ifndef STAGESIM_SIMULATION_H
 #define STAGESIM_SIMULATION_H
 
-#include "analysis/canvas.h"
 #include "analysis/comparison.h"
 #include "analysis/gantt.h"
-#include "analysis/output.h"
-#include "simulator/scenario.h"
-
-enum { PICTURE_FORMATS = 3 };
-
-/* The files of a run, open for writing; NULL: not wanted. Opened in the parent, so that all runs' files appear together. */
-struct run_files {
-    FILE *summary, *operations, *critical_path, *slack, *paje, *chrome, *html;
-    FILE *pictures[PICTURE_FORMATS]; /* by enum canvas_format */
-};
-
-/* Opens what the scenario wants below `directory` ("" or "NAME/") of the set. False with the fault filled. */
-bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output, const char *directory,
-                    struct fault *fault);
+#include "simulator/run_files.h"
 
 struct simulation_request {
     const struct scenario *scenario;
