@@ -15,7 +15,10 @@ struct operator_shape {
     double ffn;                      /* columns of this rank's feed-forward block */
     double scores;                   /* rows x sequence per head of this rank */
     double vocabulary;               /* columns of this rank's part of the vocabulary */
-    double h, element, mask;         /* bytes of an element, and of a dropout mask's (0: no dropout) */
+    double h;                        /* columns of an activation between blocks on this rank */
+    double h_inner, output_inner, ffn_inner; /* inner dimensions of this rank's matrix products */
+    double gathered;                         /* rows of a matrix product for each of `rows` */
+    double element, mask;                    /* bytes of an element, and of a dropout mask's (0: no dropout) */
 };
 
 struct operator_shape operator_shape_of(const struct transformer_model *model, const struct transformer_layout *layout);

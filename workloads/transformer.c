@@ -22,6 +22,7 @@ static const struct transformer_parameters defaults = {
     .reshard = true,
     .overlap = true,
     .bucket = 25e6,
+    .tensor_overlap = OVERLAP_GATHER | OVERLAP_SCATTER | OVERLAP_INPUT | OVERLAP_DATA,
 };
 
 #define MODEL_COUNT(key, need, low, high, text)                                                                                            \
@@ -111,19 +112,27 @@ static const struct stagesim_field fields[] = {
      .doc = "efficiency table of the GPU; default: the installed one of the platform's GPU model"},
     {"compute.profile", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, profile),
      .doc = "measured times of layers, in place of a table"},
+    WORD("tensor_parallel.algorithm", algorithm, tensor_algorithm_names,
+         "how ranks share matrices: megatron-1d along the axis tensor, the others along x, y, z; default megatron-1d"),
+    {"tensor_parallel.overlap", STAGESIM_FIELD_NAMES, offsetof(struct transformer_parameters, tensor_overlap),
+     .names = tensor_overlap_names, .doc = "axonn-3d: communication that runs while something is computed; default all"},
     FLAG("communication.overlap", overlap, "gradients are synchronised while the backward goes on; default true"),
     {0},
 };
 
 /* ---- what has to hold ---- */
 
+static bool check_divided_by(const struct transformer_job *j, const char *key, uint64_t value, const char *what, uint32_t ranks)
+{
+    if (value % ranks == 0)
+        return true;
+    j->api->error(j->job, key, "%s %llu cannot be divided over %u tensor-parallel ranks", what, (unsigned long long)value, ranks);
+    return false;
+}
+
 static bool check_divisible(const struct transformer_job *j, const char *key, uint64_t value, const char *what)
 {
-    uint32_t tensor = (uint32_t)j->layout.tensor;
-    if (value % tensor == 0)
-        return true;
-    j->api->error(j->job, key, "%s %llu cannot be divided over %u tensor-parallel ranks", what, (unsigned long long)value, tensor);
-    return false;
+    return check_divided_by(j, key, value, what, (uint32_t)j->layout.tensor);
 }
 
 /* Keys and values of few heads are repeated on more ranks than heads. */
@@ -161,18 +170,67 @@ static bool check_shape(const struct transformer_job *j)
     ok &= check_divisible(j, "model.heads", m->heads, "heads");
     ok &= check_kv_heads(j);
     ok &= check_divisible(j, "model.ffn", m->ffn, "ffn");
+    ok &= check_divided_by(j, "model.hidden", m->hidden, "hidden", (uint32_t)j->layout.width);
     if (j->layout.sequence_parallel)
         ok &= check_divisible(j, "sequence_parallel", m->sequence, "the sequence of");
     return check_parameters_count(j) && ok;
 }
 
+/* Sizes of the axes that the algorithm works on. */
+static bool check_grid(const struct transformer_job *j)
+{
+    const struct transformer_tensor *t = &j->tensor;
+    const char *name = tensor_algorithm_names[t->algorithm];
+    bool flat = t->algorithm == TENSOR_SUMMA, square = flat || t->algorithm == TENSOR_TESSERACT;
+    const char *expected = NULL;
+    if (t->algorithm == TENSOR_MEGATRON && t->x * t->y * t->z > 1)
+        expected = "the axis tensor, or a tensor_parallel.algorithm that works on x, y and z";
+    else if (t->algorithm != TENSOR_MEGATRON && t->tensor > 1)
+        expected = "the axes x, y and z in place of tensor";
+    else if (square && (t->x != t->y || (flat && t->z > 1)))
+        expected = flat ? "as many ranks along x as along y, and one along z" : "as many ranks along x as along y";
+    else if (t->algorithm == TENSOR_CUBE && (t->x != t->y || t->y != t->z))
+        expected = "as many ranks along x as along y and along z";
+    if (expected)
+        j->api->error(j->job, "tensor_parallel.algorithm", "%s on tensor %u, x %u, y %u, z %u; expected %s", name, t->tensor, t->x, t->y,
+                      t->z, expected);
+    return !expected;
+}
+
+/* What is not known of other algorithms than Megatron's. */
+static bool check_tensor(const struct transformer_job *j)
+{
+    const struct transformer_parameters *p = j->parameters;
+    const char *name = tensor_algorithm_names[j->tensor.algorithm];
+    bool ok = check_grid(j);
+    if (j->tensor.algorithm == TENSOR_MEGATRON)
+        return ok;
+    uint32_t parts = tensor_row_parts(&j->tensor);
+    uint64_t samples = (uint64_t)j->api->micro_batch_size(j->job);
+    if (samples % parts) {
+        j->api->error(j->job, "tensor_parallel.algorithm", "micro-batches of %llu samples cannot be divided over %u ranks, as %s does",
+                      (unsigned long long)samples, parts, name);
+        ok = false;
+    }
+    if (p->sequence_parallel || p->profile) {
+        j->api->error(j->job, p->profile ? "compute.profile" : "sequence_parallel", "%s is for megatron-1d, the algorithm is %s",
+                      p->profile ? "a profile of whole layers" : "sequence_parallel", name);
+        ok = false;
+    }
+    if (j->tensor.algorithm == TENSOR_AXONN && j->tensor.z > 1 && (p->zero || p->distributed_optimizer)) {
+        j->api->error(j->job, p->zero ? "zero" : "distributed_optimizer", "axonn-3d shards along z already; expected zero: 0");
+        ok = false;
+    }
+    return ok;
+}
+
 static bool check_job(const struct transformer_job *j)
 {
-    static const char *const unused_axes[] = {"x", "y", "z", "context", "expert", NULL};
-    bool ok = true;
+    static const char *const unused_axes[] = {"context", "expert", NULL};
+    bool ok = check_tensor(j);
     for (const char *const *axis = unused_axes; *axis; axis++)
         if (j->api->axis(j->job, *axis) > 1) {
-            j->api->error(j->job, NULL, "transformer has no axis '%s'; expected data, tensor and pipeline", *axis);
+            j->api->error(j->job, NULL, "transformer has no axis '%s'; expected data, tensor, pipeline, x, y and z", *axis);
             ok = false;
         }
     if (j->layout.samples <= 0) {
@@ -191,9 +249,15 @@ static bool check_job(const struct transformer_job *j)
 static bool set_sharing(struct transformer_job *j)
 {
     uint64_t ranks = j->parameters->shard_ranks;
-    j->sharing = j->data;
+    bool shards = tensor_shard_axes(&j->tensor) != NULL;
+    j->sharing = shards ? j->tensor.z : j->data * (j->tensor.algorithm == TENSOR_TESSERACT ? j->tensor.z : 1);
     if (!ranks)
         return true;
+    if (j->tensor.algorithm != TENSOR_MEGATRON) {
+        j->api->error(j->job, "shard_ranks", "hybrid sharding is for megatron-1d, the algorithm is %s",
+                      tensor_algorithm_names[j->tensor.algorithm]);
+        return false;
+    }
     if (j->zero && ranks <= j->data && j->data % ranks == 0 && j->api->cut(j->job, "data", (uint32_t)ranks)) {
         j->sharing = (uint32_t)ranks;
         return true;
@@ -279,6 +343,20 @@ static double bytes_of(enum transformer_precision precision)
     return precision <= TF32 ? 4 : 2; /* fp8 is for the products alone: activations and weights stay in 16 bits */
 }
 
+/* How layers are shared; what is sharded along z is so as with zero: 3 among replicas. */
+static void describe_tensor(struct transformer_job *j)
+{
+    const struct transformer_parameters *p = j->parameters;
+    j->data = j->api->axis(j->job, "data");
+    j->tensor = (struct transformer_tensor){.algorithm = (enum tensor_algorithm)p->algorithm,
+                                            .tensor = j->api->axis(j->job, "tensor"),
+                                            .x = j->api->axis(j->job, "x"),
+                                            .y = j->api->axis(j->job, "y"),
+                                            .z = j->api->axis(j->job, "z"),
+                                            .overlap = p->overlap ? p->tensor_overlap : 0};
+    j->zero = tensor_shard_axes(&j->tensor) ? 3 : (uint32_t)(p->zero > 0 ? p->zero : p->distributed_optimizer);
+}
+
 static void describe_job(struct transformer_job *j)
 {
     const struct transformer_parameters *p = j->parameters;
@@ -286,10 +364,8 @@ static void describe_job(struct transformer_job *j)
     j->model = p->model;
     transformer_model_complete(&j->model);
     j->workers = j->api->workers(j->job);
-    j->data = j->api->axis(j->job, "data");
-    j->zero = (uint32_t)(p->zero > 0 ? p->zero : p->distributed_optimizer);
+    describe_tensor(j);
     j->layout = (struct transformer_layout){.samples = j->api->micro_batch_size(j->job),
-                                            .tensor = j->api->axis(j->job, "tensor"),
                                             .sequence_parallel = p->sequence_parallel && j->api->axis(j->job, "tensor") > 1,
                                             .flash = p->attention == ATTENTION_FLASH,
                                             .element_bytes = element,
@@ -298,12 +374,13 @@ static void describe_job(struct transformer_job *j)
                                             .expert = 1,
                                             .padding = 1,
                                             .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
+    tensor_set_layout(&j->tensor, &j->layout);
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
 }
 
 static void declare(const struct transformer_job *j)
 {
-    double samples = j->layout.samples * j->api->micro_batches(j->job) * j->data;
+    double samples = j->api->micro_batch_size(j->job) * j->api->micro_batches(j->job) * j->data;
     double model = samples * transformer_flops(&j->model), again = samples * transformer_repeated_flops(&j->model, &j->layout);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,

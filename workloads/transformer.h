@@ -6,6 +6,7 @@
 #include "workloads/efficiency.h"
 #include "workloads/layer_profile.h"
 #include "workloads/transformer_memory.h"
+#include "workloads/transformer_tensor.h"
 
 enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
 enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
@@ -21,6 +22,7 @@ struct transformer_parameters {
     struct stagesim_list layers_per_stage;
     double bucket, efficiency, tokens, price;
     const char *table, *profile;
+    unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
 };
 
 /* The job while it is built. */
@@ -29,13 +31,15 @@ struct transformer_job {
     struct stagesim_job *job;
     const struct stagesim_api *api;
     struct transformer_model model;
+    struct transformer_tensor tensor;
     struct transformer_layout layout;
     struct transformer_state state;
     struct efficiency efficiency;
     struct efficiency_device device;
     struct layer_profile profile; /* rows 0: none */
     uint32_t stages, workers, data, zero;
-    uint32_t sharing; /* data-parallel ranks that share what `zero` says; as many as `data` unless sharding is hybrid */
+    uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid, those along z of
+                         axonn-3d */
     uint32_t *layers; /* [stage] */
 };
 

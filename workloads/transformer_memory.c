@@ -9,14 +9,14 @@ static double rows(const struct transformer_model *m, const struct transformer_l
 /* By what activations between blocks are divided. */
 static double between(const struct transformer_layout *l)
 {
-    return l->sequence_parallel ? l->tensor : 1;
+    return l->sequence_parallel ? l->tensor : l->width;
 }
 
 double transformer_layer_activation(const struct transformer_model *m, const struct transformer_layout *l)
 {
     double h = (double)m->hidden, e = l->element_bytes, mask = m->dropout, n = rows(m, l);
     if (l->recompute == TRANSFORMER_FULL)
-        return e * n * h;
+        return e * n * h / l->width;
     double query = (double)(m->heads * m->head_size), key_value = 2 * (double)(m->kv_heads * m->head_size);
     /* Inputs of the two normalisations and of the two blocks; a mask after each block. */
     double whole = (4 * e + 2 * mask) * h;

@@ -8,7 +8,8 @@ struct operator_shape operator_shape_of(const struct transformer_model *m, const
     struct transformer_widths widths = transformer_widths_of(m);
     struct operator_shape shape = {.rows = l->samples * s / l->context,
                                    .sequence = l->samples * s,
-                                   .h = (double)m->hidden,
+                                   .h = (double)m->hidden / l->width,
+                                   .gathered = l->gathered_rows,
                                    .element = l->element_bytes,
                                    .mask = m->dropout};
     shape.hidden = shape.rows * shape.h / (l->sequence_parallel ? t : 1);
@@ -18,6 +19,9 @@ struct operator_shape operator_shape_of(const struct transformer_model *m, const
     shape.ffn = (double)m->ffn / t;
     shape.scores = l->samples * s * s * (double)m->heads / t / l->context;
     shape.vocabulary = (double)m->vocabulary / t;
+    shape.h_inner = l->whole_inner ? (double)m->hidden : shape.h;
+    shape.output_inner = l->whole_inner ? widths.output : shape.output;
+    shape.ffn_inner = l->whole_inner ? (double)m->ffn : shape.ffn;
     return shape;
 }
 
@@ -33,8 +37,8 @@ void operators_add_vector(struct transformer_operators *out, const char *name, d
 
 void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *s, const char *name, double inner, double columns)
 {
-    double bytes = s->element * (s->rows * inner + inner * columns + s->rows * columns);
-    add(out, (struct transformer_operator){.name = name, .matrix = true, .flops = 2 * s->rows * inner * columns, .bytes = bytes});
+    double rows = s->rows * s->gathered, bytes = s->element * (rows * inner + inner * columns + rows * columns);
+    add(out, (struct transformer_operator){.name = name, .matrix = true, .flops = 2 * rows * inner * columns, .bytes = bytes});
 }
 
 void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l, const struct operator_shape *s,
@@ -114,7 +118,7 @@ static void projections(const struct transformer_model *m, const struct transfor
     if (m->kv_rank)
         latent_projections(m, l, s, out);
     else
-        operators_add_matrix(out, s, "query, key, value", s->h, s->query + s->key_value);
+        operators_add_matrix(out, s, "query, key, value", s->h_inner, s->query + s->key_value);
     operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
 }
 
@@ -125,20 +129,20 @@ static void projections_backward(const struct transformer_model *m, const struct
     if (m->kv_rank)
         latent_projections_backward(m, l, s, out);
     else
-        operators_add_matrix_backward(out, l, s, "query, key, value", s->h, s->query + s->key_value);
+        operators_add_matrix_backward(out, l, s, "query, key, value", s->h_inner, s->query + s->key_value);
     operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
 }
 
 static void join(const struct operator_shape *s, struct transformer_operators *out)
 {
-    operators_add_matrix(out, s, "projection", s->output, s->h);
+    operators_add_matrix(out, s, "projection", s->output_inner, s->h);
     operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
 }
 
 static void join_backward(const struct transformer_layout *l, const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
-    operators_add_matrix_backward(out, l, s, "projection", s->output, s->h);
+    operators_add_matrix_backward(out, l, s, "projection", s->output_inner, s->h);
 }
 
 /* Whether the products over scores run again in the backward. */
@@ -181,25 +185,34 @@ static double inputs(const struct transformer_model *m)
     return m->gated ? 2 : 1;
 }
 
-static void ffn(const struct transformer_model *m, const struct operator_shape *s, struct transformer_operators *out)
+static void ffn_forward(const struct transformer_model *m, enum transformer_block block, const struct operator_shape *s,
+                        struct transformer_operators *out)
 {
-    operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
-    operators_add_matrix(out, s, "first matrix", s->h, inputs(m) * s->ffn);
-    operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
-    operators_add_matrix(out, s, "second matrix", s->ffn, s->h);
-    operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+    if (block != BLOCK_SECOND) {
+        operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+        operators_add_matrix(out, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
+        operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
+    }
+    if (block != BLOCK_FIRST) {
+        operators_add_matrix(out, s, "second matrix", s->ffn_inner, s->h);
+        operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+    }
 }
 
-static void ffn_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                         struct transformer_operators *out)
+static void ffn_backward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
+                         const struct operator_shape *s, struct transformer_operators *out)
 {
     if (l->recompute == TRANSFORMER_FULL)
-        ffn(m, s, out);
-    operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
-    operators_add_matrix_backward(out, l, s, "second matrix", s->ffn, s->h);
-    operators_add_vector(out, "activation", (2 * inputs(m) + 1) * s->element * s->rows * s->ffn);
-    operators_add_matrix_backward(out, l, s, "first matrix", s->h, inputs(m) * s->ffn);
-    operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+        ffn_forward(m, block, s, out);
+    if (block != BLOCK_FIRST) {
+        operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+        operators_add_matrix_backward(out, l, s, "second matrix", s->ffn_inner, s->h);
+    }
+    if (block != BLOCK_SECOND) {
+        operators_add_vector(out, "activation", (2 * inputs(m) + 1) * s->element * s->rows * s->ffn);
+        operators_add_matrix_backward(out, l, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
+        operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+    }
 }
 
 /* ---- input and output ---- */
@@ -211,8 +224,8 @@ static void output(const struct transformer_model *m, const struct operator_shap
     if (m->final_norm)
         operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
     if (m->head_transform)
-        operators_add_matrix(out, s, "transform", s->h, s->h);
-    operators_add_matrix(out, s, "logits", s->h, s->vocabulary);
+        operators_add_matrix(out, s, "transform", s->h_inner, s->h);
+    operators_add_matrix(out, s, "logits", s->h_inner, s->vocabulary);
     /* A copy in fp32, the largest, the exponentials and their sum. */
     operators_add_vector(out, "loss", (s->element + 4 * FLOAT) * s->rows * s->vocabulary);
 }
@@ -221,9 +234,9 @@ static void output_backward(const struct transformer_model *m, const struct tran
                             struct transformer_operators *out)
 {
     operators_add_vector(out, "loss", (s->element + 2 * FLOAT) * s->rows * s->vocabulary);
-    operators_add_matrix_backward(out, l, s, "logits", s->h, s->vocabulary);
+    operators_add_matrix_backward(out, l, s, "logits", s->h_inner, s->vocabulary);
     if (m->head_transform)
-        operators_add_matrix_backward(out, l, s, "transform", s->h, s->h);
+        operators_add_matrix_backward(out, l, s, "transform", s->h_inner, s->h);
     if (m->final_norm)
         operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
 }
@@ -240,7 +253,9 @@ void transformer_forward(const struct transformer_model *model, const struct tra
         operators_add_vector(out, "embedding", (3 * shape.element + shape.mask) * shape.hidden);
         break;
     case BLOCK_FFN:
-        ffn(model, &shape, out);
+    case BLOCK_FIRST:
+    case BLOCK_SECOND:
+        ffn_forward(model, block, &shape, out);
         break;
     case BLOCK_OUTPUT:
         output(model, &shape, out);
@@ -266,7 +281,9 @@ void transformer_backward(const struct transformer_model *model, const struct tr
         operators_add_vector(out, "embedding", (shape.element + 2 * layout->gradient_bytes) * shape.hidden);
         break;
     case BLOCK_FFN:
-        ffn_backward(model, layout, &shape, out);
+    case BLOCK_FIRST:
+    case BLOCK_SECOND:
+        ffn_backward(model, layout, block, &shape, out);
         break;
     case BLOCK_OUTPUT:
         output_backward(model, layout, &shape, out);

@@ -9,8 +9,11 @@ enum transformer_recompute { TRANSFORMER_KEEP, TRANSFORMER_SELECTIVE, TRANSFORME
 
 /* How a model is cut and computed. */
 struct transformer_layout {
-    double samples;         /* of a micro-batch */
-    double tensor;          /* ranks that share each layer */
+    double samples;         /* of a micro-batch on one rank */
+    double tensor;          /* ranks that share the heads, the columns of the feed-forward block, and the vocabulary */
+    double width;           /* ranks that share the columns of the activations between blocks; 1 in 1D */
+    double gathered_rows;   /* by how much the rows of matrix products are more than the rank's: activations are gathered before; 1 in 1D */
+    bool whole_inner;       /* matrix products sum over the whole inner dimension: panels are gathered before */
     double context;         /* ranks that share each sequence */
     double expert;          /* ranks that share the experts of a layer */
     double padding;         /* a rank computes and sends so many times the tokens that its experts get on average */
@@ -23,7 +26,8 @@ struct transformer_layout {
 
 /* Parts of the model that run one after the other. A layer is an attention block and a feed-forward block; where a sequence is shared, the
  * former is its projections, the products over scores and what joins them to the rest; with experts the latter is the router, experts that
- * all tokens share, those that tokens are sent to, and the sum of what comes back. */
+ * all tokens share, those that tokens are sent to, and the sum of what comes back. Where ranks exchange something at every linear map, the
+ * feed-forward block is two halves. */
 enum transformer_block {
     BLOCK_INPUT,
     BLOCK_ATTENTION,
@@ -32,6 +36,8 @@ enum transformer_block {
     BLOCK_PROJECTIONS,
     BLOCK_CORE,
     BLOCK_JOIN,
+    BLOCK_FIRST,
+    BLOCK_SECOND,
     BLOCK_ROUTER,
     BLOCK_SHARED,
     BLOCK_EXPERTS,

@@ -8,40 +8,44 @@
 
 /* ---- the cost of a block ---- */
 
-static double block_parameters(const struct transformer_job *j, enum transformer_block block)
+/* The part of an attention's or a feed-forward block's parameters that is in a part of it. */
+static double share_of(const struct transformer_model *m, enum transformer_block block)
 {
-    const struct transformer_model *m = &j->model;
-    double t = j->layout.tensor;
+    struct transformer_widths widths = transformer_widths_of(m);
+    double into = widths.query + widths.key + widths.value, first = (m->gated ? 2 : 1) * (double)m->ffn;
     switch (block) {
-    case BLOCK_INPUT:
-        return transformer_vocabulary_matrix(m) / t + transformer_input_rest(m);
-    case BLOCK_OUTPUT: /* a tied matrix is held by the first stage, and by the last one if that is another */
-        return (m->tied && j->stages == 1 ? 0 : transformer_vocabulary_matrix(m) / t) + transformer_output_rest(m);
-    case BLOCK_ATTENTION:
-        return transformer_attention_divided(m) / t + transformer_attention_whole(m);
+    case BLOCK_PROJECTIONS:
+        return into / (into + widths.output);
+    case BLOCK_JOIN:
+        return widths.output / (into + widths.output);
+    case BLOCK_CORE:
+        return 0;
+    case BLOCK_FIRST:
+        return first / (first + (double)m->ffn);
+    case BLOCK_SECOND:
+        return (double)m->ffn / (first + (double)m->ffn);
     default:
-        return transformer_ffn_divided(m) / t + transformer_ffn_whole(m);
+        return 1;
     }
 }
 
-/* A block's exchange along the tensor axis behind its computation. */
-static struct stagesim_exchange tensor_exchange(const struct transformer_job *j, const struct transformer_exchange *exchange)
+static double block_parameters(const struct transformer_job *j, enum transformer_block block)
 {
-    /* An all-gather and a reduce-scatter move as much as one all-reduce of the same buffer. */
-    double buffers = (j->layout.sequence_parallel ? 2 : 1) * exchange->buffers + exchange->gathers;
-    return (struct stagesim_exchange){.collective = j->layout.sequence_parallel ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
-                                      .kind = STAGESIM_TENSOR,
-                                      .axes = "tensor",
-                                      .bytes = buffers * exchange->bytes,
-                                      .buffers = buffers};
-}
-
-static void set_exchange(const struct transformer_job *j, enum transformer_block block, struct stagesim_part *part)
-{
-    struct transformer_exchange forward = transformer_exchange_forward(&j->model, &j->layout, block);
-    struct transformer_exchange backward = transformer_exchange_backward(&j->model, &j->layout, block);
-    part->forward_exchanges.items[0] = tensor_exchange(j, &forward);
-    part->backward_exchanges.items[0] = tensor_exchange(j, &backward);
+    const struct transformer_model *m = &j->model;
+    double t = tensor_weight_parts(&j->tensor), w = j->layout.width;
+    switch (block) {
+    case BLOCK_INPUT:
+        return transformer_vocabulary_matrix(m) / t + transformer_input_rest(m) / w;
+    case BLOCK_OUTPUT: /* a tied matrix is held by the first stage, and by the last one if that is another */
+        return (m->tied && j->stages == 1 ? 0 : transformer_vocabulary_matrix(m) / t) + transformer_output_rest(m) / w;
+    case BLOCK_ATTENTION:
+    case BLOCK_PROJECTIONS:
+    case BLOCK_CORE:
+    case BLOCK_JOIN:
+        return share_of(m, block) * (transformer_attention_divided(m) / t + transformer_attention_whole(m) / w);
+    default:
+        return share_of(m, block) * (transformer_ffn_divided(m) / t + transformer_ffn_whole(m) / w);
+    }
 }
 
 /* Times from the user's profile; a kind that was not measured takes the layers' time by its share of the flop. */
@@ -76,7 +80,8 @@ struct stagesim_part transformer_part(const struct transformer_job *j, enum tran
     part.backward_flops = transformer_operators_flops(&backward, false);
     part.weight_flops = transformer_operators_flops(&backward, true);
     part.gradient = block_parameters(j, block) * j->layout.gradient_bytes;
-    set_exchange(j, block, &part);
+    tensor_exchanges(&j->tensor, &j->model, &j->layout, block, false, &part.forward_exchanges);
+    tensor_exchanges(&j->tensor, &j->model, &j->layout, block, true, &part.backward_exchanges);
     if (j->profile.rows[PROFILE_LAYER]) {
         set_profile_times(j, block, &part);
         return part;
@@ -194,10 +199,16 @@ double transformer_stage_parameters(const struct transformer_job *j, uint32_t st
     return sum + (stage + 1 == j->stages ? block_parameters(j, BLOCK_OUTPUT) : 0);
 }
 
-/* An activation between layers, whole. */
+/* An activation between layers on one rank. */
 static double message_bytes(const struct transformer_job *j)
 {
-    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (double)j->model.hidden;
+    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (double)j->model.hidden / j->layout.width;
+}
+
+/* Whether ranks that have the same activations each send a part of a message, and gather the parts behind it. */
+static bool divides_messages(const struct transformer_job *j)
+{
+    return tensor_equal_axis(&j->tensor) && j->layout.tensor > 1 && j->parameters->scatter_gather && !j->layout.sequence_parallel;
 }
 
 /* What comes in parts is gathered before it is used. */
@@ -207,24 +218,27 @@ static void gather_message(const struct transformer_job *j, struct stagesim_part
     while (first->forward_exchanges.items[count].bytes > 0)
         count++;
     first->forward_exchanges.items[count] = (struct stagesim_exchange){
-        STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_BEFORE, "tensor", .bytes = message_bytes(j), .buffers = 1};
+        STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_BEFORE, tensor_equal_axis(&j->tensor), .bytes = message_bytes(j), .buffers = 1};
 }
 
-/* Input and output are parts of their own, a layer is two. */
+/* Input and output are parts of their own; a layer is two, or where something is exchanged at every linear map, five. */
 static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
 {
     const struct transformer_job *j = s->j;
-    struct stagesim_part *parts = calloc(2 * (size_t)j->layers[stage] + 2, sizeof *parts);
-    uint32_t count = 0;
+    static const enum transformer_block blocks[] = {BLOCK_ATTENTION, BLOCK_FFN};
+    static const enum transformer_block maps[] = {BLOCK_PROJECTIONS, BLOCK_CORE, BLOCK_JOIN, BLOCK_FIRST, BLOCK_SECOND};
+    bool whole = j->tensor.algorithm == TENSOR_MEGATRON;
+    const enum transformer_block *list = whole ? blocks : maps;
+    uint32_t count = 0, each = whole ? 2 : 5;
+    struct stagesim_part *parts = calloc(each * (size_t)j->layers[stage] + 2, sizeof *parts);
     if (stage == 0)
         parts[count++] = transformer_part(j, BLOCK_INPUT, STAGESIM_NONE);
-    for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
-        parts[count++] = transformer_part(j, BLOCK_ATTENTION, layer);
-        parts[count++] = transformer_part(j, BLOCK_FFN, layer);
-    }
+    for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++)
+        for (uint32_t i = 0; i < each; i++)
+            parts[count++] = transformer_part(j, list[i], layer);
     if (stage + 1 == j->stages)
         parts[count++] = transformer_part(j, BLOCK_OUTPUT, STAGESIM_NONE);
-    if (stage > 0 && j->layout.tensor > 1 && j->parameters->scatter_gather && !j->layout.sequence_parallel)
+    if (stage > 0 && divides_messages(j))
         gather_message(j, &parts[0]);
     s->parts[stage] = parts;
     s->part_counts[stage] = count;
@@ -270,17 +284,16 @@ static void set_memory(struct stages *s, uint32_t stage)
     double layer = j->layers[stage] ? count / j->layers[stage] * j->state.weight : 0;
     double gathered = j->parameters->reshard ? 2 * layer : s->arrays[GATHERED][stage];
     /* A layer that is computed again has all its activations for that time; of gathered weights those of two layers are held, or where
-     * they are kept for the backward all. */
+     * they are kept for the backward all; and operands that are gathered for one linear map. */
     s->arrays[BUFFERS][stage] =
         (j->layout.recompute == TRANSFORMER_FULL && j->layers[stage] ? transformer_layer_activation(&j->model, &kept) : 0) +
-        (j->zero >= 3 ? gathered : 0);
+        (j->zero >= 3 ? gathered : 0) + tensor_panels(&j->tensor, &j->model, &j->layout);
 }
 
 static void set_transfers(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
-    const struct transformer_parameters *p = j->parameters;
-    bool divided = j->layout.sequence_parallel || p->scatter_gather;
+    bool divided = j->layout.sequence_parallel || divides_messages(j);
     s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
     double updated = transformer_stage_parameters(j, stage) / (j->zero >= 1 ? j->sharing : 1);
     double bytes_moved = updated * j->state.update, chunks = (double)j->workers / j->stages;
@@ -307,10 +320,12 @@ bool transformer_lower(const struct transformer_job *j)
         s.arrays[i] = calloc(j->stages, sizeof *s.arrays[i]);
     fill(&s);
     const struct transformer_parameters *p = j->parameters;
-    bool hybrid = j->sharing < j->data;
+    bool hybrid = j->sharing < j->data && !tensor_shard_axes(&j->tensor);
     char shared[24], copies[32];
     snprintf(shared, sizeof shared, "data:%u", j->sharing);
     snprintf(copies, sizeof copies, "data,-%s", shared);
+    bool axonn = j->tensor.algorithm == TENSOR_AXONN;
+    unsigned overlap = j->tensor.overlap;
     struct stagesim_pipeline pipeline = {
         .size = sizeof pipeline,
         .stages = j->stages,
@@ -329,15 +344,18 @@ bool transformer_lower(const struct transformer_job *j)
         .parts = (const struct stagesim_part *const *)s.parts,
         .part_counts = s.part_counts,
         .fine = p->granularity == GRANULARITY_LAYER,
-        .late_sync = !p->overlap,
+        .late_sync = axonn ? !(overlap & OVERLAP_DATA) && j->tensor.z == 1 : !p->overlap,
         .bucket = p->bucket,
         .sharding = (enum stagesim_sharding)j->zero,
         .keep_gathered = !p->reshard,
         .gathered = s.arrays[GATHERED],
         .gradient_memory = s.arrays[GRADIENT_MEMORY],
         .buffers = s.arrays[BUFFERS],
-        .sync_axes = hybrid ? copies : NULL,
-        .shard_axes = hybrid ? shared : NULL,
+        .sync_axes = hybrid ? copies : tensor_sync_axes(&j->tensor),
+        .shard_axes = hybrid ? shared : tensor_shard_axes(&j->tensor),
+        .late_gather = axonn && !(overlap & OVERLAP_GATHER),
+        .blocking_scatter = axonn && !(overlap & OVERLAP_SCATTER),
+        .late_replicas = axonn && !(overlap & OVERLAP_DATA),
     };
     bool ok = j->api->pipeline(j->job, &pipeline);
     for (uint32_t stage = 0; stage < j->stages; stage++)

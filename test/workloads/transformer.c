@@ -95,7 +95,18 @@ static const struct transformer_model gpt = {.layers = 96,
 
 static struct transformer_layout layout_of(double samples, double tensor, bool sequence, bool flash, enum transformer_recompute recompute)
 {
-    return (struct transformer_layout){samples, tensor, 1, 1, 1, sequence, flash, 2, 4, recompute};
+    return (struct transformer_layout){.samples = samples,
+                                       .tensor = tensor,
+                                       .context = 1,
+                                       .expert = 1,
+                                       .padding = 1,
+                                       .width = 1,
+                                       .gathered_rows = 1,
+                                       .sequence_parallel = sequence,
+                                       .flash = flash,
+                                       .element_bytes = 2,
+                                       .gradient_bytes = 4,
+                                       .recompute = recompute};
 }
 
 Test(transformer, model_flops)
