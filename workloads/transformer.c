@@ -217,6 +217,11 @@ static bool check_tensor(const struct transformer_job *j)
                       p->profile ? "a profile of whole layers" : "sequence_parallel", name);
         ok = false;
     }
+    if (j->model.experts || j->model.kv_rank) {
+        j->api->error(j->job, j->model.experts ? "model.experts" : "model.kv_rank", "%s is for megatron-1d, the algorithm is %s",
+                      j->model.experts ? "a layer with experts" : "latent attention", name);
+        ok = false;
+    }
     if (j->tensor.algorithm == TENSOR_AXONN && j->tensor.z > 1 && (p->zero || p->distributed_optimizer)) {
         j->api->error(j->job, p->zero ? "zero" : "distributed_optimizer", "axonn-3d shards along z already; expected zero: 0");
         ok = false;
