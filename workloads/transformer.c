@@ -23,6 +23,7 @@ static const struct transformer_parameters defaults = {
     .overlap = true,
     .bucket = 25e6,
     .tensor_overlap = OVERLAP_GATHER | OVERLAP_SCATTER | OVERLAP_INPUT | OVERLAP_DATA,
+    .routing = {.context_balance = true, .expert_imbalance = 1},
 };
 
 #define MODEL_COUNT(key, need, low, high, text)                                                                                            \
@@ -36,6 +37,10 @@ static const struct transformer_parameters defaults = {
 #define WORD(key, field, words, text)                                                                                                      \
     {                                                                                                                                      \
         key, STAGESIM_FIELD_NAME, offsetof(struct transformer_parameters, field), .names = words, .doc = text                              \
+    }
+#define RATIO(key, field, low, high, text)                                                                                                 \
+    {                                                                                                                                      \
+        key, STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, field), false, low, high, NULL, text                            \
     }
 #define FLAG(key, field, text)                                                                                                             \
     {                                                                                                                                      \
@@ -63,6 +68,18 @@ static const struct stagesim_field fields[] = {
     FLAG("reshard", reshard, "zero: 3 gathers weights again for the backward; default true"),
     {"bucket", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, bucket), false, 0, 1e15, NULL,
      "gradients that are synchronised together; default 25MB"},
+    WORD("context_method", routing.context_method, context_method_names,
+         "how keys and values reach the ranks that share a sequence: all-gather, or block by block around a ring; default all-gather"),
+    FLAG("context_balance", routing.context_balance,
+         "of 2 c chunks of a causal sequence each of the c ranks has one of the beginning and one of the end; default true"),
+    RATIO("capacity_factor", routing.capacity_factor, 0, 1000,
+          "every expert computes and receives so many times its mean tokens, padded or dropped; default 0: what comes"),
+    RATIO("expert_imbalance", routing.expert_imbalance, 1, 1 << 20, "tokens of the busiest expert-parallel rank over the mean; default 1"),
+    FLAG("expert_overlap", routing.expert_overlap, "tokens travel while shared experts compute; default false"),
+    {"expert_node", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, routing.expert_node), false, 1, 1 << 16, NULL,
+     "expert-parallel ranks of a node, between which a token travels once for each node; default: to each expert on its own"},
+    WORD("dispatch", routing.dispatch, dispatch_precision_names,
+         "precision of tokens on their way to experts: same as computed with, or fp8; default same"),
     {"tokens", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, tokens), false, 0, 1e18, NULL,
      "tokens of the whole training, for its time; default: not asked for"},
     {"price", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, price), false, 0, 1e9, NULL,
@@ -148,14 +165,19 @@ static bool check_kv_heads(const struct transformer_job *j)
     return tensor % heads == 0 || check_divisible(j, "model.kv_heads", heads, "kv_heads");
 }
 
+static bool check_count(const struct transformer_job *j, const char *key, double count, uint64_t stated)
+{
+    if (!stated || (double)stated == count)
+        return true;
+    j->api->error(j->job, key, "the shape gives %.0f parameters, not the %llu that are stated", count, (unsigned long long)stated);
+    return false;
+}
+
 static bool check_parameters_count(const struct transformer_job *j)
 {
-    double count = transformer_parameters(&j->model);
-    if (!j->model.parameters || (double)j->model.parameters == count)
-        return true;
-    j->api->error(j->job, "model.parameters", "the shape gives %.0f parameters, not the %llu that are stated", count,
-                  (unsigned long long)j->model.parameters);
-    return false;
+    const struct transformer_model *m = &j->model;
+    return check_count(j, "model.parameters", transformer_parameters(m), m->parameters) &
+           check_count(j, "model.active_parameters", transformer_active_parameters(m), m->active_parameters);
 }
 
 static bool check_shape(const struct transformer_job *j)
@@ -217,6 +239,10 @@ static bool check_tensor(const struct transformer_job *j)
                       p->profile ? "a profile of whole layers" : "sequence_parallel", name);
         ok = false;
     }
+    if (j->layout.context > 1) {
+        j->api->error(j->job, "tensor_parallel.algorithm", "sequences are shared along the axis context beside megatron-1d, not %s", name);
+        ok = false;
+    }
     if (j->model.experts || j->model.kv_rank) {
         j->api->error(j->job, j->model.experts ? "model.experts" : "model.kv_rank", "%s is for megatron-1d, the algorithm is %s",
                       j->model.experts ? "a layer with experts" : "latent attention", name);
@@ -231,13 +257,7 @@ static bool check_tensor(const struct transformer_job *j)
 
 static bool check_job(const struct transformer_job *j)
 {
-    static const char *const unused_axes[] = {"context", "expert", NULL};
     bool ok = check_tensor(j);
-    for (const char *const *axis = unused_axes; *axis; axis++)
-        if (j->api->axis(j->job, *axis) > 1) {
-            j->api->error(j->job, NULL, "transformer has no axis '%s'; expected data, tensor, pipeline, x, y and z", *axis);
-            ok = false;
-        }
     if (j->layout.samples <= 0) {
         j->api->error(j->job, NULL,
                       "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
@@ -255,7 +275,7 @@ static bool set_sharing(struct transformer_job *j)
 {
     uint64_t ranks = j->parameters->shard_ranks;
     bool shards = tensor_shard_axes(&j->tensor) != NULL;
-    j->sharing = shards ? j->tensor.z : j->data * (j->tensor.algorithm == TENSOR_TESSERACT ? j->tensor.z : 1);
+    j->sharing = shards ? j->tensor.z : j->data * (j->tensor.algorithm == TENSOR_TESSERACT ? j->tensor.z : (uint32_t)j->layout.context);
     if (!ranks)
         return true;
     if (j->tensor.algorithm != TENSOR_MEGATRON) {
@@ -375,9 +395,9 @@ static void describe_job(struct transformer_job *j)
                                             .flash = p->attention == ATTENTION_FLASH,
                                             .element_bytes = element,
                                             .gradient_bytes = p->gradients ? element : 4,
-                                            .context = 1,
-                                            .expert = 1,
-                                            .padding = 1,
+                                            .context = j->api->axis(j->job, "context"),
+                                            .expert = j->api->axis(j->job, "expert"),
+                                            .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
                                             .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
     tensor_set_layout(&j->tensor, &j->layout);
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
@@ -402,15 +422,16 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     struct transformer_job j = {.parameters = parameters, .job = job, .api = api};
     describe_job(&j);
     bool ok = check_job(&j);
-    if (!(ok & check_shape(&j) & set_sharing(&j)) || !set_device(&j))
-        return false;
+    ok = ok & check_shape(&j) & set_sharing(&j) & transformer_divide(&j);
+    ok = ok && set_device(&j);
     j.stages = api->stages(job);
     j.layers = calloc(j.stages, sizeof *j.layers);
-    ok = j.layers && transformer_assign_layers(&j);
+    ok = ok && j.layers && transformer_assign_layers(&j);
     if (ok)
         declare(&j);
     ok = ok && transformer_lower(&j);
     free(j.layers);
+    transformer_division_finish(&j.division);
     return ok;
 }
 
@@ -418,7 +439,7 @@ const struct stagesim_workload transformer_workload = {
     .abi = STAGESIM_WORKLOAD_ABI,
     .size = sizeof transformer_workload,
     .name = "transformer",
-    .summary = "GPT, BERT or Llama in data x tensor x pipeline parallel",
+    .summary = "GPT, BERT, Llama, Mixtral or DeepSeek in data x context x expert x tensor x pipeline parallel",
     .fields = fields,
     .parameters_size = sizeof(struct transformer_parameters),
     .defaults = &defaults,

@@ -5,6 +5,7 @@
 
 #include "workloads/efficiency.h"
 #include "workloads/layer_profile.h"
+#include "workloads/transformer_layer.h"
 #include "workloads/transformer_memory.h"
 #include "workloads/transformer_tensor.h"
 
@@ -20,6 +21,7 @@ struct transformer_parameters {
     bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
     uint64_t zero, shard_ranks;
     struct stagesim_list layers_per_stage;
+    struct transformer_routing routing;
     double bucket, efficiency, tokens, price;
     const char *table, *profile;
     unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
@@ -41,6 +43,7 @@ struct transformer_job {
     uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid, those along z of
                          axonn-3d */
     uint32_t *layers; /* [stage] */
+    struct transformer_division division;
 };
 
 /* ---- transformer_stages.c ---- */
@@ -52,7 +55,8 @@ struct stagesim_part transformer_part(const struct transformer_job *job, enum tr
 /* Lowers the pipeline with the costs of all stages. False with the mistake reported. */
 bool transformer_lower(const struct transformer_job *job);
 
-/* Parameters of a stage on one rank, before any sharding among replicas. */
+/* Parameters of a stage on one rank, before any sharding among replicas: those of routed experts, and all others. */
+double transformer_stage_experts(const struct transformer_job *job, uint32_t stage);
 double transformer_stage_parameters(const struct transformer_job *job, uint32_t stage);
 
 #endif

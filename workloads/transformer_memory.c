@@ -12,20 +12,50 @@ static double between(const struct transformer_layout *l)
     return l->sequence_parallel ? l->tensor : l->width;
 }
 
-double transformer_layer_activation(const struct transformer_model *m, const struct transformer_layout *l)
+/* Of a token: query, key, value, the projection's input; around the activation function. Divided among tensor-parallel ranks. */
+static double attention_divided(const struct transformer_model *m, const struct transformer_layout *l)
 {
-    double h = (double)m->hidden, e = l->element_bytes, mask = m->dropout, n = rows(m, l);
-    if (l->recompute == TRANSFORMER_FULL)
-        return e * n * h / l->width;
-    double query = (double)(m->heads * m->head_size), key_value = 2 * (double)(m->kv_heads * m->head_size);
-    /* Inputs of the two normalisations and of the two blocks; a mask after each block. */
-    double whole = (4 * e + 2 * mask) * h;
-    /* Query, key, value, the projection's input; around the activation function. */
-    double divided = e * (2 * query + key_value) + (m->gated ? 3 : 2) * e * (double)m->ffn;
-    double scores = 0; /* softmax, and where there is dropout its mask and what is left */
+    struct transformer_widths widths = transformer_widths_of(m);
+    double e = l->element_bytes, mask = m->dropout, scores = 0; /* softmax, and where there is dropout its mask and what is left */
     if (!l->flash && l->recompute == TRANSFORMER_KEEP)
         scores = (e + mask * (e + 1)) * (double)m->heads * (double)m->sequence;
-    return n * (whole / between(l) + (divided + scores) / l->tensor);
+    return e * (widths.query + widths.output + widths.key + widths.value) + scores;
+}
+
+static double ffn_divided(const struct transformer_model *m, const struct transformer_layout *l, double inner)
+{
+    return (m->gated ? 3 : 2) * l->element_bytes * inner;
+}
+
+/* Inputs of the two normalisations and of the two blocks; a mask after each block. */
+static double between_blocks(const struct transformer_model *m, const struct transformer_layout *l)
+{
+    return (4 * l->element_bytes + 2.0 * m->dropout) * (double)m->hidden / between(l);
+}
+
+/* Narrow widths of latent attention, before and behind their normalisation. */
+static double latent_whole(const struct transformer_model *m, const struct transformer_layout *l)
+{
+    return m->kv_rank ? l->element_bytes * (double)(2 * (m->query_rank + m->kv_rank) + m->rope_size) : 0;
+}
+
+double transformer_layer_activation(const struct transformer_model *m, const struct transformer_layout *l)
+{
+    double n = rows(m, l), divided = attention_divided(m, l) + ffn_divided(m, l, (double)m->ffn);
+    if (l->recompute == TRANSFORMER_FULL)
+        return l->element_bytes * n * (double)m->hidden / l->width;
+    return n * (between_blocks(m, l) + latent_whole(m, l) + divided / l->tensor);
+}
+
+double transformer_expert_layer_activation(const struct transformer_model *m, const struct transformer_layout *l)
+{
+    double n = rows(m, l), e = l->element_bytes, h = (double)m->hidden, inner = (double)m->expert_ffn;
+    if (l->recompute == TRANSFORMER_FULL)
+        return e * n * h;
+    double divided = attention_divided(m, l) + ffn_divided(m, l, (double)m->shared_experts * inner);
+    double routed = (double)m->top_k * l->padding * (e * h + ffn_divided(m, l, inner) / l->tensor); /* input of the experts, and within */
+    double own = (4 * (double)m->experts + e * (double)m->top_k * h) / between(l); /* the router's scores, what is summed */
+    return n * (between_blocks(m, l) + latent_whole(m, l) + divided / l->tensor + routed + own);
 }
 
 double transformer_input_activation(const struct transformer_model *m, const struct transformer_layout *l)

@@ -9,6 +9,8 @@
  * Table 2: s b h (10 + 24/t + 5 a s/(h t)), with sequence parallelism all of it divided by t, without the last term where the
  * attention is computed again or never stored (flash), and 2 s b h under full recomputation. */
 double transformer_layer_activation(const struct transformer_model *model, const struct transformer_layout *layout);
+/* Of a layer with experts: what shared experts and those on this rank compute with, and what the router and the sum keep. */
+double transformer_expert_layer_activation(const struct transformer_model *model, const struct transformer_layout *layout);
 /* Of the input: the mask of the embedding's dropout. */
 double transformer_input_activation(const struct transformer_model *model, const struct transformer_layout *layout);
 /* Of the output: inputs of the final normalisation and of the projection, logits in fp32: 4 s b h/t (1 + V/h). */

@@ -310,7 +310,9 @@ double transformer_operators_flops(const struct transformer_operators *operators
 
 double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout)
 {
-    double layers = (double)model->layers, flash = layout->flash ? layers * transformer_attention_flops(model) / 2 : 0;
+    struct transformer_widths widths = transformer_widths_of(model);
+    double scores = widths.query / (widths.query + widths.output), layers = (double)model->layers;
+    double flash = layout->flash ? layers * transformer_attention_flops(model) * scores : 0;
     if (layout->recompute == TRANSFORMER_FULL)
         return transformer_layers_flops(model) + flash;
     return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? layers * transformer_selective_flops(model) : flash;

@@ -29,6 +29,12 @@ static double share_of(const struct transformer_model *m, enum transformer_block
     }
 }
 
+/* Of the routed experts that a rank has of one layer. */
+static double expert_parameters(const struct transformer_job *j)
+{
+    return (double)j->model.experts / j->layout.expert * transformer_expert(&j->model) / j->layout.tensor;
+}
+
 static double block_parameters(const struct transformer_job *j, enum transformer_block block)
 {
     const struct transformer_model *m = &j->model;
@@ -43,6 +49,13 @@ static double block_parameters(const struct transformer_job *j, enum transformer
     case BLOCK_CORE:
     case BLOCK_JOIN:
         return share_of(m, block) * (transformer_attention_divided(m) / t + transformer_attention_whole(m) / w);
+    case BLOCK_ROUTER:
+        return transformer_router_whole(m);
+    case BLOCK_SHARED:
+        return transformer_shared_divided(m) / t;
+    case BLOCK_EXPERTS:
+    case BLOCK_COMBINE:
+        return 0;
     default:
         return share_of(m, block) * (transformer_ffn_divided(m) / t + transformer_ffn_whole(m) / w);
     }
@@ -80,6 +93,7 @@ struct stagesim_part transformer_part(const struct transformer_job *j, enum tran
     part.backward_flops = transformer_operators_flops(&backward, false);
     part.weight_flops = transformer_operators_flops(&backward, true);
     part.gradient = block_parameters(j, block) * j->layout.gradient_bytes;
+    part.expert_gradient = block == BLOCK_EXPERTS ? expert_parameters(j) * j->layout.gradient_bytes : 0;
     tensor_exchanges(&j->tensor, &j->model, &j->layout, block, false, &part.forward_exchanges);
     tensor_exchanges(&j->tensor, &j->model, &j->layout, block, true, &part.backward_exchanges);
     if (j->profile.rows[PROFILE_LAYER]) {
@@ -112,23 +126,39 @@ static bool assign_given(struct transformer_job *j)
     return false;
 }
 
+static double parts_time(const struct stagesim_part *parts, uint32_t count)
+{
+    double time = 0;
+    for (uint32_t i = 0; i < count; i++)
+        time += parts[i].forward + parts[i].backward;
+    return time;
+}
+
 static double block_time(const struct transformer_job *j, enum transformer_block block)
 {
     struct stagesim_part part = transformer_part(j, block, STAGESIM_NONE);
-    return part.forward + part.backward;
+    return parts_time(&part, 1);
+}
+
+static double layer_time(const struct transformer_job *j, uint64_t layer)
+{
+    struct stagesim_part parts[LAYER_PARTS_MAX];
+    return parts_time(parts, transformer_layer_parts(j, (uint32_t)layer, parts));
 }
 
 /* Each layer goes to the stage that has least to do so far (the first of equals): with equal layers the busiest stage could
- * not have less. */
+ * not have less. First layers without experts are taken to be the first stage's. */
 static void assign_balanced(struct transformer_job *j)
 {
-    double layer = block_time(j, BLOCK_ATTENTION) + block_time(j, BLOCK_FFN);
+    double layer = layer_time(j, j->model.layers - 1), without = layer_time(j, 0), dense = (double)j->model.dense_layers;
     double first = block_time(j, BLOCK_INPUT), last = block_time(j, BLOCK_OUTPUT);
     for (uint64_t count = 0; count < j->model.layers; count++) {
         uint32_t best = 0;
         double least = INFINITY;
         for (uint32_t stage = 0; stage < j->stages; stage++) {
-            double load = j->layers[stage] * layer + (stage == 0 ? first : 0) + (stage + 1 == j->stages ? last : 0);
+            double own = stage == 0 && j->model.experts ? fmin(dense, j->layers[0]) : 0;
+            double load = (j->layers[stage] - own) * layer + own * without;
+            load += (stage == 0 ? first : 0) + (stage + 1 == j->stages ? last : 0);
             if (load < least * (1 - 1e-12)) {
                 least = load;
                 best = stage;
@@ -174,12 +204,14 @@ enum {
     BACKWARD_FLOPS,
     WEIGHT_FLOPS,
     GRADIENT,
+    EXPERT_GRADIENT,
     OPTIMIZER,
     MESSAGE,
     ACTIVATION,
     PARAMETER,
     STATE,
     GATHERED,
+    EXPERT_GATHERED,
     GRADIENT_MEMORY,
     BUFFERS,
     ARRAYS
@@ -192,9 +224,31 @@ struct stages {
     uint32_t *part_counts;
 };
 
+/* Layers of a stage, and those of them that have experts. */
+struct stage_layers {
+    uint32_t first, count, experts;
+};
+
+static struct stage_layers layers_of(const struct transformer_job *j, uint32_t stage)
+{
+    struct stage_layers layers = {.count = j->layers[stage]};
+    for (uint32_t i = 0; i < stage; i++)
+        layers.first += j->layers[i];
+    uint64_t before = transformer_expert_layers(&j->model, layers.first);
+    layers.experts = (uint32_t)(transformer_expert_layers(&j->model, layers.first + layers.count) - before);
+    return layers;
+}
+
+double transformer_stage_experts(const struct transformer_job *j, uint32_t stage)
+{
+    return layers_of(j, stage).experts * (j->model.experts ? expert_parameters(j) : 0);
+}
+
 double transformer_stage_parameters(const struct transformer_job *j, uint32_t stage)
 {
-    double sum = j->layers[stage] * (block_parameters(j, BLOCK_ATTENTION) + block_parameters(j, BLOCK_FFN));
+    struct stage_layers layers = layers_of(j, stage);
+    double sum = layers.count * block_parameters(j, BLOCK_ATTENTION) + (layers.count - layers.experts) * block_parameters(j, BLOCK_FFN);
+    sum += layers.experts * (block_parameters(j, BLOCK_ROUTER) + block_parameters(j, BLOCK_SHARED));
     sum += stage == 0 ? block_parameters(j, BLOCK_INPUT) : 0;
     return sum + (stage + 1 == j->stages ? block_parameters(j, BLOCK_OUTPUT) : 0);
 }
@@ -202,7 +256,8 @@ double transformer_stage_parameters(const struct transformer_job *j, uint32_t st
 /* An activation between layers on one rank. */
 static double message_bytes(const struct transformer_job *j)
 {
-    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (double)j->model.hidden / j->layout.width;
+    double rows = j->layout.samples * (double)j->model.sequence / j->layout.context;
+    return j->layout.element_bytes * rows * (double)j->model.hidden / j->layout.width;
 }
 
 /* Whether ranks that have the same activations each send a part of a message, and gather the parts behind it. */
@@ -221,21 +276,16 @@ static void gather_message(const struct transformer_job *j, struct stagesim_part
         STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_BEFORE, tensor_equal_axis(&j->tensor), .bytes = message_bytes(j), .buffers = 1};
 }
 
-/* Input and output are parts of their own; a layer is two, or where something is exchanged at every linear map, five. */
+/* Input and output are parts of their own. */
 static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
 {
     const struct transformer_job *j = s->j;
-    static const enum transformer_block blocks[] = {BLOCK_ATTENTION, BLOCK_FFN};
-    static const enum transformer_block maps[] = {BLOCK_PROJECTIONS, BLOCK_CORE, BLOCK_JOIN, BLOCK_FIRST, BLOCK_SECOND};
-    bool whole = j->tensor.algorithm == TENSOR_MEGATRON;
-    const enum transformer_block *list = whole ? blocks : maps;
-    uint32_t count = 0, each = whole ? 2 : 5;
-    struct stagesim_part *parts = calloc(each * (size_t)j->layers[stage] + 2, sizeof *parts);
+    struct stagesim_part *parts = calloc(LAYER_PARTS_MAX * (size_t)j->layers[stage] + 2, sizeof *parts);
+    uint32_t count = 0;
     if (stage == 0)
         parts[count++] = transformer_part(j, BLOCK_INPUT, STAGESIM_NONE);
     for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++)
-        for (uint32_t i = 0; i < each; i++)
-            parts[count++] = transformer_part(j, list[i], layer);
+        count += transformer_layer_parts(j, layer, &parts[count]);
     if (stage + 1 == j->stages)
         parts[count++] = transformer_part(j, BLOCK_OUTPUT, STAGESIM_NONE);
     if (stage > 0 && divides_messages(j))
@@ -244,17 +294,28 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     s->part_counts[stage] = count;
 }
 
+/* Halves and blocks do not vary: they take as long as on the rank that has most to do. */
+static double longest(const struct transformer_job *j, const struct stagesim_part *part)
+{
+    double most = 1;
+    for (uint32_t i = 0; part->varies && i < j->api->axis(j->job, part->varies); i++)
+        most = fmax(most, part->factors[i]);
+    return most;
+}
+
 static void add_up(struct stages *s, uint32_t stage)
 {
     for (uint32_t i = 0; i < s->part_counts[stage]; i++) {
         const struct stagesim_part *part = &s->parts[stage][i];
-        s->arrays[FORWARD][stage] += part->forward;
-        s->arrays[BACKWARD][stage] += part->backward;
-        s->arrays[WEIGHT][stage] += part->weight;
+        double times = longest(s->j, part);
+        s->arrays[FORWARD][stage] += times * part->forward;
+        s->arrays[BACKWARD][stage] += times * part->backward;
+        s->arrays[WEIGHT][stage] += times * part->weight;
         s->arrays[FORWARD_FLOPS][stage] += part->forward_flops;
         s->arrays[BACKWARD_FLOPS][stage] += part->backward_flops;
         s->arrays[WEIGHT_FLOPS][stage] += part->weight_flops;
         s->arrays[GRADIENT][stage] += part->gradient;
+        s->arrays[EXPERT_GRADIENT][stage] += part->expert_gradient;
     }
 }
 
@@ -268,26 +329,67 @@ static double layer_activation(const struct transformer_job *j)
                                                                                       : transformer_layer_activation(&j->model, &j->layout);
 }
 
+/* Keys and values of other ranks: with an all-gather of all of them, around a ring of the block in use and the one that comes. */
+static double context_buffers(const struct transformer_job *j)
+{
+    struct transformer_widths widths = transformer_widths_of(&j->model);
+    double bytes = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (widths.key + widths.value) / j->layout.tensor;
+    if (j->layout.context <= 1)
+        return 0;
+    return j->parameters->routing.context_method == CONTEXT_RING ? 2 * bytes / j->layout.context : bytes;
+}
+
+/* By how many ranks what `zero` says is divided: all that hold the same parameters, or with hybrid sharding some of them; and of experts.
+ */
+static double sharing_ranks(const struct transformer_job *j, bool experts)
+{
+    if (experts)
+        return j->data * j->layout.context / j->layout.expert;
+    return j->sharing;
+}
+
+/* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`. */
+static double held(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    double replicas = j->zero >= least ? sharing_ranks(j, false) : 1, copies = j->zero >= least ? sharing_ranks(j, true) : 1;
+    return transformer_stage_parameters(j, stage) / replicas + transformer_stage_experts(j, stage) / copies;
+}
+
+static double stage_activation(const struct transformer_job *j, uint32_t stage)
+{
+    struct stage_layers layers = layers_of(j, stage);
+    double sum = (layers.count - layers.experts) * layer_activation(j);
+    sum += layers.experts * transformer_expert_layer_activation(&j->model, &j->layout);
+    sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) : 0;
+    return sum + (stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0);
+}
+
+/* A layer that is computed again has all its activations for that time. */
+static double again_buffers(const struct transformer_job *j, uint32_t stage)
+{
+    struct stage_layers layers = layers_of(j, stage);
+    struct transformer_layout kept = j->layout;
+    kept.recompute = TRANSFORMER_KEEP;
+    if (j->layout.recompute != TRANSFORMER_FULL || !layers.count)
+        return 0;
+    return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) : transformer_layer_activation(&j->model, &kept);
+}
+
 static void set_memory(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
-    double count = transformer_stage_parameters(j, stage), activation = j->layers[stage] * layer_activation(j);
-    activation += stage == 0 ? transformer_input_activation(&j->model, &j->layout) : 0;
-    activation += stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0;
-    s->arrays[ACTIVATION][stage] = activation;
+    double experts = transformer_stage_experts(j, stage), count = transformer_stage_parameters(j, stage);
+    s->arrays[ACTIVATION][stage] = stage_activation(j, stage);
     s->arrays[GATHERED][stage] = count * j->state.weight;
-    s->arrays[PARAMETER][stage] = count * j->state.weight / (j->zero >= 3 ? j->sharing : 1);
-    s->arrays[GRADIENT_MEMORY][stage] = count * j->state.gradient / (j->zero >= 2 ? j->sharing : 1);
-    s->arrays[STATE][stage] = count * j->state.optimizer / (j->zero >= 1 ? j->sharing : 1);
-    struct transformer_layout kept = j->layout;
-    kept.recompute = TRANSFORMER_KEEP;
-    double layer = j->layers[stage] ? count / j->layers[stage] * j->state.weight : 0;
-    double gathered = j->parameters->reshard ? 2 * layer : s->arrays[GATHERED][stage];
-    /* A layer that is computed again has all its activations for that time; of gathered weights those of two layers are held, or where
-     * they are kept for the backward all; and operands that are gathered for one linear map. */
-    s->arrays[BUFFERS][stage] =
-        (j->layout.recompute == TRANSFORMER_FULL && j->layers[stage] ? transformer_layer_activation(&j->model, &kept) : 0) +
-        (j->zero >= 3 ? gathered : 0) + tensor_panels(&j->tensor, &j->model, &j->layout);
+    s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
+    s->arrays[PARAMETER][stage] = held(j, stage, 3) * j->state.weight;
+    s->arrays[GRADIENT_MEMORY][stage] = held(j, stage, 2) * j->state.gradient;
+    s->arrays[STATE][stage] = held(j, stage, 1) * j->state.optimizer;
+    double whole = (count + experts) * j->state.weight, layer = j->layers[stage] ? whole / j->layers[stage] : 0;
+    /* Of gathered weights those of two layers are held, or where they are kept for the backward all; and operands that are gathered for one
+     * linear map. */
+    double gathered = j->zero < 3 ? 0 : j->parameters->reshard ? 2 * layer : whole;
+    s->arrays[BUFFERS][stage] = again_buffers(j, stage) + context_buffers(j) + gathered + tensor_panels(&j->tensor, &j->model, &j->layout);
 }
 
 static void set_transfers(struct stages *s, uint32_t stage)
@@ -295,8 +397,7 @@ static void set_transfers(struct stages *s, uint32_t stage)
     const struct transformer_job *j = s->j;
     bool divided = j->layout.sequence_parallel || divides_messages(j);
     s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
-    double updated = transformer_stage_parameters(j, stage) / (j->zero >= 1 ? j->sharing : 1);
-    double bytes_moved = updated * j->state.update, chunks = (double)j->workers / j->stages;
+    double bytes_moved = held(j, stage, 1) * j->state.update, chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
     s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->device.bandwidth <= 0
                                       ? 0
@@ -320,10 +421,10 @@ bool transformer_lower(const struct transformer_job *j)
         s.arrays[i] = calloc(j->stages, sizeof *s.arrays[i]);
     fill(&s);
     const struct transformer_parameters *p = j->parameters;
-    bool hybrid = j->sharing < j->data && !tensor_shard_axes(&j->tensor);
-    char shared[24], copies[32];
+    bool hybrid = j->parameters->shard_ranks > 0 && !tensor_shard_axes(&j->tensor);
+    char shared[24], copies[40];
     snprintf(shared, sizeof shared, "data:%u", j->sharing);
-    snprintf(copies, sizeof copies, "data,-%s", shared);
+    snprintf(copies, sizeof copies, "context,data,-%s", shared);
     bool axonn = j->tensor.algorithm == TENSOR_AXONN;
     unsigned overlap = j->tensor.overlap;
     struct stagesim_pipeline pipeline = {
@@ -351,6 +452,9 @@ bool transformer_lower(const struct transformer_job *j)
         .gathered = s.arrays[GATHERED],
         .gradient_memory = s.arrays[GRADIENT_MEMORY],
         .buffers = s.arrays[BUFFERS],
+        .expert_gradient = s.arrays[EXPERT_GRADIENT],
+        .expert_gathered = s.arrays[EXPERT_GATHERED],
+        .expert_axes = "context,data,-expert",
         .sync_axes = hybrid ? copies : tensor_sync_axes(&j->tensor),
         .shard_axes = hybrid ? shared : tensor_shard_axes(&j->tensor),
         .late_gather = axonn && !(overlap & OVERLAP_GATHER),

@@ -46,7 +46,7 @@ const char *tensor_equal_axis(const struct transformer_tensor *t)
 
 const char *tensor_sync_axes(const struct transformer_tensor *t)
 {
-    return t->algorithm == TENSOR_TESSERACT ? "z,data" : "data";
+    return t->algorithm == TENSOR_TESSERACT ? "z,data" : "context,data";
 }
 
 const char *tensor_shard_axes(const struct transformer_tensor *t)
