@@ -28,7 +28,7 @@ struct watch {
 
 static struct interval clip(double start, double end, const struct window *window)
 {
-    return (struct interval){fmax(start, window->start), fmin(end, window->end)};
+    return (struct interval){start > window->start ? start : window->start, end < window->end ? end : window->end};
 }
 
 /* The first operation of a stream that ends after `time`: ends do not decrease along a stream. */

@@ -253,18 +253,26 @@ static bool has_up_pipelines(const struct program *program)
     return false;
 }
 
+/* What only a picture shows. */
+static void add_drawn(struct collecting *run)
+{
+    uint32_t rows = run->report->worker_count;
+    mark_critical(run);
+    for (uint32_t row = 0; row < rows; row++)
+        add_boxes(run, row);
+    for (uint32_t row = 0; row < rows && run->choice->messages; row++)
+        add_messages(run, row);
+    if (run->choice->levels)
+        add_levels(run);
+    free_critical(run);
+}
+
 struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline, const struct gantt_choice *choice)
 {
-    bool bidirectional = has_up_pipelines(timeline->program);
+    bool bidirectional = !choice->rows_only && has_up_pipelines(timeline->program);
     struct collecting run = {gantt_of_report(report, bidirectional), report, timeline, choice, .bidirectional = bidirectional};
-    mark_critical(&run);
-    for (uint32_t row = 0; row < report->worker_count && !choice->rows_only; row++)
-        add_boxes(&run, row);
-    for (uint32_t row = 0; row < report->worker_count && choice->messages; row++)
-        add_messages(&run, row);
-    if (choice->levels)
-        add_levels(&run);
-    free_critical(&run);
+    if (!choice->rows_only)
+        add_drawn(&run);
     gantt_finish(run.gantt);
     return run.gantt;
 }

@@ -76,7 +76,8 @@ double intervals_common(const struct interval *left, size_t left_count, const st
 {
     struct sum sum = {0, 0};
     for (size_t i = 0, j = 0; i < left_count && j < right_count;) {
-        double start = fmax(left[i].start, right[j].start), end = fmin(left[i].end, right[j].end);
+        double start = left[i].start > right[j].start ? left[i].start : right[j].start;
+        double end = left[i].end < right[j].end ? left[i].end : right[j].end;
         if (end > start)
             sum_add(&sum, end - start);
         if (left[i].end < right[j].end)

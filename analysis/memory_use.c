@@ -27,18 +27,17 @@ static const struct stagesim_cost *second_cost(const struct program *program, co
     return block ? &program->costs[block->cost] : NULL;
 }
 
-static bool has_effect(const struct program *program, const struct position *position, const struct operation *operation)
+static bool has_effect(const bool *effects, const struct position *position, const struct operation *operation)
 {
-    const struct stagesim_cost *second = operation->is_block ? second_cost(program, position, operation) : NULL;
-    return changes(operation_cost(program, operation)) || (second && changes(second));
+    return effects[operation->cost] || (operation->is_block && effects[operation_block(position, operation)->cost]);
 }
 
 /* Counts, and when `ids` is there also lists, the operations of a position with an effect. */
-static uint32_t list_effects(const struct program *program, const struct position *position, uint32_t *ids)
+static uint32_t list_effects(const bool *effects, const struct position *position, uint32_t *ids)
 {
     uint32_t count = 0;
     for (uint32_t id = 0; id < position->operation_count; id++) {
-        if (!has_effect(program, position, &position->operations[id]))
+        if (!has_effect(effects, position, &position->operations[id]))
             continue;
         if (ids)
             ids[count] = id;
@@ -52,16 +51,19 @@ struct memory_use *memory_use_create(const struct timeline *timeline, struct are
     const struct program *program = timeline->program;
     uint32_t positions = program->mesh->positions, most = 1;
     struct memory_use *use = arena_alloc(arena, sizeof *use);
+    bool *effects = arena_array(arena, (size_t)program->cost_count + 1, sizeof *effects);
     use->timeline = timeline;
+    for (uint32_t cost = 0; cost < program->cost_count; cost++)
+        effects[cost] = changes(&program->costs[cost]);
     use->first = arena_array(arena, (size_t)positions + 1, sizeof *use->first);
     for (uint32_t i = 0; i < positions; i++) {
-        uint32_t count = list_effects(program, &program->positions[i], NULL);
+        uint32_t count = list_effects(effects, &program->positions[i], NULL);
         use->first[i + 1] = use->first[i] + count;
         most = count > most ? count : most;
     }
     use->ids = arena_array(arena, (size_t)use->first[positions] + 1, sizeof *use->ids);
     for (uint32_t i = 0; i < positions; i++)
-        list_effects(program, &program->positions[i], use->ids + use->first[i]);
+        list_effects(effects, &program->positions[i], use->ids + use->first[i]);
     use->steps = arena_array(arena, 2 * (size_t)most, sizeof *use->steps);
     return use;
 }

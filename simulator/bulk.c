@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/bulk.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@
 #ifndef PAGES_FROM
 #define PAGES_FROM ((size_t)1 << 20)
 #endif
-/* Huge pages are of 2 MiB: at least half of them are then in use. */
-#define HUGE_FROM ((size_t)4 << 20)
+/* The size of a huge page. */
+#define HUGE_FROM ((size_t)2 << 20)
 
 static void die_of_memory(size_t bytes)
 {
@@ -72,15 +73,97 @@ static void *resize(void *memory, size_t old, size_t bytes)
     return larger;
 }
 
-void *bulk_grow(void *items, size_t *capacity, size_t count, size_t size)
+static size_t larger_capacity(size_t capacity, size_t count, size_t size)
 {
-    if (count <= *capacity)
-        return items;
-    size_t larger = *capacity > SIZE_MAX / 2 || 2 * *capacity < count ? count : 2 * *capacity;
+    size_t larger = capacity > SIZE_MAX / 2 || 2 * capacity < count ? count : 2 * capacity;
     larger = larger < 16 ? 16 : larger;
     if (size && larger > SIZE_MAX / size)
         die_of_memory(SIZE_MAX);
+    return larger;
+}
+
+void *bulk_resize(void *items, size_t *capacity, size_t count, size_t size)
+{
+    size_t larger = larger_capacity(*capacity, count, size);
     items = resize(items, *capacity * size, larger * size);
     *capacity = larger;
     return items;
+}
+
+/* ---- pools ---- */
+
+/* The first slab is small, for the many programs that are. */
+#define FIRST_SLAB_BYTES ((size_t)256 << 10)
+#define SLAB_BYTES ((size_t)4 << 20)
+#define SLAB_BLOCKS 4 /* at least, where blocks are large */
+#define SLAB_BLOCK_MAX ((size_t)16 << 20)
+#define SLAB_ALIGNMENT 64
+
+struct slab {
+    unsigned char *bytes;
+    size_t size, used, blocks; /* blocks that are not freed */
+};
+
+static bool is_apart(size_t bytes)
+{
+    return PAGES_FROM == SIZE_MAX || bytes > SLAB_BLOCK_MAX;
+}
+
+static void *take(struct bulk_pool *pool, size_t bytes)
+{
+    if (is_apart(bytes))
+        return bulk_alloc(bytes);
+    size_t rounded = (bytes + SLAB_ALIGNMENT - 1) / SLAB_ALIGNMENT * SLAB_ALIGNMENT;
+    struct slab *slab = pool->count ? &pool->slabs[pool->count - 1] : NULL;
+    if (!slab || slab->size - slab->used < rounded) {
+        size_t size = slab || rounded > FIRST_SLAB_BYTES ? SLAB_BYTES : FIRST_SLAB_BYTES;
+        if (size < SLAB_BLOCKS * rounded)
+            size = (SLAB_BLOCKS * rounded + HUGE_FROM - 1) / HUGE_FROM * HUGE_FROM;
+        pool->slabs = bulk_grow(pool->slabs, &pool->capacity, pool->count + 1, sizeof *pool->slabs);
+        slab = &pool->slabs[pool->count++];
+        *slab = (struct slab){.bytes = bulk_alloc(size), .size = size};
+    }
+    slab->used += rounded;
+    slab->blocks++;
+    return slab->bytes + slab->used - rounded;
+}
+
+void bulk_pool_free(struct bulk_pool *pool, void *memory, size_t bytes)
+{
+    if (!memory || is_apart(bytes)) {
+        bulk_free(memory, bytes);
+        return;
+    }
+    uintptr_t address = (uintptr_t)memory;
+    struct slab *slab = pool->slabs;
+    while (address - (uintptr_t)slab->bytes >= slab->size) /* of an address before it this is larger still */
+        slab++;
+    if (--slab->blocks)
+        return;
+    bulk_free(slab->bytes, slab->size);
+    *slab = (struct slab){0};
+}
+
+void *bulk_pool_resize(struct bulk_pool *pool, void *items, size_t *capacity, size_t count, size_t size)
+{
+    size_t larger = larger_capacity(*capacity, count, size), old = *capacity * size;
+    if (items && is_apart(old)) {
+        items = resize(items, old, larger * size);
+    } else {
+        void *block = take(pool, larger * size);
+        if (items)
+            memcpy(block, items, old);
+        bulk_pool_free(pool, items, old);
+        items = block;
+    }
+    *capacity = larger;
+    return items;
+}
+
+void bulk_pool_finish(struct bulk_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        bulk_free(pool->slabs[i].bytes, pool->slabs[i].size);
+    bulk_free(pool->slabs, pool->capacity * sizeof *pool->slabs);
+    *pool = (struct bulk_pool){0};
 }

@@ -10,8 +10,31 @@
 void *bulk_alloc(size_t bytes);
 /* `bytes` as asked for. NULL is fine. */
 void bulk_free(void *memory, size_t bytes);
-/* As array_grow of simulator/arena.h, for arrays that are freed with bulk_free(items, capacity * size). What is asked for beyond twice
- * the capacity is taken exactly. */
-void *bulk_grow(void *items, size_t *capacity, size_t count, size_t size);
+/* bulk_grow: as array_grow of simulator/arena.h, for arrays that are freed with bulk_free(items, capacity * size). What is asked for beyond
+ * twice the capacity is taken exactly. */
+void *bulk_resize(void *items, size_t *capacity, size_t count, size_t size);
+
+static inline void *bulk_grow(void *items, size_t *capacity, size_t count, size_t size)
+{
+    return count <= *capacity ? items : bulk_resize(items, capacity, count, size);
+}
+
+/* Blocks of some hundred KiB which are freed about in the order in which they were taken, so that together they can lie in large
+ * pages: each slab of several blocks is freed with the last of them. Zeroed to begin with. */
+struct bulk_pool {
+    struct slab *slabs;
+    size_t count, capacity;
+};
+
+/* bulk_grow and bulk_free for blocks of a pool; the memory is not zeroed. */
+void *bulk_pool_resize(struct bulk_pool *pool, void *items, size_t *capacity, size_t count, size_t size);
+void bulk_pool_free(struct bulk_pool *pool, void *memory, size_t bytes);
+/* Frees what is left of the slabs; larger blocks must have been freed. */
+void bulk_pool_finish(struct bulk_pool *pool);
+
+static inline void *bulk_pool_grow(struct bulk_pool *pool, void *items, size_t *capacity, size_t count, size_t size)
+{
+    return count <= *capacity ? items : bulk_pool_resize(pool, items, capacity, count, size);
+}
 
 #endif

@@ -38,6 +38,7 @@ struct program_builder {
     struct group *groups;
     size_t group_count, group_capacity;
     struct draft_position *positions;
+    struct bulk_pool drafts; /* operations and waits of the positions */
 };
 
 struct program_builder *program_builder_create(const struct mesh *mesh)
@@ -56,10 +57,10 @@ struct program_builder *program_builder_create(const struct mesh *mesh)
     return builder;
 }
 
-static void draft_finish(struct draft_position *draft)
+static void draft_finish(struct program_builder *builder, struct draft_position *draft)
 {
-    bulk_free(draft->operations, draft->operation_capacity * sizeof *draft->operations);
-    bulk_free(draft->waits, draft->wait_capacity * sizeof *draft->waits);
+    bulk_pool_free(&builder->drafts, draft->operations, draft->operation_capacity * sizeof *draft->operations);
+    bulk_pool_free(&builder->drafts, draft->waits, draft->wait_capacity * sizeof *draft->waits);
     free(draft->streams);
     free(draft->blocks);
 }
@@ -69,10 +70,11 @@ void program_builder_destroy(struct program_builder *builder)
     if (!builder)
         return;
     for (uint32_t position = 0; position < builder->mesh->positions; position++)
-        draft_finish(&builder->positions[position]);
+        draft_finish(builder, &builder->positions[position]);
     for (size_t group = 0; group < builder->group_count; group++)
         free(builder->groups[group].positions);
     free(builder->positions);
+    bulk_pool_finish(&builder->drafts);
     free(builder->groups);
     for (size_t variation = 0; variation < builder->variation_count; variation++)
         free(builder->variations[variation].factors);
@@ -85,9 +87,9 @@ void program_builder_destroy(struct program_builder *builder)
 void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits)
 {
     struct draft_position *draft = &builder->positions[position];
-    draft->operations =
-        bulk_grow(draft->operations, &draft->operation_capacity, draft->operation_count + operations, sizeof *draft->operations);
-    draft->waits = bulk_grow(draft->waits, &draft->wait_capacity, draft->wait_count + waits, sizeof *draft->waits);
+    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity, draft->operation_count + operations,
+                                       sizeof *draft->operations);
+    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + waits, sizeof *draft->waits);
 }
 
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost)
@@ -147,12 +149,14 @@ static uint16_t narrow(uint32_t value)
     return value == STAGESIM_NONE ? UINT16_MAX : (uint16_t)value;
 }
 
-static struct operation *operation_add(struct draft_position *draft, enum operation_type type, uint32_t peer, uint8_t stream_kind,
-                                       struct stagesim_identity identity, uint32_t cost)
+static struct operation *operation_add(struct program_builder *builder, uint32_t position, enum operation_type type, uint32_t peer,
+                                       uint8_t stream_kind, struct stagesim_identity identity, uint32_t cost)
 {
+    struct draft_position *draft = &builder->positions[position];
     uint32_t stream = stream_find(draft, type, peer, stream_kind);
     draft->streams[stream].count++;
-    draft->operations = bulk_grow(draft->operations, &draft->operation_capacity, draft->operation_count + 1, sizeof *draft->operations);
+    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity, draft->operation_count + 1,
+                                       sizeof *draft->operations);
     struct operation *operation = &draft->operations[draft->operation_count++];
     *operation = (struct operation){.type = type & 7,
                                     .kind = identity.kind & 31,
@@ -175,7 +179,7 @@ static uint32_t newest(const struct draft_position *draft)
 uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity, uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    operation_add(draft, OPERATION_COMPUTE, 0, 0, identity, cost);
+    operation_add(builder, position, OPERATION_COMPUTE, 0, 0, identity, cost);
     return newest(draft);
 }
 
@@ -194,7 +198,7 @@ uint32_t program_add_delay(struct program_builder *builder, uint32_t position, u
                            uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    operation_add(draft, OPERATION_DELAY, lane, 0, identity, cost);
+    operation_add(builder, position, OPERATION_DELAY, lane, 0, identity, cost);
     return newest(draft);
 }
 
@@ -202,8 +206,8 @@ void program_add_message(struct program_builder *builder, uint32_t from, uint32_
                          uint32_t *send, uint32_t *receive)
 {
     assert(from != to);
-    operation_add(&builder->positions[from], OPERATION_SEND, to, (uint8_t)identity.kind, identity, cost);
-    operation_add(&builder->positions[to], OPERATION_RECEIVE, from, (uint8_t)identity.kind, identity, cost);
+    operation_add(builder, from, OPERATION_SEND, to, (uint8_t)identity.kind, identity, cost);
+    operation_add(builder, to, OPERATION_RECEIVE, from, (uint8_t)identity.kind, identity, cost);
     if (send)
         *send = newest(&builder->positions[from]);
     if (receive)
@@ -214,7 +218,7 @@ uint32_t program_add_collective(struct program_builder *builder, uint32_t positi
                                 struct stagesim_identity identity, uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    operation_add(draft, OPERATION_COLLECTIVE, group, 0, identity, cost)->collective = collective & 15;
+    operation_add(builder, position, OPERATION_COLLECTIVE, group, 0, identity, cost)->collective = collective & 15;
     return newest(draft);
 }
 
@@ -223,7 +227,7 @@ void program_add_wait(struct program_builder *builder, uint32_t position, uint32
     struct draft_position *draft = &builder->positions[position];
     assert(operation < draft->operation_count && awaited < draft->operation_count && operation != awaited);
     assert(draft->operations[operation].type != OPERATION_RECEIVE);
-    draft->waits = bulk_grow(draft->waits, &draft->wait_capacity, draft->wait_count + 1, sizeof *draft->waits);
+    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + 1, sizeof *draft->waits);
     draft->waits[draft->wait_count++] = (struct wait){operation, awaited};
 }
 
@@ -314,7 +318,7 @@ static void lay_out_waits(struct draft_position *draft, struct position *positio
     free(first_wait);
 }
 
-static void lay_out_position(struct draft_position *draft, struct position *position, struct arena *arena)
+static void lay_out_position(struct program_builder *builder, struct draft_position *draft, struct position *position, struct arena *arena)
 {
     assert(draft->stream_count <= UINT16_MAX && draft->operation_count < UINT32_MAX);
     position->stream_count = (uint32_t)draft->stream_count;
@@ -329,7 +333,7 @@ static void lay_out_position(struct draft_position *draft, struct position *posi
     for (uint32_t i = 0; i < position->block_count; i++)
         position->blocks[i].operation = renamed[position->blocks[i].operation];
     free(renamed);
-    draft_finish(draft);
+    draft_finish(builder, draft);
     *draft = (struct draft_position){0};
 }
 
@@ -377,7 +381,7 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
         program->variations[i].factors =
             copy_array(arena, builder->variations[i].factors, mesh_product(builder->mesh, builder->variations[i].axes), sizeof(double));
     for (uint32_t position = 0; position < positions; position++)
-        lay_out_position(&builder->positions[position], &program->positions[position], arena);
+        lay_out_position(builder, &builder->positions[position], &program->positions[position], arena);
     for (uint32_t position = 0; position < positions; position++)
         link_streams(program, position);
     program->assignment = assignment_create(program, arena);
