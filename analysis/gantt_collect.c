@@ -262,8 +262,6 @@ static void add_drawn(struct collecting *run)
         add_boxes(run, row);
     for (uint32_t row = 0; row < rows && run->choice->messages; row++)
         add_messages(run, row);
-    if (run->choice->levels)
-        add_levels(run);
     free_critical(run);
 }
 
@@ -273,6 +271,8 @@ struct gantt *gantt_of_run(const struct report *report, const struct timeline *t
     struct collecting run = {gantt_of_report(report, bidirectional), report, timeline, choice, .bidirectional = bidirectional};
     if (!choice->rows_only)
         add_drawn(&run);
+    if (choice->levels)
+        add_levels(&run);
     gantt_finish(run.gantt);
     return run.gantt;
 }
