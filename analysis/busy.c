@@ -117,17 +117,17 @@ struct rank_times busy_times(const struct frame *frame, uint32_t entry, const st
                           .position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]],
                           .moments = timeline->moments[entry],
                           .scratch = scratch};
-    for (uint32_t i = 0; i < frame->measured; i++) {
+    for (uint32_t i = 0; i < frame->windows; i++) {
         struct window window = frame_window(frame, entry, i);
         watch_computing(&watch, &window);
-        watch_span(&watch, &window, frame->steady);
+        watch_span(&watch, &window, frame->steady || frame->whole);
         watch_communication(&watch, &window);
     }
-    struct rank_times times = {.busy = sum_total(&watch.busy) / frame->measured,
-                               .span = sum_total(&watch.span) / frame->measured,
-                               .exposed = fmax(0, sum_total(&watch.exposed)) / frame->measured,
-                               .overlapped = sum_total(&watch.overlapped) / frame->measured};
+    struct rank_times times = {.busy = sum_total(&watch.busy) / frame->share,
+                               .span = sum_total(&watch.span) / frame->share,
+                               .exposed = fmax(0, sum_total(&watch.exposed)) / frame->share,
+                               .overlapped = sum_total(&watch.overlapped) / frame->share};
     for (int i = 0; i < CAUSES; i++)
-        times.causes[i] = sum_total(&watch.causes[i]) / frame->measured;
+        times.causes[i] = sum_total(&watch.causes[i]) / frame->share;
     return times;
 }

@@ -63,17 +63,99 @@ static double mean_length(const struct frame *frame)
 }
 
 /* Nothing follows the last of overlapping iterations, so that it may end early: where there are three, the one before counts. */
-static void choose(struct frame *frame, uint32_t iterations)
+static void choose_steady(struct frame *frame, uint32_t iterations)
 {
-    frame->steady = frame->timeline->program->overlapping && iterations > 1;
-    if (frame->steady) {
-        frame->first_measured = iterations > 2 ? iterations - 2 : 1;
-        frame->measured = 1;
-        frame->iteration = frame->ends[frame->first_measured] - frame->ends[frame->first_measured - 1];
+    frame->steady = true;
+    frame->first_measured = iterations > 2 ? iterations - 2 : 1;
+    frame->measured = 1;
+    frame->iteration = frame->ends[frame->first_measured] - frame->ends[frame->first_measured - 1];
+}
+
+static void watch_whole(struct frame *frame, double start, double end)
+{
+    frame->whole = true;
+    frame->whole_window = (struct window){.start = start, .end = end};
+    frame->windows = 1;
+    frame->share = frame->iteration > 0 ? (end - start) / frame->iteration : 1;
+}
+
+/* The mean over all rounds but the first, from the end of one to the end of another. */
+static void choose_rounds(struct frame *frame, uint32_t iterations, uint32_t period)
+{
+    frame->first_measured = iterations > period ? period : 0;
+    frame->measured = iterations - frame->first_measured;
+    double start = frame->first_measured ? frame->ends[frame->first_measured - 1] : frame->starts[0], end = frame->ends[iterations - 1];
+    frame->iteration = (end - start) / frame->measured;
+    watch_whole(frame, start, end);
+}
+
+/* When a rank ends each of its iterations, into `ends`; false for a rank that computes nothing, as a server. */
+static bool rank_ends(const struct frame *frame, uint32_t entry, uint32_t iterations, double *ends)
+{
+    const struct position *position = position_of(frame->timeline, entry);
+    const struct id_range *ranges = &frame->computes[(size_t)(position - frame->timeline->program->positions) * iterations];
+    for (uint32_t i = 0; i < iterations; i++) {
+        if (ranges[i].end == ranges[i].first)
+            return false;
+        ends[i] = frame->timeline->moments[entry][ranges[i].end - 1].end;
+    }
+    return true;
+}
+
+/* How many iterations a rank has done at a moment, parts of one in proportion to time. */
+static double done_at(const double *ends, uint32_t iterations, double time)
+{
+    uint32_t i = 1;
+    while (i + 1 < iterations && ends[i] < time)
+        i++;
+    double length = ends[i] - ends[i - 1];
+    return i + (length > 0 ? (time - ends[i - 1]) / length : 0);
+}
+
+/* Ranks each at its own pace are watched while all of them are between the ends of their first and last computation of an iteration:
+ * T is the time in which they do one iteration each on the mean. */
+static void choose_independent(struct frame *frame, uint32_t iterations, struct arena *arena)
+{
+    uint32_t count = frame->timeline->rank_count, working = 0;
+    double *ends = arena_array(arena, (size_t)count * iterations, sizeof *ends), start = 0, end = INFINITY;
+    for (uint32_t entry = 0; entry < count; entry++) {
+        double *own = &ends[(size_t)working * iterations];
+        if (!rank_ends(frame, entry, iterations, own))
+            continue;
+        start = fmax(start, own[0]);
+        end = fmin(end, own[iterations - 1]);
+        working++;
+    }
+    struct sum done = {0, 0};
+    for (uint32_t rank = 0; rank < working && end > start; rank++)
+        sum_add(&done, done_at(&ends[(size_t)rank * iterations], iterations, end) - done_at(&ends[(size_t)rank * iterations], iterations, start));
+    if (sum_total(&done) <= 0) {
+        choose_steady(frame, iterations);
+        return;
+    }
+    frame->first_measured = 1;
+    frame->measured = iterations - 1;
+    frame->iteration = working * (end - start) / sum_total(&done);
+    watch_whole(frame, start, end);
+}
+
+static void choose(struct frame *frame, uint32_t iterations, struct arena *arena)
+{
+    const struct program *program = frame->timeline->program;
+    if (program->period > 1) {
+        choose_rounds(frame, iterations, program->period);
+    } else if (program->independent && iterations > 2) {
+        choose_independent(frame, iterations, arena);
+    } else if (program->overlapping && iterations > 1) {
+        choose_steady(frame, iterations);
     } else {
         frame->first_measured = iterations > 1;
         frame->measured = iterations - frame->first_measured;
         frame->iteration = mean_length(frame);
+    }
+    if (!frame->whole) {
+        frame->windows = frame->measured;
+        frame->share = frame->measured;
     }
 }
 
@@ -101,7 +183,7 @@ struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
     }
     frame->makespan = last - first;
     find_computes(frame, iterations);
-    choose(frame, iterations);
+    choose(frame, iterations, arena);
     return frame;
 }
 
@@ -111,6 +193,11 @@ struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t i
     uint32_t iterations = timeline->program->iterations, iteration = frame->first_measured + index;
     uint32_t position = timeline->program->mesh->position_of[timeline->ranks[entry]];
     const struct id_range *ranges = &frame->computes[(size_t)position * iterations];
+    if (frame->whole) {
+        struct window window = frame->whole_window;
+        window.computes = (struct id_range){0, timeline->program->positions[position].streams[0].count};
+        return window;
+    }
     if (!frame->steady)
         return (struct window){frame->starts[iteration], frame->ends[iteration], ranges[iteration]};
     const struct stream *stream = &timeline->program->positions[position].streams[0];

@@ -29,6 +29,8 @@ static void head(FILE *out, const struct report *report)
     for (unsigned i = 0; report->mesh && i < report->mesh->name_count && used < sizeof mesh; i++)
         used += (size_t)snprintf(mesh + used, sizeof mesh - used, "%s%.20s %u", i ? " \xc3\x97 " : " (", report->mesh->names[i].name,
                                  report->mesh->names[i].size);
+    if (report->mesh && report->mesh->extra && used < sizeof mesh)
+        snprintf(mesh + used, sizeof mesh - used, ", servers %u", report->mesh->extra);
     snprintf(subtitle, sizeof subtitle, "Workload %.60s on %.80s, %u ranks%s%s, %u micro-batches per replica, %.20s engine", run->workload,
              base_name(run->platform_file), report->ranks, mesh, *mesh ? ")" : "", report->micro_batches, run->engine);
     html_begin(out, title, subtitle);

@@ -11,6 +11,8 @@ static void write_mesh(struct json_writer *json, const struct mesh *mesh)
     json_object_begin(json, "mesh", false);
     for (unsigned i = 0; i < mesh->name_count; i++)
         json_integer(json, mesh->names[i].name, mesh->names[i].size);
+    if (mesh->extra)
+        json_integer(json, "servers", mesh->extra);
     json_object_end(json);
 }
 

@@ -61,6 +61,12 @@ __attribute__((format(printf, 3, 4))) static bool mistake(struct csv *csv, const
     return false;
 }
 
+struct place csv_place(const struct csv *csv, size_t column)
+{
+    struct csv_field field = csv_get(csv, column);
+    return place_of(csv, field.text ? field.text - field.quoted : csv->row);
+}
+
 bool csv_mistake(struct csv *csv, size_t column, const char *format, ...)
 {
     struct csv_field field = csv_get(csv, column);

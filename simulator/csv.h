@@ -44,6 +44,8 @@ bool csv_next(struct csv *csv);
 bool csv_has(const struct csv *csv, size_t column);
 /* The current row's field of a column. */
 struct csv_field csv_get(const struct csv *csv, size_t column);
+/* Where the current row's field of a column is; the row's place where the file has no such column. */
+struct place csv_place(const struct csv *csv, size_t column);
 /* The line on which the current row begins. */
 unsigned csv_line(const struct csv *csv);
 

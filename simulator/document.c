@@ -127,7 +127,7 @@ static bool check_event(struct reader *reader, const yaml_event_t *event)
 
 static struct node *read_node(struct reader *reader, const yaml_event_t *event);
 
-static void append_child(struct node *parent, struct node *child)
+void node_append(struct node *parent, struct node *child)
 {
     if (parent->last)
         parent->last->next = child;
@@ -152,7 +152,7 @@ static void read_list(struct reader *reader, struct node *list)
         SCOPED(yaml_event_delete) yaml_event_t event;
         if (!next_event(reader, &event) || event.type == YAML_SEQUENCE_END_EVENT)
             return;
-        append_child(list, read_node(reader, &event));
+        node_append(list, read_node(reader, &event));
     }
 }
 
@@ -193,7 +193,7 @@ static void read_map(struct reader *reader, struct node *map)
         }
         value->key = key->text;
         value->key_at = key->at;
-        append_child(map, value);
+        node_append(map, value);
     }
 }
 
@@ -358,7 +358,7 @@ static struct node *descend(struct node *parent, const char *part, const char *p
     }
     child = arena_alloc(arena, sizeof *child);
     *child = (struct node){.kind = NODE_SCALAR, .at = at, .text = "", .key = arena_copy(arena, part), .key_at = at};
-    append_child(parent, child);
+    node_append(parent, child);
     return child;
 }
 

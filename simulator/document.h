@@ -60,6 +60,8 @@ struct node *document_parse_kind(const struct document_kind *kind, const char *f
  * was reported. */
 bool document_set(struct node *root, const char *path, const char *value, struct place at, struct arena *arena, struct diag *diag);
 
+/* Puts a child behind the others of a list or map. */
+void node_append(struct node *parent, struct node *child);
 /* The entry of a map, or NULL (also when `map` is NULL or no map). */
 struct node *node_get(const struct node *map, const char *key);
 /* The same along a dotted path. */

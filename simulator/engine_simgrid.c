@@ -118,6 +118,7 @@ static void wake_sleepers(struct rank *rank, uint32_t id)
         if (sleeper->awaited == id) {
             *link = sleeper->next;
             sg_sem_release(sleeper->semaphore);
+            link = &rank->sleepers; /* meanwhile others ran, who come and go */
         } else {
             link = &sleeper->next;
         }

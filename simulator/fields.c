@@ -2,6 +2,7 @@
 #include "simulator/fields.h"
 
 #include "simulator/arena.h"
+#include "simulator/fields_rows.h"
 #include "simulator/paths.h"
 #include "simulator/quantity.h"
 
@@ -32,6 +33,8 @@ static const struct {
     [STAGESIM_FIELD_BYTES_LIST] = {"size or list", sizeof(struct stagesim_list), QUANTITY_BYTES, "B"},
     [STAGESIM_FIELD_NAMES] = {"word or list", sizeof(unsigned), QUANTITY_RATIO, ""},
     [STAGESIM_FIELD_COUNTS] = {"count or list", sizeof(struct stagesim_list), QUANTITY_RATIO, ""},
+    [STAGESIM_FIELD_AMOUNT] = {"elements or size", sizeof(struct stagesim_amount), QUANTITY_BYTES, ""},
+    [STAGESIM_FIELD_ROWS] = {"list of maps, or csv file", sizeof(struct stagesim_rows), QUANTITY_RATIO, ""},
 };
 
 const char *fields_type_name(enum stagesim_field_type type)
@@ -102,6 +105,10 @@ static const char *expected(const struct fields_reader *reader, const struct sta
         return "a text";
     case STAGESIM_FIELD_PATH:
         return "the name of a file";
+    case STAGESIM_FIELD_AMOUNT:
+        return "elements such as 9408, or a size such as 37kB";
+    case STAGESIM_FIELD_ROWS:
+        return "a list of maps, or the name of a csv file";
     default:
         return quantity_expected(types[field->type].quantity);
     }
@@ -164,6 +171,25 @@ static bool read_count(const struct fields_reader *reader, const struct stagesim
     if (!check_bounds(reader, field, key, node, (double)number))
         return false;
     *value = number;
+    return true;
+}
+
+/* A number alone counts elements; with a unit it is a size. */
+static bool read_amount(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
+                        struct stagesim_amount *value)
+{
+    struct quantity_reason reason;
+    double number;
+    if (!check_scalar(reader, key, node, expected(reader, field)))
+        return false;
+    bool plain = !node->text[strspn(node->text, "0123456789.eE+-")];
+    if (!quantity_parse(plain ? QUANTITY_RATIO : QUANTITY_BYTES, node->text, &number, &reason)) {
+        diag_error(reader->diag, node->at, "%s: %s", key, reason.text);
+        return false;
+    }
+    if (!check_bounds(reader, field, key, node, number))
+        return false;
+    *value = (struct stagesim_amount){plain ? number : 0, plain ? 0 : number, true};
     return true;
 }
 
@@ -258,6 +284,53 @@ static bool read_path(const struct fields_reader *reader, const char *key, const
     return true;
 }
 
+/* A misspelt required key is one mistake, not two. */
+static bool is_misspelt(const struct fields_section *section, const struct node *node, const char *key)
+{
+    for (const struct node *child = node ? node->first : NULL; child; child = child->next)
+        if (!fields_known(section, child->key) && diag_nearest(child->key, &key, 1))
+            return true;
+    return false;
+}
+
+static bool read_row(const struct fields_reader *reader, const struct stagesim_row_type *type, const struct node *node, void *row)
+{
+    struct fields_section section = {type->what, true, type->fields};
+    unsigned errors = reader->diag->errors;
+    if (type->defaults)
+        memcpy(row, type->defaults, type->size);
+    fields_check_keys(reader, &section, NULL, node);
+    fields_read(reader, &section, node, node->at, row);
+    return reader->diag->errors == errors;
+}
+
+/* The rows of a table: written out, or in a csv file of their own. */
+static bool read_rows(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
+                      struct stagesim_rows *value)
+{
+    const struct node *list = node;
+    const char *file = NULL;
+    if (node->kind != NODE_LIST) {
+        if (!check_scalar(reader, key, node, expected(reader, field)) || !read_path(reader, key, node, &file))
+            return false;
+        list = fields_load_rows(file, field->rows, node->at, reader->arena, reader->diag);
+        if (!list)
+            return false;
+    }
+    if (!list->count) {
+        diag_error(reader->diag, list->at, "%s has no rows; expected %s in each", key, field->rows->what);
+        return false;
+    }
+    char *rows = arena_array(reader->arena, list->count, field->rows->size);
+    bool good = true;
+    size_t index = 0;
+    for (const struct node *entry = list->first; entry; entry = entry->next)
+        good &= read_row(reader, field->rows, entry, rows + index++ * field->rows->size);
+    if (good)
+        *value = (struct stagesim_rows){list->count, rows};
+    return good;
+}
+
 bool fields_read_value(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
                        void *target)
 {
@@ -284,6 +357,10 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
         return true;
     case STAGESIM_FIELD_PATH:
         return read_path(reader, key, node, value);
+    case STAGESIM_FIELD_AMOUNT:
+        return read_amount(reader, field, key, node, value);
+    case STAGESIM_FIELD_ROWS:
+        return read_rows(reader, field, key, node, value);
     default:
         return read_number(reader, field, key, node, value);
     }
@@ -319,15 +396,6 @@ void fields_check_keys(const struct fields_reader *reader, const struct fields_s
         if (!known)
             fields_report_unknown(reader, section->name, child, words, count);
     }
-}
-
-/* A misspelt required key is one mistake, not two. */
-static bool is_misspelt(const struct fields_section *section, const struct node *node, const char *key)
-{
-    for (const struct node *child = node ? node->first : NULL; child; child = child->next)
-        if (!fields_known(section, child->key) && diag_nearest(child->key, &key, 1))
-            return true;
-    return false;
 }
 
 static void report_missing(const struct fields_reader *reader, const struct fields_section *section, const struct stagesim_field *field,

@@ -200,6 +200,17 @@ static void api_declare(struct stagesim_job *job, const struct stagesim_figures 
         job->job->figures = *figures;
 }
 
+static bool api_scheduled(const struct stagesim_job *job)
+{
+    return job->scenario->schedule || job->scenario->schedule_file;
+}
+
+static void api_pace(struct stagesim_job *job, const struct stagesim_pace *pace)
+{
+    if (pace->size == sizeof *pace)
+        job->pace = *pace;
+}
+
 static const struct stagesim_api api = {
     .abi = STAGESIM_WORKLOAD_ABI,
     .size = sizeof api,
@@ -227,6 +238,8 @@ static const struct stagesim_api api = {
     .declare = api_declare,
     .varying_cost = job_add_varying_cost,
     .cut = job_cut,
+    .scheduled = api_scheduled,
+    .pace = api_pace,
 };
 
 /* ---- the job ---- */
@@ -248,7 +261,9 @@ static struct program *finish_program(struct stagesim_job *building)
     struct program *program = program_finish(building->builder, building->arena);
     const struct plan *plan = building->plan;
     program->iterations = plan && plan->iterations > 1 ? plan->iterations : building->scenario->iterations;
-    program->overlapping = plan && plan->iterations > 1;
+    program->overlapping = (plan && plan->iterations > 1) || building->pace.overlapping;
+    program->period = building->pace.period > 1 ? building->pace.period : 1;
+    program->independent = building->pace.independent;
     program->workers = building->scenario->workers;
     program->stages = plan ? plan->stages : building->scenario->workers;
     program->micro_batches = building->scenario->micro_batches;
@@ -283,6 +298,7 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
             assignment_place(program->assignment, platform, job->hosts, &scenario->collectives);
         }
     }
+    job->asynchronous |= building.pace.independent;
     program_builder_destroy(building.builder);
     plan_destroy(building.plan);
     return ok ? job : NULL;

@@ -4,6 +4,7 @@
 #include "simulator/arena.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +44,21 @@ void mesh_finish(struct mesh *mesh, struct arena *arena)
         *(axis->distinct ? &mesh->positions : &mesh->replicas) *= axis->size;
         mesh_add_name(mesh, axis->name, 1u << i);
     }
+    assert(!mesh->extra || mesh->replicas == 1);
+    uint32_t regular = mesh->ranks;
+    mesh->ranks += mesh->extra;
+    mesh->positions += mesh->extra;
     mesh->rank_of = arena_array(arena, mesh->ranks, sizeof *mesh->rank_of);
     mesh->position_of = arena_array(arena, mesh->ranks, sizeof *mesh->position_of);
     mesh->replica_of = arena_array(arena, mesh->ranks, sizeof *mesh->replica_of);
-    for (uint32_t rank = 0; rank < mesh->ranks; rank++)
+    for (uint32_t rank = 0; rank < regular; rank++)
         coordinates_to_tables(mesh, rank);
+    for (uint32_t rank = regular; rank < mesh->ranks; rank++) {
+        uint32_t position = mesh->positions - mesh->ranks + rank;
+        mesh->rank_of[position] = rank;
+        mesh->position_of[rank] = position;
+        mesh->replica_of[rank] = 0;
+    }
 }
 
 /* ---- names ---- */

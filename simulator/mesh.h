@@ -33,14 +33,15 @@ struct mesh {
     struct mesh_axis axes[MESH_AXES_MAX]; /* innermost (stride 1) first; those of one name follow each other */
     unsigned name_count;
     struct mesh_name names[MESH_NAMES_MAX]; /* innermost first, then those that share axes with others */
+    uint32_t extra; /* ranks behind those of the axes, each a position of its own; only where all axes are distinct */
     uint32_t ranks, positions, replicas;
     uint32_t *rank_of;     /* [position * replicas + replica] */
     uint32_t *position_of; /* [rank] */
     uint32_t *replica_of;  /* [rank] */
 };
 
-/* Fills strides, counts, names and tables from the axes' names, sizes and distinct flags, innermost axis first; memory from the
- * arena. The product of sizes must fit 32 bits (checked by the scenario). */
+/* Fills strides, counts, names and tables from the axes' names, sizes and distinct flags and from `extra`, innermost axis first;
+ * memory from the arena. The product of sizes must fit 32 bits (checked by the scenario). */
 void mesh_finish(struct mesh *mesh, struct arena *arena);
 
 /* Of that many characters; NULL where there is none. */

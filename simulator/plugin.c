@@ -32,6 +32,30 @@ static bool check_names(const struct stagesim_field *field, const char *path, st
            fault_set(fault, "%s: field '%s' has %zu names, more than the %d bits of its value", path, field->key, count, BITS);
 }
 
+/* The value of a field lies within the `size` bytes of its struct. */
+static bool check_field(const struct stagesim_field *field, size_t size, const char *path, struct fault *fault)
+{
+    if ((unsigned)field->type > STAGESIM_FIELD_ROWS)
+        return fault_set(fault, "%s: field '%s' has the unknown type %d", path, field->key, (int)field->type);
+    if (field->offset > size || fields_type_size(field->type) > size - field->offset)
+        return fault_set(fault, "%s: field '%s' lies outside the %zu bytes of parameters", path, field->key, size);
+    return check_names(field, path, fault);
+}
+
+static bool check_rows(const struct stagesim_field *table, const char *path, struct fault *fault)
+{
+    const struct stagesim_row_type *type = table->rows;
+    if (!type || !type->what || !type->fields || !type->size)
+        return fault_set(fault, "%s: the table '%s' does not say what its rows are", path, table->key);
+    for (const struct stagesim_field *field = type->fields; field->key; field++) {
+        if (!*field->key || strchr(field->key, '.') || field->type == STAGESIM_FIELD_ROWS)
+            return fault_set(fault, "%s: '%s' is no column of the table '%s'", path, field->key, table->key);
+        if (!check_field(field, type->size, path, fault))
+            return false;
+    }
+    return true;
+}
+
 /* What the reader of the scenario relies on; a table that breaks it would let a scenario write beyond the parameters. */
 static bool check_fields(const struct stagesim_workload *workload, const char *path, struct fault *fault)
 {
@@ -40,11 +64,9 @@ static bool check_fields(const struct stagesim_workload *workload, const char *p
         const char *dot = strchr(field->key, '.');
         if (!*field->key || dot == field->key || (dot && (!dot[1] || strchr(dot + 1, '.'))))
             return fault_set(fault, "%s: '%s' is no field's key; expected 'key' or 'section.key'", path, field->key);
-        if ((unsigned)field->type > STAGESIM_FIELD_COUNTS)
-            return fault_set(fault, "%s: field '%s' has the unknown type %d", path, field->key, (int)field->type);
-        if (field->offset > size || fields_type_size(field->type) > size - field->offset)
-            return fault_set(fault, "%s: field '%s' lies outside the %zu bytes of parameters", path, field->key, size);
-        if (!check_names(field, path, fault))
+        if (!check_field(field, size, path, fault))
+            return false;
+        if (field->type == STAGESIM_FIELD_ROWS && !check_rows(field, path, fault))
             return false;
     }
     return true;

@@ -373,7 +373,8 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
                                 .groups = copy_array(arena, builder->groups, builder->group_count, sizeof *builder->groups),
                                 .group_count = (uint32_t)builder->group_count,
                                 .positions = arena_array(arena, positions, sizeof *program->positions),
-                                .iterations = 1};
+                                .iterations = 1,
+                                .period = 1};
     for (uint32_t group = 0; group < program->group_count; group++)
         program->groups[group].positions = copy_array(arena, builder->groups[group].positions, builder->groups[group].position_count,
                                                       sizeof *builder->groups[group].positions);

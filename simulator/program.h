@@ -100,6 +100,8 @@ struct program {
     struct assignment *assignment; /* how the collectives are carried out; see simulator/collectives/assignment.h */
     uint32_t iterations;
     bool overlapping;         /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
+    bool independent;         /* ranks go through their iterations each at its own speed, see struct stagesim_pace */
+    uint32_t period;          /* iterations that repeat as a whole; at least 1 */
     uint32_t workers, stages; /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */
     uint32_t micro_batches;   /* per iteration and replica */
 };

@@ -213,8 +213,10 @@ static void read_root(struct loader *loader)
     if (scenario->workload)
         list_sections(scenario->workload, sections, KEYS_MAX, loader->fields.arena);
     check_top_level(loader, sections);
-    if (scenario->workload)
+    if (scenario->workload) {
         read_sections(loader, sections);
+        scenario_shape_mesh(loader);
+    }
     read_communication(loader, sections);
 }
 

@@ -36,7 +36,8 @@ static const char *describe_axes(const struct mesh *mesh, struct arena *arena)
     for (unsigned i = mesh->axis_count; i-- > 0;)
         if (mesh->axes[i].size > 1)
             text = arena_print(arena, "%s%s%s %u", text ? text : "", text ? " x " : "", mesh->axes[i].name, mesh->axes[i].size);
-    return text ? text : "one rank";
+    text = text ? text : "one rank";
+    return mesh->extra ? arena_print(arena, "%s and %u servers", text, mesh->extra) : text;
 }
 
 /* Appends the entries of `order` that are in the mesh; an axis of size 1 may be named all the same. False after a mistake. */
@@ -143,6 +144,21 @@ void scenario_read_mesh(struct loader *loader)
     name_experts(loader, mesh, (uint32_t)axes.sizes[AXIS_EXPERT]);
     scenario->workers = mesh_size(mesh, "pipeline");
     scenario->data = mesh_size(mesh, "data");
+}
+
+void scenario_shape_mesh(struct loader *loader)
+{
+    struct scenario *scenario = loader->scenario;
+    struct stagesim_shape shape = {0};
+    if (!scenario->workload->shape)
+        return;
+    scenario->workload->shape(scenario->parameters, &shape);
+    if (!shape.distinct)
+        return;
+    for (unsigned i = 0; i < scenario->mesh.axis_count; i++)
+        scenario->mesh.axes[i].distinct = true;
+    scenario->mesh.extra = shape.extra < RANKS_MAX ? shape.extra : (uint32_t)RANKS_MAX;
+    mesh_finish(&scenario->mesh, loader->fields.arena);
 }
 
 /* ---- batch ---- */

@@ -15,6 +15,8 @@ struct loader {
 
 /* parallel and order: the mesh, or one of a single rank after a mistake. */
 void scenario_read_mesh(struct loader *loader);
+/* Gives the mesh the shape that the workload asks for. */
+void scenario_shape_mesh(struct loader *loader);
 /* batch; needs the mesh. */
 void scenario_read_batch(struct loader *loader);
 /* schedule, or the one named by `replacement` where that is not NULL. */

@@ -42,19 +42,28 @@ static void print_words(FILE *out, const char *const *names)
         fprintf(out, "%s`%s`", i ? ", " : "", names[i]);
 }
 
+static void print_field(FILE *out, const char *prefix, const struct stagesim_field *field)
+{
+    fprintf(out, "| `%s%s` | ", prefix, field->key);
+    if (field->names)
+        print_words(out, field->names);
+    else
+        fprintf(out, "%s", fields_type_name(field->type));
+    fprintf(out, " | ");
+    print_cell(out, field->doc ? field->doc : "");
+    fprintf(out, "%s |\n", field->required ? "; required" : "");
+}
+
 /* Between comments that doc/scenario.md has as well: the block that belongs there. */
 static void print_section(FILE *out, const char *name, const char *prefix, const struct stagesim_field *fields)
 {
     fprintf(out, "<!-- keys: %s -->\n| key | value | meaning |\n|---|---|---|\n", name);
     for (; fields->key; fields++) {
-        fprintf(out, "| `%s%s` | ", strchr(fields->key, '.') ? "" : prefix, fields->key);
-        if (fields->names)
-            print_words(out, fields->names);
-        else
-            fprintf(out, "%s", fields_type_name(fields->type));
-        fprintf(out, " | ");
-        print_cell(out, fields->doc ? fields->doc : "");
-        fprintf(out, "%s |\n", fields->required ? "; required" : "");
+        print_field(out, strchr(fields->key, '.') ? "" : prefix, fields);
+        char columns[96];
+        snprintf(columns, sizeof columns, "%s%s[].", strchr(fields->key, '.') ? "" : prefix, fields->key);
+        for (const struct stagesim_field *column = fields->rows ? fields->rows->fields : NULL; column && column->key; column++)
+            print_field(out, columns, column);
     }
     fprintf(out, "<!-- end -->\n");
 }

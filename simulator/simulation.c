@@ -212,6 +212,8 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     printf("%s: ok\n%u ranks on %u GPUs of %s:", run->scenario->file, mesh->ranks, run->platform->host_count, run->scenario->platform_text);
     for (unsigned i = 0; i < mesh->name_count; i++)
         printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
+    if (mesh->extra)
+        printf(" servers %u", mesh->extra);
     printf("\n%llu operations", (unsigned long long)operations);
     if (run->scenario->schedule_name)
         printf(", schedule %s, %u micro-batches per replica", run->scenario->schedule_name, run->scenario->micro_batches);

@@ -38,12 +38,36 @@ enum stagesim_field_type {
     STAGESIM_FIELD_BYTES_LIST, /* struct stagesim_list: one size, or a list of sizes */
     STAGESIM_FIELD_NAMES,      /* unsigned: one of `names`, or a list of them; bit i is set for names[i] */
     STAGESIM_FIELD_COUNTS,     /* struct stagesim_list: one plain integer, or a list of them */
+    STAGESIM_FIELD_AMOUNT,     /* struct stagesim_amount: elements as a plain number, or bytes with their unit */
+    STAGESIM_FIELD_ROWS,       /* struct stagesim_rows: a list of maps with the keys of `rows`, or a CSV file with such columns */
 };
 
 /* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
 struct stagesim_list {
     size_t count;
     const double *values;
+};
+
+/* How much data: numbers, of which the precision says how many bytes each has, or bytes. */
+struct stagesim_amount {
+    double elements, bytes; /* one of them; the other one is 0 */
+    bool given;
+};
+
+/* A table: `count` structs, one behind the other. */
+struct stagesim_rows {
+    size_t count;
+    void *rows;
+};
+
+struct stagesim_field;
+
+/* What a row of a table is. */
+struct stagesim_row_type {
+    const char *what;                    /* for messages: "a layer" */
+    const struct stagesim_field *fields; /* keys without a dot; no tables in tables */
+    size_t size;                         /* of the struct that they fill */
+    const void *defaults;                /* its initial bytes; NULL: all zero */
 };
 
 /* One key of a section. "key" is in the section named like the workload; "section.key" is in another section of the
@@ -59,6 +83,7 @@ struct stagesim_field {
     double least, most;
     const char *const *names; /* STAGESIM_FIELD_NAME: allowed words, NULL-terminated */
     const char *doc;          /* one line: meaning, unit, default */
+    const struct stagesim_row_type *rows; /* STAGESIM_FIELD_ROWS */
 };
 
 /* ---- what a program consists of ---- */
@@ -144,6 +169,10 @@ struct stagesim_figures {
     double peak_flops;      /* flop/s of a rank in the precision in use */
     double tokens;          /* of the whole training */
     double price;           /* of a GPU for an hour */
+    /* Of the time that ranks compute, the share in which their memory and not their arithmetic sets the pace; where known the
+     * report says by what the job is limited. */
+    bool bounds_known;
+    double memory_bound;
 };
 
 /* What the replicas of a stage share among each other (ZeRO, Rajbhandari et al. 2020) in place of an all-reduce of gradients. */
@@ -242,6 +271,15 @@ struct stagesim_pipeline {
     bool late_replicas;    /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
 };
 
+/* How iterations follow each other, where it is not one after the other with all ranks together. */
+struct stagesim_pace {
+    size_t size;      /* sizeof(struct stagesim_pace) at build time */
+    uint32_t period;  /* figures are means over so many iterations, which repeat as a whole; 1 or 0: each is like the others */
+    bool overlapping; /* an iteration begins before the one before has ended */
+    bool independent; /* ranks that compute go through their iterations each at its own speed: T is that in which they do one each, on
+                         the mean (the inverse of the mean of their rates) */
+};
+
 struct stagesim_api {
     unsigned abi;
     size_t size;
@@ -306,9 +344,18 @@ struct stagesim_api {
     /* Cuts the axes so that groups along "NAME:inner" can be made: of the ranks along NAME those that share all but the innermost `inner`
      * coordinates. Only before the first group. False where the sizes do not allow it. */
     bool (*cut)(struct stagesim_job *job, const char *axes, uint32_t inner);
+    /* Whether the scenario has a schedule. */
+    bool (*scheduled)(const struct stagesim_job *job);
+    void (*pace)(struct stagesim_job *job, const struct stagesim_pace *pace);
 };
 
 /* ---- what a plug-in is ---- */
+
+/* What the mesh of a job is besides the scenario's axes. */
+struct stagesim_shape {
+    bool distinct;  /* no rank is a replica of another one: every rank is a position of its own, in the order of ranks */
+    uint32_t extra; /* ranks behind those of the axes, on hosts of their own, such as parameter servers; only where `distinct` */
+};
 
 struct stagesim_workload {
     unsigned abi; /* STAGESIM_WORKLOAD_ABI at build time */
@@ -321,6 +368,8 @@ struct stagesim_workload {
     bool (*check)(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api);
     /* Mandatory: builds the program; false after a mistake was reported. */
     bool (*build)(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api);
+    /* Optional: the mesh's shape; `shape` is zero when it is called, before any check. */
+    void (*shape)(const void *parameters, struct stagesim_shape *shape);
 };
 
 #if defined(__GNUC__)

@@ -3,4 +3,4 @@
 
 #include <stddef.h>
 
-const struct stagesim_workload *const workload_table[] = {&stages_workload, &transformer_workload, NULL};
+const struct stagesim_workload *const workload_table[] = {&stages_workload, &transformer_workload, &layers_workload, NULL};

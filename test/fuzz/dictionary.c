@@ -17,6 +17,8 @@ static void print_fields(const struct stagesim_field *fields)
     for (; fields && fields->key; fields++) {
         printf("\"%s: \"\n", fields->key);
         print_words(fields->names);
+        if (fields->rows)
+            print_fields(fields->rows->fields);
     }
 }
 
