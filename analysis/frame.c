@@ -128,7 +128,8 @@ static void choose_independent(struct frame *frame, uint32_t iterations, struct 
     }
     struct sum done = {0, 0};
     for (uint32_t rank = 0; rank < working && end > start; rank++)
-        sum_add(&done, done_at(&ends[(size_t)rank * iterations], iterations, end) - done_at(&ends[(size_t)rank * iterations], iterations, start));
+        sum_add(&done,
+                done_at(&ends[(size_t)rank * iterations], iterations, end) - done_at(&ends[(size_t)rank * iterations], iterations, start));
     if (sum_total(&done) <= 0) {
         choose_steady(frame, iterations);
         return;

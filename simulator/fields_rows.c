@@ -27,12 +27,8 @@ static struct node *make_row(struct csv *csv, const struct csv_columns *columns,
         }
         struct node *value = arena_alloc(arena, sizeof *value);
         struct place at = csv_place(csv, i);
-        *value = (struct node){.kind = NODE_SCALAR,
-                               .at = at,
-                               .key = columns->names[i],
-                               .key_at = at,
-                               .text = csv_text(field, arena),
-                               .quoted = field.quoted};
+        *value = (struct node){
+            .kind = NODE_SCALAR, .at = at, .key = columns->names[i], .key_at = at, .text = csv_text(field, arena), .quoted = field.quoted};
         node_append(row, value);
     }
     return row;

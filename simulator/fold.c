@@ -352,9 +352,10 @@ static void proof_init(struct fold_proof *proof)
 static bool prove(struct fold_proof *proof)
 {
     if (!proof->axis)
-        return refuse(proof, "%s", proof->program->mesh->replicas == 1 && proof->program->mesh->positions > proof->program->workers
-                                       ? "no rank is a replica of another one"
-                                       : "there is one data-parallel replica");
+        return refuse(proof, "%s",
+                      proof->program->mesh->replicas == 1 && proof->program->mesh->positions > proof->program->workers
+                          ? "no rank is a replica of another one"
+                          : "there is one data-parallel replica");
     proof_init(proof);
     if (!check_profiles(proof) || !classify(proof))
         return false;

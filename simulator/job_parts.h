@@ -15,9 +15,9 @@ struct stagesim_job {
     struct arena *arena;
     struct diag *diag;
     uint32_t crossing;
-    uint32_t *seen;    /* [position]: number of the newest group that names it, counted from 1 */
-    uint32_t groups;   /* so far */
-    bool refused;      /* the workload has made a mistake, which has been reported */
+    uint32_t *seen;  /* [position]: number of the newest group that names it, counted from 1 */
+    uint32_t groups; /* so far */
+    bool refused;    /* the workload has made a mistake, which has been reported */
     struct stagesim_pace pace;
     struct plan *plan; /* NULL until the workload lowers its pipeline */
 };

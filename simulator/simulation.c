@@ -65,7 +65,7 @@ static void notes(const struct run *run, const struct report *report)
                 report->capacity_bytes / 0x1p30);
     if (report->run.asynchronous)
         fprintf(run->self->console, "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
-                report->run.schedule);
+                report->run.schedule ? report->run.schedule : report->run.workload);
 }
 
 static void measure(struct report *report, double wall)

@@ -31,14 +31,16 @@ static const struct stagesim_field columns[] = {
     COLUMN(inputs, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
            .doc = "what a sample's forward reads; default: the outputs of the layer before"),
     COLUMN(outputs, STAGESIM_FIELD_AMOUNT, .required = true, .least = 0, .most = 1e15, .doc = "what it writes"),
-    COLUMN(activations, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15, .doc = "what of a sample is kept for the backward; default outputs"),
+    COLUMN(activations, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
+           .doc = "what of a sample is kept for the backward; default outputs"),
     COLUMN(boundary, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
            .doc = "what later layers need of this one and those before it: what a pipeline sends; default outputs"),
     COLUMN(steps, STAGESIM_FIELD_COUNT, .least = 1, .most = 100000, .doc = "of a recurrent layer, one after the other; default 1"),
     {0},
 };
 
-static const struct stagesim_row_type row_type = {.what = "a layer", .fields = columns, .size = sizeof(struct layer), .defaults = &layer_defaults};
+static const struct stagesim_row_type row_type = {
+    .what = "a layer", .fields = columns, .size = sizeof(struct layer), .defaults = &layer_defaults};
 
 static const struct layers_parameters defaults = {.bucket = 25e6, .period = 1, .compression = 1, .overlap = true};
 
@@ -56,7 +58,8 @@ static const struct stagesim_field fields[] = {
           .doc = "what is updated with: its state and its time; default momentum"),
     FIELD("gradients", gradients, STAGESIM_FIELD_NAME, .names = gradient_types,
           .doc = "precision in which gradients are kept and synchronised; default same"),
-    FIELD("bucket", bucket, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e15, .doc = "gradients that are synchronised together; default 25MB"),
+    FIELD("bucket", bucket, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e15,
+          .doc = "gradients that are synchronised together; default 25MB"),
     FIELD("period", period, STAGESIM_FIELD_COUNT, .least = 1, .most = 1000,
           .doc = "local SGD: replicas step alone and average their weights every so many iterations; default 1"),
     FIELD("compression", compression, STAGESIM_FIELD_RATIO, .least = 1, .most = 1e6,
@@ -67,7 +70,8 @@ static const struct stagesim_field fields[] = {
           .doc = "all-reduce where compressed gradients can be added, all-gather where every rank needs each; default all-reduce"),
     FIELD("servers", servers, STAGESIM_FIELD_COUNT, .least = 0, .most = 65536,
           .doc = "parameter servers in place of collectives; default 0: none"),
-    FIELD("colocated", colocated, STAGESIM_FIELD_FLAG, .doc = "servers run on the first workers' hosts, not on hosts behind them; default false"),
+    FIELD("colocated", colocated, STAGESIM_FIELD_FLAG,
+          .doc = "servers run on the first workers' hosts, not on hosts behind them; default false"),
     FIELD("consistency", consistency, STAGESIM_FIELD_NAME, .names = consistencies,
           .doc = "servers answer when all workers' gradients are in, when no worker is too far behind, or at once; default synchronous"),
     FIELD("staleness", staleness, STAGESIM_FIELD_COUNT, .least = 0, .most = 1000,
@@ -102,8 +106,7 @@ static bool check_axes(const struct layers_job *j)
             ok = false;
         }
     if (j->samples <= 0) {
-        j->api->error(j->job, NULL,
-                      "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
+        j->api->error(j->job, NULL, "the size of a micro-batch is not known; expected a batch with two of global, micro and micro_batches");
         ok = false;
     }
     return ok;
@@ -144,8 +147,10 @@ static bool check_combinations(const struct layers_job *j, bool pipeline)
     bool ok = refuse_with(j, pipeline && p->period > 1, "period", schedule);
     ok &= refuse_with(j, pipeline && p->compression > 1, "compression", schedule);
     ok &= refuse_with(j, p->servers && (pipeline || j->tensor > 1), "servers", pipeline ? schedule : "a tensor axis");
-    if (!pipeline)
-        ok &= refuse_with(j, p->layers_per_stage.count > 0, "layers_per_stage", "one stage; give a schedule");
+    if (!pipeline && p->layers_per_stage.count) {
+        j->api->error(j->job, "layers_per_stage", "layers_per_stage is for pipelines; expected a schedule, too");
+        ok = false;
+    }
     return ok;
 }
 
@@ -155,7 +160,10 @@ static bool check_servers(const struct layers_job *j)
     bool ok = true;
     if (!p->servers) {
         if (p->consistency != CONSISTENCY_SYNCHRONOUS || p->colocated || p->shards) {
-            j->api->error(j->job, p->consistency ? "consistency" : p->colocated ? "colocated" : "shards",
+            j->api->error(j->job,
+                          p->consistency ? "consistency"
+                          : p->colocated ? "colocated"
+                                         : "shards",
                           "this is about parameter servers, of which there are none; give servers");
             ok = false;
         }
@@ -230,7 +238,8 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     struct layers_job j = {.parameters = parameters, .job = job, .api = api};
     describe(&j);
     bool pipeline = j.workers > 1 || api->scheduled(job);
-    bool ok = check_axes(&j) & check_count(&j) & check_compute(&j) & check_combinations(&j, pipeline) & check_servers(&j) & check_period(&j);
+    bool ok =
+        check_axes(&j) & check_count(&j) & check_compute(&j) & check_combinations(&j, pipeline) & check_servers(&j) & check_period(&j);
     if (!ok || !layers_device(&j, 0, &j.efficiency, &j.device))
         return false;
     j.costs = calloc(j.count, sizeof *j.costs);

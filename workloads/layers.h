@@ -30,10 +30,10 @@ struct layers_parameters {
     uint64_t count; /* published number of parameters; 0: not checked */
     unsigned dense, optimizer, gradients, precision, consistency, shards, exchange;
     struct stagesim_list layers_per_stage;
-    double bucket;                     /* bytes */
+    double bucket; /* bytes */
     uint64_t servers, staleness, period;
     bool colocated, overlap;
-    double server_bandwidth;           /* bytes per second; 0: that of its host's memory */
+    double server_bandwidth;              /* bytes per second; 0: that of its host's memory */
     double compression, compression_rate; /* ratio; bytes of gradient per second, 0: takes no time */
     double efficiency;
     const char *table;

@@ -203,7 +203,8 @@ static void push(const struct exchange *x, const struct layers_worker *worker, u
     *arrival = complete;
     if (worker->position == x->position)
         return;
-    api->message(x->s->j->job, worker->position, x->position, layers_identity(x->s, STAGESIM_GRADIENT_SYNC), x->shard->push, &send, arrival);
+    api->message(x->s->j->job, worker->position, x->position, layers_identity(x->s, STAGESIM_GRADIENT_SYNC), x->shard->push, &send,
+                 arrival);
     api->wait(x->s->j->job, worker->position, send, complete);
 }
 
@@ -213,8 +214,8 @@ static void pull(const struct exchange *x, struct layers_worker *worker, uint32_
     *awaited = released;
     if (worker->position == x->position)
         return;
-    x->s->j->api->message(x->s->j->job, x->position, worker->position, layers_identity(x->s, STAGESIM_PARAMETER_GATHER), x->shard->pull, &send,
-                          awaited);
+    x->s->j->api->message(x->s->j->job, x->position, worker->position, layers_identity(x->s, STAGESIM_PARAMETER_GATHER), x->shard->pull,
+                          &send, awaited);
     wait_for(x, send, released);
 }
 

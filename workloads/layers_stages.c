@@ -98,8 +98,8 @@ struct stages {
     const struct layers_job *j;
     const uint32_t *first;
     double *arrays[ARRAYS];
-    struct stagesim_part *parts;       /* [layer] */
-    const struct stagesim_part **of;   /* [stage] */
+    struct stagesim_part *parts;     /* [layer] */
+    const struct stagesim_part **of; /* [stage] */
     uint32_t *counts;
 };
 

@@ -317,11 +317,21 @@ static void destroy(struct layers_steps *s)
     free(s->groups);
 }
 
-static bool check_batch(const struct layers_job *j)
+/* Workers that talk to servers are spelt out one by one: too many of them would not fit in memory. */
+enum { OPERATIONS_MAX = 20000000, WAITS_MAX = 60000 };
+
+static bool check_size(const struct layers_steps *s)
 {
-    if (j->api->micro_batches(j->job))
+    const struct layers_job *j = s->j;
+    double workers = s->worker_count, servers = (double)j->parameters->servers, iterations = j->api->iterations(j->job);
+    double passes = iterations * workers * j->api->micro_batches(j->job) * j->count * 2;
+    double messages = iterations / (double)j->parameters->period * workers * servers * s->bucket_count * 5;
+    if (passes + messages <= OPERATIONS_MAX && workers <= WAITS_MAX && servers <= WAITS_MAX)
         return true;
-    j->api->error(j->job, NULL, "the scenario has no batch; expected one such as 'batch: {global: 256, micro: 32}'");
+    j->api->error(j->job, j->parameters->servers ? "servers" : NULL,
+                  "the job has %.3g operations, of which at most %d are possible; expected fewer iterations, micro-batches, workers or "
+                  "servers, or a larger bucket",
+                  passes + messages, OPERATIONS_MAX);
     return false;
 }
 
@@ -329,14 +339,13 @@ bool layers_build_steps(const struct layers_job *j)
 {
     struct layers_steps s = {.j = j};
     const struct layers_parameters *p = j->parameters;
-    if (!check_batch(j))
-        return false;
     s.worker_count = p->servers ? j->data : 1;
     s.awaited_each = p->servers ? (uint32_t)p->servers : 1;
     s.workers = calloc(s.worker_count, sizeof *s.workers);
     fill_buckets(&s);
-    add_groups(&s);
-    bool ok = true;
+    bool ok = check_size(&s);
+    if (ok)
+        add_groups(&s);
     for (uint32_t i = 0; ok && i < s.worker_count; i++)
         ok = add_worker(&s, i);
     struct layers_servers *servers = ok ? layers_servers_create(&s) : NULL;

@@ -35,8 +35,8 @@ struct layers_steps {
     struct layers_worker *workers; /* one where all ranks are replicas */
     uint32_t worker_count;
     uint32_t awaited_each; /* operations that a layer may wait for: one, or one of each server */
-    uint32_t sync_group; /* of replicas; STAGESIM_NONE: one, or servers */
-    uint32_t *groups;    /* [layer]: of the ranks that hold its channels, where they exchange anything */
+    uint32_t sync_group;   /* of replicas; STAGESIM_NONE: one, or servers */
+    uint32_t *groups;      /* [layer]: of the ranks that hold its channels, where they exchange anything */
     uint32_t iteration;
 };
 

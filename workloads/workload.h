@@ -81,8 +81,8 @@ struct stagesim_field {
     size_t offset;
     bool required;
     double least, most;
-    const char *const *names; /* STAGESIM_FIELD_NAME: allowed words, NULL-terminated */
-    const char *doc;          /* one line: meaning, unit, default */
+    const char *const *names;             /* STAGESIM_FIELD_NAME: allowed words, NULL-terminated */
+    const char *doc;                      /* one line: meaning, unit, default */
     const struct stagesim_row_type *rows; /* STAGESIM_FIELD_ROWS */
 };
 

@@ -17,8 +17,8 @@ import tool
 
 FORMULA = """platform: mesh.xml
 communication: {all_reduce: ring}
-workload: ./layers.so
-layers: {layers: 5, forward: 1ms, backward: 2ms, gradient: 12MB, optimizer: 3ms}
+workload: ./equal.so
+equal: {layers: 5, forward: 1ms, backward: 2ms, gradient: 12MB, optimizer: 3ms}
 parallel: {data: 4}
 """
 
@@ -40,19 +40,19 @@ def find(root, name):
 
 def build_plugin(check, root, folder):
     """The shipped folder, with nothing but pkg-config to find the header."""
-    shutil.copytree(find(root, "layers.c").parent, folder)
-    (folder / "layers.so").unlink(missing_ok=True)
+    shutil.copytree(find(root, "equal.c").parent, folder)
+    (folder / "equal.so").unlink(missing_ok=True)
     paths = {"PKG_CONFIG_PATH": str(find(root, "stagesim.pc").parent)}
     call("make", cwd=folder, CFLAGS="-Wall -Wextra -Wpedantic -Werror", PKG_CONFIG_SYSROOT_DIR=str(root), **paths)
     call("make", "install", f"DESTDIR={root}", cwd=folder, **paths)
-    check.that(len((folder / "layers.c").read_text().splitlines()) < 100, "the example plug-in has 100 lines or more")
+    check.that(len((folder / "equal.c").read_text().splitlines()) < 100, "the example plug-in has 100 lines or more")
 
 
 def run_plugin(check, binary, folder):
     found = tool.summary(binary, "scenario.yaml", "out", cwd=folder)
     check.that(found["scenario"]["ranks"] == 8, "the example's scenario ran on other than 8 ranks")
-    check.that("layers" in tool.run(binary, "list", "workloads").stdout, "the installed plug-in is not listed")
-    (folder / "by-name.yaml").write_text((folder / "scenario.yaml").read_text().replace("./layers.so", "layers"))
+    check.that("equal" in tool.run(binary, "list", "workloads").stdout, "the installed plug-in is not listed")
+    (folder / "by-name.yaml").write_text((folder / "scenario.yaml").read_text().replace("./equal.so", "equal"))
     by_name = tool.summary(binary, "by-name.yaml", "by-name", cwd=folder)
     check.that(by_name["time"] == found["time"], "the plug-in's result depends on how it is named")
 
@@ -72,8 +72,8 @@ def refuse_other_abi(check, binary, root, folder, compiler):
     text = find(root, "workload.h").read_text()
     number = int(re.search(r"#define STAGESIM_WORKLOAD_ABI (\d+)u", text).group(1))
     headers.joinpath("workload.h").write_text(text.replace(f"STAGESIM_WORKLOAD_ABI {number}u", f"STAGESIM_WORKLOAD_ABI {number + 1}u"))
-    call(*compiler, "-fPIC", "-shared", "-I", folder / "other", "layers.c", "-o", "other.so", cwd=folder)
-    (folder / "other.yaml").write_text((folder / "scenario.yaml").read_text().replace("layers.so", "other.so"))
+    call(*compiler, "-fPIC", "-shared", "-I", folder / "other", "equal.c", "-o", "other.so", cwd=folder)
+    (folder / "other.yaml").write_text((folder / "scenario.yaml").read_text().replace("equal.so", "other.so"))
     result = tool.run(binary, "run", "other.yaml", "-o", "refused", cwd=folder, expect=1)
     check.that(f"other.so was built for workload ABI {number + 1}, this stagesim has {number}" in result.stderr,
                f"the refusal of another ABI: {result.stderr}")

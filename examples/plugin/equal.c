@@ -11,11 +11,11 @@ struct parameters {
 };
 
 static const struct stagesim_field fields[] = {
-    {"layers", STAGESIM_FIELD_COUNT, offsetof(struct parameters, layers), true, 1, 10000, NULL, "number of layers"},
-    {"forward", STAGESIM_FIELD_TIME, offsetof(struct parameters, forward), true, 0, 0, NULL, "time of one layer's forward"},
-    {"backward", STAGESIM_FIELD_TIME, offsetof(struct parameters, backward), true, 0, 0, NULL, "time of one layer's backward"},
-    {"optimizer", STAGESIM_FIELD_TIME, offsetof(struct parameters, optimizer), false, 0, 0, NULL, "time of the optimizer step; none"},
-    {"gradient", STAGESIM_FIELD_BYTES, offsetof(struct parameters, gradient), true, 0, 0, NULL, "bytes of one layer's gradient"},
+    {"layers", STAGESIM_FIELD_COUNT, offsetof(struct parameters, layers), true, 1, 10000, .doc = "number of layers"},
+    {"forward", STAGESIM_FIELD_TIME, offsetof(struct parameters, forward), true, .doc = "time of one layer's forward"},
+    {"backward", STAGESIM_FIELD_TIME, offsetof(struct parameters, backward), true, .doc = "time of one layer's backward"},
+    {"optimizer", STAGESIM_FIELD_TIME, offsetof(struct parameters, optimizer), false, .doc = "time of the optimizer step; none"},
+    {"gradient", STAGESIM_FIELD_BYTES, offsetof(struct parameters, gradient), true, .doc = "bytes of one layer's gradient"},
     {0},
 };
 
@@ -68,7 +68,7 @@ extern STAGESIM_EXPORT const struct stagesim_workload stagesim_workload_plugin;
 const struct stagesim_workload stagesim_workload_plugin = {
     .abi = STAGESIM_WORKLOAD_ABI,
     .size = sizeof(struct stagesim_workload),
-    .name = "layers",
+    .name = "equal",
     .summary = "data-parallel training of equal layers, gradients reduced during the backward",
     .fields = fields,
     .parameters_size = sizeof(struct parameters),
