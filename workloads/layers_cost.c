@@ -144,6 +144,22 @@ static struct pass forward_pass(const struct layers_job *j, uint32_t index, cons
                          .steps = (double)layer->steps};
 }
 
+/* Passes over what a normalised layer keeps beside its output, the convolution's own output: the forward reads it for the statistics,
+ * reads it again and writes the result, the backward reads it and the gradient twice and writes a gradient. Functions such as ReLU are
+ * part of the passes. */
+enum { NORM_FORWARD_PASSES = 3, NORM_BACKWARD_PASSES = 5 };
+
+static void add_norm(const struct layers_job *j, const struct efficiency_device *device, const struct layer *layer, double owners,
+                     struct layer_cost *cost)
+{
+    double outputs = layers_bytes(j, &layer->outputs, 0), kept = layers_bytes(j, &layer->activations, outputs);
+    double bytes = j->samples * (kept - outputs) / owners;
+    if ((layer->type != LAYER_CONVOLUTION && layer->type != LAYER_DENSE) || bytes <= 0)
+        return;
+    cost->forward += pass_time(device, 0, NORM_FORWARD_PASSES * bytes, &cost->memory_bound);
+    cost->backward += pass_time(device, 0, NORM_BACKWARD_PASSES * bytes, &cost->memory_bound);
+}
+
 /* The backward of a layer with parameters is two products of the forward's size; the first layer needs no gradient of its input. */
 static void set_times(const struct layers_job *j, const struct efficiency_device *device, uint32_t index, struct layer_cost *cost)
 {
@@ -155,6 +171,7 @@ static void set_times(const struct layers_job *j, const struct efficiency_device
     cost->forward = steps_time(device, &pass, pass.flops, &cost->memory_bound);
     cost->weight = cost->parameters > 0 ? steps_time(device, &pass, weight, &cost->memory_bound) : 0;
     cost->backward = cost->weight + (index > 0 ? steps_time(device, &pass, input, &cost->memory_bound) : 0);
+    add_norm(j, device, &j->layers[index], j->tensor, cost);
 }
 
 void layers_cost(const struct layers_job *j, const struct efficiency_device *device, struct layer_cost *costs)
