@@ -90,7 +90,7 @@ static bool check_load(const struct transformer_job *j)
 static bool check_experts(const struct transformer_job *j)
 {
     if (!j->model.experts)
-        return refuse(j, j->layout.expert > 1, NULL,
+        return refuse(j, j->layout.expert > 1, "parallel.expert",
                       "the model has no experts for the ranks of parallel.expert to share; expected model.experts");
     bool ok = check_counts(j) & check_load(j);
     return ok & refuse(j, j->layout.tensor > 1 && !j->layout.sequence_parallel, "sequence_parallel",
