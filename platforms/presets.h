@@ -38,6 +38,7 @@ struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct 
 struct node *build_dgx_2(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_dgx_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_summit(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_perlmutter(const struct preset *preset, uint32_t devices, struct arena *arena);

@@ -212,6 +212,16 @@ struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struc
     return node;
 }
 
+/* An H100 with 8 of its 18 links. */
+struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    static const struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, &ndr, 1, NULL};
+    struct node *node = with_devices(preset, devices, arena);
+    add_nvswitch(node, devices, &nvlink4, 8);
+    add_pcie(node, devices, preset->devices, &tree);
+    return node;
+}
+
 /* Two GPUs hang on each Grace by NVLink-C2C; a network interface for each GPU. */
 struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena)
 {

@@ -125,7 +125,8 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
 {
     const struct efficiency *efficiency = device->efficiency;
     double share = operator->flash ? efficiency->flash : efficiency_at(&efficiency->matrix, operator->flops);
-    double computing = operator->matrix ? operator->flops /(device->peak *share) : 0;
+    double peak = operator->wide ? device->wide_peak : device->peak;
+    double computing = operator->matrix ? operator->flops /(peak *share) : 0;
     double moving = device->bandwidth > 0 ? operator->bytes /(device->bandwidth *efficiency_at(&efficiency->memory, operator->bytes)) : 0;
     return efficiency->launch + fmax(computing, moving);
 }

@@ -37,6 +37,7 @@ double efficiency_at(const struct efficiency_curve *curve, double size);
 struct efficiency_device {
     const struct efficiency *efficiency;
     double peak;      /* flop/s of matrix products in the precision in use */
+    double wide_peak; /* the same of those that stay in 16 bits */
     double bandwidth; /* bytes per second of its memory; 0: moving bytes costs nothing */
 };
 

@@ -32,6 +32,9 @@ void operators_add_matrix(struct transformer_operators *out, const struct operat
 void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *layout,
                                    const struct operator_shape *shape, const char *name, double inner, double columns);
 
+/* Operators from that number on stay in 16 bits where others are in fp8. */
+void operators_keep_wide(struct transformer_operators *out, unsigned from);
+
 /* ---- transformer_latent.c: projections of latent attention ---- */
 
 void latent_projections(const struct transformer_model *model, const struct transformer_layout *layout, const struct operator_shape *shape,

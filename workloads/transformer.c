@@ -352,9 +352,12 @@ static bool set_profile(struct transformer_job *j)
 static bool set_device(struct transformer_job *j)
 {
     struct stagesim_device device = j->api->device(j->job, 0);
-    j->device = (struct efficiency_device){
-        .efficiency = &j->efficiency, .peak = find_peak(&device, j->parameters->precision), .bandwidth = device.memory_bandwidth};
-    if (j->device.peak <= 0) {
+    enum transformer_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
+    j->device = (struct efficiency_device){.efficiency = &j->efficiency,
+                                           .peak = find_peak(&device, precision),
+                                           .wide_peak = find_peak(&device, wide),
+                                           .bandwidth = device.memory_bandwidth};
+    if (j->device.peak <= 0 || j->device.wide_peak <= 0) {
         j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its GPUs", precisions[j->parameters->precision]);
         return false;
     }

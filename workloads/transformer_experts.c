@@ -127,9 +127,10 @@ void experts_forward(const struct transformer_model *m, const struct transformer
                      struct transformer_operators *out)
 {
     struct operator_shape shape = operator_shape_of(m, l);
-    if (block == BLOCK_ROUTER)
+    if (block == BLOCK_ROUTER) {
         router(m, l, &shape, out);
-    else if (block == BLOCK_COMBINE)
+        operators_keep_wide(out, 0);
+    } else if (block == BLOCK_COMBINE)
         combine(m, l, &shape, out);
     else
         add_products(m, l, block, false, out);
@@ -141,9 +142,10 @@ void experts_backward(const struct transformer_model *m, const struct transforme
     struct operator_shape shape = operator_shape_of(m, l);
     if (l->recompute == TRANSFORMER_FULL && (block == BLOCK_ROUTER || block == BLOCK_COMBINE))
         experts_forward(m, l, block, out);
-    if (block == BLOCK_ROUTER)
+    if (block == BLOCK_ROUTER) {
         router_backward(m, l, &shape, out);
-    else if (block == BLOCK_COMBINE)
+        operators_keep_wide(out, 0);
+    } else if (block == BLOCK_COMBINE)
         combine_backward(m, l, &shape, out);
     else
         add_products(m, l, block, true, out);

@@ -67,7 +67,7 @@ static void add_scores_product(struct transformer_operators *out, const struct t
 {
     double columns = product == PRODUCT_KEYS ? s->query : s->output;
     double flops = 2 * s->scores * head_width(m, s, product), bytes = s->element * (s->scores + (s->rows + s->sequence) * columns);
-    add(out, (struct transformer_operator){.name = name, .matrix = true, .flops = flops, .bytes = bytes});
+    add(out, (struct transformer_operator){.name = name, .matrix = true, .wide = true, .flops = flops, .bytes = bytes});
 }
 
 /* Attention in one operator: so many products with keys and with values, of which a causal mask leaves half. */
@@ -77,7 +77,7 @@ static void add_flash(struct transformer_operators *out, const struct transforme
     double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
     double flops = 2 * s->scores * width * (m->causal ? 0.5 : 1);
     double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->sequence * s->key_value);
-    add(out, (struct transformer_operator){.name = name, .matrix = true, .flash = true, .flops = flops, .bytes = bytes});
+    add(out, (struct transformer_operator){.name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes});
 }
 
 /* The part that selective recomputation computes again. */
@@ -259,6 +259,7 @@ void transformer_forward(const struct transformer_model *model, const struct tra
         break;
     case BLOCK_OUTPUT:
         output(model, &shape, out);
+        operators_keep_wide(out, 0);
         break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:
@@ -287,6 +288,7 @@ void transformer_backward(const struct transformer_model *model, const struct tr
         break;
     case BLOCK_OUTPUT:
         output_backward(model, layout, &shape, out);
+        operators_keep_wide(out, 0);
         break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:
@@ -297,6 +299,12 @@ void transformer_backward(const struct transformer_model *model, const struct tr
     default:
         experts_backward(model, layout, block, out);
     }
+}
+
+void operators_keep_wide(struct transformer_operators *out, unsigned from)
+{
+    for (unsigned i = from; i < out->count; i++)
+        out->items[i].wide = true;
 }
 
 double transformer_operators_flops(const struct transformer_operators *operators, bool weight_only)

@@ -50,6 +50,8 @@ struct transformer_operator {
     bool matrix; /* a matrix product: `flops` are those of matrix units; others only move `bytes` */
     bool flash;  /* the products within flash attention */
     bool weight; /* the gradient of a weight: may run later than the rest of the backward */
+    bool wide; /* stays in 16 bits where other products are in fp8: attention, router, output (DeepSeek-V3, arXiv 2412.19437, section 3.3.1)
+                */
     double flops, bytes;
 };
 

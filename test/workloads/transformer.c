@@ -235,11 +235,13 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
     unlink(path);
     expect(efficiency_at(&table.matrix, 1e7), 0.3, "half way on the logarithm");
     cr_assert(efficiency_at(&table.matrix, 1) == 0.1 && efficiency_at(&table.matrix, 1e12) == 0.5);
-    struct efficiency_device device = {&table, 1e12, 1e9};
-    struct transformer_operator matrix = {"", true, false, false, 1e8, 1e3}, vector = {"", false, false, false, 0, 1e6};
+    struct efficiency_device device = {&table, 1e12, 5e11, 1e9};
+    struct transformer_operator matrix = {"", true, false, false, false, 1e8, 1e3}, vector = {"", false, false, false, false, 0, 1e6};
+    struct transformer_operator wide = {"", true, false, false, true, 1e8, 1e3};
     expect(efficiency_operator_time(&device, &matrix), 1e-6 + 1e8 / 0.5e12, "computing");
+    expect(efficiency_operator_time(&device, &wide), 1e-6 + 1e8 / 0.25e12, "in 16 bits where others are in fp8");
     expect(efficiency_operator_time(&device, &vector), 1e-6 + 1e6 / 0.8e9, "moving");
-    struct transformer_operators two = {{matrix, {"", true, false, true, 1e8, 1e3}}, 2};
+    struct transformer_operators two = {{matrix, {"", true, false, true, false, 1e8, 1e3}}, 2};
     double weight;
     expect(efficiency_time(&device, &two, &weight), 2e-3, "the host's issue");
     expect(weight, 1e-3, "of it weights");
