@@ -2,12 +2,24 @@
 #include "simulator/options.h"
 
 #include "simulator/arena.h"
+#include "simulator/quantity.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_ENGINE = 1000, OPTION_SET, OPTION_TRACE, OPTION_PICTURE, OPTION_REPORT, OPTION_QUIET, OPTION_SCHEDULES, OPTION_FORMAT };
+enum {
+    OPTION_ENGINE = 1000,
+    OPTION_SET,
+    OPTION_TRACE,
+    OPTION_PICTURE,
+    OPTION_REPORT,
+    OPTION_QUIET,
+    OPTION_SCHEDULES,
+    OPTION_FORMAT,
+    OPTION_METHOD,
+    OPTION_TOP
+};
 
 static const struct option long_options[] = {
     {"engine", required_argument, NULL, OPTION_ENGINE},
@@ -18,6 +30,8 @@ static const struct option long_options[] = {
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"schedules", required_argument, NULL, OPTION_SCHEDULES},
     {"format", required_argument, NULL, OPTION_FORMAT},
+    {"method", required_argument, NULL, OPTION_METHOD},
+    {"top", required_argument, NULL, OPTION_TOP},
     {"output", required_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
@@ -35,6 +49,9 @@ static char needs(int option)
         return 's';
     case OPTION_FORMAT:
         return 'f';
+    case OPTION_METHOD:
+    case OPTION_TOP:
+        return 'l';
     default:
         return 0;
     }
@@ -55,6 +72,29 @@ static bool read_format(const struct command *command, const char *text, struct 
         }
     command_usage(command, "--format takes table, csv or json, not '%s'", text);
     return false;
+}
+
+static bool read_method(const struct command *command, const char *text, struct options *options)
+{
+    for (unsigned i = 0; layouts_method_names[i]; i++)
+        if (!strcmp(text, layouts_method_names[i])) {
+            options->method = (enum layouts_method)i;
+            return true;
+        }
+    command_usage(command, "--method takes axonn or analytic, not '%s'", text);
+    return false;
+}
+
+static bool read_top(const struct command *command, const char *text, struct options *options)
+{
+    uint64_t value = 0;
+    struct quantity_reason reason;
+    if (!quantity_count(text, &value, &reason)) {
+        command_usage(command, "--top takes a count, not '%s'", text);
+        return false;
+    }
+    options->top = value;
+    return true;
 }
 
 static bool read_option(const struct command *command, int option, const char *value, struct arena *arena, struct options *options)
@@ -86,6 +126,10 @@ static bool read_option(const struct command *command, int option, const char *v
         return true;
     case OPTION_FORMAT:
         return read_format(command, value, options);
+    case OPTION_METHOD:
+        return read_method(command, value, options);
+    case OPTION_TOP:
+        return read_top(command, value, options);
     default:
         return false;
     }
@@ -93,7 +137,7 @@ static bool read_option(const struct command *command, int option, const char *v
 
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena, struct options *options)
 {
-    *options = (struct options){.sets = arena_array(arena, (size_t)argc, sizeof *options->sets)};
+    *options = (struct options){.top = LAYOUTS_TOP, .sets = arena_array(arena, (size_t)argc, sizeof *options->sets)};
     optind = 0; /* glibc: start over, argument lists differ between calls */
     opterr = 0;
     int option;

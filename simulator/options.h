@@ -5,6 +5,7 @@
 
 #include "analysis/comparison.h"
 #include "simulator/command.h"
+#include "simulator/layouts.h"
 #include "simulator/scenario.h"
 
 #include <stdbool.h>
@@ -18,6 +19,8 @@ struct options {
     const char *output;    /* -o; NULL: nothing is written */
     const char *schedules; /* --schedules; NULL: not given */
     enum comparison_format format;
+    enum layouts_method method; /* --method */
+    size_t top;                 /* --top */
     bool quiet;
     char *const *files; /* the arguments that are no options */
     int file_count;
@@ -28,9 +31,11 @@ struct options {
     "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                                        \
     "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; repeatable\n"
 
+enum { LAYOUTS_TOP = 10, LAYOUTS_SHOWN = 20 }; /* what --top is where it is not given; rows shown with --top 0 */
+
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and --quiet: o
- * (-o, --trace, --picture, --report), s (--schedules), f (--format). False after a usage mistake was reported. Memory from
- * the arena. */
+ * (-o, --trace, --picture, --report), s (--schedules), f (--format), l (--method, --top). False after a usage mistake was reported. Memory
+ * from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena, struct options *options);
 
 #endif

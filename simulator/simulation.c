@@ -300,3 +300,34 @@ int simulation_check(const struct scenario *scenario)
         fclose(results);
     return code;
 }
+
+/* ---- other uses of a loaded platform ---- */
+
+struct visit {
+    const struct scenario *scenario;
+    int (*body)(void *user, struct platform *platform, FILE *results);
+    void *user;
+};
+
+static int visit_child(void *user, struct isolated *self)
+{
+    const struct visit *visit = user;
+    struct run run = {.scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
+    int code = EXIT_BAD_INPUT;
+    if (load_platform(&run)) {
+        *self->stage = STAGE_RUNNING;
+        code = visit->body(visit->user, run.platform, self->results);
+    }
+    arena_destroy(run.arena);
+    return code;
+}
+
+int simulation_visit(const struct scenario *scenario, int (*body)(void *user, struct platform *platform, FILE *results), void *user,
+                     FILE **results)
+{
+    struct fault fault = {""};
+    struct visit visit = {scenario, body, user};
+    int stage = 0;
+    int code = isolate(visit_child, &visit, results, &stage, &fault);
+    return code < 0 ? report_abnormal_end(scenario, stage, &fault) : code;
+}
