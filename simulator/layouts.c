@@ -175,10 +175,10 @@ static uint32_t spread_ranks(const struct mesh *mesh)
 }
 
 /* Of as many ranks along x, y, z and data; writes those that can be. */
-static int evaluate_all(void *user, struct platform *platform, FILE *results)
+static size_t write_layouts(const struct scenario *scenario, struct platform *platform, FILE *results)
 {
-    const struct scenario *scenario = user;
     uint32_t ranks = spread_ranks(&scenario->mesh);
+    size_t count = 0;
     for (uint32_t x = 1; x <= ranks; x++)
         for (uint32_t y = 1; ranks % x == 0 && y <= ranks / x; y++)
             for (uint32_t z = 1; ranks / x % y == 0 && z <= ranks / x / y; z++) {
@@ -188,9 +188,24 @@ static int evaluate_all(void *user, struct platform *platform, FILE *results)
                     continue;
                 struct layout_row row = {x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
                 if (evaluate(scenario, platform, &row))
-                    fwrite(&row, sizeof row, 1, results);
+                    count += fwrite(&row, sizeof row, 1, results);
             }
-    return EXIT_DONE;
+    return count;
+}
+
+/* Where there is no layout, what hinders the scenario's own is said. */
+static int evaluate_all(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    const struct scenario *scenario = user;
+    if (write_layouts(scenario, platform, results))
+        return EXIT_DONE;
+    struct arena *arena = arena_create();
+    job_create_steady(scenario, platform, arena, diag);
+    arena_destroy(arena);
+    if (!diag->errors)
+        diag_error(diag, scenario_place(scenario, "parallel"), "no layout of %u ranks along x, y, z and data suits the model and the batch",
+                   spread_ranks(&scenario->mesh));
+    return EXIT_BAD_INPUT;
 }
 
 /* ---- order ---- */
@@ -216,7 +231,7 @@ static int by_analytic(const void *left, const void *right)
     return by_value(a->analytic, b->analytic, a, b);
 }
 
-static bool read_rows(FILE *results, struct layout_table *table)
+static void read_rows(FILE *results, struct layout_table *table)
 {
     size_t capacity = 0;
     struct layout_row row;
@@ -225,7 +240,6 @@ static bool read_rows(FILE *results, struct layout_table *table)
         table->rows[table->count++] = row;
         table->fitting += row.fits;
     }
-    return table->count > 0;
 }
 
 /* ---- SimGrid ---- */
@@ -251,7 +265,8 @@ static bool check(const struct scenario *scenario)
         diag_error(&diag, scenario_place(scenario, "workload"), "layouts are those of the workload transformer, not of %s",
                    scenario->workload->name);
     else if (!scenario->global_batch)
-        diag_error(&diag, scenario_place(scenario, "batch"), "the samples of an iteration are not known; expected batch.global or batch.micro");
+        diag_error(&diag, scenario_place(scenario, "batch"),
+                   "the samples of an iteration are not known; expected batch.global or batch.micro");
     return diag.errors == 0;
 }
 
@@ -262,12 +277,8 @@ int layouts_find(const struct scenario *scenario, enum layouts_method method, si
     if (!check(scenario))
         return EXIT_BAD_INPUT;
     int code = simulation_visit(scenario, evaluate_all, (void *)(uintptr_t)scenario, &results);
-    if (code == EXIT_DONE && !read_rows(results, table)) {
-        struct diag diag = {.out = stderr};
-        diag_error(&diag, scenario_place(scenario, "parallel"), "no layout of %u ranks along x, y, z and data suits the model, the batch and the platform; `stagesim "
-                   "check` says what hinders the scenario's own", spread_ranks(&scenario->mesh));
-        code = EXIT_BAD_INPUT;
-    }
+    if (code == EXIT_DONE)
+        read_rows(results, table);
     if (results)
         fclose(results);
     if (table->count)

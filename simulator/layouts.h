@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All ways to lay a job out along x, y, z and data (AxoNN, Singh et al. 2023, arXiv 2305.13525; 2024, arXiv 2502.08145): what its communication
- * model, the analytic engine and SimGrid say of each. */
+/* All ways to lay a job out along x, y, z and data (AxoNN, Singh et al. 2023, arXiv 2305.13525; 2024, arXiv 2502.08145): what its
+ * communication model, the analytic engine and SimGrid say of each. */
 #ifndef STAGESIM_LAYOUTS_H
 #define STAGESIM_LAYOUTS_H
 
@@ -26,7 +26,7 @@ struct layout_row {
 };
 
 struct layout_table {
-    struct layout_row *rows; /* those that fit, ordered by the method, then the others likewise */
+    struct layout_row *rows;          /* those that fit, ordered by the method, then the others likewise */
     size_t count, fitting, simulated; /* SimGrid was asked for the first `simulated` */
 };
 
@@ -36,9 +36,9 @@ struct layout_table {
  * so many rings of the same kind leave a node together. */
 double layout_model_seconds(const struct job *job);
 
-/* Lists and evaluates the layouts of as many ranks as the scenario has along x, y, z, tensor and data, its pipeline and numbers of samples and
- * micro-batches kept; then simulates the first `top` that fit. Returns an exit code after every mistake was reported on standard
- * error. rows are the caller's to free. */
+/* Lists and evaluates the layouts of as many ranks as the scenario has along x, y, z, tensor and data, its pipeline and numbers of samples
+ * and micro-batches kept; then simulates the first `top` that fit. Returns an exit code after every mistake was reported on standard error.
+ * rows are the caller's to free. */
 int layouts_find(const struct scenario *scenario, enum layouts_method method, size_t top, struct layout_table *table);
 
 #endif

@@ -81,7 +81,8 @@ static void print_correlation(FILE *out, const struct ranking *ranking, enum col
 
 static void print_table(FILE *out, const struct layout_table *table, const struct ranking *ranking, size_t shown)
 {
-    static const char *const titles[] = {"model rank", "x", "y", "z", "data", "model", "analytic", "rank", "simgrid", "rank", "memory", "fits"};
+    static const char *const titles[] = {"model rank", "x",    "y",       "z",    "data",   "model",
+                                         "analytic",   "rank", "simgrid", "rank", "memory", "fits"};
     struct table *text = table_create();
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(text, titles[i], '>');

@@ -305,7 +305,7 @@ int simulation_check(const struct scenario *scenario)
 
 struct visit {
     const struct scenario *scenario;
-    int (*body)(void *user, struct platform *platform, FILE *results);
+    int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag);
     void *user;
 };
 
@@ -316,14 +316,14 @@ static int visit_child(void *user, struct isolated *self)
     int code = EXIT_BAD_INPUT;
     if (load_platform(&run)) {
         *self->stage = STAGE_RUNNING;
-        code = visit->body(visit->user, run.platform, self->results);
+        code = visit->body(visit->user, run.platform, self->results, &run.diag);
     }
     arena_destroy(run.arena);
     return code;
 }
 
-int simulation_visit(const struct scenario *scenario, int (*body)(void *user, struct platform *platform, FILE *results), void *user,
-                     FILE **results)
+int simulation_visit(const struct scenario *scenario, int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag),
+                     void *user, FILE **results)
 {
     struct fault fault = {""};
     struct visit visit = {scenario, body, user};

@@ -30,10 +30,10 @@ int simulation_check(const struct scenario *scenario);
 /* Runs it; returns an exit code after every mistake was reported on standard error. */
 int simulate(const struct simulation_request *request, struct simulation_result *result);
 
-/* Calls `body` in a process of its own with the scenario's platform loaded; it writes what it finds out to `results`, and returns an exit
- * code, as this does, after every mistake was reported on standard error. *results is a stream at its start with what was written,
+/* Calls `body` in a process of its own with the scenario's platform loaded; it writes what it finds out to `results`, reports mistakes to
+ * `diag`, and returns an exit code, as this does. *results is a stream at its start with what was written,
  * the caller's to close; NULL where nothing ran. */
-int simulation_visit(const struct scenario *scenario, int (*body)(void *user, struct platform *platform, FILE *results), void *user,
-                     FILE **results);
+int simulation_visit(const struct scenario *scenario, int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag),
+                     void *user, FILE **results);
 
 #endif
