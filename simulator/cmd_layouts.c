@@ -44,6 +44,6 @@ const struct command command_layouts = {
             "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"
             "  --format table|csv|json          what is printed; csv and json have all layouts\n"
             "  --set KEY=VALUE                  any scenario value by its dotted path; repeatable\n"
-            "\nexample:\n  stagesim layouts scenarios/axonn-20b.yaml --top 5\n",
+            "\nexample:\n  stagesim layouts scenarios/axonn.yaml --top 5\n",
     .run = run,
 };
