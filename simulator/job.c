@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what the workload may ask ---- */
@@ -240,6 +241,7 @@ static const struct stagesim_api api = {
     .cut = job_cut,
     .scheduled = api_scheduled,
     .pace = api_pace,
+    .collective_seconds = job_collective_seconds,
 };
 
 /* ---- the job ---- */
@@ -299,6 +301,7 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
         }
     }
     job->asynchronous |= building.pace.independent;
+    free(building.times);
     program_builder_destroy(building.builder);
     plan_destroy(building.plan);
     return ok ? job : NULL;

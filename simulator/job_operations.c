@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/job_parts.h"
 
+#include "simulator/arena.h"
+#include "simulator/collectives/communicator.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,6 +90,40 @@ uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_
         job->seen[positions[i]] = job->groups;
     }
     return program_add_group(job->builder, axes_by_name(job, axes), positions, count);
+}
+
+static double time_collective(struct stagesim_job *job, const struct collective_time *asked)
+{
+    const struct program program = {.mesh = &job->job->mesh};
+    uint32_t position = asked->position;
+    const struct group group = {.axes = asked->axes, .positions = &position, .position_count = 1};
+    uint32_t count = group_size(&program, &group), *hosts = arena_array(job->arena, count, sizeof *hosts);
+    group_ranks(&program, &group, 0, hosts);
+    for (uint32_t i = 0; i < count; i++)
+        hosts[i] = job->job->hosts[hosts[i]];
+    struct communicator *communicator = communicator_create(job->platform, hosts, count, job->arena);
+    const struct collective_algorithm *algorithm = job->scenario->collectives.algorithms[asked->collective];
+    return communicator_choose(communicator, asked->collective, algorithm, asked->bytes).seconds;
+}
+
+/* Workloads ask for the same one layer after layer. */
+double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes, enum stagesim_collective collective,
+                              double bytes)
+{
+    if (!expect_position(job, position) ||
+        !job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u", (unsigned)collective) ||
+        !job_expect(job, isfinite(bytes) && bytes >= 0, "a collective has %g bytes", bytes))
+        return 0;
+    struct collective_time asked = {position, axes_by_name(job, axes), collective, bytes, 0};
+    for (size_t i = 0; i < job->time_count; i++) {
+        const struct collective_time *known = &job->times[i];
+        if (known->position == position && known->axes == asked.axes && known->collective == collective && known->bytes == bytes)
+            return known->seconds;
+    }
+    asked.seconds = time_collective(job, &asked);
+    job->times = array_grow(job->times, &job->time_capacity, job->time_count + 1, sizeof *job->times);
+    job->times[job->time_count++] = asked;
+    return asked.seconds;
 }
 
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost)

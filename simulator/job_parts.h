@@ -6,6 +6,13 @@
 #include "schedules/plan.h"
 #include "simulator/job.h"
 
+/* How long a collective takes that the workload has asked for. */
+struct collective_time {
+    uint32_t position, axes;
+    enum stagesim_collective collective;
+    double bytes, seconds;
+};
+
 /* The job while it is built: what the workload's calls act on. */
 struct stagesim_job {
     const struct scenario *scenario;
@@ -15,10 +22,12 @@ struct stagesim_job {
     struct arena *arena;
     struct diag *diag;
     uint32_t crossing;
-    uint32_t *seen;  /* [position]: number of the newest group that names it, counted from 1 */
-    uint32_t groups; /* so far */
-    bool refused;    /* the workload has made a mistake, which has been reported */
     struct stagesim_pace pace;
+    uint32_t *seen;                /* [position]: number of the newest group that names it, counted from 1 */
+    uint32_t groups;               /* so far */
+    bool refused;                  /* the workload has made a mistake, which has been reported */
+    struct collective_time *times; /* time_count of them, in memory of its own */
+    size_t time_count, time_capacity;
     struct plan *plan; /* NULL until the workload lowers its pipeline */
 };
 
@@ -35,6 +44,8 @@ uint32_t job_add_cost(struct stagesim_job *job, const struct stagesim_cost *cost
 uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes, const double *factors);
 bool job_cut(struct stagesim_job *job, const char *axes, uint32_t inner);
 uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
+double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes, enum stagesim_collective collective,
+                              double bytes);
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
 uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost);
 void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost, uint32_t *send,

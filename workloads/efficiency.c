@@ -131,7 +131,7 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
     return efficiency->launch + fmax(computing, moving);
 }
 
-double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators, double *weight)
+double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators, double behind, double *weight)
 {
     double sum = 0, weights = 0;
     for (unsigned i = 0; i < operators->count; i++) {
@@ -139,7 +139,7 @@ double efficiency_time(const struct efficiency_device *device, const struct tran
         sum += seconds;
         weights += operators->items[i].weight ? seconds : 0;
     }
-    double least = operators->count * device->efficiency->dispatch;
+    double least = operators->count * device->efficiency->dispatch - behind;
     double stretch = least > sum ? least / sum : 1;
     if (weight)
         *weight = weights * stretch;

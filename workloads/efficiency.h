@@ -43,8 +43,9 @@ struct efficiency_device {
 
 /* Seconds of one operator: launch + max(flops / (peak e(flops)), bytes / (bandwidth e(bytes))). */
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator);
-/* Seconds of operators that follow each other, but at least what the host needs to issue them; `weight`: of it the part
- * of weight gradients. */
-double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators, double *weight);
+/* Seconds of operators that follow each other, but with the `behind` seconds of transfers that the device then waits for at least what the
+ * host needs to issue them: it goes on while data moves. `weight`: of them the part of weight gradients. */
+double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators, double behind,
+                       double *weight);
 
 #endif

@@ -83,6 +83,19 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
     part->weight = share * layer.backward / 2;
 }
 
+/* Seconds in which a part waits for its exchanges while the host goes on issuing operators; those of its first worker stand for all. */
+static double exchanges_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
+{
+    double seconds = 0;
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->efficiency.dispatch > 0; i++) {
+        const struct stagesim_exchange *exchange = &exchanges->items[i];
+        double buffers = fmax(exchange->buffers, 1);
+        if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
+            seconds += buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective, exchange->bytes / buffers);
+    }
+    return seconds;
+}
+
 struct stagesim_part transformer_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
 {
     struct stagesim_part part = {.layer = layer};
@@ -100,8 +113,8 @@ struct stagesim_part transformer_part(const struct transformer_job *j, enum tran
         set_profile_times(j, block, &part);
         return part;
     }
-    part.forward = efficiency_time(&j->device, &forward, NULL);
-    part.backward = efficiency_time(&j->device, &backward, &part.weight);
+    part.forward = efficiency_time(&j->device, &forward, exchanges_time(j, &part.forward_exchanges), NULL);
+    part.backward = efficiency_time(&j->device, &backward, exchanges_time(j, &part.backward_exchanges), &part.weight);
     return part;
 }
 

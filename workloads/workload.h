@@ -347,6 +347,10 @@ struct stagesim_api {
     /* Whether the scenario has a schedule. */
     bool (*scheduled)(const struct stagesim_job *job);
     void (*pace)(struct stagesim_job *job, const struct stagesim_pace *pace);
+    /* Seconds that a collective of `bytes` (with nccl-tests' meaning) takes among the ranks along the named axes of a position (of its
+     * first instance) while nothing else is under way; 0 with one rank along them. */
+    double (*collective_seconds)(struct stagesim_job *job, uint32_t position, const char *axes, enum stagesim_collective collective,
+                                 double bytes);
 };
 
 /* ---- what a plug-in is ---- */

@@ -243,8 +243,10 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
     expect(efficiency_operator_time(&device, &vector), 1e-6 + 1e6 / 0.8e9, "moving");
     struct transformer_operators two = {{matrix, {"", true, false, true, false, 1e8, 1e3}}, 2};
     double weight;
-    expect(efficiency_time(&device, &two, &weight), 2e-3, "the host's issue");
+    expect(efficiency_time(&device, &two, 0, &weight), 2e-3, "the host's issue");
     expect(weight, 1e-3, "of it weights");
+    expect(efficiency_time(&device, &two, 5e-4, &weight), 1.5e-3, "the host's issue goes on during transfers");
+    expect(efficiency_time(&device, &two, 1, &weight), 2 * (1e-6 + 1e8 / 0.5e12), "transfers longer than the host's issue");
 }
 
 Test(efficiency, mistakes_have_a_line)
