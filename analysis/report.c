@@ -298,6 +298,7 @@ struct report *report_create(const struct run_description *run, const struct tim
     find_energy(&making);
     describe_workers(&making);
     report->sent_bytes = traffic_total(frame);
+    report->collectives = collective_uses(frame, &report->collective_count, arena);
     rank_links(&making);
     describe_path(&making);
     return report;

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_REPORT_H
 #define STAGESIM_REPORT_H
 
+#include "analysis/collective_use.h"
 #include "analysis/contention.h"
 #include "platforms/platform.h"
 #include "simulator/timeline.h"
@@ -87,6 +88,8 @@ struct report {
     uint32_t worker_count;
     struct link_report *links; /* the 20 busiest, busiest first, then by name */
     uint32_t link_count;
+    struct collective_use *collectives; /* how they were carried out */
+    size_t collective_count;
     bool has_critical_path;
     double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;
     /* seconds of the critical path that scale with each, see sensitivity.h */

@@ -89,6 +89,25 @@ static void print_communication(FILE *out, const struct report *report)
             quantity_seconds(overlapped, report->overlapped), quantity_decimal_bytes(bytes, report->sent_bytes));
 }
 
+/* A line for each way in which collectives were carried out. */
+static void print_collectives(FILE *out, const struct report *report)
+{
+    enum { LINES_MAX = 6 };
+    char least[QUANTITY_MAX], most[QUANTITY_MAX];
+    size_t count = report->collective_count, shown = count > LINES_MAX ? LINES_MAX - 1 : count;
+    for (size_t i = 0; i < shown; i++) {
+        const struct collective_use *use = &report->collectives[i];
+        fprintf(out, "%-18s %.6g x %s of %s", i ? "" : "collectives", use->count, use->collective,
+                quantity_decimal_bytes(least, use->least_bytes));
+        if (use->most_bytes > use->least_bytes)
+            fprintf(out, " to %s", quantity_decimal_bytes(most, use->most_bytes));
+        fprintf(out, " over %u ranks: %s%s%s\n", use->ranks, use->algorithm, use->protocol ? ", protocol " : "",
+                use->protocol ? use->protocol : "");
+    }
+    if (count > shown)
+        fprintf(out, "%-18s and %zu others (summary.json)\n", "", count - shown);
+}
+
 static void print_sensitivity(FILE *out, const struct report *report)
 {
     char compute[QUANTITY_MAX], bandwidth[QUANTITY_MAX], latency[QUANTITY_MAX];
@@ -136,6 +155,7 @@ void run_print(FILE *out, const struct report *report)
     print_bubble(out, report);
     print_throughput(out, report);
     print_communication(out, report);
+    print_collectives(out, report);
     print_memory(out, report);
     print_sensitivity(out, report);
     fputc('\n', out);

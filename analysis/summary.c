@@ -142,6 +142,27 @@ static double largest_stash(const struct report *report)
     return largest;
 }
 
+static void write_collectives(struct json_writer *json, const struct report *report)
+{
+    if (!report->collective_count)
+        return;
+    json_array_begin(json, "collectives", true);
+    for (size_t i = 0; i < report->collective_count; i++) {
+        const struct collective_use *use = &report->collectives[i];
+        json_object_begin(json, NULL, false);
+        json_text(json, "collective", use->collective);
+        json_integer(json, "ranks", use->ranks);
+        json_text(json, "algorithm", use->algorithm);
+        if (use->protocol)
+            json_text(json, "protocol", use->protocol);
+        json_number(json, "count", use->count);
+        json_number(json, "least_bytes", use->least_bytes);
+        json_number(json, "most_bytes", use->most_bytes);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void write_resources(struct json_writer *json, const struct report *report)
 {
     json_object_begin(json, "communication", false);
@@ -154,6 +175,7 @@ static void write_resources(struct json_writer *json, const struct report *repor
         json_number(json, "peak_in_flight", report->peak_in_flight);
         json_object_end(json);
     }
+    write_collectives(json, report);
     if (report->peak_bytes > 0) {
         json_object_begin(json, "memory", false);
         json_number(json, "peak_bytes", report->peak_bytes);

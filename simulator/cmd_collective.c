@@ -176,6 +176,18 @@ static int read_option(const struct command *command, int option, struct argumen
     }
 }
 
+/* From the ending of the output file; a table where there is none. */
+static int choose_format(const struct command *command, struct arguments *arguments)
+{
+    const char *slash = arguments->output ? strrchr(arguments->output, '/') : NULL;
+    const char *dot = arguments->output ? strrchr(slash ? slash : arguments->output, '.') : NULL;
+    arguments->format = FORMAT_TABLE;
+    if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
+        return 0;
+    return command_usage(command, "'%s': no format has the ending %s; known are .txt, .csv, .json, .svg, .png and .pdf; or give --format",
+                         arguments->output, dot);
+}
+
 static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
 {
     int code = 0;
@@ -189,10 +201,7 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
         return code;
     if (!arguments->request.file)
         return command_usage(command, "--platform is missing");
-    const char *dot = arguments->output ? strrchr(arguments->output, '.') : NULL;
-    if (arguments->format == FORMATS && (!dot || !read_format(dot + 1, &arguments->format)))
-        arguments->format = FORMAT_TABLE;
-    return 0;
+    return arguments->format == FORMATS ? choose_format(command, arguments) : 0;
 }
 
 /* ---- the result ---- */
@@ -245,7 +254,7 @@ const struct command command_collective = {
             "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would take), or all\n"
             "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
             "  --engine ENGINE          simgrid, or analytic: flows do not share links (simgrid)\n"
-            "  --format FORMAT          table, csv, json, svg, png or pdf (what FILE ends in, else table)\n"
+            "  --format FORMAT          table, csv, json, svg, png or pdf (what FILE ends in; table)\n"
             "  -o, --output FILE        write there instead of to standard output\n\n"
             "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
             "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o all-reduce.svg\n",

@@ -58,11 +58,17 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
     }
     table_print(text, out, 0);
     table_destroy(text);
+    for (uint32_t i = 0; i < table->refusal_count; i++)
+        fprintf(out, "left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
 }
 
 void collective_csv_write(FILE *out, const struct collective_request *request, const struct collective_table *table)
 {
     struct text_writer *writer = text_writer_create(out);
+    fprintf(out, "# collective: %s\n# ranks: %u\n# platform: %s\n", collective_name(request->kind), table->ranks,
+            last_part(request->file));
+    for (uint32_t i = 0; i < table->refusal_count; i++)
+        fprintf(out, "# left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
     text_string(writer,
                 request->all ? "size_bytes,time_us,algbw_GBps,busbw_GBps,algorithm\n" : "size_bytes,time_us,algbw_GBps,busbw_GBps\n");
     for (size_t i = 0; i < table->count; i++) {
@@ -107,6 +113,14 @@ void collective_json_write(FILE *out, const struct collective_request *request, 
         json_object_end(&json);
     }
     json_array_end(&json);
+    json_array_begin(&json, "left_out", true);
+    for (uint32_t i = 0; i < table->refusal_count; i++) {
+        json_object_begin(&json, NULL, false);
+        json_text(&json, "algorithm", table->refusals[i].algorithm->name);
+        json_text(&json, "reason", table->refusals[i].reason);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
     json_object_end(&json);
     fputc('\n', out);
 }
@@ -124,7 +138,7 @@ bool collective_picture_write(FILE *out, const struct collective_request *reques
     }
     for (size_t i = 0; i < count; i++) {
         const struct collective_row *row = &table->rows[i * sizes];
-        series[i] = (struct chart_series){row->chosen ? "chosen" : row->algorithm->name,
+        series[i] = (struct chart_series){row->chosen ? "auto chooses" : row->algorithm->name,
                                           row->chosen && count > 1 ? CHART_POINTS : CHART_LINE, x + i * sizes, y + i * sizes, sizes};
     }
     struct chart chart = {.title = arena_print(arena, "%s over %u ranks", collective_name(request->kind), table->ranks),

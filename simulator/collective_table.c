@@ -123,6 +123,15 @@ static bool place_ranks(struct computation *computation, struct fault *fault)
     return true;
 }
 
+static void list_refusals(struct collective_table *table, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++) {
+        const char *reason = collective_algorithm_refuses(*each, shape, kind);
+        if (reason && (*each)->kinds & KIND(kind) && table->refusal_count < REFUSALS_MAX)
+            table->refusals[table->refusal_count++] = (struct collective_refusal){*each, reason};
+    }
+}
+
 static bool compute(struct computation *computation, struct fault *fault)
 {
     const struct collective_request *request = computation->request;
@@ -135,7 +144,10 @@ static bool compute(struct computation *computation, struct fault *fault)
     if (refusal)
         return fault_set(fault, "%s on %u ranks of %s: %s %s", collective_name(request->kind), computation->ranks, request->file,
                          request->algorithm->name, refusal);
-    fwrite(&computation->ranks, sizeof computation->ranks, 1, computation->results);
+    struct collective_table head = {.ranks = computation->ranks};
+    if (request->all)
+        list_refusals(&head, shape, request->kind);
+    fwrite(&head, sizeof head, 1, computation->results);
     if (!request->all)
         return add_rows(computation, request->algorithm, fault);
     for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
@@ -162,7 +174,7 @@ static bool read_rows(struct collective_table *table, FILE *results, struct faul
 {
     struct collective_row row;
     size_t capacity = 0;
-    bool good = fread(&table->ranks, sizeof table->ranks, 1, results) == 1;
+    bool good = fread(table, sizeof *table, 1, results) == 1;
     while (good && fread(&row, sizeof row, 1, results) == 1) {
         table->rows = array_grow(table->rows, &capacity, table->count + 1, sizeof *table->rows);
         table->rows[table->count++] = row;

@@ -25,8 +25,18 @@ struct collective_row {
     bool chosen;                                  /* by auto */
 };
 
+/* An algorithm for the collective that cannot carry it out here. */
+struct collective_refusal {
+    const struct collective_algorithm *algorithm;
+    const char *reason; /* constant data */
+};
+
+enum { REFUSALS_MAX = 16 };
+
 struct collective_table {
     uint32_t ranks;
+    struct collective_refusal refusals[REFUSALS_MAX]; /* where all algorithms are asked for */
+    uint32_t refusal_count;
     struct collective_row *rows; /* by algorithm, then by size; those of auto last */
     size_t count;
 };

@@ -52,7 +52,7 @@ def star(path, nodes, per_node, properties=""):
 
 def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid"):
     text = run("collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", sizes, "--engine", engine, "--format", "csv").stdout
-    rows = [line.split(",") for line in text.splitlines()[1:]]
+    rows = [line.split(",") for line in text.splitlines() if line[0].isdigit()]
     return {float(row[0]): float(row[1]) * 1e-6 for row in rows}
 
 
@@ -89,6 +89,9 @@ def formats(folder):
     table = json.loads(run("collective", "all-gather", "--platform", platform, "--algorithm", "all", "--format", "json").stdout)
     check({row["algorithm"] for row in table["rows"]} == {"ring", "recursive-doubling", "halving-doubling", "hierarchical", "bruck"},
           "algorithms of an all-gather")
+    check({row["algorithm"] for row in table["left_out"]} == {"in-network"}, "what is left out is named")
+    text = run("collective", "all-reduce", "--platform", platform, "--algorithm", "all", "--sizes", "8:8:2").stdout
+    check("left out: torus needs ranks that fill a torus (platform property collective_torus)" in text, f"left out: {text}")
     best = {row["size_bytes"]: row for row in table["rows"] if row["auto"]}
     for row in table["rows"]:
         if row["algorithm"] == "ring" and not row["auto"]:
@@ -105,13 +108,13 @@ def fitting(folder):
              '<prop id="collective_bulk_start" value="40us"/><prop id="collective_bulk_efficiency" value="0.8"/>')
     source = star(folder / "known.xml", 8, 1, known)
     table = run("collective", "all-reduce", "--platform", source, "--sizes", "8:1GiB:2", "--format", "csv").stdout
-    (folder / "measured.csv").write_text("# collective: all-reduce\n# ranks: 8\n" + table)
+    (folder / "measured.csv").write_text(table)
     plain = star(folder / "plain.xml", 8, 1)
     report = run("platform", "fit", folder / "measured.csv", "--platform", plain, "-o", folder / "fitted.xml").stdout
     after = float(report.splitlines()[-1].split()[-4])
     check(after <= 2, f"error after the fit: {report}")
     again = times(folder / "fitted.xml", "all-reduce", "auto", "8:1GiB:2")
-    wanted = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in table.splitlines()[1:]}
+    wanted = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in table.splitlines() if line[0].isdigit()}
     worst = max(abs(again[size] / wanted[size] - 1) for size in wanted)
     check(worst <= 0.1, f"a fitted platform is off by {worst}")
     # What nccl-tests prints is the same table.
@@ -140,6 +143,7 @@ def bad_input(folder):
             (2, "'1' is no factor", "all-reduce", "--platform", platform, "--sizes", "8:16:1"),
             (2, "are more than 1000 sizes", "all-reduce", "--platform", platform, "--sizes", "8:1TiB:1.001"),
             (2, "expected MIN:MAX:FACTOR", "all-reduce", "--platform", platform, "--sizes", "8"),
+            (2, "no format has the ending .xyz", "all-reduce", "--platform", platform, "-o", folder / "never.xyz"),
             (2, "--platform is missing", "all-reduce"),
             (1, "no-such.xml", "all-reduce", "--platform", folder / "no-such.xml")]:
         result = run("collective", *arguments, expect=code)
