@@ -115,6 +115,10 @@ bool library_set(struct platform_library *library, const char *key, const char *
         return set_in_network(library, key, value, fault);
     if (strcmp(name, "in_network_efficiency") == 0)
         return read_quantity(QUANTITY_RATIO, 1e-6, 1000, key, value, &library->in_network_efficiency, fault);
+    if (strcmp(name, "overlap_node") == 0)
+        return read_quantity(QUANTITY_RATIO, 0, 0.9, key, value, &library->overlap_node, fault);
+    if (strcmp(name, "overlap_network") == 0)
+        return read_quantity(QUANTITY_RATIO, 0, 0.9, key, value, &library->overlap_network, fault);
     if (strcmp(name, "torus") == 0)
         return set_torus(library, key, value, fault);
     bool known = true;
@@ -124,7 +128,7 @@ bool library_set(struct platform_library *library, const char *key, const char *
         return fault_set(fault,
                          "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
                          "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), collective_in_network, "
-                         "collective_in_network_efficiency, collective_torus",
+                         "collective_in_network_efficiency, collective_overlap_node, collective_overlap_network, collective_torus",
                          key);
     return good;
 }
@@ -167,6 +171,10 @@ void library_write(FILE *out, const struct platform_library *library, unsigned i
         fprintf(out, "%*s<prop id=\"%sin_network\" value=\"%s\"/>\n", (int)indent, "", prefix, words[library->in_network]);
     if (library->in_network_efficiency > 0)
         write_property(out, indent, "in_network_efficiency", "", library->in_network_efficiency, "");
+    if (library->overlap_node > 0)
+        write_property(out, indent, "overlap_node", "", library->overlap_node, "");
+    if (library->overlap_network > 0)
+        write_property(out, indent, "overlap_network", "", library->overlap_network, "");
     if (library->torus[0])
         fprintf(out, "%*s<prop id=\"%storus\" value=\"%ux%u", (int)indent, "", prefix, library->torus[0], library->torus[1]);
     if (library->torus[0] && library->torus[2])

@@ -61,8 +61,9 @@ struct platform_library {
     struct platform_protocol protocols[PLATFORM_PROTOCOLS];
     uint32_t protocol_count; /* 0: one without start whose ratios are 1 */
     enum platform_in_network in_network;
-    double in_network_efficiency; /* what of the link rate a switch that reduces carries; 0 when not given */
-    uint32_t torus[3];            /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */
+    double in_network_efficiency;         /* what of the link rate a switch that reduces carries; 0 when not given */
+    double overlap_node, overlap_network; /* share of a GPU's compute that a collective within a node, or over nodes, takes */
+    uint32_t torus[3];                    /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */
 };
 
 struct platform {

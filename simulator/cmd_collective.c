@@ -144,10 +144,9 @@ static int read_sizes(const struct command *command, const char *text, struct ar
 }
 
 static const struct option long_options[] = {
-    {"platform", required_argument, NULL, 'p'},  {"ranks", required_argument, NULL, 'n'},
-    {"algorithm", required_argument, NULL, 'a'}, {"sizes", required_argument, NULL, 's'},
-    {"engine", required_argument, NULL, 'e'},    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},    {NULL, 0, NULL, 0},
+    {"platform", required_argument, NULL, 'p'}, {"ranks", required_argument, NULL, 'n'},  {"algorithm", required_argument, NULL, 'a'},
+    {"sizes", required_argument, NULL, 's'},    {"engine", required_argument, NULL, 'e'}, {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},   {"stepwise", no_argument, NULL, 'w'},     {NULL, 0, NULL, 0},
 };
 
 /* One option. 0 when it was understood, else an exit code. */
@@ -170,6 +169,9 @@ static int read_option(const struct command *command, int option, struct argumen
         return read_format(optarg, &arguments->format) ? 0 : unknown(command, "format", optarg, format_names, FORMATS);
     case 'o':
         arguments->output = optarg;
+        return 0;
+    case 'w':
+        arguments->request.stepwise = true;
         return 0;
     default:
         return command_usage(command, "the command line is not understood");
@@ -254,6 +256,7 @@ const struct command command_collective = {
             "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would take), or all\n"
             "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
             "  --engine ENGINE          simgrid, or analytic: flows do not share links (simgrid)\n"
+            "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
             "  --format FORMAT          table, csv, json, svg, png or pdf (what FILE ends in; table)\n"
             "  -o, --output FILE        write there instead of to standard output\n\n"
             "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"

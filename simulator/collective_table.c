@@ -73,7 +73,7 @@ static bool simulate_rows(const struct computation *computation, const struct co
     const struct collective_request *request = computation->request;
     struct mesh mesh = {0};
     struct program *program = program_of(computation, &mesh);
-    struct collective_policy policy = {0};
+    struct collective_policy policy = {.stepwise = request->stepwise};
     policy.algorithms[request->kind] = algorithm;
     assignment_place(program->assignment, computation->platform, computation->hosts, &policy);
     struct timeline *timeline = timeline_create(program);
@@ -132,14 +132,21 @@ static void list_refusals(struct collective_table *table, const struct collectiv
     }
 }
 
+static const struct collective_shape *place_communicator(struct computation *computation)
+{
+    struct collective_shape shape = communicator_shape_of(computation->platform, computation->hosts, computation->ranks);
+    computation->communicator =
+        communicator_create_shaped(computation->platform, computation->hosts, &shape, computation->request->stepwise, computation->arena);
+    return communicator_shape(computation->communicator);
+}
+
 static bool compute(struct computation *computation, struct fault *fault)
 {
     const struct collective_request *request = computation->request;
     computation->platform = bridge_configure(NULL, 0, fault) ? bridge_load(request->file, computation->arena, fault) : NULL;
     if (!computation->platform || !place_ranks(computation, fault))
         return false;
-    computation->communicator = communicator_create(computation->platform, computation->hosts, computation->ranks, computation->arena);
-    const struct collective_shape *shape = communicator_shape(computation->communicator);
+    const struct collective_shape *shape = place_communicator(computation);
     const char *refusal = request->algorithm ? collective_algorithm_refuses(request->algorithm, shape, request->kind) : NULL;
     if (refusal)
         return fault_set(fault, "%s on %u ranks of %s: %s %s", collective_name(request->kind), computation->ranks, request->file,

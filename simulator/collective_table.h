@@ -13,6 +13,7 @@ struct collective_request {
     uint32_t ranks;                               /* the first ones of the platform; 0: all */
     const struct collective_algorithm *algorithm; /* NULL: auto */
     bool all;                                     /* every algorithm, then auto */
+    bool stepwise;                                /* every single transfer, see collective_flows_init */
     const struct engine *engine;
     const double *sizes; /* bytes */
     size_t size_count;

@@ -190,7 +190,7 @@ static void compute(struct rank *rank, uint32_t id)
     seconds *= operation_factor(rank->run->program, operation, rank->run->program->mesh->replica_of[rank->number]);
     rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
     if (seconds > 0) {
-        sg_actor_execute(seconds * rank->speed);
+        overlap_execute(rank, seconds);
         rank->run->activities++;
     }
     rank->times[id].end = simgrid_get_clock();

@@ -99,7 +99,7 @@ static const char remark[] = "<!-- collectives: fitted to ";
 /* A property that the fit replaces, or its remark. */
 static bool is_fitted(const char *tag, const char *end)
 {
-    static const char *const kept[] = {"collective_in_network", "collective_torus"};
+    static const char *const kept[] = {"collective_in_network", "collective_overlap", "collective_torus"};
     const char *id = is_tag(tag, "prop") ? strstr(tag, "collective_") : NULL;
     if (strncmp(tag, remark, sizeof remark - 1) == 0)
         return true;
@@ -136,6 +136,7 @@ static void write_properties(FILE *out, const struct arguments *arguments)
     const char *names[TABLES_MAX];
     library.in_network = PLATFORM_REDUCES_NOWHERE; /* not fitted: left where they are */
     library.in_network_efficiency = 0;
+    library.overlap_node = library.overlap_network = 0;
     library.torus[0] = 0;
     for (size_t i = 0; i < arguments->count; i++)
         names[i] = last_part(arguments->tables[i].file);

@@ -160,7 +160,9 @@ static void driver_actor(void *argument)
         if (driver->arrived[driver->current] < driver->simulated_count)
             driver_sleep(driver);
         double data_start = simgrid_get_clock();
+        overlap_begin(driver->members, driver->member_count, driver->overlap_share);
         run_all_flows(driver);
+        overlap_end(driver->members, driver->member_count, driver->overlap_share);
         finish_collective(driver, data_start);
     }
     driver->finished = true;
@@ -222,6 +224,7 @@ static struct group_driver *driver_create(struct run *run, uint32_t group, uint3
     members_init(driver, group, ranks);
     if (driver->simulated_count == 0)
         return NULL;
+    driver->overlap_share = overlap_share(run, driver->members, driver->member_count);
     driver->arrived = arena_array(run->arena, driver->group->collective_count, sizeof *driver->arrived);
     driver->wake = sg_sem_init(0);
     size_t flows, at_once;

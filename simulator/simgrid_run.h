@@ -55,6 +55,17 @@ struct sleeper {
     struct sleeper *next;
 };
 
+/* What collectives take of a rank's compute. */
+struct overlap {
+    double share; /* sum over those that move now */
+    double lost;  /* seconds of computing, up to `since` */
+    double since;
+    uint32_t running; /* that take a share */
+};
+
+/* The most that all together take. */
+#define OVERLAP_MOST 0.9
+
 /* A simulated rank. */
 struct rank {
     struct run *run;
@@ -67,6 +78,7 @@ struct rank {
     double last_post; /* when its newest message was sent */
     struct sleeper *sleepers;
     struct group_driver **drivers; /* [stream]: of collective streams */
+    struct overlap overlap;
 };
 
 struct member {
@@ -106,6 +118,7 @@ struct group_driver {
     double end;        /* of the running phase: the latest flow, latencies of all steps included */
     double *latencies; /* [flow] of `flows`, NaN: not looked up */
     double previous_end;
+    double overlap_share; /* of compute that a collective takes while it moves */
 };
 
 struct run {
@@ -147,6 +160,16 @@ uint32_t drivers_actor_count(const struct drivers *drivers);
 void driver_start(struct group_driver *driver);
 /* A member is ready for collective number `index` of the group. */
 void group_arrive(struct group_driver *driver, uint32_t index);
+
+/* ---- simgrid_overlap.c ---- */
+
+/* What the platform says that a collective of these members takes of their compute. */
+double overlap_share(const struct run *run, const struct member *members, uint32_t count);
+/* From now on, and no longer. */
+void overlap_begin(const struct member *members, uint32_t count, double share);
+void overlap_end(const struct member *members, uint32_t count, double share);
+/* Computes for `seconds` of the whole GPU: what collectives take meanwhile is made up for, what they take of that as well, and so on. */
+void overlap_execute(struct rank *rank, double seconds);
 
 /* ---- simgrid_ghost.c ---- */
 

@@ -34,6 +34,7 @@ struct collective_algorithm {
     const char *source;
     uint32_t kinds; /* bit per enum stagesim_collective */
     bool automatic; /* `auto` may choose it: libraries for accelerators have it */
+    bool flowing;   /* it is no sequence of rounds: many small chunks, messages all at once, a switch. Stepwise changes nothing */
     /* NULL when it can carry the collective out for that shape, otherwise why not ("needs a power of two of ranks"); no
      * function: it always can. `kind` is one of kinds, ranks at least 2. */
     const char *(*refuses)(const struct collective_shape *shape, enum stagesim_collective kind);
@@ -62,10 +63,10 @@ const struct collective_algorithm *collective_algorithm_find(const char *name);
 const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
                                          enum stagesim_collective kind);
 /* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. Stepwise: each round of its steps is
- * a phase, where the steps are transfers between ranks and not too many. */
+ * a phase, where it has rounds and the steps are not too many. */
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
                            const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise);
-/* Most transfers that a stepwise collective may have; above, or where the switch takes part, it runs in steady state. */
+/* Most transfers that a stepwise collective may have; above it runs in steady state. */
 enum { STEPWISE_TRANSFERS_MAX = 1 << 21 };
 
 /* ceil and floor of the logarithm to base 2, value at least 1. */

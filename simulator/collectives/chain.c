@@ -42,6 +42,7 @@ const struct collective_algorithm algorithm_chain = {
     .source = "Sanders, Speck, Traeff 2009",
     .kinds = KIND(STAGESIM_BROADCAST) | KIND(STAGESIM_REDUCE),
     .automatic = true,
+    .flowing = true,
     .seconds = seconds,
     .steps = steps,
     .flows = flows,

@@ -41,6 +41,7 @@ const struct collective_algorithm algorithm_direct = {
     .source = "NVIDIA, NCCL user guide",
     .kinds = KIND(STAGESIM_ALL_TO_ALL) | KIND(STAGESIM_SEND_RECEIVE),
     .automatic = true,
+    .flowing = true,
     .seconds = seconds,
     .steps = steps,
     .flows = flows,

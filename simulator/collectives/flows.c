@@ -42,7 +42,7 @@ void collective_flows_finish(struct collective_flows *flows)
 /* Rounds times ranks bounds the transfers of all algorithms but all-to-all, whose rounds have one for each rank as well. */
 static bool steps_fit(const struct collective_algorithm *algorithm, const struct collective_shape *shape)
 {
-    return algorithm != &algorithm_in_network && 2.0 * shape->ranks * shape->ranks <= STEPWISE_TRANSFERS_MAX;
+    return !algorithm->flowing && 2.0 * shape->ranks * shape->ranks <= STEPWISE_TRANSFERS_MAX;
 }
 
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,

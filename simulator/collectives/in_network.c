@@ -57,6 +57,7 @@ const struct collective_algorithm algorithm_in_network = {
     .kinds = KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) | KIND(STAGESIM_BROADCAST) |
              KIND(STAGESIM_REDUCE),
     .automatic = true,
+    .flowing = true,
     .refuses = refuses,
     .seconds = seconds,
     .steps = steps,

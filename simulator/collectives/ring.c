@@ -17,22 +17,44 @@ static double seconds(const struct collective_shape *shape, enum stagesim_collec
     return steps * (costs->alpha + block * costs->beta) + reduced * costs->gamma;
 }
 
-static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
-{
-    uint32_t ranks = shape->ranks, round = 0;
-    steps_cut(steps, ranks, ranks);
-    for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_ALL_GATHER; step++, round++)
-        for (uint32_t rank = 0; rank < ranks; rank++)
-            steps_add(steps, round, rank, (rank + 1) % ranks, true, (rank + 2 * ranks - 1 - step) % ranks, 1);
-    for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_REDUCE_SCATTER; step++, round++)
-        for (uint32_t rank = 0; rank < ranks; rank++)
-            steps_add(steps, round, rank, (rank + 1) % ranks, false, (rank + ranks - step) % ranks, 1);
-}
-
 /* Over several nodes there are as many rings as ranks of a node, each of which leaves a node through another rank, so that all
  * network interfaces share the load; each carries its part of the data. Ring j enters node n at local rank j - n and goes
- * round the node to the local rank before, from where it goes on to the same local rank of the next node. The start-ups
- * within nodes come first, as a flow of no bytes: a block passes edges of both kinds one after the other. */
+ * round the node to the local rank before, from where it goes on to the same local rank of the next node. */
+static bool has_nodes(const struct collective_shape *shape)
+{
+    return shape->node_size > 1 && shape->node_size < shape->ranks;
+}
+
+/* The rank at a place of a ring. */
+static uint32_t rank_at(const struct collective_shape *shape, uint32_t ring, uint32_t place)
+{
+    if (!has_nodes(shape))
+        return place;
+    uint32_t size = shape->node_size, node = place / size;
+    return node * size + (ring + place % size + size - node % size) % size;
+}
+
+/* Every place hands the block of the place `back` behind it to the next one; rank r owns block r of each ring. */
+static void add_round(const struct collective_shape *shape, struct collective_steps *steps, uint32_t round, bool reduces, uint32_t back)
+{
+    uint32_t ranks = shape->ranks, rings = has_nodes(shape) ? shape->node_size : 1;
+    for (uint32_t ring = 0; ring < rings; ring++)
+        for (uint32_t place = 0; place < ranks; place++)
+            steps_add(steps, round, rank_at(shape, ring, place), rank_at(shape, ring, (place + 1) % ranks), reduces,
+                      rank_at(shape, ring, (place + ranks - back) % ranks) * rings + ring, 1);
+}
+
+static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
+{
+    uint32_t ranks = shape->ranks, blocks = has_nodes(shape) ? ranks * shape->node_size : ranks, round = 0;
+    steps_cut(steps, blocks, blocks);
+    for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_ALL_GATHER; step++, round++)
+        add_round(shape, steps, round, true, step + 1);
+    for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_REDUCE_SCATTER; step++, round++)
+        add_round(shape, steps, round, false, step);
+}
+
+/* The start-ups within nodes come first, as a flow of no bytes: a block passes edges of both kinds one after the other. */
 static void rings_over_nodes(const struct collective_shape *shape, double share, uint32_t turn, struct collective_flows *flows)
 {
     uint32_t size = shape->node_size, nodes = shape->ranks / size;
@@ -51,7 +73,7 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
 {
     uint32_t ranks = shape->ranks, count = turns(kind) * (ranks - 1);
     double share = (double)count / ranks;
-    if (shape->node_size > 1 && shape->node_size < ranks) {
+    if (has_nodes(shape)) {
         rings_over_nodes(shape, share, turns(kind), flows);
         return;
     }

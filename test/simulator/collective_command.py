@@ -12,6 +12,8 @@ import tempfile
 STAGESIM = pathlib.Path(sys.argv[1]).resolve()
 BETA, ALPHA = 1e-10, 2e-6  # 10 GB/s, 1 us a link
 INNER_BETA, INNER_ALPHA = 2e-11, 1e-6
+ALGORITHMS = {"all-reduce": ("ring", "double-tree", "recursive-doubling", "halving-doubling"), "all-gather": ("ring", "bruck"), "reduce-scatter": ("ring",),
+              "broadcast": ("chain", "binomial"), "all-to-all": ("direct", "pairwise", "bruck"), "send-receive": ("direct",)}
 failures = 0
 
 
@@ -50,8 +52,8 @@ def star(path, nodes, per_node, properties=""):
     return path
 
 
-def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid"):
-    text = run("collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", sizes, "--engine", engine, "--format", "csv").stdout
+def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid", more=()):
+    text = run("collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", sizes, "--engine", engine, "--format", "csv", *more).stdout
     rows = [line.split(",") for line in text.splitlines() if line[0].isdigit()]
     return {float(row[0]): float(row[1]) * 1e-6 for row in rows}
 
@@ -79,6 +81,20 @@ def against_closed_forms(folder):
     big = 2.0**40
     seconds = times(platform, "all-reduce", "ring", sizes=f"{int(big)}:{int(big)}:2")[big]
     check(abs(seconds / (2 * 15 / 16 * big / 4 * BETA) - 1) <= 0.01, f"rings over nodes: {seconds}")
+
+
+def stepwise(folder):
+    """Every round of transfers apart takes as long as flows in steady state where nothing else moves and start-ups are equal."""
+    cases = [(star(folder / f"steps-{p}.xml", p, 1), kind, algorithm) for p in (4, 7) for kind, algorithms in ALGORITHMS.items() for algorithm in algorithms]
+    cases += [(star(folder / "steps-nodes.xml", 4, 4), kind, "hierarchical") for kind in ("all-reduce", "reduce-scatter", "all-gather")]
+    for platform, kind, algorithm in cases:
+        steady, steps = times(platform, kind, algorithm), times(platform, kind, algorithm, more=["--stepwise"])
+        for size in steady:
+            check(abs(steps[size] / steady[size] - 1) <= 1e-6, f"{kind} {algorithm} {size} B: stepwise {steps[size]}, steady {steady[size]}")
+    # Rings over nodes wait in every round for the slowest edge; where bytes decide they agree as well.
+    nodes = folder / "steps-nodes.xml"
+    steady, steps = times(nodes, "all-reduce", "ring", "1GiB:1GiB:2"), times(nodes, "all-reduce", "ring", "1GiB:1GiB:2", more=["--stepwise"])
+    check(abs(steps[2.0**30] / steady[2.0**30] - 1) <= 0.01, f"rings over nodes: stepwise {steps}, steady {steady}")
 
 
 def formats(folder):
@@ -165,6 +181,6 @@ def bad_input(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for case in (against_closed_forms, formats, fitting, bad_input):
+    for case in (against_closed_forms, stepwise, formats, fitting, bad_input):
         case(pathlib.Path(directory))
 sys.exit(failures > 0)

@@ -235,7 +235,7 @@ static double evaluate(const struct collective_algorithm *algorithm, const struc
     struct collective_shape copy = *shape;
     if (algorithm != &algorithm_hierarchical)
         copy.node_size = 0;
-    algorithm->steps(shape, kind, &steps);
+    algorithm->steps(&copy, kind, &steps);
     steps_sort(&steps);
     double end = steps_evaluate(&steps, shape->ranks, bytes, &(struct steps_network){uniform_edge, &copy, costs.gamma}, NULL, ends);
     steps_finish(&steps);
