@@ -30,3 +30,8 @@ mv "$work/compare/comparison.png" "$images/comparison.png"
 "$stagesim" platform generate dgx-1v --nodes 2 -o "$work/dgx-1v-2.xml"
 "$stagesim" platform show "$work/dgx-1v-2.xml" --format svg -o "$images/platform-dgx-1v.svg"
 "$stagesim" platform show "$(dirname "$0")/../platforms/pcie-a100-8.xml" --format svg -o "$images/platform-pcie.svg"
+
+# Collectives; beside measured tables where they are there.
+"$stagesim" collective all-reduce --platform "$(dirname "$0")/../platforms/dgx-a100-2.xml" -o "$images/collective.svg"
+tables=$(dirname "$0")/../../shared/nccl
+[ ! -d "$tables" ] || python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$tables" "$images"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim platform fit: a platform's collective library from measured tables. */
+#include "analysis/picture_chart.h"
 #include "analysis/table.h"
 #include "platforms/library.h"
 #include "platforms/xml.h"
@@ -27,13 +28,26 @@ struct fitted {
 };
 
 struct arguments {
-    const char *file, *output;
+    const char *file, *output, *picture; /* picture NULL: none */
+    enum canvas_format format;
+    struct arena *arena;
+    double *predicted[TABLES_MAX];      /* seconds of each row */
     struct measured tables[TABLES_MAX]; /* as given */
     size_t count;
     struct fitted fitted;
 };
 
 /* ---- in that process ---- */
+
+static void send_predictions(const struct arguments *arguments, struct platform *platform, struct arena *arena, FILE *results)
+{
+    for (size_t i = 0; i < arguments->count; i++) {
+        const struct measured *table = &arguments->tables[i];
+        double *seconds = arena_array(arena, table->count, sizeof *seconds);
+        fit_predict(platform, table, arena, seconds);
+        fwrite(seconds, sizeof *seconds, table->count, results);
+    }
+}
 
 static int fit_isolated(void *user, struct isolated *self)
 {
@@ -51,11 +65,23 @@ static int fit_isolated(void *user, struct isolated *self)
     if (done) {
         fitted.library = platform->library; /* names of protocols are constant data: at the same place in the parent */
         fwrite(&fitted, sizeof fitted, 1, self->results);
+        send_predictions(arguments, platform, arena, self->results);
     } else {
         fputs(fault.text, self->results);
     }
     arena_destroy(arena);
     return done ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static bool receive(struct arguments *arguments, FILE *results)
+{
+    bool good = fread(&arguments->fitted, sizeof arguments->fitted, 1, results) == 1;
+    for (size_t i = 0; good && i < arguments->count; i++) {
+        size_t count = arguments->tables[i].count;
+        arguments->predicted[i] = arena_array(arguments->arena, count, sizeof(double));
+        good = fread(arguments->predicted[i], sizeof(double), count, results) == count;
+    }
+    return good;
 }
 
 static bool fit(struct arguments *arguments, struct fault *fault)
@@ -66,7 +92,7 @@ static bool fit(struct arguments *arguments, struct fault *fault)
     if (!path_check_readable(arguments->file, fault))
         return false;
     int code = isolate(fit_isolated, arguments, &results, &stage, &inner);
-    bool done = code == EXIT_DONE && fread(&arguments->fitted, sizeof arguments->fitted, 1, results) == 1;
+    bool done = code == EXIT_DONE && receive(arguments, results);
     if (code < 0)
         fault_set(fault, "%s: %s", arguments->file, inner.text);
     else if (!done) {
@@ -109,13 +135,19 @@ static bool is_fitted(const char *tag, const char *end)
     return id && id < end;
 }
 
-/* The text behind what is_fitted, and behind the blanks that follow it. */
+/* The text behind what is_fitted. */
 static const char *behind_fitted(const char *tag, const char *end)
 {
     static const char close[] = "</prop>";
     const char *closing = is_tag(tag, "prop") && end[-2] != '/' ? strstr(end, close) : NULL;
-    end = closing ? closing + sizeof close - 1 : end;
-    return end + strspn(end, " \t\r\n");
+    return closing ? closing + sizeof close - 1 : end;
+}
+
+static size_t without_blanks(const char *text, size_t length)
+{
+    while (length && strchr(" \t\r\n", text[length - 1]))
+        length--;
+    return length;
 }
 
 static int by_name(const void *left, const void *right)
@@ -153,24 +185,26 @@ static void write_properties(FILE *out, const struct arguments *arguments)
 /* The file with the fitted properties in its outermost zone, in place of those it had. */
 static bool write_platform(FILE *out, const char *text, const struct arguments *arguments, struct fault *fault)
 {
-    bool inserted = false;
+    bool inserted = false, fresh = false; /* fresh: a line was ended here */
     while (*text) {
         size_t plain = strcspn(text, "<");
-        fwrite(text, 1, plain, out);
-        text += plain;
-        const char *end = *text ? tag_end(text) : text;
-        if (*text && is_fitted(text, end)) {
-            text = behind_fitted(text, end);
-            continue;
+        const char *tag = text + plain, *end = *tag ? tag_end(tag) : tag;
+        bool drop = *tag && is_fitted(tag, end);
+        plain = drop ? without_blanks(text, plain) : plain;
+        if (plain) {
+            bool skip = fresh && *text == '\n';
+            fwrite(text + skip, 1, plain - skip, out);
+            fresh = false;
         }
-        fwrite(text, 1, (size_t)(end - text), out);
-        bool zone = *text && (is_tag(text, "zone") || is_tag(text, "AS") || is_tag(text, "cluster")) && end[-2] != '/';
-        text = end;
-        if (inserted || !zone)
+        text = drop ? behind_fitted(tag, end) : end;
+        if (drop)
             continue;
-        write_properties(out, arguments);
-        text += strspn(text, "\n");
-        inserted = true;
+        fwrite(tag, 1, (size_t)(end - tag), out);
+        bool zone = *tag && (is_tag(tag, "zone") || is_tag(tag, "AS") || is_tag(tag, "cluster")) && end[-2] != '/';
+        if (!inserted && zone) {
+            write_properties(out, arguments);
+            inserted = fresh = true;
+        }
     }
     return inserted || fault_set(fault, "the platform has no <zone> or <cluster> that could hold properties");
 }
@@ -215,11 +249,48 @@ static void print_errors(const struct arguments *arguments)
     table_destroy(table);
 }
 
+/* ---- a picture ---- */
+
+static struct chart_series series_of(const struct arguments *arguments, size_t table, bool measures)
+{
+    const struct measured *measured = &arguments->tables[table];
+    double *x = arena_array(arguments->arena, measured->count, sizeof *x), *y = arena_array(arguments->arena, measured->count, sizeof *y);
+    for (size_t i = 0; i < measured->count; i++) {
+        x[i] = measured->rows[i].bytes;
+        y[i] = measures ? measured->rows[i].seconds : arguments->predicted[table][i];
+    }
+    return (struct chart_series){
+        .name = arena_print(arguments->arena, "%s, %s", collective_name(measured->kind), measures ? "measured" : "fitted"),
+        .form = measures ? CHART_POINTS : CHART_LINE,
+        .x = x,
+        .y = y,
+        .count = measured->count};
+}
+
+static bool write_picture(FILE *out, void *user, struct fault *fault)
+{
+    const struct arguments *arguments = user;
+    struct chart_series series[2 * TABLES_MAX];
+    for (size_t i = 0; i < arguments->count; i++) {
+        series[2 * i] = series_of(arguments, i, false);
+        series[2 * i + 1] = series_of(arguments, i, true);
+    }
+    struct chart chart = {.title =
+                              arena_print(arguments->arena, "collectives over %u ranks, measured and fitted", arguments->tables[0].ranks),
+                          .subtitle = last_part(arguments->file),
+                          .x = {"size", CHART_BYTES, true},
+                          .y = {"time", CHART_SECONDS, true},
+                          .series = series,
+                          .series_count = 2 * arguments->count};
+    return picture_chart(&chart, arguments->format, NULL, out, fault);
+}
+
 /* ---- the command line ---- */
 
 static const struct option long_options[] = {
     {"platform", required_argument, NULL, 'p'},
     {"output", required_argument, NULL, 'o'},
+    {"picture", required_argument, NULL, 'i'},
     {NULL, 0, NULL, 0},
 };
 
@@ -240,24 +311,44 @@ static int read_tables(const struct command *command, int argc, char **argv, str
     return diag.errors ? EXIT_BAD_INPUT : 0;
 }
 
+/* One option. 0 when it was understood, else an exit code. */
+static int read_option(const struct command *command, int option, struct arguments *arguments)
+{
+    const char *dot;
+    switch (option) {
+    case 'p':
+        arguments->file = path_platform(optarg, arguments->arena);
+        return 0;
+    case 'o':
+        arguments->output = optarg;
+        return 0;
+    case 'i':
+        arguments->picture = optarg;
+        dot = strrchr(optarg, '.');
+        if (dot && canvas_format_of(dot + 1, &arguments->format))
+            return 0;
+        return command_usage(command, "'%s': expected a picture that ends in .svg, .png or .pdf", optarg);
+    default:
+        return command_usage(command, "the command line is not understood");
+    }
+}
+
 int platform_fit_run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct arguments *arguments = arena_alloc(arena, sizeof *arguments);
     int code = 0;
+    arguments->arena = arena;
     for (int option; code == 0 && (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;)
-        if (option == 'p')
-            arguments->file = optarg;
-        else if (option == 'o')
-            arguments->output = optarg;
-        else
-            code = command_usage(command, "the command line is not understood");
+        code = read_option(command, option, arguments);
     if (!code && (!arguments->file || !arguments->output))
         code = command_usage(command, "%s is missing", arguments->file ? "-o" : "--platform");
     if (!code)
         code = read_tables(command, argc, argv, arguments);
     if (!code)
         code = platform_write_result(arguments->output, write_fitted, arguments);
+    if (!code && arguments->picture)
+        code = platform_write_result(arguments->picture, write_picture, arguments);
     if (!code)
         print_errors(arguments);
     for (size_t i = 0; i < arguments->count; i++)

@@ -12,10 +12,8 @@
 enum { PER_PROTOCOL = 3, VALUES_MAX = PLATFORM_COLLECTIVES + PER_PROTOCOL * PLATFORM_PROTOCOLS };
 
 /* A model with more values has to lower the error by this much, absolutely and relatively: otherwise it fits noise. */
-#define WORTH_ABSOLUTE 0.004
+#define WORTH_ABSOLUTE 0.01
 #define WORTH_RELATIVE 0.15
-/* And it may have this many values for each row. */
-#define VALUES_PER_ROW 0.4
 /* Tables without a row up to this size say nothing of launch times. */
 #define SMALL_BYTES 65536.0
 
@@ -53,6 +51,13 @@ static struct fit_error error_with(struct communicator *communicator, const stru
 struct fit_error fit_error_of(struct platform *platform, const struct measured *table, struct arena *arena)
 {
     return error_with(communicator_for(platform, table, arena), table);
+}
+
+void fit_predict(struct platform *platform, const struct measured *table, struct arena *arena, double *seconds)
+{
+    struct communicator *communicator = communicator_for(platform, table, arena);
+    for (size_t i = 0; i < table->count; i++)
+        seconds[i] = communicator_choose(communicator, table->kind, NULL, table->rows[i].bytes).seconds;
 }
 
 /* ---- values and properties ---- */
@@ -251,8 +256,8 @@ static void grow(struct search *search)
     for (int protocols = 2; protocols <= PLATFORM_PROTOCOLS; protocols++) {
         larger = best;
         larger.protocols = protocols;
-        if (best.launches + PER_PROTOCOL * protocols > VALUES_PER_ROW * (double)row_count(&best))
-            break;
+        if ((size_t)(best.launches + PER_PROTOCOL * protocols) >= row_count(&best))
+            break; /* as many values as rows fit anything */
         double found = find_best(&larger);
         if (worth(found, error)) {
             best = larger;
