@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fuzzes networks given as csv: from the file's text to the costs of layers. */
+#include "simulator/arena.h"
+#include "simulator/fields.h"
+#include "simulator/fields_rows.h"
+#include "workloads/layers.h"
+#include "workloads/workload_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+/* Reports read the file again to show its line: one in memory that has a name. */
+static int write_copy(const unsigned char *data, size_t size, char *name, size_t name_size)
+{
+    int descriptor = memfd_create("layers", 0);
+    if (descriptor < 0 || write(descriptor, data, size) != (ssize_t)size)
+        abort();
+    snprintf(name, name_size, "/proc/self/fd/%d", descriptor);
+    return descriptor;
+}
+
+static const struct stagesim_field *find_table(void)
+{
+    const struct stagesim_field *field = layers_workload.fields;
+    while (!field->rows)
+        field++;
+    return field;
+}
+
+static void check_costs(const struct layers_parameters *parameters, uint32_t data, uint32_t tensor)
+{
+    struct efficiency efficiency;
+    efficiency_constant(&efficiency, 0.5);
+    struct efficiency_device device = {.efficiency = &efficiency, .peak = 1e12, .bandwidth = 1e12};
+    struct layers_job job = {.parameters = parameters,
+                             .layers = parameters->layers.rows,
+                             .count = (uint32_t)parameters->layers.count,
+                             .samples = 4,
+                             .element_bytes = 2,
+                             .data = data,
+                             .tensor = tensor,
+                             .state = transformer_state_of(OPTIMIZER_ADAM, 2, 2)};
+    struct layer_cost *costs = calloc(job.count, sizeof *costs);
+    layers_cost(&job, &device, costs);
+    for (uint32_t i = 0; i < job.count; i++) {
+        const struct layer_cost *cost = &costs[i];
+        const double values[] = {cost->forward, cost->backward - cost->weight, cost->weight,   cost->gathered, cost->stepped,
+                                 cost->gradient, cost->activation,             cost->message, cost->memory_bound};
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            if (!isfinite(values[k]) || values[k] < 0)
+                abort();
+        if (cost->memory_bound > (cost->forward + cost->backward) * (1 + 1e-9))
+            abort();
+    }
+    free(costs);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    char name[64];
+    struct arena *arena = arena_create();
+    struct diag diag = {.out = fopen("/dev/null", "w")};
+    int descriptor = write_copy(data, size, name, sizeof name);
+    const struct stagesim_field *field = find_table();
+    struct layers_parameters parameters;
+    memcpy(&parameters, layers_workload.defaults, sizeof parameters);
+    struct fields_reader reader = {.directory = "/", .arena = arena, .diag = &diag};
+    struct node *list = fields_parse_rows(name, (const char *)data, size, field->rows, arena, &diag);
+    bool good = list && fields_read_value(&reader, field, "layers", list, &parameters);
+    if (!good != (diag.errors > 0))
+        abort();
+    for (unsigned dense = 0; good && dense < 2; dense++) {
+        parameters.dense = dense;
+        check_costs(&parameters, 1, 1);
+        check_costs(&parameters, 8, 4);
+    }
+    fclose(diag.out);
+    close(descriptor);
+    arena_destroy(arena);
+    return 0;
+}
