@@ -29,6 +29,7 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.peak_bytes = report->peak_bytes;
     row.capacity_known = report->capacity_bytes > 0 && report->peak_bytes > 0;
     row.fits = report->fits;
+    row.limits = report->limits;
     return row;
 }
 
@@ -67,7 +68,7 @@ static void csv_number(FILE *out, double value, bool applies)
 static void print_csv(FILE *out, const struct comparison_row *rows, size_t count)
 {
     fputs("scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
-          "peak_in_flight,peak_bytes,fits,relative_time\n",
+          "peak_in_flight,peak_bytes,fits,relative_time,limited_by\n",
           out);
     for (size_t i = 0; i < count; i++) {
         const struct comparison_row *row = &rows[i];
@@ -85,7 +86,7 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
         csv_number(out, row->peak_bytes, row->peak_bytes > 0);
         fprintf(out, ",%s", !row->capacity_known ? "" : row->fits ? "true" : "false");
         csv_number(out, relative_time(rows, i), true);
-        putc('\n', out);
+        fprintf(out, ",%s\n", row->limits.known ? limit_names[limits_by(&row->limits)] : "");
     }
 }
 
@@ -113,6 +114,8 @@ static void print_json(FILE *out, const struct comparison_row *rows, size_t coun
         if (row->capacity_known)
             json_flag(&json, "fits", row->fits);
         json_number(&json, "relative_time", relative_time(rows, i));
+        if (row->limits.known)
+            json_text(&json, "limited_by", limit_names[limits_by(&row->limits)]);
         json_flag(&json, "synchronous", !row->asynchronous);
         if (*row->directory)
             json_text(&json, "directory", row->directory);
@@ -125,7 +128,7 @@ static void print_json(FILE *out, const struct comparison_row *rows, size_t coun
 
 /* Which columns have anything to say. */
 struct columns {
-    bool engine, samples, bytes, fits, causes[CAUSES], relative;
+    bool engine, samples, bytes, fits, causes[CAUSES], relative, limits;
 };
 
 static struct columns choose_columns(const struct comparison_row *rows, size_t count)
@@ -136,6 +139,7 @@ static struct columns choose_columns(const struct comparison_row *rows, size_t c
         columns.samples |= rows[i].samples_per_s > 0;
         columns.bytes |= rows[i].peak_bytes > 0;
         columns.fits |= rows[i].capacity_known;
+        columns.limits |= rows[i].limits.known;
         for (int cause = 0; cause < CAUSES; cause++)
             columns.causes[cause] |= rows[i].causes[cause] != 0;
     }
@@ -162,6 +166,8 @@ static void add_columns(struct table *table, const struct columns *columns)
         table_column(table, "memory", '>');
     if (columns->fits)
         table_column(table, "fits", '<');
+    if (columns->limits)
+        table_column(table, "limited by", '<');
 }
 
 /* NaN: an empty cell. */
@@ -195,6 +201,9 @@ static void add_row(struct table *table, const struct columns *columns, const st
         table_cell(table, "%s", row->peak_bytes > 0 ? quantity_binary_bytes(text, row->peak_bytes) : "");
     if (columns->fits)
         table_cell(table, "%s", !row->capacity_known ? "" : row->fits ? "yes" : "no");
+    if (columns->limits)
+        table_cell(table, "%s%s%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "", row->limits.known ? " " : "",
+                   row->limits.known ? quantity_percent(text, row->limits.shares[limits_by(&row->limits)]) : "");
 }
 
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count)

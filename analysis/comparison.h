@@ -22,6 +22,7 @@ struct comparison_row {
     double bubble, causes[CAUSES];
     double peak_in_flight, peak_bytes; /* bytes 0: not known */
     bool capacity_known, fits;
+    struct limits limits;
 };
 
 struct comparison_row comparison_row_of(const struct report *report);

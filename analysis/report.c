@@ -120,6 +120,37 @@ static void average_ranks(struct making *making)
         report->causes[i] = share(making, sum_total(&causes[i]) / report->ranks);
 }
 
+const char *const limit_names[LIMITS] = {"compute", "memory", "network", "pipeline"};
+
+enum limit limits_by(const struct limits *limits)
+{
+    enum limit largest = LIMIT_COMPUTE;
+    for (int i = 1; i < LIMITS; i++)
+        if (limits->shares[i] > limits->shares[largest])
+            largest = (enum limit)i;
+    return largest;
+}
+
+/* Servers are left out: they wait by their nature. */
+static void find_limits(struct making *making)
+{
+    struct report *report = making->report;
+    const struct timeline *timeline = making->frame->timeline;
+    struct sum busy = {0, 0}, waiting = {0, 0};
+    uint32_t ranks = report->ranks - timeline->program->mesh->extra;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        const struct rank_times *times = &making->figures[timeline->index_of[rank]].times;
+        sum_add(&busy, times->busy);
+        sum_add(&waiting, times->causes[CAUSE_RECEIVE] + times->causes[CAUSE_COLLECTIVE]);
+    }
+    double computing = share(making, sum_total(&busy) / ranks), network = share(making, sum_total(&waiting) / ranks);
+    report->limits = (struct limits){.known = report->run.bounds_known && report->iteration > 0,
+                                     .shares = {[LIMIT_COMPUTE] = computing * (1 - report->run.memory_bound),
+                                                [LIMIT_MEMORY] = computing * report->run.memory_bound,
+                                                [LIMIT_NETWORK] = network,
+                                                [LIMIT_PIPELINE] = fmax(0, 1 - computing - network)}};
+}
+
 static void find_throughput(struct report *report, const struct mesh *mesh)
 {
     const struct run_description *run = &report->run;
@@ -293,6 +324,7 @@ struct report *report_create(const struct run_description *run, const struct tim
         frame_shown(frame, &report->window_start, &report->window_end);
     watch_ranks(&making);
     average_ranks(&making);
+    find_limits(&making);
     find_throughput(report, program->mesh);
     check_memory(&making);
     find_energy(&making);

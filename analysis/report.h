@@ -26,6 +26,8 @@ struct run_description {
     double model_flops;        /* per iteration, all ranks, recomputation not counted; 0: not known */
     double hardware_flops;     /* the same with recomputation; 0: not known */
     double peak_flops;         /* flop/s of a rank in the precision in use; 0: not known */
+    bool bounds_known;         /* memory_bound is */
+    double memory_bound;       /* share of computing in which memory sets the pace */
     double tokens;             /* of the whole training; 0: not given */
     double price;              /* of a GPU for an hour; 0: not given */
     bool asynchronous;         /* the schedule is not equivalent to synchronous training */
@@ -34,6 +36,18 @@ struct run_description {
     uint32_t folded_replicas;  /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
     const char *fold_reason;   /* why all were simulated; NULL or empty: not said */
 };
+
+/* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */
+enum limit { LIMIT_COMPUTE, LIMIT_MEMORY, LIMIT_NETWORK, LIMIT_PIPELINE, LIMITS };
+extern const char *const limit_names[LIMITS];
+
+struct limits {
+    bool known;
+    double shares[LIMITS]; /* arithmetic; moving bytes of device memory; waiting for communication; filling and draining */
+};
+
+/* The largest share. */
+enum limit limits_by(const struct limits *limits);
 
 /* What the fullest rank holds at its peak, in bytes. */
 struct memory_parts {
@@ -79,6 +93,7 @@ struct report {
     double peak_in_flight;             /* largest over all ranks */
     double peak_bytes, capacity_bytes; /* capacity 0: the platform says nothing of memory */
     bool fits;
+    struct limits limits;
     struct memory_parts parts;        /* of the rank with peak_bytes */
     double training_s, training_cost; /* time and price of all tokens; 0: not asked for */
     struct lever *levers;             /* of a job that does not fit, the one that saves least first; filled by the caller */

@@ -64,6 +64,23 @@ static void print_training(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
+/* The largest share first. */
+static void print_limits(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    struct limits left = report->limits;
+    if (!left.known)
+        return;
+    fprintf(out, "%-18s", "limited by");
+    for (int i = 0; i < LIMITS; i++) {
+        enum limit by = limits_by(&left);
+        if (left.shares[by] >= 5e-5 || i == 0)
+            fprintf(out, "%s %s %s", i ? "," : "", limit_names[by], quantity_percent(text, left.shares[by]));
+        left.shares[by] = -1;
+    }
+    fputc('\n', out);
+}
+
 static void print_throughput(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
@@ -75,6 +92,7 @@ static void print_throughput(FILE *out, const struct report *report)
         print_figure(out, "MFU", quantity_percent(text, report->mfu));
     if (report->hfu > 0)
         print_figure(out, "HFU", quantity_percent(text, report->hfu));
+    print_limits(out, report);
     print_training(out, report);
     if (report->energy >= 0)
         fprintf(out, "%-18s %.6g J\n", "energy", report->energy);

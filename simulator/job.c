@@ -385,6 +385,8 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .model_flops = job->figures.model_flops,
                                     .hardware_flops = job->figures.hardware_flops,
                                     .peak_flops = job->figures.peak_flops,
+                                    .bounds_known = job->figures.bounds_known,
+                                    .memory_bound = job->figures.memory_bound,
                                     .tokens = job->figures.tokens,
                                     .price = job->figures.price,
                                     .asynchronous = job->asynchronous,

@@ -14,6 +14,7 @@ static const char *const gradient_types[] = {"same", "fp32", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 static const char *const consistencies[] = {"synchronous", "stale", "asynchronous", NULL};
 static const char *const shardings[] = {"even", "layers", NULL};
+static const char *const weights[] = {"resident", "streamed", NULL};
 static const char *const exchanges[] = {"all-reduce", "all-gather", NULL};
 
 static const struct layer layer_defaults = {.steps = 1};
@@ -78,6 +79,8 @@ static const struct stagesim_field fields[] = {
           .doc = "stale: iterations that a worker may be ahead of the slowest; default 0"),
     FIELD("shards", shards, STAGESIM_FIELD_NAME, .names = shardings,
           .doc = "even: every server holds a part of each layer; layers: whole layers, the largest first; default even"),
+    FIELD("weights", weights, STAGESIM_FIELD_NAME, .names = weights,
+          .doc = "resident: workers hold the weights; streamed: servers broadcast them for every pass; default resident"),
     FIELD("server_bandwidth", server_bandwidth, STAGESIM_FIELD_RATE, .least = 1, .most = 1e18,
           .doc = "of a server's memory, for adding gradients and updating; default: that of its host"),
     {"model.layers", STAGESIM_FIELD_ROWS, offsetof(struct layers_parameters, layers), .required = true, .rows = &row_type,
@@ -154,17 +157,29 @@ static bool check_combinations(const struct layers_job *j, bool pipeline)
     return ok;
 }
 
+static bool check_streamed(const struct layers_job *j)
+{
+    const struct layers_parameters *p = j->parameters;
+    const char *with = "streamed weights";
+    bool ok = refuse_with(j, p->weights && p->consistency != CONSISTENCY_SYNCHRONOUS, "consistency", with);
+    ok &= refuse_with(j, p->weights && p->colocated, "colocated", with);
+    ok &= refuse_with(j, p->weights && p->shards, "shards", with);
+    ok &= refuse_with(j, p->weights && p->period > 1, "period", with);
+    return refuse_with(j, p->weights && p->compression > 1, "compression", with) && ok;
+}
+
 static bool check_servers(const struct layers_job *j)
 {
     const struct layers_parameters *p = j->parameters;
     bool ok = true;
     if (!p->servers) {
-        if (p->consistency != CONSISTENCY_SYNCHRONOUS || p->colocated || p->shards) {
-            j->api->error(j->job,
-                          p->consistency ? "consistency"
+        const char *key = p->consistency ? "consistency"
                           : p->colocated ? "colocated"
-                                         : "shards",
-                          "this is about parameter servers, of which there are none; give servers");
+                          : p->shards    ? "shards"
+                          : p->weights   ? "weights"
+                                         : NULL;
+        if (key) {
+            j->api->error(j->job, key, "this is about parameter servers, of which there are none; give servers");
             ok = false;
         }
         return ok;
@@ -174,6 +189,7 @@ static bool check_servers(const struct layers_job *j)
         j->api->error(j->job, "servers", "%llu servers cannot be on the hosts of %u workers", (unsigned long long)p->servers, j->data);
         ok = false;
     }
+    ok &= check_streamed(j);
     if (p->staleness && p->consistency != CONSISTENCY_STALE) {
         j->api->error(j->job, "staleness", "staleness is for consistency: stale");
         ok = false;

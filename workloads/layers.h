@@ -28,7 +28,7 @@ enum layers_exchange { EXCHANGE_ALL_REDUCE, EXCHANGE_ALL_GATHER };
 struct layers_parameters {
     struct stagesim_rows layers;
     uint64_t count; /* published number of parameters; 0: not checked */
-    unsigned dense, optimizer, gradients, precision, consistency, shards, exchange;
+    unsigned dense, optimizer, gradients, precision, consistency, shards, exchange, weights;
     struct stagesim_list layers_per_stage;
     double bucket; /* bytes */
     uint64_t servers, staleness, period;

@@ -72,6 +72,7 @@ static bool add_worker(struct layers_steps *s, uint32_t index)
                                      .awaited = calloc((size_t)j->count * s->awaited_each, sizeof *worker->awaited),
                                      .complete = calloc(s->bucket_count + (size_t)1, sizeof *worker->complete),
                                      .last = NONE,
+                                     .boundary = NONE,
                                      .exchange = NONE};
     for (size_t i = 0; i < (size_t)j->count * s->awaited_each; i++)
         worker->awaited[i] = NONE;
@@ -138,16 +139,21 @@ static uint32_t add_compute(struct layers_steps *s, struct layers_worker *worker
     return id;
 }
 
+/* What was awaited since the layer's weights changed. */
+static void await_weights(struct layers_steps *s, struct layers_worker *worker, uint32_t layer, uint32_t id)
+{
+    for (uint32_t i = 0; i < s->awaited_each; i++) {
+        wait_for(s, worker, id, worker->awaited[layer * s->awaited_each + i]);
+        worker->awaited[layer * s->awaited_each + i] = NONE;
+    }
+}
+
 static void add_forward(struct layers_steps *s, struct layers_worker *worker, uint32_t micro_batch, uint32_t layer)
 {
     const struct layer_operations *operations = &worker->operations[layer];
     struct stagesim_identity identity = identify(s, STAGESIM_FORWARD, micro_batch, layer);
     add_exchange(s, worker, STAGESIM_ALL_GATHER, identity, operations->gathered);
-    uint32_t id = add_compute(s, worker, identity, operations->forward);
-    for (uint32_t i = 0; i < s->awaited_each; i++) {
-        wait_for(s, worker, id, worker->awaited[layer * s->awaited_each + i]);
-        worker->awaited[layer * s->awaited_each + i] = NONE;
-    }
+    await_weights(s, worker, layer, add_compute(s, worker, identity, operations->forward));
     add_exchange(s, worker, STAGESIM_ALL_GATHER, identity, operations->stepped);
 }
 
@@ -155,7 +161,7 @@ static void add_backward(struct layers_steps *s, struct layers_worker *worker, u
 {
     const struct layer_operations *operations = &worker->operations[layer];
     struct stagesim_identity identity = identify(s, STAGESIM_BACKWARD, micro_batch, layer);
-    add_compute(s, worker, identity, operations->backward);
+    await_weights(s, worker, layer, add_compute(s, worker, identity, operations->backward));
     add_exchange(s, worker, STAGESIM_REDUCE_SCATTER, identity, operations->stepped);
     add_exchange(s, worker, STAGESIM_REDUCE_SCATTER, identity, operations->gathered);
 }
@@ -234,21 +240,34 @@ static void average_weights(struct layers_steps *s, struct layers_worker *worker
         decompress(s, worker, i, worker->awaited[s->buckets[i].first]);
 }
 
+/* Streamed weights: the bucket that a pass enters with `layer`, if any, is asked for. */
+static void fetch(struct layers_steps *s, struct layers_worker *worker, uint32_t layer, bool forward)
+{
+    for (uint32_t i = 0; s->stream && i < s->bucket_count; i++)
+        if (layer == (forward ? s->buckets[i].first : s->buckets[i].end - 1))
+            layers_stream_fetch(s->stream, s, worker, i, layer);
+}
+
 /* All micro-batches of an iteration; `syncs` gets the synchronisation of each bucket, where collectives overlap the backward. */
 static void add_passes(struct layers_steps *s, struct layers_worker *worker, uint32_t *syncs)
 {
     const struct layers_parameters *p = s->j->parameters;
     uint32_t micro_batches = s->j->api->micro_batches(s->j->job);
     for (uint32_t m = 0; m < micro_batches; m++) {
-        for (uint32_t layer = 0; layer < s->j->count; layer++)
+        for (uint32_t layer = 0; layer < s->j->count; layer++) {
+            fetch(s, worker, layer, true);
             add_forward(s, worker, m, layer);
+        }
         for (uint32_t layer = s->j->count; layer-- > 0;) {
+            fetch(s, worker, layer, false);
             add_backward(s, worker, m, layer);
             const struct layers_bucket *bucket = m + 1 == micro_batches && p->period == 1 ? completed_bucket(s, layer) : NULL;
             if (!bucket)
                 continue;
             uint32_t index = (uint32_t)(bucket - s->buckets);
             worker->complete[index] = add_compression(s, worker, bucket->bytes);
+            if (s->stream)
+                layers_stream_return(s->stream, s, worker, index);
             if (!p->servers && p->overlap && s->sync_group != NONE)
                 syncs[index] = add_collective(s, worker, bucket, worker->complete[index]);
         }
@@ -348,17 +367,21 @@ bool layers_build_steps(const struct layers_job *j)
         add_groups(&s);
     for (uint32_t i = 0; ok && i < s.worker_count; i++)
         ok = add_worker(&s, i);
-    struct layers_servers *servers = ok ? layers_servers_create(&s) : NULL;
+    struct layers_servers *servers = ok && !p->weights ? layers_servers_create(&s) : NULL;
+    s.stream = ok ? layers_stream_create(&s) : NULL;
     for (s.iteration = 0; ok && s.iteration < j->api->iterations(j->job); s.iteration++) {
         for (uint32_t i = 0; i < s.worker_count; i++)
             add_iteration(&s, &s.workers[i]);
         if (servers && layers_synchronises(&s))
             layers_servers_add(servers, &s);
+        if (s.stream)
+            layers_stream_serve(s.stream, &s);
     }
-    for (uint32_t i = 0; ok && i < s.worker_count; i++)
+    for (uint32_t i = 0; ok && !s.stream && i < s.worker_count; i++)
         set_memory(&s, &s.workers[i], servers);
     set_pace(&s);
     layers_servers_destroy(servers);
+    layers_stream_destroy(s.stream);
     destroy(&s);
     return ok;
 }

@@ -25,11 +25,15 @@ struct layers_worker {
     uint32_t *awaited;                   /* [layer * awaited_each + i]: what the layer's next forward waits for, or STAGESIM_NONE */
     uint32_t *complete;                  /* [bucket]: what the synchronisation of a bucket waits for */
     uint32_t last;                       /* newest computation, or the collective that ends it */
+    uint32_t boundary;                   /* streamed weights: the newest computation when those of the bucket before were asked for */
     uint32_t exchange;                   /* newest collective that the next computation waits for; STAGESIM_NONE: none */
 };
 
+struct layers_stream;
+
 struct layers_steps {
     const struct layers_job *j;
+    struct layers_stream *stream; /* NULL: workers keep their weights */
     struct layers_bucket *buckets;
     uint32_t bucket_count;
     struct layers_worker *workers; /* one where all ranks are replicas */
@@ -69,5 +73,19 @@ double layers_servers_parameters(const struct layers_servers *servers, uint32_t 
 /* What all workers send for the running iteration, what servers do with it and what they send back; the workers' next forwards wait
  * for that. */
 void layers_servers_add(struct layers_servers *servers, struct layers_steps *s);
+
+/* ---- layers_stream.c ---- */
+
+/* Groups and costs of streamed weights, and all ranks' memory; NULL where weights stay on the workers. The caller frees them with
+ * layers_stream_destroy. */
+struct layers_stream *layers_stream_create(const struct layers_steps *s);
+void layers_stream_destroy(struct layers_stream *stream);
+/* A worker asks for a bucket's weights, for which its next pass over `layer` waits. */
+void layers_stream_fetch(const struct layers_stream *stream, struct layers_steps *s, struct layers_worker *worker, uint32_t bucket,
+                         uint32_t layer);
+/* A worker gives a bucket's gradients back when they are complete. */
+void layers_stream_return(const struct layers_stream *stream, struct layers_steps *s, const struct layers_worker *worker, uint32_t bucket);
+/* What servers do in an iteration. */
+void layers_stream_serve(struct layers_stream *stream, struct layers_steps *s);
 
 #endif

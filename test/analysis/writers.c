@@ -141,13 +141,14 @@ Test(comparison, csv)
     struct comparison_row rows[] = {sample("1f1b", 2), sample("chimera", 1.5)};
     rows[1].capacity_known = rows[1].fits = true;
     rows[1].peak_bytes = 5;
+    rows[1].limits = (struct limits){true, {0.2, 0.1, 0.4, 0.3}};
     FILE *file = tmpfile();
     comparison_print(file, rows, 2, COMPARISON_CSV);
     cr_assert_str_eq(contents(file),
                      "scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
-                     "peak_in_flight,peak_bytes,fits,relative_time\n"
-                     "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,2,,,1\n"
-                     "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,2,5,true,0.75\n");
+                     "peak_in_flight,peak_bytes,fits,relative_time,limited_by\n"
+                     "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,2,,,1,\n"
+                     "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,2,5,true,0.75,network\n");
 }
 
 Test(comparison, table)

@@ -50,8 +50,11 @@ static void check_costs(const struct layers_parameters *parameters, uint32_t dat
     layers_cost(&job, &device, costs);
     for (uint32_t i = 0; i < job.count; i++) {
         const struct layer_cost *cost = &costs[i];
-        const double values[] = {cost->forward, cost->backward - cost->weight, cost->weight,   cost->gathered, cost->stepped,
-                                 cost->gradient, cost->activation,             cost->message, cost->memory_bound};
+        const double values[] = {cost->forward,     cost->backward - cost->weight,
+                                 cost->weight,      cost->gathered,
+                                 cost->stepped,     cost->gradient,
+                                 cost->activation,  cost->message,
+                                 cost->memory_bound};
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
             if (!isfinite(values[k]) || values[k] < 0)
                 abort();

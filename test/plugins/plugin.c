@@ -9,6 +9,7 @@
 #define FAULT_NAME 4
 #define FAULT_BUILD 5
 #define FAULT_OWN_SECTION 6
+#define FAULT_COLUMN 7
 
 struct parameters {
     uint64_t layers, hidden;
@@ -19,6 +20,11 @@ struct parameters {
 
 static const struct parameters defaults = {.layers = 3, .hidden = 5, .seconds = 7};
 
+#if FAULT == FAULT_COLUMN
+static const struct stagesim_field columns[] = {{"beyond", STAGESIM_FIELD_TIME, 4}, {0}};
+static const struct stagesim_row_type row = {.what = "a row", .fields = columns, .size = 8};
+#endif
+
 static const struct stagesim_field fields[] = {
     {"seconds", STAGESIM_FIELD_TIME, offsetof(struct parameters, seconds), .doc = "some time"},
     {"model.layers", STAGESIM_FIELD_COUNT, offsetof(struct parameters, layers), .required = true, .least = 1, .most = 1000},
@@ -27,6 +33,8 @@ static const struct stagesim_field fields[] = {
     {"model.profile", STAGESIM_FIELD_PATH, offsetof(struct parameters, profile)},
 #if FAULT == FAULT_FIELD
     {"beyond", STAGESIM_FIELD_TIME, sizeof(struct parameters) - 4},
+#elif FAULT == FAULT_COLUMN
+    {"table", STAGESIM_FIELD_ROWS, 0, .rows = &row},
 #elif FAULT == FAULT_OWN_SECTION
     {"batch.size", STAGESIM_FIELD_COUNT, offsetof(struct parameters, hidden)},
 #endif

@@ -2,6 +2,7 @@
 #include "simulator/fields.h"
 
 #include "simulator/arena.h"
+#include "simulator/fields_rows.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -143,4 +144,95 @@ Test(fields, keys_with_a_section)
     cr_assert_str_eq(messages, "f:1:1: error: 'bytes' is not a key of other; expected count\n");
     free(messages);
     arena_destroy(arena);
+}
+
+/* ---- tables ---- */
+
+struct row {
+    const char *name;
+    uint64_t steps;
+    struct stagesim_amount size;
+};
+
+static const struct row row_before = {.steps = 5};
+static const struct stagesim_field columns[] = {
+    {"name", STAGESIM_FIELD_TEXT, offsetof(struct row, name), .required = true},
+    {"steps", STAGESIM_FIELD_COUNT, offsetof(struct row, steps), .least = 1, .most = 9},
+    {"size", STAGESIM_FIELD_AMOUNT, offsetof(struct row, size), .least = 0, .most = 1e6},
+    {0},
+};
+static const struct stagesim_row_type row_type = {"a row", columns, sizeof(struct row), &row_before};
+static const struct stagesim_field table[] = {{"rows", STAGESIM_FIELD_ROWS, 0, .rows = &row_type}, {0}};
+
+/* Reads the table from YAML text, or where that is NULL from csv; the messages are to be freed by the caller. */
+static char *read_rows(struct arena *arena, const char *text, const char *csv, struct stagesim_rows *rows)
+{
+    char *messages = NULL;
+    size_t size = 0;
+    struct diag diag = {.out = open_memstream(&messages, &size)};
+    struct fields_reader reader = {.directory = "/tmp", .arena = arena, .diag = &diag};
+    *rows = (struct stagesim_rows){0};
+    const struct node *node =
+        text ? document_parse("f", text, strlen(text), arena, &diag) : fields_parse_rows("f", csv, strlen(csv), &row_type, arena, &diag);
+    if (text && node)
+        fields_read(&reader, &(struct fields_section){"own", true, table}, node, (struct place){.file = "f"}, rows);
+    else if (node)
+        fields_read_value(&reader, table, "rows", node, rows);
+    fclose(diag.out);
+    return messages;
+}
+
+static void check_rows(const struct stagesim_rows *rows)
+{
+    const struct row *row = rows->rows;
+    cr_assert_eq(rows->count, 3);
+    cr_assert(!strcmp(row[0].name, "a, b") && row[0].steps == 2 && row[0].size.given && row[0].size.elements == 1e3 &&
+              row[0].size.bytes == 0);
+    cr_assert(!strcmp(row[1].name, "c") && row[1].steps == 5 && row[1].size.given && row[1].size.elements == 0 &&
+              row[1].size.bytes == 2048);
+    cr_assert(!strcmp(row[2].name, "7") && row[2].steps == 9 && !row[2].size.given);
+}
+
+Test(fields, rows)
+{
+    struct arena *arena = arena_create();
+    struct stagesim_rows rows;
+    char *messages =
+        read_rows(arena, "rows: [{name: 'a, b', steps: 2, size: 1e3}, {name: c, size: 2KiB}, {name: 7, steps: 9}]", NULL, &rows);
+    cr_assert_str_empty(messages);
+    check_rows(&rows);
+    free(messages);
+    messages = read_rows(arena, NULL, "# as csv\nsize,name,steps\n1e3,\"a, b\",2\n 2KiB , c,\n\n,7,9\n", &rows);
+    cr_assert_str_empty(messages);
+    check_rows(&rows);
+    free(messages);
+    arena_destroy(arena);
+}
+
+Test(fields, bad_rows)
+{
+    static const struct {
+        const char *text, *csv, *message;
+    } cases[] = {
+        {"rows: []", NULL, "f:1:7: error: rows has no rows; expected a row in each"},
+        {"rows: [{name: a, step: 1}]", NULL, "f:1:18: error: 'step' is not a key of a row; did you mean 'steps'?"},
+        {"rows: [{name: a, size: 2e6}]", NULL, "f:1:24: error: size is 2e6; expected at most 1000000"},
+        {"rows: [{name: a, size: 2MiBs}]", NULL, "f:1:24: error: size:"},
+        {"rows: [a]", NULL, "f:1:8: error: a row is the text 'a'; expected a map"},
+        {"rows: {name: a}", NULL, "f:1:7: error: rows is a map; expected a list of maps, or the name of a csv file"},
+        {"rows: absent.csv", NULL, "error: rows: cannot read"},
+        {NULL, "name,steps\na,0\n", "f:2:3: error: steps is 0; expected at least 1"},
+        {NULL, "steps\n1\n", "f:1:1: error: column 'name' is missing"},
+        {NULL, "name\n", "rows has no rows"},
+        {NULL, "", "rows has no rows"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena = arena_create();
+        struct stagesim_rows rows;
+        char *messages = read_rows(arena, cases[i].text, cases[i].csv, &rows);
+        cr_assert(strstr(messages, cases[i].message), "case %zu: %s", i, messages);
+        cr_assert(!rows.count && !rows.rows);
+        free(messages);
+        arena_destroy(arena);
+    }
 }

@@ -116,3 +116,15 @@ Test(mesh, costs_that_vary)
         cr_assert_eq(operation_factor(program, &operations[1], mesh.replica_of[rank]), factors[rank / 2 % 3]);
     }
 }
+
+/* Two servers behind three workers that are no replicas of each other. */
+Test(mesh, extra_ranks)
+{
+    struct mesh served = {.axis_count = 2,
+                          .axes = {{.name = "pipeline", .size = 1, .distinct = true}, {.name = "data", .size = 3, .distinct = true}},
+                          .extra = 2};
+    mesh_finish(&served, arena);
+    cr_assert(served.ranks == 5 && served.positions == 5 && served.replicas == 1 && mesh_size(&served, "data") == 3);
+    for (uint32_t rank = 0; rank < 5; rank++)
+        cr_assert(served.position_of[rank] == rank && served.replica_of[rank] == 0 && mesh_rank(&served, rank, 0) == rank);
+}

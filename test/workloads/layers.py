@@ -146,6 +146,22 @@ def check_compression(folder):
     near(pushed, COMPUTE + (1 / 8 + 1) * GRADIENT / RATE, "what workers push is compressed, weights are whole")
 
 
+def check_streamed(folder):
+    """Weights come for the forward, and while it runs for the backward; gradients go back. All of it passes each host's link once."""
+    for workers, flops in ((3, 1e10), (3, 1e11), (1, 1e11)):
+        layers = [dict(ONE[0], flops=flops)]
+        found = run(folder, layers, "layers.servers=1", "layers.weights=streamed", "iterations=4", "communication.broadcast=chain",
+                    "communication.reduce=chain", data=workers)
+        pace, compute = GRADIENT / RATE, flops / SPEED
+        near(found["time"]["iteration_s"], max(pace + compute, 2 * pace) + compute + pace, f"streamed weights, {workers} workers")
+        near(found["communication"]["sent_bytes"], 3 * workers * GRADIENT, "bytes of streamed weights")
+    expect(found["workers"][0]["peak_bytes"] < 3.01 * GRADIENT, "workers hold more than two buckets' weights and one's gradients")
+    deep = [dict(ONE[0], name=f"l{i}", flops=1e11, parameters=f"{int(GRADIENT / 8)}B") for i in range(8)]
+    # Behind the first bucket everything but the last gradient is hidden: 8 forwards and 15 passes of backwards.
+    found = run(folder, deep, "layers.servers=1", "layers.weights=streamed", "iterations=4", data=2)
+    near(found["time"]["iteration_s"], 23 * 0.1 + 2 * GRADIENT / 8 / RATE, "streamed weights, eight layers")
+
+
 def check_model_parallel(folder):
     """By channel: (t - 1)/t of each input is gathered, and of its gradient scattered, by each of t ranks."""
     sizes = [1000, 3000, 500, 200]
@@ -282,7 +298,7 @@ def check_fluid(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for check in (check_servers, check_colocated, check_asynchrony, check_local, check_compression, check_model_parallel, check_schedule,
+        for check in (check_servers, check_colocated, check_asynchrony, check_local, check_compression, check_streamed, check_model_parallel, check_schedule,
                       check_balance, check_fluid):
             check(folder)
     check_networks()
