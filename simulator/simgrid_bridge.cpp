@@ -3,6 +3,7 @@
  * only. Everything else uses SimGrid's C API. */
 extern "C" {
 #include "platforms/library.h"
+#include "platforms/profiles.h"
 #include "simulator/arena.h"
 #include "simulator/diagnostics.h"
 }
@@ -18,6 +19,7 @@ extern "C" {
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -60,6 +62,38 @@ struct stop_simulation : std::exception {
         return "the simulation was stopped";
     }
 };
+
+/* Links that are down and since when; one simulation per process, so one place. */
+std::map<std::string, double> &links_down()
+{
+    static std::map<std::string, double> instance;
+    return instance;
+}
+
+void note_link_state(sg4::Link const &link)
+{
+    if (link.is_on())
+        links_down().erase(link.get_name());
+    else
+        links_down().emplace(link.get_name(), sg4::Engine::get_clock());
+}
+
+/* "link 'l' went down at 5.000000 s; a message needed it at 7.000000 s". */
+std::string link_failure()
+{
+    std::string names;
+    double since = INFINITY, now = sg4::Engine::get_clock();
+    for (const sg4::Link *link : sg4::Engine::get_instance()->get_all_links())
+        if (!link->is_on()) /* from the start: nobody said so */
+            links_down().emplace(link->get_name(), 0);
+    for (const auto &[name, when] : links_down()) {
+        names += (names.empty() ? "link '" : ", '") + name + "'";
+        since = std::min(since, when);
+    }
+    if (names.empty())
+        return "a link went down at " + std::to_string(now) + " s while a message was on it";
+    return names + " went down at " + std::to_string(since) + " s; a message needed it at " + std::to_string(now) + " s";
+}
 
 void throw_on_host_failure(sg4::Host const &host)
 {
@@ -279,6 +313,7 @@ struct platform *load(const char *file, struct arena *arena)
     engine->load_platform(file);
     engine->seal_platform();
     sg4::Host::on_state_change_cb(throw_on_host_failure);
+    sg4::Link::on_state_change_cb(note_link_state);
 
     auto *platform = static_cast<struct platform *>(arena_alloc(arena, sizeof(struct platform)));
     static std::unique_ptr<loaded> owner;
@@ -309,7 +344,7 @@ void run_body(void (*body)(void *), void *argument)
     try {
         body(argument);
     } catch (const simgrid::NetworkFailureException &) {
-        first_failure().set("a link went down at " + std::to_string(sg4::Engine::get_clock()) + " s while a message was on it");
+        first_failure().set(link_failure());
         simgrid::s4u::Actor::kill_all();
     } catch (const std::exception &exception) {
         first_failure().set(exception.what());
@@ -337,6 +372,8 @@ bool bridge_configure(const char *const *config, size_t count, struct fault *fau
 
 struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault)
 {
+    if (has_profiles(file) && !profiles_check(file, fault))
+        return nullptr;
     try {
         return load(file, arena);
     } catch (const std::exception &exception) {
@@ -348,7 +385,12 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument)
 {
     auto *where = static_cast<sg4::Host *>(platform->hosts[host].handle);
-    return sg4::Actor::create("rank", where, [body, argument]() { run_body(body, argument); }).get();
+    try {
+        return sg4::Actor::create("rank", where, [body, argument]() { run_body(body, argument); }).get();
+    } catch (const simgrid::HostFailureException &) {
+        first_failure().set("host '" + where->get_name() + "' is down when the job starts");
+    }
+    return nullptr;
 }
 
 void bridge_expect_many_actors(void)
@@ -375,7 +417,8 @@ double bridge_set_precision(double seconds)
 bool bridge_run(struct fault *fault)
 {
     try {
-        sg4::Engine::get_instance()->run();
+        if (!first_failure().seen)
+            sg4::Engine::get_instance()->run();
     } catch (const std::exception &exception) {
         first_failure().set(exception.what());
     }

@@ -20,7 +20,8 @@ bool bridge_configure(const char *const *config, size_t count, struct fault *fau
  * filled. */
 struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault);
 
-/* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. */
+/* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. NULL where the host is down: then
+ * bridge_run says so. */
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);
 /* Events no more than that many seconds apart are one, unless the configuration said so before; returns what holds. Before the
  * simulation runs. */

@@ -258,7 +258,12 @@ static int report_abnormal_end(const struct scenario *scenario, int stage, const
         diag_error(&diag, (struct place){scenario->platform, 0, 0}, "%s", fault->text);
         return EXIT_BAD_INPUT;
     }
-    fprintf(stderr, "stagesim: the simulation failed: %s\n", fault->text);
+    /* What SimGrid's models say of work that can make no progress. */
+    bool stands_still = strstr(fault->text, "The Impossible Did Happen") != NULL;
+    fprintf(stderr, "stagesim: the simulation failed: %s\n",
+            stands_still ? "work starts on a host or link whose profile has brought its speed or bandwidth to 0; what is to fail has a "
+                           "state_file, what is to be slow a value above 0"
+                         : fault->text);
     return EXIT_FAILED;
 }
 

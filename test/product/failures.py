@@ -3,7 +3,6 @@
 """failures.py STAGESIM: links and hosts that fail, by SimGrid's state profiles, end a run with exit code 3, a message that says
 what failed and when, and no output; those that only slow down have the result of a platform that is slower from the start."""
 import pathlib
-import re
 import sys
 import tempfile
 
@@ -35,7 +34,8 @@ def seconds(binary, folder, **keywords):
 def fails(check, binary, folder, element, when):
     platform(folder, element, "state_file", when, 0)
     result = run(binary, folder, 3)
-    check.that(result.stderr.startswith("stagesim: ") and re.search("went down at|on failed host", result.stderr), f"{element} at {when}: message {result.stderr!r}")
+    said = f"'{element}' is down when the job starts" if when == 0 and not element.startswith("l-") else f"'{element}' went down at {when:.6f} s"
+    check.that(result.stderr.startswith("stagesim: ") and said in result.stderr, f"{element} at {when}: message {result.stderr!r}, expected {said!r}")
     check.that(result.stdout == "", f"{element} at {when}: printed {result.stdout}")
     check.that(not (folder / "out").exists(), f"{element} at {when}: left output behind")
     check.that(len(result.stderr.splitlines()) <= 3, f"{element} at {when}: a message of {len(result.stderr.splitlines())} lines")
