@@ -20,6 +20,8 @@ struct output_file {
 };
 
 struct output {
+    struct output *next; /* of those that are being written */
+    pid_t owner;
     struct arena *arena;
     const char *directory;
     struct output_file *files;
@@ -27,6 +29,79 @@ struct output {
     char **made; /* directories, outer ones first */
     size_t made_count, made_capacity;
 };
+
+/* ---- interruption ---- */
+
+static const int interruptions[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+
+/* What is being written. A signal's handler can reach nothing else. */
+static struct output *being_written;
+
+/* Only what a signal's handler may call. */
+static void remove_files(const struct output *output)
+{
+    for (size_t i = 0; i < output->file_count; i++) {
+        const struct output_file *file = &output->files[i];
+        if (!file->is_named)
+            unlink(file->temporary);
+        else if (file->is_new)
+            unlink(file->name);
+    }
+    for (size_t i = output->made_count; i-- > 0;)
+        rmdir(output->made[i]);
+}
+
+/* Ends the process as the signal would have done without a handler; a child process leaves the files to its parent. */
+static void on_interruption(int number)
+{
+    for (const struct output *output = being_written; output; output = output->next)
+        if (output->owner == getpid())
+            remove_files(output);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* While what the handler reads changes. */
+static sigset_t block_interruptions(void)
+{
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < sizeof interruptions / sizeof *interruptions; i++)
+        sigaddset(&blocked, interruptions[i]);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    return before;
+}
+
+static void allow_interruptions(const sigset_t *before)
+{
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+/* A signal that was ignored (nohup) stays so. */
+static void await_interruptions(struct output *output)
+{
+    sigset_t before = block_interruptions();
+    output->owner = getpid();
+    output->next = being_written;
+    being_written = output;
+    for (size_t i = 0; i < sizeof interruptions / sizeof *interruptions; i++) {
+        struct sigaction action = {.sa_handler = SIG_DFL};
+        if (sigaction(interruptions[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
+            action = (struct sigaction){.sa_handler = on_interruption};
+            sigaction(interruptions[i], &action, NULL);
+        }
+    }
+    allow_interruptions(&before);
+}
+
+static void forget(struct output *output)
+{
+    for (struct output **at = &being_written; *at; at = &(*at)->next)
+        if (*at == output) {
+            *at = output->next;
+            return;
+        }
+}
 
 /* ---- directories ---- */
 
@@ -38,12 +113,16 @@ static bool is_directory(const char *path)
 
 static bool make_directory(struct output *output, const char *path, struct fault *fault)
 {
-    if (mkdir(path, 0777) == 0) {
+    sigset_t before = block_interruptions();
+    bool made = mkdir(path, 0777) == 0;
+    int reason = errno;
+    if (made) {
         output->made = array_grow(output->made, &output->made_capacity, output->made_count + 1, sizeof(char *));
         output->made[output->made_count++] = arena_copy(output->arena, path);
-        return true;
     }
-    int reason = errno;
+    allow_interruptions(&before);
+    if (made)
+        return true;
     if (is_directory(path))
         return true;
     if (reason == EEXIST || reason == ENOTDIR)
@@ -78,6 +157,7 @@ struct output *output_create(const char *directory, struct fault *fault)
     output->arena = arena;
     output->directory = arena_copy(arena, directory);
     signal(SIGXFSZ, SIG_IGN);
+    await_interruptions(output);
     if (make_directories(output, directory, fault))
         return output;
     output_abort(output);
@@ -119,10 +199,12 @@ FILE *output_open(struct output *output, const char *name, struct fault *fault)
         return NULL;
     }
     file.is_new = access(file.name, F_OK) != 0;
-    if (!open_temporary(&file, fault))
-        return NULL;
-    output->files = array_grow(output->files, &output->file_capacity, output->file_count + 1, sizeof *output->files);
-    output->files[output->file_count++] = file;
+    sigset_t before = block_interruptions();
+    if (open_temporary(&file, fault)) {
+        output->files = array_grow(output->files, &output->file_capacity, output->file_count + 1, sizeof *output->files);
+        output->files[output->file_count++] = file;
+    }
+    allow_interruptions(&before);
     return file.stream;
 }
 
@@ -167,8 +249,10 @@ static bool name_files(struct output *output, struct fault *fault)
     return true;
 }
 
+/* Interruptions are blocked. */
 static void output_free(struct output *output)
 {
+    forget(output);
     free(output->files);
     free(output->made);
     arena_destroy(output->arena);
@@ -176,13 +260,14 @@ static void output_free(struct output *output)
 
 bool output_commit(struct output *output, struct fault *fault)
 {
-    bool flushed = output_flush(output, fault);
-    if (close_files(output, fault) && flushed && name_files(output, fault)) {
-        output_free(output);
-        return true;
-    }
-    output_abort(output);
-    return false;
+    bool flushed = output_flush(output, fault), fine = close_files(output, fault) && flushed;
+    sigset_t before = block_interruptions();
+    fine = fine && name_files(output, fault);
+    if (!fine)
+        remove_files(output);
+    output_free(output);
+    allow_interruptions(&before);
+    return fine;
 }
 
 void output_abort(struct output *output)
@@ -191,14 +276,8 @@ void output_abort(struct output *output)
         return;
     struct fault ignored = {""};
     close_files(output, &ignored);
-    for (size_t i = 0; i < output->file_count; i++) {
-        const struct output_file *file = &output->files[i];
-        if (!file->is_named)
-            unlink(file->temporary);
-        else if (file->is_new)
-            unlink(file->name);
-    }
-    for (size_t i = output->made_count; i-- > 0;)
-        rmdir(output->made[i]);
+    sigset_t before = block_interruptions();
+    remove_files(output);
     output_free(output);
+    allow_interruptions(&before);
 }

@@ -12,8 +12,8 @@
 struct output;
 
 /* Makes the directory (and those above it) where it does not exist. NULL with the fault filled when that is not possible;
- * directories made so far are gone again. Files over the process's size limit become write errors from here on, like a
- * full disk. */
+ * directories made so far are gone again. When the process is interrupted (SIGINT, SIGTERM, SIGHUP, SIGPIPE) before commit or abort, files
+ * and directories of the set are removed first. Files over the process's size limit become write errors from here on, like a full disk. */
 struct output *output_create(const char *directory, struct fault *fault);
 
 /* A file to write "name" or "sub-directory/name" to; the sub-directory is made. NULL with the fault filled. The set owns the

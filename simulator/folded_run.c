@@ -4,8 +4,10 @@
 #include "simulator/arena.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ static bool attempt(const struct engine *engine, const struct engine_job *job, s
     pid_t pid = fork();
     if (pid == 0) {
         struct fault fault = {""};
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         outcome->ok = engine->run(job, &fault);
         outcome->activities = job->timeline->activities;
         _exit(0);

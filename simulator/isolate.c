@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ static void last_words(FILE *kept, int status, struct fault *fault)
 
 static int run_child(const struct child *child)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody waits for its results then */
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     int console = dup(STDERR_FILENO);
