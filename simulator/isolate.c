@@ -26,17 +26,24 @@ static const char *undecorated(char *text)
     return start && (!end || start < end) ? start + strlen("/CRITICAL] ") : text;
 }
 
+/* The end of what the child wrote to its standard error, without white space behind it. */
+static void read_end(FILE *kept, char *text, size_t size)
+{
+    fflush(kept);
+    fseek(kept, 0, SEEK_END);
+    long end = ftell(kept);
+    fseek(kept, end > (long)size - 1 ? end - (long)size + 1 : 0, SEEK_SET);
+    size_t length = fread(text, 1, size - 1, kept);
+    while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
+        length--;
+    text[length] = '\0';
+}
+
 /* The last lines that SimGrid wrote before it gave up, without its decoration. */
 static void last_words(FILE *kept, int status, struct fault *fault)
 {
     char text[4096];
-    fflush(kept);
-    long end = ftell(kept);
-    fseek(kept, end > (long)sizeof text - 1 ? end - (long)sizeof text + 1 : 0, SEEK_SET);
-    size_t length = fread(text, 1, sizeof text - 1, kept);
-    while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
-        length--;
-    text[length] = '\0';
+    read_end(kept, text, sizeof text);
     const char *words = undecorated(text);
     if (*words)
         fault_set(fault, "%.900s", words);
@@ -71,8 +78,13 @@ static int await(pid_t pid, FILE *kept, struct fault *fault)
             fault_set(fault, "the simulation's process was lost: %s", strerror(errno));
             return -1;
         }
-    if (WIFEXITED(status) && WEXITSTATUS(status) < 4)
+    if (WIFEXITED(status) && WEXITSTATUS(status) < 4) {
+        char text[256];
+        read_end(kept, text, sizeof text);
+        if (strncmp(text, "stagesim: out of memory", 23) == 0) /* the one thing that is not said to the console */
+            fprintf(stderr, "%s\n", text);
         return WEXITSTATUS(status);
+    }
     last_words(kept, status, fault);
     return -1;
 }

@@ -9,6 +9,7 @@
 #include "simulator/folded_run.h"
 #include "simulator/paths.h"
 #include "simulator/program_check.h"
+#include "simulator/room.h"
 #include "workloads/pipeline.h"
 
 #include <assert.h>
@@ -132,6 +133,39 @@ static bool read_plan(struct stagesim_job *job)
     return job->plan && check_plan_size(job);
 }
 
+/* About how many operations a plan becomes: a slot is a computation, or one for each part, with a message out and one in. */
+static double expected_operations(const struct plan *plan, const struct stagesim_pipeline *costs, uint32_t repetitions)
+{
+    double operations = 0;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++) {
+            uint32_t stage = plan->orders[worker].slots[i].stage;
+            operations += costs->fine && costs->part_counts ? 2 + costs->part_counts[stage] : 3;
+        }
+    return operations * repetitions;
+}
+
+/* Before anything is built. Bytes are those of an operation while a program is built, or with one rank's times. */
+static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline *costs, uint32_t repetitions)
+{
+    enum { OPERATION_BYTES = 60 };
+    double operations = expected_operations(job->plan, costs, repetitions), room = room_bytes();
+    if (operations <= PROGRAM_OPERATIONS_MAX && operations * OPERATION_BYTES <= room)
+        return true;
+    if (operations > PROGRAM_OPERATIONS_MAX)
+        diag_error(job->diag, scenario_place(job->scenario, "batch"),
+                   "%u micro-batches through %u stages in %u iterations are about %.0f operations; at most %.0f are possible",
+                   job->scenario->micro_batches, job->plan->stages, repetitions * job->plan->iterations, operations,
+                   PROGRAM_OPERATIONS_MAX);
+    else
+        diag_error(job->diag, scenario_place(job->scenario, "batch"),
+                   "%u micro-batches through %u stages in %u iterations are about %.0f operations, which take %.1f GiB of memory; there "
+                   "are %.1f GiB to be had",
+                   job->scenario->micro_batches, job->plan->stages, repetitions * job->plan->iterations, operations,
+                   operations * OPERATION_BYTES / 0x1p30, room / 0x1p30);
+    return false;
+}
+
 static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (costs->size != sizeof *costs) {
@@ -163,8 +197,10 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
                     (int)STAGESIM_EXCHANGES_MAX))
         return false;
     copy_staleness(job);
-    bool crosses = job->plan->iterations > 1;
-    struct pipeline_request request = {.plan = job->plan, .costs = costs, .repetitions = crosses ? 1 : job->scenario->iterations};
+    uint32_t repetitions = job->plan->iterations > 1 ? 1 : job->scenario->iterations;
+    if (!check_room(job, costs, repetitions))
+        return false;
+    struct pipeline_request request = {.plan = job->plan, .costs = costs, .repetitions = repetitions};
     pipeline_lower(&request, &job->job->mesh, job->builder);
     return true;
 }

@@ -25,7 +25,10 @@ bool job_expect(struct stagesim_job *job, bool fine, const char *format, ...)
 static bool expect_position(struct stagesim_job *job, uint32_t position)
 {
     return job_expect(job, position < job->scenario->mesh.positions, "there is no position %u, only %u of them", position,
-                      job->scenario->mesh.positions);
+                      job->scenario->mesh.positions) &&
+           job_expect(job, !program_is_full(job->builder, position),
+                      "position %u has more than %d streams (peers, groups, lanes), or the program more than %.0f operations", position,
+                      PROGRAM_STREAMS_MAX - 1, PROGRAM_OPERATIONS_MAX);
 }
 
 static bool is_narrow(uint32_t number)

@@ -2,6 +2,7 @@
 #include "simulator/command.h"
 
 #include "simulator/diagnostics.h"
+#include "simulator/room.h"
 
 #include <locale.h>
 #include <stdarg.h>
@@ -74,6 +75,7 @@ static int unknown_command(const char *name)
 int main(int argc, char **argv)
 {
     setlocale(LC_NUMERIC, "C");
+    room_set_limit();
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;

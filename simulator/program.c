@@ -38,6 +38,7 @@ struct program_builder {
     struct group *groups;
     size_t group_count, group_capacity;
     struct draft_position *positions;
+    uint64_t operation_count;
     struct bulk_pool drafts; /* operations and waits of the positions */
 };
 
@@ -155,6 +156,7 @@ static struct operation *operation_add(struct program_builder *builder, uint32_t
     struct draft_position *draft = &builder->positions[position];
     uint32_t stream = stream_find(draft, type, peer, stream_kind);
     draft->streams[stream].count++;
+    builder->operation_count++;
     draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity, draft->operation_count + 1,
                                        sizeof *draft->operations);
     struct operation *operation = &draft->operations[draft->operation_count++];
@@ -238,6 +240,11 @@ void program_set_memory(struct program_builder *builder, uint32_t position, cons
 
 /* ---- what there is ---- */
 
+bool program_is_full(const struct program_builder *builder, uint32_t position)
+{
+    return builder->positions[position].stream_count >= PROGRAM_STREAMS_MAX || (double)builder->operation_count >= PROGRAM_OPERATIONS_MAX;
+}
+
 bool program_has_cost(const struct program_builder *builder, uint32_t cost)
 {
     return cost < builder->cost_count;
@@ -320,7 +327,7 @@ static void lay_out_waits(struct draft_position *draft, struct position *positio
 
 static void lay_out_position(struct program_builder *builder, struct draft_position *draft, struct position *position, struct arena *arena)
 {
-    assert(draft->stream_count <= UINT16_MAX && draft->operation_count < UINT32_MAX);
+    assert(draft->stream_count <= PROGRAM_STREAMS_MAX && draft->operation_count < UINT32_MAX);
     position->stream_count = (uint32_t)draft->stream_count;
     position->streams = copy_array(arena, draft->streams, draft->stream_count, sizeof *draft->streams);
     position->operation_count = (uint32_t)draft->operation_count;

@@ -19,6 +19,9 @@ enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX };
 #define VARIATION_NONE UINT32_MAX
 
 enum { ITERATIONS_MAX = 1 << 17 };
+/* Of all positions together. */
+#define PROGRAM_OPERATIONS_MAX 0x1p28
+enum { PROGRAM_STREAMS_MAX = UINT16_MAX };
 
 /* 24 bytes: programs reach millions of operations. Lies in position.operations, where another one follows it. */
 struct operation {
@@ -133,6 +136,8 @@ uint32_t program_add_collective(struct program_builder *builder, uint32_t positi
                                 struct stagesim_identity identity, uint32_t cost);
 /* A receive waits for nothing but the receives before it: it may not be the waiting operation. */
 void program_add_wait(struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
+/* Whether a position has as many streams as can be told apart, or the program as many operations as it may have: then nothing is added. */
+bool program_is_full(const struct program_builder *builder, uint32_t position);
 /* Whether there is such a cost or group, and whether an operation may wait for another: for checks before the calls above. */
 bool program_has_cost(const struct program_builder *builder, uint32_t cost);
 bool program_has_group(const struct program_builder *builder, uint32_t group);

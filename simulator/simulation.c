@@ -247,6 +247,22 @@ static int check_child(void *user, struct isolated *self)
 
 /* ---- the parent ---- */
 
+/* What some of SimGrid's last words mean here. */
+static const char *in_words(const char *text)
+{
+    static const char *const meanings[][2] = {
+        {"The Impossible Did Happen",
+         "work starts on a host or link whose profile has brought its speed or bandwidth to 0; what is to fail "
+         "has a state_file, what is to be slow a value above 0"},
+        {"Failed to allocate stack", "no memory for so many ranks; `fold: auto` simulates equal replicas once, and the analytic engine "
+                                     "takes far less"},
+    };
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strstr(text, meanings[i][0]))
+            return meanings[i][1];
+    return text;
+}
+
 static int report_abnormal_end(const struct scenario *scenario, int stage, const struct fault *fault)
 {
     struct diag diag = {.out = stderr};
@@ -258,12 +274,7 @@ static int report_abnormal_end(const struct scenario *scenario, int stage, const
         diag_error(&diag, (struct place){scenario->platform, 0, 0}, "%s", fault->text);
         return EXIT_BAD_INPUT;
     }
-    /* What SimGrid's models say of work that can make no progress. */
-    bool stands_still = strstr(fault->text, "The Impossible Did Happen") != NULL;
-    fprintf(stderr, "stagesim: the simulation failed: %s\n",
-            stands_still ? "work starts on a host or link whose profile has brought its speed or bandwidth to 0; what is to fail has a "
-                           "state_file, what is to be slow a value above 0"
-                         : fault->text);
+    fprintf(stderr, "stagesim: the simulation failed: %s\n", in_words(fault->text));
     return EXIT_FAILED;
 }
 

@@ -16,11 +16,12 @@ enum mistake {
     NEGATIVE,
     NO_NUMBER,
     WAITS_ITSELF,
-    TO_ITSELF
+    TO_ITSELF,
+    MANY_LANES
 };
 
 static const char *const mistakes[] = {"cycle",        "absent",   "other-size", "stranger",     "twice",     "no-position", "no-cost",
-                                       "no-iteration", "negative", "no-number",  "waits-itself", "to-itself", NULL};
+                                       "no-iteration", "negative", "no-number",  "waits-itself", "to-itself", "many-lanes",  NULL};
 
 struct parameters {
     unsigned mistake;
@@ -71,6 +72,8 @@ static void add_computations(struct stagesim_job *job, const struct stagesim_api
     uint32_t id = api->compute(job, position, identity(STAGESIM_FORWARD, 0, 0, iteration), cost);
     if (mistake == WAITS_ITSELF)
         api->wait(job, 0, id, id);
+    for (uint32_t lane = 0; mistake == MANY_LANES && lane < 70000; lane++)
+        api->delay(job, 0, lane, identity(STAGESIM_OTHER, 0, 0, 0), cost);
     if (mistake == TO_ITSELF)
         api->message(job, 0, 0, identity(STAGESIM_ACTIVATION, 0, 0, 0), cost, NULL, NULL);
 }
