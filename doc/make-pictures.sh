@@ -35,3 +35,7 @@ mv "$work/compare/comparison.png" "$images/comparison.png"
 "$stagesim" collective all-reduce --platform "$(dirname "$0")/../platforms/dgx-a100-2.xml" -o "$images/collective.svg"
 tables=$(dirname "$0")/../../shared/nccl
 [ ! -d "$tables" ] || python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$tables" "$images"
+
+# Layouts, for doc/search.md.
+"$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic -o "$work/search" --picture png --quiet >"$work/log"
+mv "$work/search/search.png" "$images/search.png"

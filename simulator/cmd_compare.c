@@ -282,7 +282,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct comparison comparison = {.arena = arena_create(), .diag = {.out = stderr}};
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "osf", argc, argv, comparison.arena, &options)) {
+    if (options_read(command, "otsf", argc, argv, comparison.arena, &options)) {
         comparison.options = &options;
         code = options.file_count ? compare(&comparison) : command_usage(command, "expected at least one scenario");
     }

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+enum { TOP_DEFAULT = 10, SHOWN = 20 }; /* rows shown with --top 0 */
+
 static int find_and_print(const struct options *options, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
@@ -14,9 +16,10 @@ static int find_and_print(const struct options *options, struct arena *arena)
     if (!scenario)
         return EXIT_BAD_INPUT;
     struct layout_table table;
-    int code = layouts_find(scenario, options->method, options->top, &table);
+    unsigned top = options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top;
+    int code = layouts_find(scenario, options->method, top, &table);
     if (code == EXIT_DONE)
-        layouts_print(stdout, &table, options->method, options->top ? options->top : LAYOUTS_SHOWN, options->format);
+        layouts_print(stdout, &table, options->method, top ? top : SHOWN, options->format);
     free(table.rows);
     return code;
 }
@@ -26,7 +29,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "fl", argc, argv, arena, &options))
+    if (options_read(command, "flk", argc, argv, arena, &options))
         code = options.file_count == 1 ? find_and_print(&options, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);

@@ -53,7 +53,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "of", argc, argv, arena, &options))
+    if (options_read(command, "otf", argc, argv, arena, &options))
         code = options.file_count == 1 ? run_scenario(&options, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/isolate.h"
 
+#include "simulator/arena.h"
+
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -70,50 +73,95 @@ static int run_child(const struct child *child)
     return code;
 }
 
-static int await(pid_t pid, FILE *kept, struct fault *fault)
-{
+struct isolation {
+    FILE *results, *kept;
+    int *shared; /* the child's stage */
+    pid_t pid;
     int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) {
-            fault_set(fault, "the simulation's process was lost: %s", strerror(errno));
-            return -1;
-        }
-    if (WIFEXITED(status) && WEXITSTATUS(status) < 4) {
+    bool has_ended, was_lost;
+};
+
+/* Waits, or looks whether it has ended (WNOHANG). */
+static void look(struct isolation *isolation, int options)
+{
+    while (!isolation->has_ended) {
+        pid_t ended = waitpid(isolation->pid, &isolation->status, options);
+        isolation->was_lost = ended < 0 && errno != EINTR;
+        isolation->has_ended = ended > 0 || isolation->was_lost;
+        if (ended == 0)
+            return;
+    }
+}
+
+static int exit_code(const struct isolation *isolation, struct fault *fault)
+{
+    if (isolation->was_lost) {
+        fault_set(fault, "the simulation's process was lost");
+        return -1;
+    }
+    if (WIFEXITED(isolation->status) && WEXITSTATUS(isolation->status) < 4) {
         char text[256];
-        read_end(kept, text, sizeof text);
+        read_end(isolation->kept, text, sizeof text);
         if (strncmp(text, "stagesim: out of memory", 23) == 0) /* the one thing that is not said to the console */
             fprintf(stderr, "%s\n", text);
-        return WEXITSTATUS(status);
+        return WEXITSTATUS(isolation->status);
     }
-    last_words(kept, status, fault);
+    last_words(isolation->kept, isolation->status, fault);
     return -1;
+}
+
+static void release(struct isolation *isolation)
+{
+    if (isolation->kept)
+        fclose(isolation->kept);
+    if (isolation->shared != MAP_FAILED)
+        munmap(isolation->shared, sizeof *isolation->shared);
+    free(isolation);
+}
+
+struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault)
+{
+    struct isolation *isolation = array_grow(NULL, &(size_t){0}, 1, sizeof *isolation);
+    *isolation = (struct isolation){.results = tmpfile(), .kept = tmpfile()};
+    isolation->shared = mmap(NULL, sizeof *isolation->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (isolation->shared != MAP_FAILED && isolation->kept && isolation->results) {
+        struct child child = {body, user, isolation->results, isolation->kept, isolation->shared};
+        fflush(NULL);
+        isolation->pid = fork();
+        if (isolation->pid == 0)
+            _exit(run_child(&child));
+        if (isolation->pid > 0)
+            return isolation;
+        fault_set(fault, "no process for the simulation: %s", strerror(errno));
+    } else {
+        fault_set(fault, "no temporary file for the simulation: %s", strerror(errno));
+    }
+    if (isolation->results)
+        fclose(isolation->results);
+    release(isolation);
+    return NULL;
+}
+
+bool isolate_runs(struct isolation *isolation)
+{
+    look(isolation, WNOHANG);
+    return !isolation->has_ended;
+}
+
+int isolate_wait(struct isolation *isolation, FILE **results, int *stage, struct fault *fault)
+{
+    look(isolation, 0);
+    int code = exit_code(isolation, fault);
+    rewind(isolation->results);
+    *results = isolation->results;
+    *stage = *isolation->shared;
+    release(isolation);
+    return code;
 }
 
 int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **results, int *stage, struct fault *fault)
 {
-    int *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    FILE *kept = tmpfile();
-    *results = tmpfile();
-    int code = -1;
-    if (shared != MAP_FAILED && kept && *results) {
-        struct child child = {body, user, *results, kept, shared};
-        fflush(NULL);
-        pid_t pid = fork();
-        if (pid == 0)
-            _exit(run_child(&child));
-        if (pid < 0)
-            fault_set(fault, "no process for the simulation: %s", strerror(errno));
-        else
-            code = await(pid, kept, fault);
-        fseek(kept, 0, SEEK_END);
-        rewind(*results);
-        *stage = *shared;
-    } else {
-        fault_set(fault, "no temporary file for the simulation: %s", strerror(errno));
-    }
-    if (kept)
-        fclose(kept);
-    if (shared != MAP_FAILED)
-        munmap(shared, sizeof *shared);
-    return code;
+    struct isolation *isolation = isolate_start(body, user, fault);
+    *results = NULL;
+    return isolation ? isolate_wait(isolation, results, stage, fault) : -1;
 }

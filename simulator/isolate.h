@@ -6,6 +6,7 @@
 
 #include "simulator/diagnostics.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The child's side. */
@@ -19,5 +20,14 @@ struct isolated {
  * closed by the caller. When the child ends by a signal or by exit code 134 or above, the fault holds what was last written
  * to stderr, *stage tells how far it was, and -1 is returned. -1 with the fault filled also when no process could be made. */
 int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **results, int *stage, struct fault *fault);
+
+/* The same in two steps, for several processes at a time. */
+struct isolation;
+/* NULL with the fault filled when no process could be made. The caller ends it with isolate_wait. */
+struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault);
+/* Whether the process has not ended yet; does not wait. */
+bool isolate_runs(struct isolation *isolation);
+/* Waits for its end; arguments and result as of isolate. Frees the isolation. */
+int isolate_wait(struct isolation *isolation, FILE **results, int *stage, struct fault *fault);
 
 #endif

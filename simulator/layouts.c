@@ -4,8 +4,7 @@
 #include "analysis/comparison.h"
 #include "simulator/arena.h"
 #include "simulator/command.h"
-#include "simulator/engine.h"
-#include "simulator/folded_run.h"
+#include "simulator/evaluate.h"
 #include "simulator/job.h"
 #include "simulator/simulation.h"
 
@@ -117,14 +116,13 @@ double layout_model_seconds(const struct job *job)
 
 /* ---- all layouts ---- */
 
-/* The scenario with a layout in place of its own; NULL where it makes no sense there. */
-static struct scenario *load_layout(const struct scenario *scenario, const struct layout_row *row, const char *engine, struct arena *arena)
+enum { LAYOUT_SETS = 10 };
+
+/* A layout as values of the scenario; texts from the arena. */
+static void layout_sets(const struct scenario *scenario, const struct layout_row *row, const char *engine,
+                        struct scenario_set sets[LAYOUT_SETS], struct arena *arena)
 {
-    struct scenario_request request = scenario->request;
-    struct scenario_set *sets = arena_array(arena, request.set_count + 12, sizeof *sets);
-    if (request.set_count)
-        memcpy(sets, request.sets, request.set_count * sizeof *sets);
-    const char *texts[] = {
+    const char *texts[LAYOUT_SETS] = {
         arena_print(arena, "parallel.x=%u", row->x),
         arena_print(arena, "parallel.y=%u", row->y),
         arena_print(arena, "parallel.z=%u", row->z),
@@ -136,31 +134,22 @@ static struct scenario *load_layout(const struct scenario *scenario, const struc
         arena_print(arena, "batch.micro=%.0f", row->micro_batch),
         arena_print(arena, "engine=%s", engine),
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        sets[request.set_count++] = (struct scenario_set){.text = texts[i]};
-    request.sets = sets;
-    return scenario_load(&request, arena, &(struct diag){0});
+    for (size_t i = 0; i < LAYOUT_SETS; i++)
+        sets[i] = (struct scenario_set){.text = texts[i]};
 }
 
 /* False where the job cannot be laid out so. */
-static bool evaluate(const struct scenario *scenario, struct platform *platform, struct layout_row *row)
+static bool evaluate_layout(const struct scenario *scenario, struct platform *platform, struct layout_row *row)
 {
     struct arena *arena = arena_create();
-    struct fault fault = {""};
-    struct scenario *changed = load_layout(scenario, row, "analytic", arena);
-    struct job *job = changed ? job_create_steady(changed, platform, arena, &(struct diag){0}) : NULL;
-    struct folded_run run;
-    bool ok = false;
-    if (job) {
-        struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
-        ok = folded_run(&engine_analytic, &timed, scenario->fold == FOLD_AUTO, arena, &run, &fault);
-    }
+    struct scenario_set sets[LAYOUT_SETS];
+    struct evaluation evaluation;
+    layout_sets(scenario, row, "analytic", sets, arena);
+    struct evaluation_request request = {scenario->request, sets, LAYOUT_SETS, UINT64_MAX};
+    bool ok = evaluate(&request, platform, arena, &(struct diag){0}, &evaluation);
     if (ok) {
-        struct run_description description;
-        job_describe(job, &description);
-        struct comparison_row result = comparison_row_of(report_create(&description, run.timeline, platform, arena));
-        timeline_destroy(run.timeline);
-        row->model = layout_model_seconds(job);
+        struct comparison_row result = comparison_row_of(evaluation.report);
+        row->model = layout_model_seconds(evaluation.job);
         row->analytic = result.iteration;
         row->memory = result.peak_bytes;
         row->fits = !result.capacity_known || result.fits;
@@ -187,7 +176,7 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
                 if (ranks / x / y % z || scenario->global_batch % replicas)
                     continue;
                 struct layout_row row = {x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
-                if (evaluate(scenario, platform, &row))
+                if (evaluate_layout(scenario, platform, &row))
                     count += fwrite(&row, sizeof row, 1, results);
             }
     return count;
@@ -247,7 +236,10 @@ static void read_rows(FILE *results, struct layout_table *table)
 static int simulate_row(const struct scenario *scenario, struct layout_row *row)
 {
     struct arena *arena = arena_create();
-    struct simulation_request request = {.scenario = load_layout(scenario, row, "simgrid", arena), .quiet = true};
+    struct scenario_set sets[LAYOUT_SETS];
+    layout_sets(scenario, row, "simgrid", sets, arena);
+    struct scenario_request changed = scenario_request_with(&scenario->request, sets, LAYOUT_SETS, arena);
+    struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){0}), .quiet = true};
     struct simulation_result result = {0};
     int code = simulate(&request, &result);
     if (code == EXIT_DONE)
@@ -276,7 +268,7 @@ int layouts_find(const struct scenario *scenario, enum layouts_method method, si
     *table = (struct layout_table){0};
     if (!check(scenario))
         return EXIT_BAD_INPUT;
-    int code = simulation_visit(scenario, evaluate_all, (void *)(uintptr_t)scenario, &results);
+    int code = simulation_visit(&(struct simulation_visit){scenario, evaluate_all, (void *)(uintptr_t)scenario}, &results);
     if (code == EXIT_DONE)
         read_rows(results, table);
     if (results)

@@ -2,9 +2,7 @@
 #include "simulator/levers.h"
 
 #include "simulator/arena.h"
-#include "simulator/engine.h"
-#include "simulator/folded_run.h"
-#include "simulator/job.h"
+#include "simulator/evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,44 +14,18 @@ struct change {
     const char *name, *schedule, *sets[2];
 };
 
-static uint64_t count_operations(const struct program *program)
-{
-    uint64_t count = 0;
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        count += program->positions[position].operation_count;
-    return count;
-}
-
 /* The largest memory of a rank with a change; 0 where the scenario cannot be changed so. Everything but the answer goes back. */
 static double peak_with(const struct scenario *scenario, struct platform *platform, const struct change *change)
 {
     struct arena *arena = arena_create();
-    struct scenario_set *sets = arena_array(arena, scenario->request.set_count + 2, sizeof *sets);
-    struct scenario_request request = scenario->request;
     struct diag silent = {0};
-    struct fault fault = {""};
-    double peak = 0;
-    if (request.set_count)
-        memcpy(sets, request.sets, request.set_count * sizeof *sets);
-    for (int i = 0; i < 2 && change->sets[i]; i++)
-        sets[request.set_count++] = (struct scenario_set){.text = change->sets[i]};
-    request.sets = sets;
-    request.schedule = change->schedule ? change->schedule : request.schedule;
-    struct scenario *changed = scenario_load(&request, arena, &silent);
-    struct job *job = changed ? job_create_steady(changed, platform, arena, &silent) : NULL;
-    struct engine_job timed = {.platform = platform};
-    struct folded_run run;
-    if (job && count_operations(job->program) <= 2 * OPERATIONS_MAX) {
-        timed.program = job->program;
-        timed.hosts = job->hosts;
-        /* Folded: replicas are alike in memory. */
-        if (folded_run(&engine_analytic, &timed, true, arena, &run, &fault)) {
-            struct run_description description;
-            job_describe(job, &description);
-            peak = report_create(&description, run.timeline, platform, arena)->peak_bytes;
-            timeline_destroy(run.timeline);
-        }
-    }
+    struct scenario_set sets[2] = {{.text = change->sets[0]}, {.text = change->sets[1]}};
+    struct evaluation_request request = {scenario->request, sets, (change->sets[0] != NULL) + (change->sets[1] != NULL),
+                                         2 * OPERATIONS_MAX};
+    if (change->schedule)
+        request.scenario.schedule = change->schedule;
+    struct evaluation evaluation;
+    double peak = evaluate(&request, platform, arena, &silent, &evaluation) ? evaluation.report->peak_bytes : 0;
     arena_destroy(arena);
     return peak;
 }

@@ -10,8 +10,17 @@
 #include <string.h>
 
 const struct command *const command_table[] = {
-    &command_run,     &command_compare,  &command_check,  &command_schedule, &command_collective,
-    &command_layouts, &command_platform, &command_report, &command_list,     NULL,
+    &command_run,
+    &command_compare,
+    &command_check,
+    &command_schedule,
+    &command_collective,
+    &command_layouts,
+    &command_search,
+    &command_platform,
+    &command_report,
+    &command_list,
+    NULL,
 };
 
 int command_usage(const struct command *command, const char *format, ...)

@@ -18,8 +18,12 @@ enum {
     OPTION_SCHEDULES,
     OPTION_FORMAT,
     OPTION_METHOD,
-    OPTION_TOP
+    OPTION_GPUS,
+    OPTION_TOP,
+    OPTION_JOBS
 };
+
+enum { TOP_MAX = 1000, JOBS_MAX = 256 };
 
 static const struct option long_options[] = {
     {"engine", required_argument, NULL, OPTION_ENGINE},
@@ -31,7 +35,9 @@ static const struct option long_options[] = {
     {"schedules", required_argument, NULL, OPTION_SCHEDULES},
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"method", required_argument, NULL, OPTION_METHOD},
+    {"gpus", required_argument, NULL, OPTION_GPUS},
     {"top", required_argument, NULL, OPTION_TOP},
+    {"jobs", required_argument, NULL, OPTION_JOBS},
     {"output", required_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
@@ -41,17 +47,22 @@ static char needs(int option)
 {
     switch (option) {
     case 'o':
-    case OPTION_TRACE:
     case OPTION_PICTURE:
-    case OPTION_REPORT:
         return 'o';
+    case OPTION_TRACE:
+    case OPTION_REPORT:
+        return 't';
+    case OPTION_METHOD:
+        return 'l';
+    case OPTION_TOP:
+        return 'k';
+    case OPTION_GPUS:
+    case OPTION_JOBS:
+        return 'g';
     case OPTION_SCHEDULES:
         return 's';
     case OPTION_FORMAT:
         return 'f';
-    case OPTION_METHOD:
-    case OPTION_TOP:
-        return 'l';
     default:
         return 0;
     }
@@ -85,15 +96,15 @@ static bool read_method(const struct command *command, const char *text, struct 
     return false;
 }
 
-static bool read_top(const struct command *command, const char *text, struct options *options)
+static bool read_count(const struct command *command, const char *option, const char *text, unsigned least, unsigned most, unsigned *count)
 {
     uint64_t value = 0;
     struct quantity_reason reason;
-    if (!quantity_count(text, &value, &reason)) {
-        command_usage(command, "--top takes a count, not '%s'", text);
+    if (!quantity_count(text, &value, &reason) || value < least || value > most) {
+        command_usage(command, "%s takes a count from %u to %u, not '%s'", option, least, most, text);
         return false;
     }
-    options->top = value;
+    *count = (unsigned)value;
     return true;
 }
 
@@ -128,8 +139,13 @@ static bool read_option(const struct command *command, int option, const char *v
         return read_format(command, value, options);
     case OPTION_METHOD:
         return read_method(command, value, options);
+    case OPTION_GPUS:
+        add_set(options, "--gpus", arena_print(arena, "search.gpus=%s", value));
+        return true;
     case OPTION_TOP:
-        return read_top(command, value, options);
+        return read_count(command, "--top", value, 0, TOP_MAX, &options->top);
+    case OPTION_JOBS:
+        return read_count(command, "--jobs", value, 1, JOBS_MAX, &options->jobs);
     default:
         return false;
     }
@@ -137,7 +153,7 @@ static bool read_option(const struct command *command, int option, const char *v
 
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena, struct options *options)
 {
-    *options = (struct options){.top = LAYOUTS_TOP, .sets = arena_array(arena, (size_t)argc, sizeof *options->sets)};
+    *options = (struct options){.top = OPTIONS_NOT_GIVEN, .sets = arena_array(arena, (size_t)argc, sizeof *options->sets)};
     optind = 0; /* glibc: start over, argument lists differ between calls */
     opterr = 0;
     int option;

@@ -20,8 +20,9 @@ struct options {
     const char *schedules; /* --schedules; NULL: not given */
     enum comparison_format format;
     enum layouts_method method; /* --method */
-    size_t top;                 /* --top */
     bool quiet;
+    unsigned top;       /* --top; OPTIONS_NOT_GIVEN */
+    unsigned jobs;      /* --jobs; 0: not given */
     char *const *files; /* the arguments that are no options */
     int file_count;
 };
@@ -31,11 +32,11 @@ struct options {
     "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                                        \
     "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; repeatable\n"
 
-enum { LAYOUTS_TOP = 10, LAYOUTS_SHOWN = 20 }; /* what --top is where it is not given; rows shown with --top 0 */
+#define OPTIONS_NOT_GIVEN UINT32_MAX
 
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and --quiet: o
- * (-o, --trace, --picture, --report), s (--schedules), f (--format), l (--method, --top). False after a usage mistake was reported. Memory
- * from the arena. */
+ * (-o, --picture), t (--trace, --report), s (--schedules), f (--format), l (--method), k (--top), g (--gpus, --jobs). False after a usage
+ * mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena, struct options *options);
 
 #endif

@@ -232,6 +232,13 @@ static void read_output(struct loader *loader)
     loader->scenario->all_replicas = values.replicas == 1;
 }
 
+static void read_search(struct loader *loader)
+{
+    const struct node *node = node_get(loader->root, search_section.name);
+    fields_check_keys(&loader->fields, &search_section, NULL, node);
+    fields_read(&loader->fields, &search_section, node, loader->root->at, &loader->scenario->search);
+}
+
 /* The values are checked here and handed on as they were written. */
 static void read_simgrid(struct loader *loader)
 {
@@ -265,6 +272,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
         scenario_check_pipeline(loader->scenario, loader->fields.diag);
     read_root(loader);
     read_output(loader);
+    read_search(loader);
     read_simgrid(loader);
 }
 
@@ -284,6 +292,20 @@ static struct scenario *finish(const struct scenario_request *request, struct no
         apply_set(&loader, &request->sets[i]);
     read_scenario(&loader, request);
     return diag->errors == errors ? scenario : NULL;
+}
+
+struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets, size_t count,
+                                              struct arena *arena)
+{
+    struct scenario_request longer = *request;
+    struct scenario_set *all = arena_array(arena, request->set_count + count + 1, sizeof *all);
+    if (request->set_count)
+        memcpy(all, request->sets, request->set_count * sizeof *all);
+    if (count)
+        memcpy(all + request->set_count, sets, count * sizeof *all);
+    longer.sets = all;
+    longer.set_count += count;
+    return longer;
 }
 
 struct scenario *scenario_load(const struct scenario_request *request, struct arena *arena, struct diag *diag)

@@ -24,6 +24,14 @@ enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4 };     /* bits of scenario.traces */
 enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* bits of scenario.pictures */
 
+/* What `search` varies. Lists that are not given have count 0, bits 0. */
+struct scenario_search {
+    uint64_t gpus; /* 0: all of the platform */
+    struct stagesim_list data, tensor, pipeline, micro, zero;
+    unsigned schedules; /* bit i: schedule_names[i] */
+    unsigned recompute; /* bits of enum scenario_recompute */
+};
+
 /* A value given on the command line in place of the file's. */
 struct scenario_set {
     const char *option; /* as typed: "--set" or NULL, "--engine", "--trace", ... */
@@ -74,11 +82,16 @@ struct scenario {
 
     unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
     bool report;
+    struct scenario_search search;
     bool all_replicas; /* write folded replicas out, too */
 
     struct node *root;               /* the document, for places */
     struct scenario_request request; /* what was loaded, for loading it again with a change; its texts as long as the caller's */
 };
+
+/* A request with further sets behind its own; the list is in the arena. */
+struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets, size_t count,
+                                              struct arena *arena);
 
 /* Loads and checks; every mistake goes to diag. NULL after a mistake. The platform file is looked for but not read. */
 struct scenario *scenario_load(const struct scenario_request *request, struct arena *arena, struct diag *diag);

@@ -76,6 +76,7 @@ void scenario_print_keys(FILE *out)
     print_section(out, "schedule", "schedule.", schedule_fields);
     print_section(out, "communication", "communication.", communication_fields);
     print_section(out, "output", "output.", output_fields);
+    print_section(out, "search", "search.", search_section.fields);
     print_section(out, "simgrid", "", simgrid_fields);
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++) {
         char prefix[80];

@@ -96,6 +96,27 @@ const struct stagesim_field output_fields[] = {
     {0},
 };
 
+#define SEARCH(key, type, name, ...)                                                                                                       \
+    {                                                                                                                                      \
+        key, type, offsetof(struct scenario_search, name), __VA_ARGS__                                                                     \
+    }
+
+static const struct stagesim_field search_fields[] = {
+    SEARCH("gpus", STAGESIM_FIELD_COUNT, gpus, .least = 1, .most = (double)RANKS_MAX,
+           .doc = "how many GPUs a layout has; default: all of the platform"),
+    SEARCH("data", STAGESIM_FIELD_COUNTS, data, .least = 1, .most = (double)RANKS_MAX, .doc = "sizes of the axis data; default: any"),
+    SEARCH("tensor", STAGESIM_FIELD_COUNTS, tensor, .least = 1, .most = (double)RANKS_MAX, .doc = "sizes of the axis tensor; default: any"),
+    SEARCH("pipeline", STAGESIM_FIELD_COUNTS, pipeline, .least = 1, .most = (double)RANKS_MAX,
+           .doc = "sizes of the axis pipeline; default: any"),
+    SEARCH("micro", STAGESIM_FIELD_COUNTS, micro, .least = 1, .most = 65536, .doc = "samples of a micro-batch; default 1, 2, 4, 8"),
+    SEARCH("schedules", STAGESIM_FIELD_NAMES, schedules, .names = schedule_names,
+           .doc = "schedules; default 1f1b, interleaved, zb-h1 and the scenario's"),
+    SEARCH("recompute", STAGESIM_FIELD_NAMES, recompute, .names = recomputes,
+           .doc = "activations computed again; default none, selective and full"),
+    SEARCH("zero", STAGESIM_FIELD_COUNTS, zero, .least = 0, .most = 3, .doc = "what replicas share; default 0, 1, 2, 3"),
+    {0},
+};
+
 static const char *const switches[] = {"yes", "no", "true", "false", "1", "0", NULL};
 static const char *const network_models[] = {"CM02", "LV08", "SMPI", "IB", NULL};
 static const char *const optimizations[] = {"Lazy", "Full", NULL};
@@ -135,5 +156,7 @@ const struct fields_section schedule_section = {"schedule", true, schedule_field
 const struct fields_section communication_section = {"communication", true, communication_fields};
 const struct fields_section output_section = {"output", true, output_fields};
 
-const char *const section_names[] = {"parallel", "order", "batch", "schedule", "simgrid", "output", NULL};
+const struct fields_section search_section = {"search", true, search_fields};
+
+const char *const section_names[] = {"parallel", "order", "batch", "schedule", "search", "simgrid", "output", NULL};
 const struct fields_section simgrid_section = {"simgrid", true, simgrid_fields};

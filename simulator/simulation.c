@@ -159,7 +159,9 @@ static bool load_platform(struct run *run)
     }
     *run->self->stage = STAGE_LOADING;
     run->platform = bridge_load(scenario->platform, run->arena, &fault);
-    if (!run->platform)
+    if (run->platform)
+        *run->self->stage = STAGE_RUNNING;
+    else
         report_platform(&run->diag, scenario->platform, fault.text);
     return run->platform != NULL;
 }
@@ -168,7 +170,6 @@ static int run_engines(struct run *run)
 {
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
     int code = EXIT_DONE;
-    *run->self->stage = STAGE_RUNNING;
     if (analytic)
         code = run_engine(run, &engine_analytic, !simgrid);
     if (code == EXIT_DONE && simgrid)
@@ -230,7 +231,6 @@ static int check_program(struct run *run)
     struct fault fault = {""};
     struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts};
     struct folded_run folded;
-    *run->self->stage = STAGE_RUNNING;
     bool ok = folded_run(&engine_analytic, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
     if (!ok)
         return refuse(run, &fault);
@@ -319,31 +319,35 @@ int simulation_check(const struct scenario *scenario)
 
 /* ---- other uses of a loaded platform ---- */
 
-struct visit {
-    const struct scenario *scenario;
-    int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag);
-    void *user;
-};
-
 static int visit_child(void *user, struct isolated *self)
 {
-    const struct visit *visit = user;
+    const struct simulation_visit *visit = user;
     struct run run = {.scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
-    int code = EXIT_BAD_INPUT;
-    if (load_platform(&run)) {
-        *self->stage = STAGE_RUNNING;
-        code = visit->body(visit->user, run.platform, self->results, &run.diag);
-    }
+    int code = load_platform(&run) ? visit->body(visit->user, run.platform, self->results, &run.diag) : EXIT_BAD_INPUT;
     arena_destroy(run.arena);
     return code;
 }
 
-int simulation_visit(const struct scenario *scenario, int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag),
-                     void *user, FILE **results)
+struct isolation *simulation_visit_start(const struct simulation_visit *visit, struct fault *fault)
+{
+    return isolate_start(visit_child, (void *)(uintptr_t)visit, fault);
+}
+
+int simulation_visit_wait(const struct simulation_visit *visit, struct isolation *isolation, FILE **results)
 {
     struct fault fault = {""};
-    struct visit visit = {scenario, body, user};
     int stage = 0;
-    int code = isolate(visit_child, &visit, results, &stage, &fault);
-    return code < 0 ? report_abnormal_end(scenario, stage, &fault) : code;
+    int code = isolate_wait(isolation, results, &stage, &fault);
+    return code < 0 ? report_abnormal_end(visit->scenario, stage, &fault) : code;
+}
+
+int simulation_visit(const struct simulation_visit *visit, FILE **results)
+{
+    struct fault fault = {""};
+    struct isolation *isolation = simulation_visit_start(visit, &fault);
+    *results = NULL;
+    if (isolation)
+        return simulation_visit_wait(visit, isolation, results);
+    fprintf(stderr, "stagesim: %s\n", fault.text);
+    return EXIT_FAILED;
 }

@@ -1,0 +1,1 @@
+search search-no-layout.yaml

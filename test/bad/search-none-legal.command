@@ -1,0 +1,1 @@
+search search-none-legal.yaml -o results

@@ -1,0 +1,1 @@
+search search-stages.yaml -o results
