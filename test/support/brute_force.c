@@ -59,6 +59,20 @@ static void relax_collective(struct relaxing *r, uint32_t rank, const struct str
     update(r, &r->times[rank][stream->first + k].end, last + longest);
 }
 
+/* How much longer than elsewhere a computation takes on a rank; its coordinate counted from the ranks' strides. */
+static double factor_of(const struct program *program, uint32_t rank, const struct operation *operation)
+{
+    uint32_t variation = program->variation_of[operation->cost], coordinate = 0, size = 1;
+    if (variation == VARIATION_NONE)
+        return 1;
+    for (unsigned i = 0; i < program->mesh->axis_count; i++)
+        if (program->variations[variation].axes >> i & 1) {
+            coordinate += rank / program->mesh->axes[i].stride % program->mesh->axes[i].size * size;
+            size *= program->mesh->axes[i].size;
+        }
+    return program->variations[variation].factors[coordinate];
+}
+
 static void relax(struct relaxing *r, uint32_t rank, const struct position *position, uint32_t id)
 {
     const struct operation *operation = &position->operations[id];
@@ -74,7 +88,7 @@ static void relax(struct relaxing *r, uint32_t rank, const struct position *posi
     } else if (stream->type == OPERATION_COLLECTIVE) {
         relax_collective(r, rank, stream, id - stream->first, operation);
     } else {
-        double seconds = cost->seconds;
+        double seconds = cost->seconds * factor_of(r->program, rank, operation);
         if (stream->type == OPERATION_SEND)
             seconds =
                 transfer_seconds(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]), cost->bytes, 1);

@@ -116,6 +116,21 @@ static void random_mesh(struct random *random, struct arena *arena, struct mesh 
     mesh_finish(mesh, arena);
 }
 
+/* Some costs vary along an axis, the pipeline's left out. */
+static void vary_costs(struct random *random, const struct mesh *mesh, struct program_builder *builder)
+{
+    unsigned axis = random_below(random, mesh->axis_count);
+    double factors[4];
+    if (mesh->axes[axis].distinct || !random_chance(random, 0.3))
+        return;
+    for (uint32_t i = 0; i < mesh->axes[axis].size; i++)
+        factors[i] = 0.5 + random_unit(random);
+    uint32_t variation = program_add_variation(builder, 1u << axis, factors);
+    for (uint32_t cost = 0; program_has_cost(builder, cost); cost++)
+        if (random_chance(random, 0.5))
+            program_vary_cost(builder, cost, variation);
+}
+
 static void random_program(struct random *random, struct random_job *job, struct arena *arena)
 {
     struct plan *plan = random_plan(random, job);
@@ -125,6 +140,7 @@ static void random_program(struct random *random, struct random_job *job, struct
     uint32_t repetitions = plan->iterations > 1 ? 1 : random_chance(random, 0.2) ? 2 : 1;
     struct pipeline_request request = {.plan = plan, .costs = &costs, .repetitions = repetitions};
     pipeline_lower(&request, &job->mesh, builder);
+    vary_costs(random, &job->mesh, builder);
     job->program = program_finish(builder, arena);
     job->program->iterations = plan->iterations > 1 ? plan->iterations : repetitions;
     job->program->overlapping = plan->iterations > 1;

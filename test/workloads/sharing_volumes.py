@@ -253,12 +253,42 @@ def check_granularity(folder):
             near(times[0], times[1], f"stage and layer, {mesh} {sets}", 0.02)
 
 
+def check_blocks_hide(folder):
+    """In DualPipe tokens travel beside the block's computation: with it they begin, and what comes next waits for both."""
+    rows = run(folder, {"pipeline": 2, "data": 4, "expert": 4}, "schedule=dualpipe", "batch.micro_batches=8", "model.dense_layers=0")
+    mine = [row for row in rows if row["rank"] == "0"]
+    computed = sorted((row for row in mine if row["stream"] == "compute" and row["end_s"] != row["start_s"]), key=lambda row: float(row["start_s"]))
+    blocks = [i for i, row in enumerate(computed) if row["kind"] == "FB"]
+    expect(len(blocks) >= 4, f"{len(blocks)} blocks")
+    for i in blocks:
+        begin, end = float(computed[i]["start_s"]), float(computed[i]["end_s"])
+        after = float(computed[i + 1]["start_s"]) if i + 1 < len(computed) else float("inf")
+        travels = [row for row in mine if row["kind"] == "expert" and begin <= float(row["start_s"]) < max(after, end)]
+        expect(travels and float(travels[0]["start_s"]) == begin, f"tokens of block {i} do not set out with it")
+        near(sum(float(row["bytes"]) for row in travels) * MICRO_BATCHES, expert_bytes(LAYERS // 2, 1, 1, 4, 0), "what travels in a block")
+        last = max([end] + [float(row["end_s"]) for row in travels])
+        expect(after >= last, f"block {i} does not wait for its tokens")
+
+
+def check_engines(folder):
+    """On private links SimGrid is never earlier, and later only where two groups use a link at once."""
+    subprocess.run([STAGESIM, "platform", "generate", "mesh", "--nodes", "8", "-o", folder / "mesh.xml"], check=True)
+    for sets in (["transformer.context_method=ring"], ["transformer.context_balance=false"], ["transformer.expert_imbalance=1.5"],
+                 ["transformer.expert_overlap=true"], ["transformer.expert_node=2", "transformer.granularity=layer"]):
+        times = []
+        for engine in ("analytic", "simgrid"):
+            rows = run(folder, {"data": 4, "context": 2, "expert": 4}, "platform=mesh.xml", "compute.precision=fp32", f"engine={engine}", *sets)
+            times.append(max(float(row["end_s"]) for row in rows))
+        expect(times[0] * (1 - 1e-9) <= times[1] <= times[0] * 1.005, f"engines, {sets}: {times}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         (folder / "job.yaml").write_text(BASE)
         (folder / "gpus.xml").write_text(PLATFORM)
-        for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_nothing_changes, check_granularity):
+        for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_nothing_changes, check_granularity,
+                      check_blocks_hide, check_engines):
             check(folder)
     print("\n".join(faults[:40]))
     return 1 if faults else 0
