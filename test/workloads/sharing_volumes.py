@@ -4,6 +4,7 @@
 rank, against the published formulas, which are worked out here; work per rank; and that axes of size 1 change nothing."""
 import collections
 import csv
+import json
 import os
 import pathlib
 import subprocess
@@ -253,6 +254,21 @@ def check_granularity(folder):
             near(times[0], times[1], f"stage and layer, {mesh} {sets}", 0.02)
 
 
+def check_memory(folder):
+    """One micro-batch's activations (flash attention, no dropout), 18 bytes of a parameter, keys and values of other ranks."""
+    heads = 2 * KV_HEADS * (HIDDEN // HEADS)
+    for c, d, e in ((1, 4, 4), (2, 2, 4), (4, 1, 2)):
+        for method in ("all-gather", "ring"):
+            run(folder, {"context": c, "data": d, "expert": e}, f"transformer.context_method={method}", "transformer.granularity=stage")
+            tokens = MICRO * SEQUENCE / c
+            layer = 4 * 2 * HIDDEN + 2 * (2 * HIDDEN + heads)
+            experts = SHARED * 6 * EXPERT_FFN + TOP_K * (2 * HIDDEN + 6 * EXPERT_FFN) + 4 * EXPERTS + 2 * TOP_K * HIDDEN
+            activations = tokens * (LAYERS * layer + DENSE * 6 * FFN + (LAYERS - DENSE) * experts + 4 * HIDDEN + 4 * VOCABULARY)
+            others = 0 if c == 1 else 2 * MICRO * SEQUENCE * heads * (1 if method == "all-gather" else 2 / c)
+            peak = json.loads((folder / "out" / "summary.json").read_text())["memory"]["peak_bytes"]
+            near(peak, 18 * sum(parameters(0, 1, 1, e)) + activations + others, f"memory, context {c}, expert {e}, {method}")
+
+
 def check_blocks_hide(folder):
     """In DualPipe tokens travel beside the block's computation: with it they begin, and what comes next waits for both."""
     rows = run(folder, {"pipeline": 2, "data": 4, "expert": 4}, "schedule=dualpipe", "batch.micro_batches=8", "model.dense_layers=0")
@@ -288,7 +304,7 @@ def main():
         (folder / "job.yaml").write_text(BASE)
         (folder / "gpus.xml").write_text(PLATFORM)
         for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_nothing_changes, check_granularity,
-                      check_blocks_hide, check_engines):
+                      check_memory, check_blocks_hide, check_engines):
             check(folder)
     print("\n".join(faults[:40]))
     return 1 if faults else 0
