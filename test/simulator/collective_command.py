@@ -164,7 +164,7 @@ def bad_input(folder):
             (1, "no-such.xml", "all-reduce", "--platform", folder / "no-such.xml")]:
         result = run("collective", *arguments, expect=code)
         check(text in result.stderr and result.stdout == "", f"{arguments}: {result.stderr}")
-    for name, value, text in [("collective_launch", "3", "has no unit"), ("collective_lunch", "3us", "there is no property collective_lunch"),
+    for name, value, text in [("collective_launch", "3", "has no unit"), ("collective_lunch", "3us", "there is no property collective_lunch; did you mean collective_launch?"),
                               ("collective_bulk_efficiency", "0", "out of range"), ("collective_torus", "4x", "is no torus"),
                               ("collective_in_network", "yes", "expected none, node or cluster")]:
         bad = star(folder / "bad.xml", 2, 1, f'<prop id="{name}" value="{value}"/>')
