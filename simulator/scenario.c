@@ -205,6 +205,7 @@ static void read_root(struct loader *loader)
     fields_read(&loader->fields, &root_section, loader->root, loader->root->at, &values);
     scenario->engine = (enum scenario_engine)values.engine;
     scenario->fold = (enum scenario_fold)values.fold;
+    scenario->placement = (enum scenario_placement)values.placement;
     scenario->iterations = (uint32_t)values.iterations;
     if (values.platform)
         read_platform(loader, values.platform);
