@@ -434,7 +434,8 @@ static bool make_design(const struct platform_request *request, struct arena *ar
     const struct interface *interface = request->nic ? interface_find(request->nic) : NULL;
     if (interface) {
         replace_interfaces(node, interface);
-        design->fabric.name = arena_print(arena, "%s, switched as %s", interface->product, preset->fabric.name);
+        if (strncmp(preset->fabric.name, interface->product, strlen(interface->product)) != 0)
+            design->fabric.name = arena_print(arena, "%s, switched as %s", interface->product, preset->fabric.name);
         design->interface = interface->technology;
     }
     design->title = arena_print(arena, "%s. %u node%s of %u device%s%s%s, from stagesim's preset %s.", preset->summary, request->nodes,

@@ -21,7 +21,8 @@ const struct stagesim_field root_fields[] = {
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
      .doc = "whether replicas that provably run alike are simulated once; default auto"},
     {"placement", STAGESIM_FIELD_NAME, offsetof(struct root_values, placement), .names = placements,
-     .doc = "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network interface; default order"},
+     .doc =
+         "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network interface; default order"},
     {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
      .doc = "training iterations that follow each other; default 1"},
     {0},

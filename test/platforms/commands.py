@@ -152,6 +152,13 @@ def check_options(directory):
     close(shown["bisection_bytes_per_s"], 90e9, "bisection is the pod's way up")
 
 
+def check_shipped_joined(directory):
+    """Those that come of one preset are compared in generate.c."""
+    with open(os.path.join(root, "platforms", "mixed-nic-4.xml")) as file:
+        made = good("platform", "generate", "dgx-a100:2:ib-hdr", "dgx-a100:2:roce-200", "--join", "ethernet-25")
+        check(file.read() == made, "mixed-nic-4.xml is not what the generator gives")
+
+
 # ---- refusals ----
 def check_refusals(directory):
     empty, text, large = (os.path.join(directory, name) for name in ("empty.xml", "text.xml", "large-nothing.xml"))
@@ -265,7 +272,7 @@ def check_import(directory):
 
 
 PARTS = {
-    "kinds": [check_kinds, check_folding, check_options],
+    "kinds": [check_kinds, check_folding, check_options, check_shipped_joined],
     "presets": [check_presets],
     "rest": [check_refusals, check_broken_platforms, check_islands, check_import],
 }
