@@ -56,7 +56,7 @@ struct design {
     struct fabric fabric;
     uint32_t nodes;
     const struct design_library *library; /* NULL: nothing is known */
-    const char *interface; /* value of the hosts' property `nic`; NULL: none is written */
+    const char *interface;                /* value of the hosts' property `nic`; NULL: none is written */
 };
 
 /* Most nodes and devices in one file. */

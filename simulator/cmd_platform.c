@@ -184,8 +184,8 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_platform = {
     .name = "platform",
-    .arguments =
-        "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY.xml] | show PLATFORM.xml | fit TABLE... [OPTION]...",
+    .arguments = "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY.xml] | show PLATFORM.xml | fit "
+                 "TABLE... [OPTION]...",
     .summary = "writes SimGrid platforms from products or topology files, and shows them",
     .help = "generate: a platform of a product that stagesim knows (`stagesim list presets`).\n\n"
             "  --nodes N               how many nodes\n"

@@ -194,8 +194,9 @@ static bool assign_balanced(struct transformer_job *j)
         loads[best].left -= loads[best].left > 0;
         j->layers[best]++;
     }
+    bool ok = loads != NULL;
     free(loads);
-    return loads != NULL;
+    return ok;
 }
 
 bool transformer_assign_layers(struct transformer_job *j)
