@@ -37,7 +37,7 @@ struct transformer_job {
     struct transformer_layout layout;
     struct transformer_state state;
     struct efficiency_device device; /* of the stage whose costs are computed */
-    struct layer_profile profile; /* rows 0: none */
+    struct layer_profile profile;    /* rows 0: none */
     uint32_t stages, workers, data, zero;
     uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid, those along z of
                          axonn-3d */
