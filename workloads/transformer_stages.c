@@ -87,7 +87,7 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
 static double exchanges_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
 {
     double seconds = 0;
-    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->efficiency.dispatch > 0; i++) {
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->device.efficiency->dispatch > 0; i++) {
         const struct stagesim_exchange *exchange = &exchanges->items[i];
         double buffers = fmax(exchange->buffers, 1);
         if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
