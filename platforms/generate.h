@@ -19,6 +19,13 @@ enum fabric_kind {
     FABRIC_MESH       /* every device has a private link to every other; for studies */
 };
 
+/* Whether interface k of all nodes of a pod is on leaf switch k (a rail), and how a message reaches another rail in its pod. */
+enum fabric_rails {
+    RAILS_NONE,
+    RAILS_SPINE, /* up to the spine and down again */
+    RAILS_NVLINK /* through the device of that rail in the sender's node, as NCCL's PXN does */
+};
+
 struct fabric {
     const char *name;
     enum fabric_kind kind;
@@ -26,6 +33,7 @@ struct fabric {
     double hop;              /* seconds a message spends between a node and a leaf, and between a leaf and the spine */
     uint32_t pod;            /* nodes around one leaf switch, or in one group */
     double oversubscription; /* injection of a pod over the capacity of its way to the spine */
+    enum fabric_rails rails; /* switched fabrics only */
     uint32_t dimensions[4];  /* torus: sizes, 0-terminated; dragonfly: groups, chassis, blades, nodes of a blade */
     const char *source;
     enum confidence confidence;
@@ -48,6 +56,7 @@ struct design {
     struct fabric fabric;
     uint32_t nodes;
     const struct design_library *library; /* NULL: nothing is known */
+    const char *interface;                /* value of the hosts' property `nic`; NULL: none is written */
 };
 
 /* Most nodes and devices in one file. */
@@ -58,6 +67,11 @@ struct design {
  * or to the port, dimensions that do not match the number of nodes, too many devices. */
 bool design_write(const struct design *design, FILE *out, struct fault *fault);
 
+/* Writes several designs, all with switched fabrics and none with rails, into one platform: in each the network that it has by
+ * itself, between them one interface of kind `join` in every node. Nodes and pods are numbered across all designs. */
+bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join, FILE *out,
+                         struct fault *fault);
+
 /* What `stagesim platform generate` was asked for; 0 takes the preset's own value. */
 struct platform_request {
     const char *preset;
@@ -65,10 +79,14 @@ struct platform_request {
     uint32_t per_node; /* devices of a node */
     uint32_t pod;
     double oversubscription;
+    enum fabric_rails rails;
+    const char *nic; /* a name of interface_table: in place of the product's own interfaces; NULL: those */
 };
 
 /* Writes the platform of a preset. False with the fault filled when there is no such preset or it does not come in that shape;
  * nothing has been written then. */
 bool platform_generate(const struct platform_request *request, FILE *out, struct fault *fault);
+/* Writes several into one platform, joined by interfaces of the kind `join` (a name of interface_table). */
+bool platform_generate_joined(const struct platform_request *requests, uint32_t count, const char *join, FILE *out, struct fault *fault);
 
 #endif

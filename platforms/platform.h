@@ -13,7 +13,8 @@ enum precision { PRECISION_FP32, PRECISION_TF32, PRECISION_FP16, PRECISION_BF16,
 struct platform_host {
     const char *name;
     const char *model;       /* property `model`; NULL when not given */
-    const char *node;        /* name of the innermost zone that holds it */
+    const char *node;        /* property `node`; when not given, the name of the innermost zone that holds it */
+    const char *nic;         /* property `nic`: the technology of its network interface; NULL when not given */
     double speed;            /* flop/s: SimGrid's speed, the peak of the default precision */
     double peak[PRECISIONS]; /* property peak_<precision>; 0 when not given */
     double memory;           /* bytes, property `memory`; 0 when not given */

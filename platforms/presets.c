@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/presets.h"
 
+#include "platforms/interfaces.h"
 #include "simulator/arena.h"
 #include "simulator/diagnostics.h"
 
@@ -325,6 +326,17 @@ static bool refuse_name(const char *name, struct fault *fault)
     return fault_set(fault, "there is no preset '%s'; 'stagesim list presets' shows what there is", name);
 }
 
+static bool refuse_interface(const char *name, struct fault *fault)
+{
+    size_t count;
+    const struct interface *table = interface_table(&count);
+    const char *names[16];
+    for (size_t i = 0; i < count && i < 16; i++)
+        names[i] = table[i].name;
+    const char *near = diag_nearest(name, names, count);
+    return fault_set(fault, "there is no interface '%s'; did you mean '%s'?", name, near ? near : table[0].name);
+}
+
 static bool check_request(const struct platform_request *request, const struct preset *preset, struct fault *fault)
 {
     enum fabric_kind kind = preset->fabric.kind;
@@ -341,7 +353,49 @@ static bool check_request(const struct platform_request *request, const struct p
         return fault_set(fault, "%s has no oversubscription: its fabric is: %s", preset->name, preset->fabric.name);
     if (request->oversubscription != 0 && !(request->oversubscription >= 1 && request->oversubscription <= 1000))
         return fault_set(fault, "oversubscription %g: expected 1 (none) to 1000", request->oversubscription);
+    if (request->rails != RAILS_NONE && (kind != FABRIC_SWITCHED || request->nodes == 1))
+        return fault_set(fault, kind != FABRIC_SWITCHED ? "%s has no rails: its fabric is: %s" : "%s: one node has no rails", preset->name,
+                         preset->fabric.name);
+    if (request->nic && !interface_find(request->nic))
+        return refuse_interface(request->nic, fault);
+    if (request->nic && kind != FABRIC_SWITCHED)
+        return fault_set(fault, "%s keeps its interfaces: its fabric is: %s", preset->name, preset->fabric.name);
     return true;
+}
+
+/* Another interface in place of each of the node's, as many as the product has. */
+static void replace_interfaces(struct node *node, const struct interface *interface)
+{
+    uint32_t port = node_port(node), number = 0;
+    for (uint32_t i = 0; i < node->cable_count; i++) {
+        struct node_cable *cable = &node->cables[i];
+        if (cable->ends[0] != port && cable->ends[1] != port)
+            continue;
+        cable->wire = &interface->wire;
+        cable->bandwidth = interface->wire.effective * 1e9;
+        cable->number = number++;
+    }
+}
+
+/* The technology of a product's own interfaces is the first word of its fabric's name: InfiniBand, Slingshot-11, EFA. */
+static const char *technology_of(const struct fabric *fabric, struct arena *arena)
+{
+    return arena_print(arena, "%.*s", (int)strcspn(fabric->name, " "), fabric->name);
+}
+
+/* Hosts of equal `nic` reach each other over their own network: a second cluster of a technology gets a number. */
+static void name_interfaces(struct design *designs, uint32_t count, struct arena *arena)
+{
+    const char **technologies = arena_array(arena, count, sizeof *technologies);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t same = 1;
+        technologies[i] = designs[i].interface ? designs[i].interface : technology_of(&designs[i].fabric, arena);
+        for (uint32_t k = 0; k < i; k++)
+            same += strcmp(technologies[k], technologies[i]) == 0;
+        if (i > 0)
+            designs[i].library = NULL; /* one library runs on all: the first part's */
+        designs[i].interface = same > 1 ? arena_print(arena, "%s-%u", technologies[i], same) : technologies[i];
+    }
 }
 
 /* SimGrid numbers the hosts of a torus with the first dimension fastest, collective_torus has the last one so. */
@@ -357,33 +411,64 @@ static const struct design_library *library_of(const struct preset *preset, cons
     return library;
 }
 
-static bool generate(const struct platform_request *request, const struct preset *preset, struct arena *arena, FILE *out,
-                     struct fault *fault)
-{
-    uint32_t devices = request->per_node ? request->per_node : preset->devices;
-    struct design design = {.prefix = preset->prefix, .fabric = preset->fabric, .nodes = request->nodes, .notes = preset->notes};
-    if (preset->shape && !preset->shape(&design.fabric, request->nodes, fault))
-        return false;
-    if (request->pod)
-        design.fabric.pod = request->pod;
-    if (request->oversubscription != 0)
-        design.fabric.oversubscription = request->oversubscription;
-    design.node = preset->build(preset, devices, arena);
-    design.library = library_of(preset, &design.fabric, arena);
-    design.title = arena_print(arena, "%s. %u node%s of %u device%s, from stagesim's preset %s.", preset->summary, request->nodes,
-                               request->nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s", preset->name);
-    return design_write(&design, out, fault);
-}
-
-bool platform_generate(const struct platform_request *request, FILE *out, struct fault *fault)
+/* False with the fault filled when the preset does not come in that shape. */
+static bool make_design(const struct platform_request *request, struct arena *arena, struct design *design, struct fault *fault)
 {
     const struct preset *preset = preset_find(request->preset);
     if (!preset)
         return refuse_name(request->preset, fault);
     if (!check_request(request, preset, fault))
         return false;
+    uint32_t devices = request->per_node ? request->per_node : preset->devices;
+    *design = (struct design){.prefix = preset->prefix, .fabric = preset->fabric, .nodes = request->nodes, .notes = preset->notes};
+    if (preset->shape && !preset->shape(&design->fabric, request->nodes, fault))
+        return false;
+    if (request->pod)
+        design->fabric.pod = request->pod;
+    if (request->oversubscription != 0)
+        design->fabric.oversubscription = request->oversubscription;
+    design->fabric.rails = request->rails;
+    struct node *node = preset->build(preset, devices, arena);
+    design->node = node;
+    design->library = library_of(preset, &design->fabric, arena);
+    const struct interface *interface = request->nic ? interface_find(request->nic) : NULL;
+    if (interface) {
+        replace_interfaces(node, interface);
+        if (strncmp(preset->fabric.name, interface->product, strlen(interface->product)) != 0)
+            design->fabric.name = arena_print(arena, "%s, switched as %s", interface->product, preset->fabric.name);
+        design->interface = interface->technology;
+    }
+    design->title = arena_print(arena, "%s. %u node%s of %u device%s%s%s, from stagesim's preset %s.", preset->summary, request->nodes,
+                                request->nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s", interface ? " with " : "",
+                                interface ? interface->product : "", preset->name);
+    return true;
+}
+
+bool platform_generate(const struct platform_request *request, FILE *out, struct fault *fault)
+{
     struct arena *arena = arena_create();
-    bool done = generate(request, preset, arena, out, fault);
+    struct design design;
+    bool done = make_design(request, arena, &design, fault) && design_write(&design, out, fault);
+    arena_destroy(arena);
+    return done;
+}
+
+bool platform_generate_joined(const struct platform_request *requests, uint32_t count, const char *join, FILE *out, struct fault *fault)
+{
+    const struct interface *interface = interface_find(join);
+    if (!interface)
+        return refuse_interface(join, fault);
+    struct arena *arena = arena_create();
+    struct design *designs = arena_array(arena, count, sizeof *designs);
+    struct wire wire = interface->wire;
+    bool done = true;
+    wire.name = "joint-nic"; /* whatever it is: told by name from the clusters' own interfaces */
+    for (uint32_t i = 0; i < count && done; i++)
+        done = make_design(&requests[i], arena, &designs[i], fault);
+    if (done)
+        name_interfaces(designs, count, arena);
+    const char *title = arena_print(arena, "%u clusters, joined by %s.", count, interface->product);
+    done = done && design_write_joined(title, designs, count, &wire, out, fault);
     arena_destroy(arena);
     return done;
 }

@@ -151,25 +151,25 @@ static void head_node(FILE *out, const struct node *node)
     }
 }
 
-void xml_head(FILE *out, const struct design *design)
+static void head_fabric(FILE *out, const struct fabric *fabric)
 {
-    const struct fabric *fabric = &design->fabric;
-    fputs("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<!--\n", out);
-    xml_comment_text(out, design->title);
-    fputs("\nRates are per direction; a link carries the effective rate (times the number of cables it bundles).\n"
-          "In brackets: H read in the cited source, M vendor's figure or secondary source, L estimate.\n",
-          out);
-    head_node(out, design->node);
+    static const char *const rails[] = {"", ", rails that meet in the spine", ", rails that meet over NVLink"};
     if (fabric->wire)
         head_wire(out, fabric->wire);
     fputs("fabric: ", out);
     xml_comment_text(out, fabric->name);
     if (fabric->kind == FABRIC_SWITCHED)
-        fprintf(out, ", pods of %u nodes, oversubscription %.10g, %.10g us a hop", fabric->pod, fabric->oversubscription,
-                fabric->hop * 1e6);
+        fprintf(out, ", pods of %u nodes, oversubscription %.10g, %.10g us a hop%s", fabric->pod, fabric->oversubscription,
+                fabric->hop * 1e6, rails[fabric->rails]);
     fprintf(out, " [%c: ", confidence_letter(fabric->confidence));
     xml_comment_text(out, fabric->source);
     fputs("]\n", out);
+}
+
+static void head_design(FILE *out, const struct design *design)
+{
+    head_node(out, design->node);
+    head_fabric(out, &design->fabric);
     if (design->library) {
         fprintf(out, "collectives: see doc/collectives.md [%c: ", confidence_letter(design->library->confidence));
         xml_comment_text(out, design->library->source);
@@ -178,6 +178,27 @@ void xml_head(FILE *out, const struct design *design)
     for (const char *const *note = design->notes; note && *note; note++) {
         xml_comment_text(out, *note);
         fputc('\n', out);
+    }
+}
+
+void xml_head(FILE *out, const char *title, const struct design *designs, uint32_t count, const struct wire *join)
+{
+    fputs("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<!--\n", out);
+    xml_comment_text(out, title);
+    fputs("\nRates are per direction; a link carries the effective rate (times the number of cables it bundles).\n"
+          "In brackets: H read in the cited source, M vendor's figure or secondary source, L estimate.\n",
+          out);
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > 1) {
+            fprintf(out, "part %u: ", i + 1);
+            xml_comment_text(out, designs[i].title);
+            fputc('\n', out);
+        }
+        head_design(out, &designs[i]);
+    }
+    if (join) {
+        fputs("between the parts, one in each node: ", out);
+        head_wire(out, join);
     }
     fputs("-->\n<platform version=\"4.1\">\n", out);
 }

@@ -50,21 +50,50 @@ int platform_write_result(const char *path, bool (*write)(FILE *out, void *user,
 
 /* ---- generate ---- */
 
-static bool write_preset(FILE *out, void *user, struct fault *fault)
+enum { PARTS_MAX = 64 };
+
+struct generate_arguments {
+    struct platform_request all; /* the options, which count for every part */
+    struct platform_request parts[PARTS_MAX];
+    uint32_t part_count;
+    const char *join, *output;
+};
+
+static bool write_presets(FILE *out, void *user, struct fault *fault)
 {
-    return platform_generate(user, out, fault);
+    const struct generate_arguments *arguments = user;
+    if (arguments->part_count == 1)
+        return platform_generate(&arguments->parts[0], out, fault);
+    return platform_generate_joined(arguments->parts, arguments->part_count, arguments->join, out, fault);
 }
 
 static const struct option generate_options[] = {
-    {"nodes", required_argument, NULL, 'n'},  {"gpus-per-node", required_argument, NULL, 'g'},
-    {"pod", required_argument, NULL, 'p'},    {"oversubscription", required_argument, NULL, 'r'},
-    {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},
+    {"gpus-per-node", required_argument, NULL, 'g'},
+    {"pod", required_argument, NULL, 'p'},
+    {"oversubscription", required_argument, NULL, 'r'},
+    {"rails", required_argument, NULL, 'R'},
+    {"nic", required_argument, NULL, 'i'},
+    {"join", required_argument, NULL, 'j'},
+    {"output", required_argument, NULL, 'o'},
+    {NULL, 0, NULL, 0},
 };
 
-/* One option. 0 when it was understood, else an exit code. */
-static int generate_option(const struct command *command, int option, struct platform_request *request, const char **output)
+/* 0 for a word that `rails` takes, else an exit code. */
+static int read_rails(const struct command *command, const char *word, enum fabric_rails *rails)
 {
+    if (strcmp(word, "spine") != 0 && strcmp(word, "nvlink") != 0)
+        return command_usage(command, "--rails meet in the 'spine' or over 'nvlink', not in '%s'", word);
+    *rails = strcmp(word, "spine") == 0 ? RAILS_SPINE : RAILS_NVLINK;
+    return 0;
+}
+
+/* One option. 0 when it was understood, else an exit code. */
+static int generate_option(const struct command *command, int option, struct generate_arguments *arguments)
+{
+    struct platform_request *request = &arguments->all;
     uint32_t *counts[] = {['n'] = &request->nodes, ['g'] = &request->per_node, ['p'] = &request->pod};
+    const char **texts[] = {['i'] = &request->nic, ['j'] = &arguments->join, ['o'] = &arguments->output};
     switch (option) {
     case 'n':
     case 'g':
@@ -76,32 +105,64 @@ static int generate_option(const struct command *command, int option, struct pla
         if (platform_read_ratio(optarg, &request->oversubscription))
             return 0;
         return command_usage(command, "'%s' is no ratio; an oversubscription is a number from 1 such as 2", optarg);
+    case 'R':
+        return read_rails(command, optarg, &request->rails);
+    case 'i':
+    case 'j':
     case 'o':
-        *output = optarg;
+        *texts[option] = optarg;
         return 0;
     default:
         return command_usage(command, "the command line is not understood");
     }
 }
 
-int platform_generate_run(const struct command *command, int argc, char **argv)
+/* PRESET, or PRESET:NODES, or PRESET:NODES:NIC; cut up in place. 0, or an exit code. */
+static int read_part(const struct command *command, char *text, const struct platform_request *all, struct platform_request *part)
 {
-    struct platform_request request = {0};
-    const char *output = NULL;
-    for (int option; (option = getopt_long(argc, argv, "o:", generate_options, NULL)) != -1;) {
-        int code = generate_option(command, option, &request, &output);
+    char *nodes = strchr(text, ':'), *nic = nodes ? strchr(nodes + 1, ':') : NULL;
+    *part = *all;
+    if (nic)
+        *nic++ = '\0';
+    if (nodes)
+        *nodes++ = '\0';
+    if (nodes && !platform_read_count(nodes, UINT32_MAX, &part->nodes))
+        return command_usage(command, "'%s' is no count of nodes; a part is PRESET:NODES or PRESET:NODES:NIC", nodes);
+    part->preset = text;
+    part->nic = nic ? nic : all->nic;
+    if (!platform_read_preset(command, text))
+        return EXIT_USAGE;
+    return part->nodes ? 0 : command_usage(command, "--nodes is missing");
+}
+
+static int read_parts(const struct command *command, char **texts, uint32_t count, struct generate_arguments *arguments)
+{
+    if (count == 0)
+        return command_usage(command, "which preset? `stagesim list presets` shows what there is");
+    if (count > PARTS_MAX)
+        return command_usage(command, "%u parts; a platform has at most %u", count, (unsigned)PARTS_MAX);
+    for (; arguments->part_count < count; arguments->part_count++) {
+        uint32_t i = arguments->part_count;
+        int code = read_part(command, texts[i], &arguments->all, &arguments->parts[i]);
         if (code)
             return code;
     }
-    if (optind + 1 != argc)
-        return command_usage(command,
-                             optind == argc ? "which preset? `stagesim list presets` shows what there is" : "one preset at a time");
-    request.preset = argv[optind];
-    if (!platform_read_preset(command, request.preset))
-        return EXIT_USAGE;
-    if (!request.nodes)
-        return command_usage(command, "--nodes is missing");
-    return platform_write_result(output, write_preset, &request);
+    if (count > 1 && !arguments->join)
+        return command_usage(command, "%u clusters: --join says what joins them, such as --join ethernet-25", count);
+    if (count == 1 && arguments->join)
+        return command_usage(command, "--join wants several clusters, such as dgx-a100:4 dgx-a100:4:roce-200");
+    return 0;
+}
+
+int platform_generate_run(const struct command *command, int argc, char **argv)
+{
+    struct generate_arguments arguments = {0};
+    int code = 0;
+    for (int option; !code && (option = getopt_long(argc, argv, "o:", generate_options, NULL)) != -1;)
+        code = generate_option(command, option, &arguments);
+    if (!code)
+        code = read_parts(command, argv + optind, (uint32_t)(argc - optind), &arguments);
+    return code ? code : platform_write_result(arguments.output, write_presets, &arguments);
 }
 
 /* ---- the command ---- */
@@ -123,13 +184,17 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_platform = {
     .name = "platform",
-    .arguments = "generate PRESET --nodes N | import [TOPOLOGY.xml] | show PLATFORM.xml | fit TABLE... [OPTION]...",
+    .arguments = "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY.xml] | show PLATFORM.xml | fit "
+                 "TABLE... [OPTION]...",
     .summary = "writes SimGrid platforms from products or topology files, and shows them",
     .help = "generate: a platform of a product that stagesim knows (`stagesim list presets`).\n\n"
             "  --nodes N               how many nodes\n"
             "  --gpus-per-node G       fewer devices in each node than the product has\n"
             "  --pod NODES             nodes around one leaf switch, or in one group of a dragonfly\n"
             "  --oversubscription R    injection of a pod over its capacity towards the other pods\n"
+            "  --rails WAY             interface k of every node on leaf switch k; WAY to another rail: spine or nvlink\n"
+            "  --nic NIC               other network interfaces than the product's: ib-hdr, roce-200, ethernet-25, ...\n"
+            "  --join NIC              for several clusters, each as PRESET:NODES or PRESET:NODES:NIC: what joins their nodes\n"
             "  -o, --output FILE       write there instead of to standard output\n\n"
             "import: a platform from what `lstopo --of xml node.xml` (hwloc) or NCCL_TOPO_DUMP_FILE (NCCL) wrote on a real node;\n"
             "without a file, of the machine it runs on. What was measured, taken from tables or assumed goes to standard error.\n\n"
@@ -150,6 +215,7 @@ const struct command command_platform = {
             "  --picture FILE          time over size, measured and fitted (.svg, .png or .pdf)\n\n"
             "examples:\n"
             "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
+            "  stagesim platform generate dgx-a100:2:ib-hdr dgx-a100:2:roce-200 --join ethernet-25 -o mixed.xml\n"
             "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"
             "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n",
     .run = run,

@@ -39,6 +39,7 @@ struct cursor {
 struct entry {
     const struct position *position;
     uint32_t replica;
+    double slowness; /* how much longer its host computes than that of the position's first replica */
     struct moment *times;
     struct cursor *cursors;
 };
@@ -126,13 +127,15 @@ static inline double ready_at(const struct entry *entry, const struct operation 
 static void advance_local(struct walk *walk, uint32_t index, struct cursor *cursor)
 {
     const struct entry *entry = &walk->entries[index];
+    double slowness = cursor->type == OPERATION_COMPUTE ? entry->slowness : 1;
     while (cursor->next < cursor->end) {
         uint32_t id = cursor->next;
         const struct operation *operation = &entry->position->operations[id];
         double start = ready_at(entry, operation, cursor->free);
         if (isnan(start))
             return;
-        double duration = operation_cost(walk->program, operation)->seconds * operation_factor(walk->program, operation, entry->replica);
+        double duration =
+            operation_cost(walk->program, operation)->seconds * operation_factor(walk->program, operation, entry->replica) * slowness;
         foresee(entry, id);
         entry->times[id] = (struct moment){start, start, start + duration};
         cursor->free = start + duration;
@@ -310,12 +313,20 @@ static bool connect_send(struct walk *walk, uint32_t index, const struct stream 
     return true;
 }
 
+static double slowness_of(const struct walk *walk, uint32_t rank)
+{
+    const struct mesh *mesh = walk->program->mesh;
+    uint32_t first = mesh_rank(mesh, mesh->position_of[rank], 0);
+    return walk->platform->hosts[walk->hosts[first]].speed / walk->platform->hosts[walk->hosts[rank]].speed;
+}
+
 static bool init_entry(struct walk *walk, uint32_t index)
 {
     const struct program *program = walk->program;
     struct entry *entry = &walk->entries[index];
     entry->position = &program->positions[program->mesh->position_of[walk->timeline->ranks[index]]];
     entry->replica = program->mesh->replica_of[walk->timeline->ranks[index]];
+    entry->slowness = slowness_of(walk, walk->timeline->ranks[index]);
     entry->times = walk->timeline->moments[index];
     entry->cursors = arena_array(walk->arena, entry->position->stream_count, sizeof *entry->cursors);
     walk->total += entry->position->operation_count;

@@ -331,7 +331,7 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
                           .position = &run->program->positions[position],
                           .times = run->timeline->moments[run->timeline->index_of[number]],
                           .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position] : NULL,
-                          .speed = run->platform->hosts[run->hosts[number]].speed,
+                          .speed = run->platform->hosts[run->hosts[mesh_rank(run->program->mesh, position, 0)]].speed,
                           .last_post = -1};
     rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
     rank->drivers = arena_array(run->arena, rank->position->stream_count, sizeof(struct group_driver *));

@@ -275,7 +275,7 @@ static bool read_path(const struct fields_reader *reader, const char *key, const
     if (!check_scalar(reader, key, node, "the name of a file"))
         return false;
     const char *directory = node->at.line ? path_directory(node->at.file, reader->arena) : reader->directory;
-    const char *path = path_resolve(directory, node->text, reader->arena);
+    const char *path = path_of_file(directory, node->text, node->at.line == 0, reader->arena);
     if (!path_check_readable(path, &fault)) {
         diag_error(reader->diag, node->at, "%s: %s", key, fault.text);
         return false;

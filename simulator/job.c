@@ -8,6 +8,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/folded_run.h"
 #include "simulator/paths.h"
+#include "simulator/placement.h"
 #include "simulator/program_check.h"
 #include "simulator/room.h"
 #include "workloads/pipeline.h"
@@ -90,6 +91,33 @@ static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pi
     request.backward = mean(costs->backward, costs->stages) * chunks;
     request.weight = mean(costs->weight, costs->stages) * chunks;
     return scenario->schedule->plan(&request);
+}
+
+/* The plan, or one that has the same stages on the same workers. NULL where there is neither schedule nor file. */
+static const struct plan *outline(struct stagesim_job *job)
+{
+    struct schedule_refusal refusal;
+    if (job->plan || job->outline || !job->scenario->schedule)
+        return job->plan ? job->plan : job->outline;
+    struct schedule_request request = scenario_schedule_request(job->scenario);
+    if (schedule_fits(job->scenario->schedule, &request, &refusal))
+        job->outline = job->scenario->schedule->plan(&request);
+    return job->outline;
+}
+
+static uint32_t api_stage_workers(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity)
+{
+    const struct plan *plan = outline(job);
+    uint32_t count = 0;
+    for (uint32_t pipeline = 0; plan && stage < plan->stages && pipeline < plan->pipelines; pipeline++) {
+        uint32_t worker = plan->copies[pipeline * plan->stages + stage].worker;
+        bool seen = false;
+        for (uint32_t before = 0; before < pipeline && !seen; before++)
+            seen = plan->copies[before * plan->stages + stage].worker == worker;
+        if (!seen && count++ < capacity)
+            workers[count - 1] = worker;
+    }
+    return count;
 }
 
 static void copy_staleness(struct stagesim_job *job)
@@ -278,6 +306,7 @@ static const struct stagesim_api api = {
     .scheduled = api_scheduled,
     .pace = api_pace,
     .collective_seconds = job_collective_seconds,
+    .stage_workers = api_stage_workers,
 };
 
 /* ---- the job ---- */
@@ -316,8 +345,8 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     struct job *job = arena_alloc(arena, sizeof *job);
     *job = (struct job){.scenario = scenario, .platform = platform, .mesh = scenario->mesh};
     job->hosts = arena_array(arena, scenario->mesh.ranks, sizeof *job->hosts);
-    for (uint32_t rank = 0; rank < scenario->mesh.ranks; rank++)
-        job->hosts[rank] = rank;
+    if (!placement_fill(scenario, platform, job->hosts, diag))
+        return NULL;
     struct stagesim_job building = {.scenario = scenario,
                                     .platform = platform,
                                     .builder = program_builder_create(&job->mesh),
@@ -340,6 +369,7 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     free(building.times);
     program_builder_destroy(building.builder);
     plan_destroy(building.plan);
+    plan_destroy(building.outline);
     return ok ? job : NULL;
 }
 

@@ -29,6 +29,7 @@ struct stagesim_job {
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;
     struct plan *plan; /* NULL until the workload lowers its pipeline */
+    struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until asked for */
 };
 
 /* Reports a mistake at the place of `key` in the workload's section (NULL: the section itself). */

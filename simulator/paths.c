@@ -165,3 +165,20 @@ const char *path_platform(const char *name, struct arena *arena)
         found = path_find_installed(INSTALLED_PLATFORMS, name, ".xml", arena);
     return found ? found : name;
 }
+
+const char *path_of_file(const char *directory, const char *path, bool typed, struct arena *arena)
+{
+    const char *beside = path_resolve(directory, path, arena);
+    return typed && access(beside, R_OK) && access(path, R_OK) == 0 ? arena_copy(arena, path) : beside;
+}
+
+const char *path_suggest(enum installed kind, const char *name, const char *ending, struct arena *arena)
+{
+    if (strchr(name, '/'))
+        return "";
+    size_t count, length = strlen(name), end = strlen(ending);
+    bool ends = length > end && strcmp(name + length - end, ending) == 0;
+    const char **names = path_list_installed(kind, ending, &count, arena);
+    const char *near = diag_nearest(ends ? arena_print(arena, "%.*s", (int)(length - end), name) : name, names, count);
+    return near ? arena_print(arena, "; did you mean '%s'?", near) : "";
+}

@@ -43,7 +43,7 @@ static void expand_file(struct loader *loader, struct node *node)
 {
     struct arena *arena = loader->fields.arena;
     const char *directory = node->at.line ? path_directory(node->at.file, arena) : loader->scenario->directory;
-    const char *path = path_resolve(directory, node->text, arena);
+    const char *path = path_of_file(directory, node->text, node->at.line == 0, arena);
     const char *found = path_find_installed(INSTALLED_MODELS, node->text, ".yaml", arena);
     struct fault fault = {0};
     const struct node *content = NULL;
@@ -53,7 +53,8 @@ static void expand_file(struct loader *loader, struct node *node)
     if (path_check_readable(path, &fault))
         content = document_load(path, node->at, arena, loader->fields.diag);
     else
-        diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them", fault.text);
+        diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them%s", fault.text,
+                   path_suggest(INSTALLED_MODELS, node->text, ".yaml", arena));
     node->kind = NODE_REFUSED;
     if (!content)
         return;
@@ -100,7 +101,8 @@ static void read_platform(struct loader *loader, const char *text)
     struct arena *arena = loader->fields.arena;
     struct fault fault = {0}, other = {0};
     scenario->platform_text = text;
-    scenario->platform = path_resolve(scenario->directory, text, arena);
+    bool typed = node_place(loader->root, "platform").line == 0;
+    scenario->platform = path_of_file(scenario->directory, text, typed, arena);
     if (path_check_readable(scenario->platform, &fault))
         return;
     const char *found = path_find_installed(INSTALLED_PLATFORMS, text, "", arena);
@@ -109,7 +111,8 @@ static void read_platform(struct loader *loader, const char *text)
     if (found && path_check_readable(found, &other))
         scenario->platform = found;
     else
-        diag_error(loader->fields.diag, node_place(loader->root, "platform"), "platform: %s", fault.text);
+        diag_error(loader->fields.diag, node_place(loader->root, "platform"), "platform: %s%s", fault.text,
+                   path_suggest(INSTALLED_PLATFORMS, text, ".xml", arena));
 }
 
 static void read_workload(struct loader *loader, const char *text)
@@ -205,6 +208,7 @@ static void read_root(struct loader *loader)
     fields_read(&loader->fields, &root_section, loader->root, loader->root->at, &values);
     scenario->engine = (enum scenario_engine)values.engine;
     scenario->fold = (enum scenario_fold)values.fold;
+    scenario->placement = (enum scenario_placement)values.placement;
     scenario->iterations = (uint32_t)values.iterations;
     if (values.platform)
         read_platform(loader, values.platform);

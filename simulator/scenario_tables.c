@@ -5,6 +5,7 @@
 
 static const char *const engines[] = {"simgrid", "analytic", "both", NULL};
 static const char *const folds[] = {"auto", "off", NULL};
+static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
@@ -19,6 +20,9 @@ const struct stagesim_field root_fields[] = {
      .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
      .doc = "whether replicas that provably run alike are simulated once; default auto"},
+    {"placement", STAGESIM_FIELD_NAME, offsetof(struct root_values, placement), .names = placements,
+     .doc =
+         "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network interface; default order"},
     {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
      .doc = "training iterations that follow each other; default 1"},
     {0},

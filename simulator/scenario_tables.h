@@ -12,7 +12,7 @@
 
 struct root_values {
     const char *platform, *workload;
-    unsigned engine, fold;
+    unsigned engine, fold, placement;
     uint64_t iterations;
 };
 

@@ -185,7 +185,10 @@ void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
     out->name = arena_copy(arena, host->get_cname());
     if (const char *model = host->get_property("model"))
         out->model = arena_copy(arena, model);
-    out->node = arena_copy(arena, host->get_englobing_zone()->get_cname());
+    const char *node = host->get_property("node");
+    out->node = arena_copy(arena, node ? node : host->get_englobing_zone()->get_cname());
+    if (const char *nic = host->get_property("nic"))
+        out->nic = arena_copy(arena, nic);
     out->speed = host->get_pstate_speed(0);
     for (int precision = 0; precision < PRECISIONS; precision++)
         out->peak[precision] = amount_property(host, (std::string("peak_") + precisions[precision]).c_str(), "312Tf");

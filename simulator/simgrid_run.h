@@ -74,8 +74,8 @@ struct rank {
     struct moment *times;
     struct stream_state *streams;
     const uint32_t *ghosts; /* [operation id]: numbers of ghost messages, see struct folding; NULL: none */
-    double speed;
-    double last_post; /* when its newest message was sent */
+    double speed;           /* of the host of the position's first replica, for which times are given: SimGrid computes with its own */
+    double last_post;       /* when its newest message was sent */
     struct sleeper *sleepers;
     struct group_driver **drivers; /* [stream]: of collective streams */
     struct overlap overlap;

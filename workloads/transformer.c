@@ -295,45 +295,7 @@ static bool set_sharing(struct transformer_job *j)
     return false;
 }
 
-/* ---- the device ---- */
-
-/* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
-static double find_peak(const struct stagesim_device *device, enum transformer_precision precision)
-{
-    bool any = false;
-    for (int i = 0; i < 5; i++)
-        any |= device->peak[i] > 0;
-    if (device->peak[precision] > 0 || !any)
-        return any ? device->peak[precision] : device->speed;
-    if (precision == FP16 || precision == BF16)
-        return device->peak[precision == FP16 ? BF16 : FP16];
-    return 0;
-}
-
-static bool set_efficiency(struct transformer_job *j, const struct stagesim_device *device)
-{
-    struct fault fault = {""};
-    const struct transformer_parameters *p = j->parameters;
-    const char *table = p->table;
-    if (p->efficiency > 0 || p->profile) {
-        efficiency_constant(&j->efficiency, p->efficiency > 0 ? p->efficiency : 1);
-        j->device.bandwidth = p->profile ? device->memory_bandwidth : 0;
-        return true;
-    }
-    if (!table && device->model)
-        table = j->api->efficiency_table(j->job, device->model);
-    if (!table) {
-        j->api->error(j->job, NULL,
-                      "there is no efficiency table for the GPU '%s' of the platform; give compute.efficiency, compute.table or "
-                      "compute.profile",
-                      device->model ? device->model : "(without a model)");
-        return false;
-    }
-    if (efficiency_read(table, &j->efficiency, &fault))
-        return true;
-    j->api->error(j->job, "compute.table", "%s", fault.text);
-    return false;
-}
+/* ---- the profile ---- */
 
 static bool set_profile(struct transformer_job *j)
 {
@@ -347,21 +309,6 @@ static bool set_profile(struct transformer_job *j)
     if (!ok)
         j->api->error(j->job, "compute.profile", "%s", fault.text);
     return ok;
-}
-
-static bool set_device(struct transformer_job *j)
-{
-    struct stagesim_device device = j->api->device(j->job, 0);
-    enum transformer_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
-    j->device = (struct efficiency_device){.efficiency = &j->efficiency,
-                                           .peak = find_peak(&device, precision),
-                                           .wide_peak = find_peak(&device, wide),
-                                           .bandwidth = device.memory_bandwidth};
-    if (j->device.peak <= 0 || j->device.wide_peak <= 0) {
-        j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its GPUs", precisions[j->parameters->precision]);
-        return false;
-    }
-    return set_profile(j) && set_efficiency(j, &device);
 }
 
 /* ---- building ---- */
@@ -414,7 +361,7 @@ static void declare(const struct transformer_job *j)
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,
                                        .hardware_flops = model + again,
-                                       .peak_flops = j->device.peak,
+                                       .peak_flops = j->peak,
                                        .tokens = j->parameters->tokens,
                                        .price = j->parameters->price};
     j->api->declare(j->job, &figures);
@@ -426,13 +373,14 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     describe_job(&j);
     bool ok = check_job(&j);
     ok = ok & check_shape(&j) & set_sharing(&j) & transformer_divide(&j);
-    ok = ok && set_device(&j);
+    ok = ok && set_profile(&j);
     j.stages = api->stages(job);
     j.layers = calloc(j.stages, sizeof *j.layers);
-    ok = ok && j.layers && transformer_assign_layers(&j);
+    ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);
     if (ok)
         declare(&j);
     ok = ok && transformer_lower(&j);
+    transformer_free_devices(&j);
     free(j.layers);
     transformer_division_finish(&j.division);
     return ok;

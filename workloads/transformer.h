@@ -36,15 +36,34 @@ struct transformer_job {
     struct transformer_tensor tensor;
     struct transformer_layout layout;
     struct transformer_state state;
-    struct efficiency efficiency;
-    struct efficiency_device device;
-    struct layer_profile profile; /* rows 0: none */
+    struct efficiency_device device; /* of the stage whose costs are computed */
+    struct layer_profile profile;    /* rows 0: none */
     uint32_t stages, workers, data, zero;
     uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid, those along z of
                          axonn-3d */
     uint32_t *layers; /* [stage] */
     struct transformer_division division;
+    struct transformer_device *kinds;         /* GPUs that are alike; a list */
+    const struct efficiency_device **devices; /* [stage] */
+    double peak;                              /* flop/s of a rank in the precision in use, mean over pipeline workers */
 };
+
+/* ---- transformer_devices.c ---- */
+
+/* A kind of GPU that the job runs on. */
+struct transformer_device {
+    struct stagesim_device host;
+    struct efficiency efficiency;
+    struct efficiency_device device;
+    struct transformer_device *next;
+};
+
+/* What each stage is computed on: fills kinds, devices and peak. Needs the number of stages. False with the mistake reported. */
+bool transformer_find_devices(struct transformer_job *job);
+/* Frees them, half-filled ones too. */
+void transformer_free_devices(struct transformer_job *job);
+/* The job as costs of a stage are computed: on its device. */
+struct transformer_job transformer_on_stage(const struct transformer_job *job, uint32_t stage);
 
 /* ---- transformer_stages.c ---- */
 

@@ -108,8 +108,13 @@ static bool set_nodes(struct transformer_job *j)
                       node);
         return false;
     }
-    snprintf(j->division.node, sizeof j->division.node, "expert:%u", node);
-    snprintf(j->division.nodes, sizeof j->division.nodes, "expert,-expert:%u", node);
+    enum { ROOM = 40 };
+    j->division.node = malloc(ROOM);
+    j->division.nodes = malloc(ROOM);
+    if (!j->division.node || !j->division.nodes)
+        abort();
+    snprintf(j->division.node, ROOM, "expert:%u", node);
+    snprintf(j->division.nodes, ROOM, "expert,-expert:%u", node);
     return true;
 }
 
@@ -143,4 +148,6 @@ void transformer_division_finish(struct transformer_division *division)
 {
     free(division->context_factors);
     free(division->expert_factors);
+    free(division->node);
+    free(division->nodes);
 }

@@ -29,8 +29,8 @@ struct transformer_routing {
 /* What follows from it. */
 struct transformer_division {
     double *context_factors, *expert_factors; /* [coordinate]: how much longer than the mean a rank computes; NULL: all the same */
-    char node[24], nodes[40]; /* axes of the ranks of an expert group in one node, and of those in the same place of all its nodes */
-    double busiest;           /* tokens of the busiest rank's experts over the mean */
+    char *node, *nodes; /* axes of the ranks of an expert group in one node, and of those in the same place of all its nodes */
+    double busiest;     /* tokens of the busiest rank's experts over the mean */
 };
 
 enum { LAYER_PARTS_MAX = 8 };

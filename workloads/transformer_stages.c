@@ -87,7 +87,7 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
 static double exchanges_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
 {
     double seconds = 0;
-    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->efficiency.dispatch > 0; i++) {
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->device.efficiency->dispatch > 0; i++) {
         const struct stagesim_exchange *exchange = &exchanges->items[i];
         double buffers = fmax(exchange->buffers, 1);
         if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
@@ -159,26 +159,44 @@ static double layer_time(const struct transformer_job *j, uint64_t layer)
     return parts_time(parts, transformer_layer_parts(j, (uint32_t)layer, parts));
 }
 
-/* Each layer goes to the stage that has least to do so far (the first of equals): with equal layers the busiest stage could
- * not have less. First layers without experts are taken to be the first stage's. */
-static void assign_balanced(struct transformer_job *j)
+/* What a stage has to do apart from layers, so far, and with each further layer. */
+struct load {
+    double time, layer, dense; /* seconds of a micro-batch; dense: of a layer without experts, of which the first stage has `left` */
+    uint64_t left;
+};
+
+static double next_load(const struct load *load)
 {
-    double layer = layer_time(j, j->model.layers - 1), without = layer_time(j, 0), dense = (double)j->model.dense_layers;
-    double first = block_time(j, BLOCK_INPUT), last = block_time(j, BLOCK_OUTPUT);
-    for (uint64_t count = 0; count < j->model.layers; count++) {
+    return load->time + (load->left ? load->dense : load->layer);
+}
+
+static void set_load(const struct transformer_job *j, uint32_t stage, struct load *load)
+{
+    struct transformer_job on = transformer_on_stage(j, stage);
+    *load = (struct load){.layer = layer_time(&on, j->model.layers - 1), .dense = layer_time(&on, 0)};
+    load->left = stage == 0 && j->model.experts ? j->model.dense_layers : 0;
+    load->time = (stage == 0 ? block_time(&on, BLOCK_INPUT) : 0) + (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT) : 0);
+}
+
+/* Each layer goes to the stage that is done first with it (the first of equals): with equal layers the busiest stage could not have
+ * less, on stages of different speed either. First layers without experts are taken to be the first stage's. */
+static bool assign_balanced(struct transformer_job *j)
+{
+    struct load *loads = calloc(j->stages, sizeof *loads);
+    for (uint32_t stage = 0; loads && stage < j->stages; stage++)
+        set_load(j, stage, &loads[stage]);
+    for (uint64_t count = 0; loads && count < j->model.layers; count++) {
         uint32_t best = 0;
-        double least = INFINITY;
-        for (uint32_t stage = 0; stage < j->stages; stage++) {
-            double own = stage == 0 && j->model.experts ? fmin(dense, j->layers[0]) : 0;
-            double load = (j->layers[stage] - own) * layer + own * without;
-            load += (stage == 0 ? first : 0) + (stage + 1 == j->stages ? last : 0);
-            if (load < least * (1 - 1e-12)) {
-                least = load;
+        for (uint32_t stage = 1; stage < j->stages; stage++)
+            if (next_load(&loads[stage]) < next_load(&loads[best]) * (1 - 1e-12))
                 best = stage;
-            }
-        }
+        loads[best].time = next_load(&loads[best]);
+        loads[best].left -= loads[best].left > 0;
         j->layers[best]++;
     }
+    bool ok = loads != NULL;
+    free(loads);
+    return ok;
 }
 
 bool transformer_assign_layers(struct transformer_job *j)
@@ -190,10 +208,8 @@ bool transformer_assign_layers(struct transformer_job *j)
                       (unsigned long long)j->model.layers, j->stages);
         return false;
     }
-    if (j->parameters->balance == BALANCE_AUTO) {
-        assign_balanced(j);
-        return true;
-    }
+    if (j->parameters->balance == BALANCE_AUTO)
+        return assign_balanced(j);
     if (j->model.layers % j->stages) {
         j->api->error(j->job, "model.layers",
                       "%llu layers cannot be divided evenly over %u stages; give layers_per_stage, or balance: auto, in the section "
@@ -293,14 +309,15 @@ static void gather_message(const struct transformer_job *j, struct stagesim_part
 static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
 {
     const struct transformer_job *j = s->j;
+    struct transformer_job on = transformer_on_stage(j, stage);
     struct stagesim_part *parts = calloc(LAYER_PARTS_MAX * (size_t)j->layers[stage] + 2, sizeof *parts);
     uint32_t count = 0;
     if (stage == 0)
-        parts[count++] = transformer_part(j, BLOCK_INPUT, STAGESIM_NONE);
+        parts[count++] = transformer_part(&on, BLOCK_INPUT, STAGESIM_NONE);
     for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++)
-        count += transformer_layer_parts(j, layer, &parts[count]);
+        count += transformer_layer_parts(&on, layer, &parts[count]);
     if (stage + 1 == j->stages)
-        parts[count++] = transformer_part(j, BLOCK_OUTPUT, STAGESIM_NONE);
+        parts[count++] = transformer_part(&on, BLOCK_OUTPUT, STAGESIM_NONE);
     if (stage > 0 && divides_messages(j))
         gather_message(j, &parts[0]);
     s->parts[stage] = parts;
@@ -412,9 +429,9 @@ static void set_transfers(struct stages *s, uint32_t stage)
     s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
     double bytes_moved = held(j, stage, 1) * j->state.update, chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
-    s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->device.bandwidth <= 0
+    s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->bandwidth <= 0
                                       ? 0
-                                      : efficiency_operator_time(&j->device, &step) + chunks * j->device.efficiency->step;
+                                      : efficiency_operator_time(j->devices[stage], &step) + chunks * j->devices[stage]->efficiency->step;
 }
 
 static void fill(struct stages *s)

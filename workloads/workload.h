@@ -134,7 +134,8 @@ struct stagesim_identity {
 
 /* What an operation costs; shared by all operations that cost the same. */
 struct stagesim_cost {
-    double seconds; /* compute, delay: duration at the host's nominal speed */
+    double seconds; /* compute, delay: duration; of a compute at the nominal speed of the host of the position's first
+                       replica: on another replica's host it takes longer as that one is slower */
     double flops;   /* compute: floating-point operations, recomputation included; 0 when not known */
     double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
     double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
@@ -351,6 +352,9 @@ struct stagesim_api {
      * first instance) while nothing else is under way; 0 with one rank along them. */
     double (*collective_seconds)(struct stagesim_job *job, uint32_t position, const char *axes, enum stagesim_collective collective,
                                  double bytes);
+    /* The pipeline workers (positions) that hold a stage under the scenario's schedule, each once; their number. Writes at most
+     * `capacity` of them. Before `pipeline`. */
+    uint32_t (*stage_workers)(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
 };
 
 /* ---- what a plug-in is ---- */

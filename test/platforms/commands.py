@@ -152,6 +152,13 @@ def check_options(directory):
     close(shown["bisection_bytes_per_s"], 90e9, "bisection is the pod's way up")
 
 
+def check_shipped_joined(directory):
+    """Those that come of one preset are compared in generate.c."""
+    with open(os.path.join(root, "platforms", "mixed-nic-4.xml")) as file:
+        made = good("platform", "generate", "dgx-a100:2:ib-hdr", "dgx-a100:2:roce-200", "--join", "ethernet-25")
+        check(file.read() == made, "mixed-nic-4.xml is not what the generator gives")
+
+
 # ---- refusals ----
 def check_refusals(directory):
     empty, text, large = (os.path.join(directory, name) for name in ("empty.xml", "text.xml", "large-nothing.xml"))
@@ -172,6 +179,21 @@ def check_refusals(directory):
     refused(2, "'a lot' is no ratio", "platform", "generate", "dgx-a100", "--nodes", "2", "--oversubscription", "a lot")
     refused(1, "a node of dgx-a100 has 1 to 8 devices, not 9", "platform", "generate", "dgx-a100", "--nodes", "2", "--gpus-per-node", "9")
     refused(1, "ideal has at most 256 nodes", "platform", "generate", "ideal", "--nodes", "4000000000")
+    refused(2, "not in 'attic'", "platform", "generate", "dgx-a100", "--nodes", "2", "--rails", "attic")
+    refused(1, "one node has no rails", "platform", "generate", "dgx-a100", "--nodes", "1", "--rails", "spine")
+    refused(1, "tpu-v4 has no rails", "platform", "generate", "tpu-v4", "--nodes", "16", "--rails", "spine")
+    refused(1, "all hang on one switch", "platform", "generate", "dgx-1v", "--nodes", "2", "--rails", "spine")
+    refused(1, "try a smaller --pod", "platform", "generate", "gb200-nvl72", "--nodes", "2000", "--pod", "500", "--rails", "spine")
+    refused(1, "did you mean 'roce-200'?", "platform", "generate", "dgx-a100", "--nodes", "2", "--nic", "roce-20")
+    refused(1, "did you mean 'ethernet-25'?", "platform", "generate", "dgx-a100:2", "dgx-a100:2", "--join", "ethernet25")
+    refused(1, "piz-daint keeps its interfaces", "platform", "generate", "piz-daint", "--nodes", "4", "--nic", "roce-200")
+    refused(1, "part 2: only clusters of nodes around switches", "platform", "generate", "dgx-a100:2", "tpu-v3:8", "--join", "ethernet-25")
+    refused(1, "clusters with rails cannot be joined", "platform", "generate", "dgx-a100:2", "dgx-a100:2", "--rails", "spine", "--join", "ib-hdr")
+    refused(1, "at most 65536", "platform", "generate", "dgx-a100:40000", "dgx-a100:40000", "--join", "ib-hdr", "--pod", "200")
+    refused(2, "2 clusters: --join says what joins them", "platform", "generate", "dgx-a100:2", "dgx-h100:2")
+    refused(2, "--join wants several clusters", "platform", "generate", "dgx-a100:2", "--join", "ib-hdr")
+    refused(2, "'x' is no count of nodes", "platform", "generate", "dgx-a100:x", "dgx-h100:2", "--join", "ib-hdr")
+    refused(2, "'dgx-z100' is no preset", "platform", "generate", "dgx-a100:2", "dgx-z100:2", "--join", "ib-hdr")
     refused(2, "'gen9x16' is no PCI Express slot", "platform", "import", text, "--pcie", "gen9x16")
     refused(2, "'toaster' is no device", "platform", "import", text, "--gpu", "toaster")
     refused(2, "the fabric of piz-daint joins single devices", "platform", "import", text, "--fabric", "piz-daint")
@@ -250,7 +272,7 @@ def check_import(directory):
 
 
 PARTS = {
-    "kinds": [check_kinds, check_folding, check_options],
+    "kinds": [check_kinds, check_folding, check_options, check_shipped_joined],
     "presets": [check_presets],
     "rest": [check_refusals, check_broken_platforms, check_islands, check_import],
 }

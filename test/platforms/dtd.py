@@ -32,12 +32,16 @@ with tempfile.TemporaryDirectory() as scratch:
                         ("piz-daint", "768")]:
         files.append(os.path.join(scratch, name + ".xml"))
         subprocess.run([stagesim, "platform", "generate", name, "--nodes", nodes, "-o", files[-1]], check=True)
+    for name, arguments in [("rails", ["dgx-h100", "--nodes", "6", "--pod", "3", "--rails", "nvlink"]),
+                            ("joined", ["dgx-a100:3", "dgx-h100:2:roce-200", "--pod", "2", "--join", "ethernet-25"])]:
+        files.append(os.path.join(scratch, name + ".xml"))
+        subprocess.run([stagesim, "platform", "generate", *arguments, "-o", files[-1]], check=True)
     for path in files:
         found = mistakes(path)
         print(path, found or "valid")
         failed |= bool(found)
     damaged = os.path.join(scratch, "damaged.xml")
-    with open(files[-1]) as original, open(damaged, "w") as file:
+    with open(os.path.join(scratch, "piz-daint.xml")) as original, open(damaged, "w") as file:
         file.write(original.read().replace("topo_parameters", "topology_parameters"))
     failed |= not mistakes(damaged)  # the check can fail
 sys.exit(1 if failed else 0)

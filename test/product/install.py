@@ -110,7 +110,7 @@ def main():
         refuse_other_abi(check, binary, root, folder, c_compiler)
         exports_nothing(check, binary)
         compile_header(root, folder, c_compiler, cpp_compiler)
-        for scenario in ("demo.yaml", "gpt-7.5b.yaml"): # with the installed platforms, models and efficiency tables
+        for scenario in ("demo.yaml", "gpt-7.5b.yaml", "heterogeneous.yaml"): # with the installed platforms, models and efficiency tables
             tool.run(binary, "check", find(root, scenario), "--quiet")
         manual = find(root, "stagesim.1").read_text()
         check.that(manual.startswith(".TH STAGESIM 1"), "the manual page has no title")

@@ -61,7 +61,9 @@ static void connect(struct bench *bench, uint32_t from, uint32_t operation, uint
 static void expect(struct bench *bench, const char *text)
 {
     struct program *program = program_finish(bench->builder, bench->arena);
-    struct platform_host hosts[WORKERS_MAX] = {{.name = "a", .speed = 1}};
+    struct platform_host hosts[WORKERS_MAX];
+    for (uint32_t host = 0; host < WORKERS_MAX; host++)
+        hosts[host] = (struct platform_host){.name = "a", .speed = 1};
     uint32_t places[WORKERS_MAX];
     for (uint32_t rank = 0; rank < bench->mesh.ranks; rank++)
         places[rank] = rank;
