@@ -35,8 +35,13 @@ static void add_operation(struct uses *uses, const struct frame *frame, uint32_t
     double repeats = fmax(cost->repeats, 1), bytes = cost->bytes / repeats;
     if (!choice.algorithm)
         return;
-    struct collective_use use = {collective_name(operation->collective), choice.algorithm->name, choice.protocol,
-                                 group_size(program, &program->groups[group]), bytes, bytes, 0};
+    struct collective_use use = {collective_name(operation->collective),
+                                 choice.algorithm->name,
+                                 choice.protocol,
+                                 group_size(program, &program->groups[group]),
+                                 bytes,
+                                 bytes,
+                                 0};
     struct collective_use *known = find_use(uses, &use);
     known->least_bytes = fmin(known->least_bytes, bytes);
     known->most_bytes = fmax(known->most_bytes, bytes);

@@ -317,6 +317,8 @@ struct report *report_create(const struct run_description *run, const struct tim
                               .iteration = frame->iteration,
                               .makespan = frame->makespan,
                               .steady_state = frame->steady,
+                              .period = program->period > 1 ? program->period : 0,
+                              .independent = frame->whole && program->period <= 1,
                               .energy = -1,
                               .activities = timeline->activities};
     struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};

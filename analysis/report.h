@@ -85,6 +85,8 @@ struct report {
     double iteration, makespan;
     /* Where several iterations were simulated: the one that the figures are about, see frame_shown; window_end 0: there is but one. */
     double window_start, window_end;
+    uint32_t period;   /* iterations of a round where they repeat in rounds, otherwise 0 */
+    bool independent;  /* ranks are watched each at its own pace */
     bool steady_state; /* iterations overlap: `iteration` is the interval between the ends of two */
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
     double bubble, bubble_min, bubble_max, over_ideal, span_max;             /* over_ideal: INFINITY where nothing is computed */

@@ -208,14 +208,16 @@ static void read_mesh(const struct reader *reader, const struct node *root, stru
     const struct node *map = node_find(root, "scenario.mesh");
     struct mesh *mesh = arena_alloc(reader->arena, sizeof *mesh);
     report->mesh = mesh;
-    if (!map || map->kind != NODE_MAP || map->count > MESH_NAMES_MAX) {
+    if (!map || map->kind != NODE_MAP || map->count > MESH_NAMES_MAX + 1) {
         diag_error(reader->diag, node_place(root, "scenario.mesh"), "expected a map of at most %d axes as scenario.mesh", MESH_NAMES_MAX);
         return;
     }
     for (const struct node *axis = map->first; axis; axis = axis->next) {
-        struct mesh_name *name = &mesh->names[mesh->name_count++];
-        name->name = axis->key;
-        read_count(reader, axis, &name->size);
+        bool extra = !strcmp(axis->key, "servers") || mesh->name_count == MESH_NAMES_MAX; /* ranks beside the axes */
+        struct mesh_name *name = &mesh->names[extra ? 0 : mesh->name_count++];
+        if (!extra)
+            name->name = axis->key;
+        read_count(reader, axis, extra ? &mesh->extra : &name->size);
     }
 }
 

@@ -22,9 +22,14 @@ static struct platform_route route_of(const struct reading *reading, uint32_t fr
     return route;
 }
 
-/* What is latency in a collective's time without contention: start-ups of its flows, launch apart. */
-static double collective_latency(const struct reading *reading, uint32_t rank, const struct stream *stream,
-                                 const struct operation *operation)
+/* What of a transfer's time does not depend on its bytes. */
+struct start_up {
+    double latency, fixed;
+};
+
+/* Of a collective without contention: start-ups of its flows, and its launch. */
+static struct start_up collective_start_up(const struct reading *reading, uint32_t rank, const struct stream *stream,
+                                           const struct operation *operation)
 {
     const struct program *program = reading->timeline->program;
     const struct group *group = &program->groups[stream->peer];
@@ -33,7 +38,7 @@ static double collective_latency(const struct reading *reading, uint32_t rank, c
     struct collective_choice choice = assignment_choose(program, stream->peer, operation);
     double repeats = fmax(cost->repeats, 1);
     if (!flows)
-        return 0;
+        return (struct start_up){0};
     group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[rank]), reading->members);
     for (uint32_t i = 0; i < group_size(program, group); i++)
         reading->members[i] = reading->hosts[reading->members[i]];
@@ -41,20 +46,21 @@ static double collective_latency(const struct reading *reading, uint32_t rank, c
     struct estimate estimate = estimate_create(flows, reading->platform, reading->members, false, arena);
     double latency = estimate_latency(&estimate, choice.latency, choice.efficiency, cost->bytes / repeats);
     arena_destroy(arena);
-    return repeats * latency;
+    return (struct start_up){repeats * latency, repeats * choice.delay};
 }
 
-/* Latency of the transfer that a step of the path stands for. */
-static double step_latency(const struct reading *reading, struct critical_step step)
+/* Of the transfer that a step of the path stands for. */
+static struct start_up step_start_up(const struct reading *reading, struct critical_step step)
 {
     const struct position *position = timeline_position(reading->timeline, step.entry);
     const struct operation *operation = &position->operations[step.id];
     const struct stream *stream = &position->streams[operation->stream];
     uint32_t rank = reading->timeline->ranks[step.entry];
     if (operation->type == OPERATION_COLLECTIVE)
-        return collective_latency(reading, rank, stream, operation);
+        return collective_start_up(reading, rank, stream, operation);
     uint32_t peer = partner_rank(reading->timeline->program, rank, stream);
-    return operation->type == OPERATION_RECEIVE ? route_of(reading, peer, rank).latency : route_of(reading, rank, peer).latency;
+    bool receives = operation->type == OPERATION_RECEIVE;
+    return (struct start_up){.latency = route_of(reading, receives ? peer : rank, receives ? rank : peer).latency};
 }
 
 struct sensitivity sensitivity_of(const struct frame *frame, const struct critical_path *path, struct platform *platform,
@@ -70,13 +76,15 @@ struct sensitivity sensitivity_of(const struct frame *frame, const struct critic
         uint8_t type = timeline_position(timeline, step.entry)->operations[step.id].type;
         double length = moment->end - before;
         before = moment->end;
-        if (type == OPERATION_COMPUTE)
-            sensitivity.compute += length;
-        if (type == OPERATION_COMPUTE || type == OPERATION_DELAY)
+        if (type == OPERATION_COMPUTE || type == OPERATION_DELAY) {
+            *(type == OPERATION_COMPUTE ? &sensitivity.compute : &sensitivity.fixed) += length;
             continue;
-        double latency = fmin(length, step_latency(&reading, step));
+        }
+        struct start_up start_up = step_start_up(&reading, step);
+        double fixed = fmin(length, start_up.fixed), latency = fmin(length - fixed, start_up.latency);
+        sensitivity.fixed += fixed;
         sensitivity.latency += latency;
-        sensitivity.bandwidth += length - latency;
+        sensitivity.bandwidth += length - fixed - latency;
     }
     return sensitivity;
 }

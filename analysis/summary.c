@@ -80,6 +80,10 @@ static void write_time(struct json_writer *json, const struct report *report)
     json_number(json, "iteration_s", report->iteration);
     json_number(json, "makespan_s", report->makespan);
     json_integer(json, "iterations", report->iterations);
+    if (report->period)
+        json_integer(json, "period", report->period);
+    if (report->independent)
+        json_flag(json, "independent", true);
     if (report->steady_state)
         json_flag(json, "steady_state", true);
     if (report->window_end > report->window_start) {

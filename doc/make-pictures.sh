@@ -26,6 +26,9 @@ trap 'rm -rf "$work"' EXIT
 "$stagesim" compare "$(dirname "$0")/../scenarios/demo.yaml" --schedules gpipe,1f1b,chimera -o "$work/compare" --picture png --quiet >"$work/log"
 mv "$work/compare/comparison.png" "$images/comparison.png"
 
+# Data against model parallelism.
+"$(dirname "$0")/../tools/batch-sweep.py" "$stagesim" "$images/accelerators.svg" >"$work/log"
+
 # Platforms.
 "$stagesim" platform generate dgx-1v --nodes 2 -o "$work/dgx-1v-2.xml"
 "$stagesim" platform show "$work/dgx-1v-2.xml" --format svg -o "$images/platform-dgx-1v.svg"

@@ -108,6 +108,34 @@ static bool set_launch(struct platform_library *library, const char *name, const
     return true;
 }
 
+/* With the nearest of all names. */
+static bool refuse_name(const char *key, struct fault *fault)
+{
+    static const char *const plain[] = {"launch", "in_network", "in_network_efficiency", "overlap_node", "overlap_network", "torus"};
+    static const char *const parts[] = {"start", "latency", "efficiency"};
+    enum { PLAIN = sizeof plain / sizeof *plain, PARTS = 3, NAMES = PLAIN + PLATFORM_COLLECTIVES + PLATFORM_PROTOCOLS * PARTS };
+    char texts[NAMES][64];
+    const char *names[NAMES];
+    for (unsigned i = 0; i < NAMES; i++) {
+        unsigned kind = i - PLAIN, part = kind - PLATFORM_COLLECTIVES;
+        names[i] = texts[i];
+        if (i < PLAIN)
+            snprintf(texts[i], sizeof *texts, "%s%s", prefix, plain[i]);
+        else if (kind < PLATFORM_COLLECTIVES)
+            snprintf(texts[i], sizeof *texts, "%slaunch_%s", prefix, kinds[kind]);
+        else
+            snprintf(texts[i], sizeof *texts, "%s%s_%s", prefix, protocol_names[part / PARTS], parts[part % PARTS]);
+    }
+    const char *nearest = diag_nearest(key, names, NAMES);
+    if (nearest)
+        return fault_set(fault, "there is no property %s; did you mean %s?", key, nearest);
+    return fault_set(fault,
+                     "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
+                     "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), collective_in_network, "
+                     "collective_in_network_efficiency, collective_overlap_node, collective_overlap_network, collective_torus",
+                     key);
+}
+
 bool library_set(struct platform_library *library, const char *key, const char *value, struct fault *fault)
 {
     const char *name = key + sizeof prefix - 1;
@@ -124,13 +152,7 @@ bool library_set(struct platform_library *library, const char *key, const char *
     bool known = true;
     bool good = strncmp(name, "launch", 6) == 0 ? set_launch(library, name, key, value, &known, fault)
                                                 : set_protocol(library, name, key, value, &known, fault);
-    if (good && !known)
-        return fault_set(fault,
-                         "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
-                         "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), collective_in_network, "
-                         "collective_in_network_efficiency, collective_overlap_node, collective_overlap_network, collective_torus",
-                         key);
-    return good;
+    return good && (known || refuse_name(key, fault));
 }
 
 void library_complete(struct platform_library *library)

@@ -12,7 +12,7 @@
 
 enum { ROWS_MAX = 100000, RANKS_MAX = 1 << 20, FILE_MAX = 1 << 26, LINE_MAX_BYTES = 4096 };
 
-static const double bytes_most = 1e18, microseconds_most = 1e12;
+static const double bytes_most = 1e18, microseconds_least = 1e-6, microseconds_most = 1e12;
 
 struct reading {
     struct measured *measured;
@@ -139,10 +139,10 @@ static void read_printed(struct reading *reading, struct place at, char *line)
     else if (read_number(reading, at, line, fields[0], "size in bytes", bytes_most, &bytes) &&
              read_number(reading, at, line, fields[count - TIME_FROM_END], "time in microseconds", microseconds_most, &microseconds)) {
         at.column = (unsigned)(fields[count - TIME_FROM_END] - line) + 1;
-        if (microseconds > 0)
+        if (microseconds >= microseconds_least)
             add_row(reading, bytes, microseconds);
         else
-            diag_error(reading->diag, at, "a time of 0");
+            diag_error(reading->diag, at, "expected a time from %g microseconds", microseconds_least);
     }
 }
 
@@ -205,8 +205,8 @@ static void read_csv(struct reading *reading, const char *text, size_t size)
             continue;
         if (bytes < 0 || bytes > bytes_most)
             csv_mistake(csv, 0, "expected a size from 0 to %g bytes", bytes_most);
-        else if (microseconds <= 0 || microseconds > microseconds_most)
-            csv_mistake(csv, 1, "expected a time above 0, up to %g microseconds", microseconds_most);
+        else if (microseconds < microseconds_least || microseconds > microseconds_most)
+            csv_mistake(csv, 1, "expected a time from %g to %g microseconds", microseconds_least, microseconds_most);
         else
             add_row(reading, bytes, microseconds);
     }

@@ -18,6 +18,7 @@ struct plan *plan_create_looped(const struct schedule_request *request, uint32_t
 void order_one_forward_one_backward(struct plan *plan, uint32_t worker, uint32_t warm)
 {
     uint32_t count = plan->micro_batches;
+    plan_expect(plan, worker, 2 * (size_t)count);
     if (warm > count)
         warm = count;
     for (uint32_t i = 0; i < warm; i++)

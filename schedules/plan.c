@@ -63,6 +63,12 @@ void plan_pair(struct plan *plan, uint32_t worker, uint32_t partner)
     plan->partners[worker] = partner;
 }
 
+void plan_expect(struct plan *plan, uint32_t worker, size_t slots)
+{
+    struct plan_order *order = &plan->orders[worker];
+    order->slots = bulk_grow(order->slots, &order->capacity, slots, sizeof *order->slots);
+}
+
 struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch)
 {
     struct plan_order *order = &plan->orders[worker];

@@ -94,6 +94,8 @@ static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, u
     return plan->copies[(size_t)pipeline * plan->stages + stage].worker;
 }
 
+/* Room for that many slots of a worker; merely saves time. */
+void plan_expect(struct plan *plan, uint32_t worker, size_t slots);
 /* Appends to a worker's order; returns the slot, valid until the next append to the same worker. */
 struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch);
 

@@ -76,10 +76,16 @@ static uint8_t *done_of(const struct plan_walk *walk, const struct plan *plan, u
     return &walk->done[(size_t)micro_batch * plan->stages + stage];
 }
 
+/* plan_inputs says what a slot waits for; the two kinds that all plans are full of are looked at straight away. */
 static bool ready(const struct plan_walk *walk, const struct plan *plan, const struct slot *slot)
 {
+    const uint8_t *done = done_of(walk, plan, slot->micro_batch, slot->stage); /* stages are neighbours */
+    if (slot->kind == SLOT_FORWARD)
+        return slot->stage == 0 || done[-1] & DONE_FORWARD;
+    if (slot->kind == SLOT_BACKWARD && !(*done & DONE_EVICT))
+        return *done & DONE_FORWARD && (slot->stage + 1u == plan->stages || !(backward_mask(slot) & ~done[1]));
     struct plan_input inputs[3];
-    unsigned count = plan_inputs(plan, slot, *done_of(walk, plan, slot->micro_batch, slot->stage), inputs);
+    unsigned count = plan_inputs(plan, slot, *done, inputs);
     for (unsigned i = 0; i < count; i++)
         if (inputs[i].mask & ~*done_of(walk, plan, slot->micro_batch, inputs[i].stage))
             return false;

@@ -59,7 +59,7 @@ void arena_destroy(struct arena *arena)
 
 static struct chunk *chunk_add(struct arena *arena, size_t size)
 {
-    size_t usual = CHUNK_BYTES && arena->total > CHUNK_BYTES ? arena->total : CHUNK_BYTES;
+    size_t usual = CHUNK_BYTES && 3 * arena->total > CHUNK_BYTES ? 3 * arena->total : CHUNK_BYTES;
     usual = usual < CHUNK_BYTES_MAX ? usual : CHUNK_BYTES_MAX;
     bool own = size > usual;
     size = own ? size : usual;

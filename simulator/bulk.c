@@ -17,7 +17,7 @@
 #endif
 #endif
 #ifndef PAGES_FROM
-#define PAGES_FROM ((size_t)1 << 20)
+#define PAGES_FROM ((size_t)256 << 10)
 #endif
 /* The size of a huge page. */
 #define HUGE_FROM ((size_t)2 << 20)

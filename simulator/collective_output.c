@@ -65,8 +65,7 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
 void collective_csv_write(FILE *out, const struct collective_request *request, const struct collective_table *table)
 {
     struct text_writer *writer = text_writer_create(out);
-    fprintf(out, "# collective: %s\n# ranks: %u\n# platform: %s\n", collective_name(request->kind), table->ranks,
-            last_part(request->file));
+    fprintf(out, "# collective: %s\n# ranks: %u\n# platform: %s\n", collective_name(request->kind), table->ranks, last_part(request->file));
     for (uint32_t i = 0; i < table->refusal_count; i++)
         fprintf(out, "# left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
     text_string(writer,

@@ -178,20 +178,16 @@ static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline 
 {
     enum { OPERATION_BYTES = 60 };
     double operations = expected_operations(job->plan, costs, repetitions), room = room_bytes();
-    if (operations <= PROGRAM_OPERATIONS_MAX && operations * OPERATION_BYTES <= room)
-        return true;
+    uint32_t iterations = repetitions * job->plan->iterations;
+    const char *what = arena_print(job->arena, "%u micro-batches through %u stages in %u iteration%s are about %.0f operations",
+                                   job->scenario->micro_batches, job->plan->stages, iterations, iterations == 1 ? "" : "s", operations);
+    struct place place = scenario_place(job->scenario, "batch");
     if (operations > PROGRAM_OPERATIONS_MAX)
-        diag_error(job->diag, scenario_place(job->scenario, "batch"),
-                   "%u micro-batches through %u stages in %u iterations are about %.0f operations; at most %.0f are possible",
-                   job->scenario->micro_batches, job->plan->stages, repetitions * job->plan->iterations, operations,
-                   PROGRAM_OPERATIONS_MAX);
-    else
-        diag_error(job->diag, scenario_place(job->scenario, "batch"),
-                   "%u micro-batches through %u stages in %u iterations are about %.0f operations, which take %.1f GiB of memory; there "
-                   "are %.1f GiB to be had",
-                   job->scenario->micro_batches, job->plan->stages, repetitions * job->plan->iterations, operations,
+        diag_error(job->diag, place, "%s; at most %.0f are possible", what, PROGRAM_OPERATIONS_MAX);
+    else if (operations * OPERATION_BYTES > room)
+        diag_error(job->diag, place, "%s, which take %.1f GiB of memory; there are %.1f GiB to be had", what,
                    operations * OPERATION_BYTES / 0x1p30, room / 0x1p30);
-    return false;
+    return operations <= PROGRAM_OPERATIONS_MAX && operations * OPERATION_BYTES <= room;
 }
 
 static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)

@@ -51,7 +51,10 @@ static double correlate(const struct ranking *ranking, enum column left, enum co
 
 static void cell_rank(struct table *table, const struct ranking *ranking, enum column column, size_t index)
 {
-    table_cell(table, index < ranking->counts[column] ? "%.4g" : "", ranking->ranks[column][index]);
+    if (index < ranking->counts[column])
+        table_cell(table, "%.4g", ranking->ranks[column][index]);
+    else
+        table_cell(table, "%s", "");
 }
 
 static void table_row(struct table *text, const struct layout_row *row, const struct ranking *ranking, size_t index)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = 1000000, SCHEDULES_MAX = 32, RECOMPUTES = RECOMPUTE_FULL + 1 };
+enum { CANDIDATES_MAX = 250000, SCHEDULES_MAX = 32, RECOMPUTES = RECOMPUTE_FULL + 1 };
 
 /* What each coordinate may be. */
 struct choices {

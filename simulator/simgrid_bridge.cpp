@@ -301,12 +301,13 @@ void read_library(struct platform_library *library, const std::unordered_map<std
 /* The collective library's properties: on the outermost zones, or, as in a <cluster>, on the hosts. */
 void fill_library(struct platform *platform, sg4::Engine *engine, const std::vector<sg4::Host *> &hosts)
 {
+    const std::string file = std::string(platform->file) + ": ";
     if (!hosts.empty())
-        read_library(&platform->library, hosts[0]->get_properties(), "host '" + hosts[0]->get_name() + "'");
+        read_library(&platform->library, hosts[0]->get_properties(), file + "host '" + hosts[0]->get_name() + "'");
     const sg4::NetZone *root = engine->get_netzone_root();
-    read_library(&platform->library, root->get_properties(), "zone '" + root->get_name() + "'");
+    read_library(&platform->library, root->get_properties(), file + "zone '" + root->get_name() + "'");
     for (const sg4::NetZone *zone : root->get_children())
-        read_library(&platform->library, zone->get_properties(), "zone '" + zone->get_name() + "'");
+        read_library(&platform->library, zone->get_properties(), file + "zone '" + zone->get_name() + "'");
     library_complete(&platform->library);
 }
 

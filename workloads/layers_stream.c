@@ -8,10 +8,10 @@
 static const uint32_t NONE = STAGESIM_NONE;
 
 struct layers_stream {
-    uint32_t count;          /* servers */
-    uint32_t *down, *up;     /* [server]: groups of it and all workers, for weights and for gradients */
+    uint32_t count;                          /* servers */
+    uint32_t *down, *up;                     /* [server]: groups of it and all workers, for weights and for gradients */
     uint32_t *weights, *gradients, *updates; /* [bucket]: costs of a server's part */
-    uint32_t *updated;       /* [bucket * count + server]: newest update at the server; NONE: none yet */
+    uint32_t *updated;                       /* [bucket * count + server]: newest update at the server; NONE: none yet */
 };
 
 static uint32_t server_position(const struct layers_steps *s, uint32_t server)

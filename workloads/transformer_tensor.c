@@ -90,7 +90,8 @@ static void add(struct stagesim_exchanges *out, enum stagesim_collective collect
     unsigned i = 0;
     while (out->items[i].bytes > 0)
         i++;
-    out->items[i] = (struct stagesim_exchange){collective, STAGESIM_TENSOR, moment, axes, bytes, 1};
+    out->items[i] = (struct stagesim_exchange){
+        .collective = collective, .kind = STAGESIM_TENSOR, .moment = moment, .axes = axes, .bytes = bytes, .buffers = 1};
 }
 
 /* ---- 2D and 2.5D ---- */

@@ -70,7 +70,12 @@ class Run:
         self.ends = [max(o.end for o in self.operations if o.iteration == i) for i in range(self.iterations)]
         self.starts = [min(o.start for o in self.operations if o.iteration == i and o.type != "receive" and not o.marker)
                        for i in range(self.iterations)]
-        if self.steady:
+        self.whole = None  # the one window of all ranks, and the iterations that pass in it
+        if self.summary["time"].get("period"):
+            self.find_rounds(self.summary["time"]["period"])
+        elif self.summary["time"].get("independent"):
+            self.find_paces()
+        elif self.steady:
             last = self.iterations - 2 if self.iterations > 2 else 1
             self.measured = [last]
             self.T = self.ends[last] - self.ends[last - 1]
@@ -78,8 +83,30 @@ class Run:
             self.measured = list(range(1 if self.iterations > 1 else 0, self.iterations))
             self.T = sum(self.ends[i] - self.starts[i] for i in self.measured) / len(self.measured)
 
+    def find_rounds(self, period):
+        first = period if self.iterations > period else 0
+        self.measured = list(range(first, self.iterations))
+        start = self.ends[first - 1] if first else self.starts[0]
+        self.T = (self.ends[-1] - start) / len(self.measured)
+        self.whole = start, self.ends[-1], len(self.measured)
+
+    def find_paces(self):
+        """Ends of each rank's iterations; how many of them, and parts of them, lie in the time that all ranks have in common."""
+        self.measured, paces = list(range(1, self.iterations)), []
+        for rank in self.ranks:
+            compute = [o for o in self.streams.get((rank, "compute"), []) if not o.marker]
+            ends = [max((o.end for o in compute if o.iteration == i), default=None) for i in range(self.iterations)]
+            if None not in ends:
+                paces.append(ends)
+        start, end = max(ends[0] for ends in paces), min(ends[-1] for ends in paces)
+        done = sum(max(0, min(b, end) - max(a, start)) / (b - a) for ends in paces for a, b in zip(ends, ends[1:]))
+        self.T = len(paces) * (end - start) / done
+        self.whole = start, end, (end - start) / self.T
+
     def windows(self, rank):
         """(start, end, iteration or None) of what the rank is watched for."""
+        if self.whole:
+            return [(*self.whole[:2], None)]
         if not self.steady:
             return [(self.starts[i], self.ends[i], i) for i in self.measured]
         last = [o for o in self.streams[rank, "compute"] if o.iteration == self.iterations - 1 and not o.marker]
@@ -115,7 +142,7 @@ class Run:
                     total["overlapped" if busy[i] else "exposed"] += length
             if own:
                 total["span"] += own[-1].end - own[0].start if iteration is not None else 0
-        return {key: value / len(self.measured) for key, value in total.items()}
+        return {key: value / (self.whole[2] if self.whole else len(self.measured)) for key, value in total.items()}
 
     @staticmethod
     def cover(cuts, intervals):
@@ -300,7 +327,7 @@ class Checker:
         total = sum(bubble["causes"].values())
         if abs(total - bubble["ratio"]) > 1e-12:
             self.mistakes.append("causes sum to %r, the ratio is %r" % (total, bubble["ratio"]))
-        if not self.run.steady:
+        if not self.run.steady and not self.run.whole:
             spans = [1 - f["busy"] / f["span"] for f in figures.values() if f.get("span", 0) > 0]
             self.near("span_max", bubble["span_max"], max(spans + [0]), 1)
 
@@ -321,7 +348,7 @@ class Checker:
             f, name = figures[worker["rank"]], "worker %d " % worker["position"]
             self.near(name + "busy_s", worker["busy_s"], f.get("busy", 0), T)
             self.near(name + "bubble", worker["bubble"], 1 - f.get("busy", 0) / T, 1)
-            if not run.steady:
+            if not run.steady and not run.whole:
                 self.near(name + "span_s", worker["span_s"], f.get("span", 0), T)
             for cause in CAUSES:
                 self.near(name + cause, worker["causes"][cause], f.get(cause, 0) / T, 1)

@@ -23,6 +23,24 @@ SCENARIOS = {
 }
 
 
+# What repeats in rounds, goes at paces of its own, or has servers: further lines of a scenario of layers
+LAYERS = ("layers: {servers: 2}\niterations: 4\n", "layers: {servers: 3, colocated: true, consistency: asynchronous}\niterations: 5\n",
+          "layers: {servers: 1, consistency: stale, staleness: 1}\niterations: 5\n", "layers: {period: 2}\niterations: 6\n",
+          "layers: {period: 3, servers: 2}\niterations: 3\n", "layers: {servers: 1, weights: streamed}\niterations: 4\n")
+
+
+def run_layers(stagesim, root, scratch):
+    directories = []
+    for number, lines in enumerate(LAYERS):
+        scenario, out = (os.path.join(scratch, f"layers-{number}{end}") for end in (".yaml", ""))
+        with open(scenario, "w") as file:
+            file.write(f"platform: {root}/platforms/piz-daint-32.xml\nworkload: layers\nmodel: {root}/workloads/models/alexnet.yaml\n"
+                       f"parallel: {{data: 4}}\nbatch: {{global: 64, micro: 8}}\ncompute: {{efficiency: 0.5}}\n{lines}")
+        subprocess.run([stagesim, "run", scenario, "--trace", "csv", "-o", out, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        directories.append(out)
+    return recompute.main(directories)
+
+
 def main():
     stagesim, root = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     failed = False
@@ -41,6 +59,7 @@ def main():
                 print("%s: only %d schedules ran" % (name, len(directories)))
                 failed = True
             failed |= recompute.main(directories)
+        failed |= run_layers(stagesim, root, scratch)
     return failed
 
 

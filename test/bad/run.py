@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden errors: runs `COMMAND check CASE.yaml` for every case of this folder and compares standard error.
 
-A case is CASE.yaml, or CASE.sh that prints it; optionally CASE.args with further arguments, or CASE.command with all
-arguments; and CASE.stderr with what must come out. The exit code must be 1, standard output empty, and no file may appear
+A case is CASE.yaml, or CASE.sh that prints it, optionally with CASE.args, further arguments; or CASE.command with all arguments; and CASE.stderr
+with what must come out. The exit code must be 1, 2 where the usage is printed, standard output empty, and no file may appear
 or change. `--update` writes the .stderr files.
 """
 import argparse
@@ -42,8 +42,9 @@ def run_case(command, name, folder, plugins):
                             capture_output=True, timeout=60)
     errors = result.stderr.decode("utf-8", "backslashreplace").replace(plugins, "PLUGINS")
     faults = []
-    if result.returncode != 1:
-        faults.append(f"exit code {result.returncode}, not 1")
+    expected = 2 if "\nusage: " in errors else 1
+    if result.returncode != expected:
+        faults.append(f"exit code {result.returncode}, not {expected}")
     if result.stdout:
         faults.append(f"standard output: {result.stdout[:200]}")
     return errors, faults
@@ -72,7 +73,7 @@ def main():
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
     command, plugins = os.path.abspath(options.command), os.path.abspath(options.plugins)
-    names = sorted({path.stem for pattern in ("*.yaml", "*.sh") for path in HERE.glob(pattern)})
+    names = sorted({path.stem for pattern in ("*.yaml", "*.sh", "*.command") for path in HERE.glob(pattern)})
     names = [name for name in names if not options.cases or name in options.cases]
     print(f"1..{len(names) + 1}")
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

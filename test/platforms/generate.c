@@ -45,6 +45,9 @@ Test(generate, shipped_files_are_what_the_presets_give)
                    {"dgx-h100-4.xml", {"dgx-h100", 4, 0, 0, 0}},
                    {"piz-daint-32.xml", {"piz-daint", 32, 0, 0, 0}},
                    {"pcie-a100-8.xml", {"pcie-a100", 1, 0, 0, 0}},
+                   {"tpu-v3-16.xml", {"tpu-v3", 4, 0, 0, 0}},
+                   {"graphcore-16.xml", {"graphcore-pod64", 4, 0, 0, 0}},
+                   {"cerebras-4.xml", {"cerebras-cs2", 4, 0, 0, 0}},
                    {"ideal-8.xml", {"ideal", 8, 0, 0, 0}},
                    {"mesh-8.xml", {"mesh", 8, 0, 0, 0}},
                    {"ring-8.xml", {"ring", 8, 0, 0, 0}}};

@@ -75,6 +75,8 @@ def runs(check, binary, folder):
         "both": ("folded.yaml", ["--engine", "both"]),
         "layers": (gpt, ["--set", "transformer.granularity=layer"]),
         "demo": (tool.ROOT / "scenarios/demo.yaml", []),
+        "servers": (tool.ROOT / "scenarios/parameter-server.yaml", []),
+        "axes": (tool.ROOT / "scenarios/axonn.yaml", []),
     }
     for name, (scenario, arguments) in more.items():
         tool.run(binary, "run", scenario, "-o", name, "--trace", "csv", "--picture", "svg", "--report", "--quiet", *arguments, cwd=folder)

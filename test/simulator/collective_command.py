@@ -14,6 +14,9 @@ BETA, ALPHA = 1e-10, 2e-6  # 10 GB/s, 1 us a link
 INNER_BETA, INNER_ALPHA = 2e-11, 1e-6
 ALGORITHMS = {"all-reduce": ("ring", "double-tree", "recursive-doubling", "halving-doubling"), "all-gather": ("ring", "bruck"), "reduce-scatter": ("ring",),
               "broadcast": ("chain", "binomial"), "all-to-all": ("direct", "pairwise", "bruck"), "send-receive": ("direct",)}
+FORMS = {"all-reduce": ("ring", "double-tree", "in-network", "halving-doubling", "recursive-doubling"), "all-gather": ("ring", "bruck", "recursive-doubling"),
+         "reduce-scatter": ("ring", "halving-doubling"), "broadcast": ("chain", "binomial"), "reduce": ("chain", "binomial"),
+         "all-to-all": ("direct", "pairwise", "bruck"), "send-receive": ("direct",)}
 failures = 0
 
 
@@ -58,20 +61,27 @@ def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid", m
     return {float(row[0]): float(row[1]) * 1e-6 for row in rows}
 
 
-def closed_form(algorithm, p, size):
-    log = math.ceil(math.log2(p))
-    moved = 2 * (p - 1) / p * size * BETA
-    return {"ring": 2 * (p - 1) * ALPHA + moved, "double-tree": 2 * log * ALPHA + 2 * size * BETA,
-            "halving-doubling": 2 * log * ALPHA + moved, "recursive-doubling": log * (ALPHA + size * BETA)}[algorithm]
+def closed_form(kind, algorithm, p, size):
+    """For powers of two."""
+    log, part = math.ceil(math.log2(p)), (p - 1) / p * size * BETA
+    return {"all-reduce": {"ring": 2 * (p - 1) * ALPHA + 2 * part, "double-tree": 2 * log * ALPHA + 2 * size * BETA, "in-network": ALPHA + size * BETA,
+                           "halving-doubling": 2 * log * ALPHA + 2 * part, "recursive-doubling": log * (ALPHA + size * BETA)},
+            "all-gather": {"ring": (p - 1) * ALPHA + part, "bruck": log * ALPHA + part, "recursive-doubling": log * ALPHA + part},
+            "reduce-scatter": {"ring": (p - 1) * ALPHA + part, "halving-doubling": log * ALPHA + part},
+            "broadcast": {"chain": (p - 1) * ALPHA + size * BETA, "binomial": log * (ALPHA + size * BETA)},
+            "reduce": {"chain": (p - 1) * ALPHA + size * BETA, "binomial": log * (ALPHA + size * BETA)},
+            "all-to-all": {"direct": (p - 1) * ALPHA + part, "pairwise": (p - 1) * ALPHA + part, "bruck": log * (ALPHA + size / 2 * BETA)},
+            "send-receive": {"direct": ALPHA + size * BETA}}[kind][algorithm]
 
 
 def against_closed_forms(folder):
     for p in (4, 8, 16):
-        platform = star(folder / f"star-{p}.xml", p, 1)
-        for algorithm in ("ring", "double-tree", "halving-doubling", "recursive-doubling"):
-            for size, seconds in times(platform, "all-reduce", algorithm).items():
-                expected = closed_form(algorithm, p, size)
-                check(abs(seconds / expected - 1) <= 0.01, f"{algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
+        platform = star(folder / f"star-{p}.xml", p, 1, '<prop id="collective_in_network" value="cluster"/>')
+        for kind, algorithms in FORMS.items():
+            for algorithm in algorithms:
+                for size, seconds in times(platform, kind, algorithm).items():
+                    expected = closed_form(kind, algorithm, p, size)
+                    check(abs(seconds / expected - 1) <= 0.01, f"{kind} {algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
     g, k = 4, 4
     platform = star(folder / "nodes.xml", k, g)
     for size, seconds in times(platform, "all-reduce", "hierarchical").items():
@@ -164,7 +174,7 @@ def bad_input(folder):
             (1, "no-such.xml", "all-reduce", "--platform", folder / "no-such.xml")]:
         result = run("collective", *arguments, expect=code)
         check(text in result.stderr and result.stdout == "", f"{arguments}: {result.stderr}")
-    for name, value, text in [("collective_launch", "3", "has no unit"), ("collective_lunch", "3us", "there is no property collective_lunch"),
+    for name, value, text in [("collective_launch", "3", "has no unit"), ("collective_lunch", "3us", "there is no property collective_lunch; did you mean collective_launch?"),
                               ("collective_bulk_efficiency", "0", "out of range"), ("collective_torus", "4x", "is no torus"),
                               ("collective_in_network", "yes", "expected none, node or cluster")]:
         bad = star(folder / "bad.xml", 2, 1, f'<prop id="{name}" value="{value}"/>')

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folded and unfolded simulations agree: random platforms with shared and private links, stragglers and unequal latencies, under
- * random schedules. `folding [CASES [FIRST SEED]]`. */
+ * random schedules, with collectives by all algorithms. `folding [CASES [FIRST SEED]]`. */
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/folded_run.h"
 #include "simulator/simgrid_bridge.h"
 #include "test/support/pipeline_job.h"
@@ -116,6 +117,16 @@ static bool same_times(const struct program *program, const struct timeline *fol
 }
 
 /* 1: they differ; FOLDED: they agree and something was folded; 0: they agree and nothing was. */
+/* Half of the jobs leave the algorithm to auto. */
+static struct collective_policy random_policy(uint64_t *random)
+{
+    static const char *const names[] = {"ring", "double-tree", "recursive-doubling", "halving-doubling", "hierarchical"};
+    struct collective_policy policy = {.stepwise = chance(random, 20)};
+    if (chance(random, 50))
+        policy.algorithms[STAGESIM_ALL_REDUCE] = collective_algorithm_find(names[pick(random, sizeof names / sizeof *names)]);
+    return policy;
+}
+
 static int check_case(uint64_t seed, const struct engine *engine)
 {
     static const double messages[] = {0, 1e8, 1e9}, gradients[] = {0, 5e8, 4e9};
@@ -137,6 +148,8 @@ static int check_case(uint64_t seed, const struct engine *engine)
     uint32_t *hosts = arena_array(arena, mesh.ranks, sizeof *hosts);
     for (uint32_t rank = 0; rank < mesh.ranks; rank++)
         hosts[rank] = rank;
+    struct collective_policy policy = random_policy(&random);
+    assignment_place(program->assignment, platform, hosts, &policy);
     struct engine_job job = {.program = program, .platform = platform, .hosts = hosts};
     struct folded_run folded, all;
     bool ran = folded_run(engine, &job, true, arena, &folded, &fault);

@@ -125,7 +125,7 @@ static bool check_sensitivity(uint64_t seed)
         const struct frame *frame = frame_create(timeline, arena);
         const struct critical_path *path = critical_path_create(frame, arena);
         struct sensitivity slope = sensitivity_of(frame, path, &job->platform, job->hosts, arena);
-        ok = fabs(slope.compute + slope.bandwidth + slope.latency - time) <= 1e-9 * time &&
+        ok = fabs(slope.compute + slope.bandwidth + slope.latency + slope.fixed - time) <= 1e-9 * time &&
              bounds_slope(job, "compute", slope.compute, time_with(job, 0.99, 1, 1), time, time_with(job, 1.01, 1, 1)) &&
              bounds_slope(job, "bandwidth", slope.bandwidth, time_with(job, 1, 0.99, 1), time, time_with(job, 1, 1.01, 1)) &&
              bounds_slope(job, "latency", slope.latency, time_with(job, 1, 1, 0.99), time, time_with(job, 1, 1, 1.01));

@@ -22,6 +22,26 @@ static double transfer_seconds(struct relaxing *r, uint32_t from, uint32_t to, d
     return steps * route.latency + bytes / route.bandwidth;
 }
 
+/* Phase after phase, each as long as its longest flow. */
+static double collective_seconds(struct relaxing *r, uint32_t group, const struct operation *operation)
+{
+    const struct collective_flows *flows = assignment_flows(r->program, group, operation);
+    struct collective_choice choice = assignment_choose(r->program, group, operation);
+    const struct stagesim_cost *cost = operation_cost(r->program, operation);
+    double repeats = fmax(1, cost->repeats), seconds = choice.delay, longest = 0;
+    for (size_t i = 0; flows && i < flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(flows, i);
+        double bytes = cost->bytes / repeats * flow.share / choice.efficiency;
+        if (i > 0 && flow.phase != collective_flow_at(flows, i - 1).phase) {
+            seconds += longest;
+            longest = 0;
+        }
+        longest =
+            fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], bytes, fmax(1, flow.steps * choice.latency)));
+    }
+    return flows ? repeats * (seconds + longest) : 0;
+}
+
 static void update(struct relaxing *r, double *value, double later)
 {
     r->changed |= later > *value;
@@ -44,19 +64,13 @@ static void relax_collective(struct relaxing *r, uint32_t rank, const struct str
     const struct group *group = &r->program->groups[stream->peer];
     uint32_t count = group_size(r->program, group);
     group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]), r->members);
-    double last = 0, longest = 0;
+    double last = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct position *position = &r->program->positions[r->program->mesh->position_of[r->members[i]]];
         last = fmax(last, r->times[r->members[i]][position->streams[position_group_stream(position, stream->peer)].first + k].start);
     }
-    double bytes = operation_cost(r->program, operation)->bytes;
-    const struct collective_flows *flows = assignment_flows(r->program, stream->peer, operation);
-    for (size_t i = 0; flows && i < flows->count; i++) {
-        struct collective_phase_flow flow = collective_flow_at(flows, i);
-        longest = fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], bytes * flow.share, flow.steps));
-    }
     update(r, &r->times[rank][stream->first + k].data_start, last);
-    update(r, &r->times[rank][stream->first + k].end, last + longest);
+    update(r, &r->times[rank][stream->first + k].end, last + collective_seconds(r, stream->peer, operation));
 }
 
 /* How much longer than elsewhere a computation takes on a rank; its coordinate counted from the ranks' strides. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/support/random_job.h"
 
+#include "platforms/library.h"
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 #include "workloads/pipeline.h"
 
 #include <math.h>
@@ -212,12 +214,26 @@ static void random_platform(struct random *random, struct random_job *job, bool 
     job->platform.hosts = arena_array(arena, ranks, sizeof *job->platform.hosts);
     job->hosts = arena_array(arena, ranks, sizeof *job->hosts);
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        job->platform.hosts[rank] = (struct platform_host){.name = arena_print(arena, "gpu-%u", rank), .speed = 1e9};
+        job->platform.hosts[rank] = (struct platform_host){.name = arena_print(arena, "gpu-%u", rank), .node = "random", .speed = 1e9};
         uint32_t other = random_below(random, rank + 1);
         job->hosts[rank] = job->hosts[other];
         job->hosts[other] = rank;
     }
     random_links(random, job, shared, arena);
+}
+
+/* Most collectives by an algorithm of the table, auto's or a drawn one, and launched; the others as without a platform. */
+static void random_collectives(struct random *random, struct random_job *job)
+{
+    static const char *const names[] = {"ring", "double-tree", "recursive-doubling", "halving-doubling", "hierarchical"};
+    struct collective_policy policy = {.stepwise = random_chance(random, 0.2)};
+    uint32_t algorithm = random_below(random, 2 * sizeof names / sizeof *names);
+    if (algorithm < sizeof names / sizeof *names)
+        policy.algorithms[STAGESIM_ALL_REDUCE] = collective_algorithm_find(names[algorithm]);
+    job->platform.library.launch_default = job->scale * random_below(random, 3) * 0.01;
+    library_complete(&job->platform.library);
+    if (random_chance(random, 0.8))
+        assignment_place(job->program->assignment, &job->platform, job->hosts, &policy);
 }
 
 struct random_job *random_job_create(uint64_t seed, bool shared, struct arena *arena)
@@ -229,6 +245,7 @@ struct random_job *random_job_create(uint64_t seed, bool shared, struct arena *a
     job->scale = scales[random_below(&random, 3)];
     random_program(&random, job, arena);
     random_platform(&random, job, shared, arena);
+    random_collectives(&random, job);
     return job;
 }
 

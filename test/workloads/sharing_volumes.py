@@ -226,7 +226,9 @@ def check_imbalance(folder):
     mesh = {"data": 8, "expert": 4}
     even, uneven = run(folder, mesh), run(folder, mesh, "transformer.expert_imbalance=1.5")
     routed = (LAYERS - DENSE) * MICRO_BATCHES * 3 * 2 * MICRO * SEQUENCE * TOP_K * 3 * HIDDEN * EXPERT_FFN
+    sums = sent(uneven)
     for rank in range(8):
+        near(sums[rank]["expert"], 1.5 * expert_bytes(LAYERS - DENSE, 1, 1, 4, 0), f"bytes as of the busiest, rank {rank}")
         flops = [sum(float(row["flops"]) for row in rows if int(row["rank"]) == rank) for rows in (even, uneven)]
         near(flops[1] - flops[0], routed * (0.5 if rank % 4 == 0 else -0.5 / 3), f"flop of rank {rank}", 1e-9)
 

@@ -140,6 +140,9 @@ def check_special_cases(folder):
                 what = f"{engine}, {granularity}, recompute {recompute}"
                 axonn = run(folder, "z: 8", "axonn-3d", 8, *sets, engine=engine)
                 compare(axonn, run(folder, "data: 8", None, 1, "transformer.zero=3", *sets, engine=engine), f"{what}: z alone and zero: 3")
+                axonn = run(folder, "z: 4, data: 2", "axonn-3d", 4, *sets, engine=engine)
+                hybrid = run(folder, "data: 8", None, 1, "transformer.zero=3", "transformer.shard_ranks=4", *sets, engine=engine)
+                compare(axonn, hybrid, f"{what}: z and data, and hybrid sharding")
                 sets += ["tensor_parallel.overlap=[gather, scatter, data]"]
                 axonn = run(folder, "x: 4, data: 2", "axonn-3d", 2, *sets, engine=engine)
                 compare(axonn, run(folder, "tensor: 4, data: 2", None, 2, *sets, engine=engine), f"{what}: x alone and megatron-1d")

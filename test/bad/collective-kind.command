@@ -1,0 +1,1 @@
+collective all-reduc --platform gpus-4.xml

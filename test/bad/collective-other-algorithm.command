@@ -1,0 +1,1 @@
+collective all-to-all --platform gpus-4.xml --algorithm ring

@@ -1,0 +1,1 @@
+collective all-reduce --platform gpus-4.xml --sizes 1MiB:8:2

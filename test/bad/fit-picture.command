@@ -1,0 +1,1 @@
+platform fit measured-ranks.part --platform gpus-4.xml -o never.xml --picture never.gif
