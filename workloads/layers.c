@@ -254,8 +254,12 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     struct layers_job j = {.parameters = parameters, .job = job, .api = api};
     describe(&j);
     bool pipeline = j.workers > 1 || api->scheduled(job);
-    bool ok =
-        check_axes(&j) & check_count(&j) & check_compute(&j) & check_combinations(&j, pipeline) & check_servers(&j) & check_period(&j);
+    bool ok = check_axes(&j);
+    ok &= check_count(&j);
+    ok &= check_compute(&j);
+    ok &= check_combinations(&j, pipeline);
+    ok &= check_servers(&j);
+    ok &= check_period(&j);
     if (!ok || !layers_device(&j, 0, &j.efficiency, &j.device))
         return false;
     j.costs = calloc(j.count, sizeof *j.costs);
