@@ -139,3 +139,11 @@ void *array_grow(void *items, size_t *capacity, size_t count, size_t size)
     *capacity = larger;
     return items;
 }
+
+void *array_zeroed(size_t count, size_t size)
+{
+    void *items = calloc(count + 1, size);
+    if (!items)
+        die_of_memory(count > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : count * size);
+    return items;
+}

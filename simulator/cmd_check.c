@@ -9,7 +9,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "ot", argc, argv, arena, &options)) {
+    if (options_read(command, "to", argc, argv, arena, &options)) {
         if (options.file_count != 1) {
             code = command_usage(command, "expected one scenario, got %d", options.file_count);
         } else {

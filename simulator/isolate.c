@@ -42,18 +42,41 @@ static void read_end(FILE *kept, char *text, size_t size)
     text[length] = '\0';
 }
 
+struct isolation {
+    FILE *results, *kept;
+    int *shared; /* the child's stage */
+    pid_t pid;
+    int status;
+    struct rusage usage; /* of the child, when it has ended */
+    bool has_ended, was_lost;
+};
+
+/* Not every library says that it got no memory: how much the process held then, and might have held (see room.h), tells. */
+static void name_signal(const struct isolation *isolation, struct fault *fault)
+{
+    int number = WTERMSIG(isolation->status);
+    double held = 1024.0 * (double)isolation->usage.ru_maxrss;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && held > 0.5 * (double)limit.rlim_cur)
+        fault_set(fault,
+                  "the simulation's process was ended by signal %d (%s) when it held %.0f MB of the %.0f MB of memory that it may take",
+                  number, strsignal(number), held / 1e6, (double)limit.rlim_cur / 1e6);
+    else
+        fault_set(fault, "the simulation's process was ended by signal %d (%s)", number, strsignal(number));
+}
+
 /* The last lines that SimGrid wrote before it gave up, without its decoration. */
-static void last_words(FILE *kept, int status, struct fault *fault)
+static void last_words(const struct isolation *isolation, struct fault *fault)
 {
     char text[4096];
-    read_end(kept, text, sizeof text);
+    read_end(isolation->kept, text, sizeof text);
     const char *words = undecorated(text);
     if (*words)
         fault_set(fault, "%.900s", words);
-    else if (WIFSIGNALED(status))
-        fault_set(fault, "the simulation's process was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (WIFSIGNALED(isolation->status))
+        name_signal(isolation, fault);
     else
-        fault_set(fault, "the simulation's process ended with code %d", WEXITSTATUS(status));
+        fault_set(fault, "the simulation's process ended with code %d", WEXITSTATUS(isolation->status));
 }
 
 static int run_child(const struct child *child)
@@ -73,19 +96,11 @@ static int run_child(const struct child *child)
     return code;
 }
 
-struct isolation {
-    FILE *results, *kept;
-    int *shared; /* the child's stage */
-    pid_t pid;
-    int status;
-    bool has_ended, was_lost;
-};
-
 /* Waits, or looks whether it has ended (WNOHANG). */
 static void look(struct isolation *isolation, int options)
 {
     while (!isolation->has_ended) {
-        pid_t ended = waitpid(isolation->pid, &isolation->status, options);
+        pid_t ended = wait4(isolation->pid, &isolation->status, options, &isolation->usage);
         isolation->was_lost = ended < 0 && errno != EINTR;
         isolation->has_ended = ended > 0 || isolation->was_lost;
         if (ended == 0)
@@ -106,7 +121,7 @@ static int exit_code(const struct isolation *isolation, struct fault *fault)
             fprintf(stderr, "%s\n", text);
         return WEXITSTATUS(isolation->status);
     }
-    last_words(isolation->kept, isolation->status, fault);
+    last_words(isolation, fault);
     return -1;
 }
 

@@ -28,7 +28,7 @@ struct stagesim_job {
     bool refused;                  /* the workload has made a mistake, which has been reported */
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;
-    struct plan *plan; /* NULL until the workload lowers its pipeline */
+    struct plan *plan;    /* NULL until the workload lowers its pipeline */
     struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until asked for */
 };
 

@@ -2,6 +2,8 @@
 /* What the stages are computed on: one kind of GPU, or several in a heterogeneous cluster. */
 #include "workloads/transformer.h"
 
+#include "simulator/arena.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,9 +72,7 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
     for (; kind; kind = kind->next)
         if (same_device(&kind->host, &device))
             return kind;
-    kind = calloc(1, sizeof *kind);
-    if (!kind)
-        abort();
+    kind = array_zeroed(1, sizeof *kind);
     *kind = (struct transformer_device){.host = device, .next = j->kinds};
     enum transformer_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
     kind->device = (struct efficiency_device){.efficiency = &kind->efficiency,

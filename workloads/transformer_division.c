@@ -2,6 +2,8 @@
 /* What has to hold where ranks share sequences or experts, and how evenly their work is divided. */
 #include "workloads/transformer.h"
 
+#include "simulator/arena.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -109,10 +111,8 @@ static bool set_nodes(struct transformer_job *j)
         return false;
     }
     enum { ROOM = 40 };
-    j->division.node = malloc(ROOM);
-    j->division.nodes = malloc(ROOM);
-    if (!j->division.node || !j->division.nodes)
-        abort();
+    j->division.node = array_zeroed(ROOM, 1);
+    j->division.nodes = array_zeroed(ROOM, 1);
     snprintf(j->division.node, ROOM, "expert:%u", node);
     snprintf(j->division.nodes, ROOM, "expert,-expert:%u", node);
     return true;

@@ -107,11 +107,9 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
 struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, bool sharing,
                                 struct arena *arena)
 {
-    struct scratch scratch = {.loads = calloc((size_t)platform->link_count + 1, sizeof *scratch.loads),
-                              .touched = calloc((size_t)platform->link_count + 1, sizeof *scratch.touched)};
+    struct scratch scratch = {.loads = array_zeroed(platform->link_count, sizeof *scratch.loads),
+                              .touched = array_zeroed(platform->link_count, sizeof *scratch.touched)};
     struct estimate estimate = {arena_array(arena, flows->phases + 1, sizeof *estimate.phases), 0};
-    if (!scratch.loads || !scratch.touched)
-        abort();
     for (size_t i = 0; i < flows->count;) {
         for (size_t end = collective_phase_end(flows, i); i < end; i++) {
             struct collective_phase_flow flow = collective_flow_at(flows, i);

@@ -37,10 +37,8 @@ void steps_add(struct collective_steps *steps, uint32_t round, uint32_t from, ui
 
 void steps_sort(struct collective_steps *steps)
 {
-    size_t *next = calloc((size_t)steps->rounds + 1, sizeof *next);
-    struct collective_transfer *sorted = calloc(steps->count + 1, sizeof *sorted);
-    if (!next || !sorted)
-        abort();
+    size_t *next = array_zeroed((size_t)steps->rounds + 1, sizeof *next);
+    struct collective_transfer *sorted = array_zeroed(steps->count, sizeof *sorted);
     for (size_t i = 0; i < steps->count; i++)
         next[steps->transfers[i].round + 1]++;
     for (uint32_t round = 0; round < steps->rounds; round++)
@@ -75,9 +73,7 @@ static void evaluate_transfer(const struct collective_steps *steps, const struct
 double steps_evaluate(const struct collective_steps *steps, uint32_t ranks, double bytes, const struct steps_network *network,
                       const double *arrivals, double *ends)
 {
-    double *now = calloc(ranks, sizeof *now), latest = 0;
-    if (!now)
-        abort();
+    double *now = array_zeroed(ranks, sizeof *now), latest = 0;
     for (uint32_t rank = 0; rank < ranks; rank++)
         ends[rank] = arrivals ? arrivals[rank] : 0;
     for (size_t i = 0; i < steps->count;) {
