@@ -22,13 +22,15 @@ struct scratch {
     size_t count, capacity;
 };
 
+static bool same_line(const struct estimate_line *a, const struct estimate_line *b)
+{
+    return a->first == b->first && a->alpha == b->alpha && a->steps == b->steps && a->seconds_per_byte == b->seconds_per_byte;
+}
+
 static void add_line(struct scratch *scratch, struct estimate_line line)
 {
-    if (scratch->count) { /* neighbours are mostly equal */
-        const struct estimate_line *last = &scratch->lines[scratch->count - 1];
-        if (memcmp(last, &line, sizeof line) == 0)
-            return;
-    }
+    if (scratch->count && same_line(&scratch->lines[scratch->count - 1], &line)) /* neighbours are mostly equal */
+        return;
     scratch->lines = array_grow(scratch->lines, &scratch->capacity, scratch->count + 1, sizeof *scratch->lines);
     scratch->lines[scratch->count++] = line;
 }
