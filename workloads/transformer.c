@@ -176,8 +176,8 @@ static bool check_count(const struct transformer_job *j, const char *key, double
 static bool check_parameters_count(const struct transformer_job *j)
 {
     const struct transformer_model *m = &j->model;
-    return check_count(j, "model.parameters", transformer_parameters(m), m->parameters) &
-           check_count(j, "model.active_parameters", transformer_active_parameters(m), m->active_parameters);
+    bool all = check_count(j, "model.parameters", transformer_parameters(m), m->parameters);
+    return check_count(j, "model.active_parameters", transformer_active_parameters(m), m->active_parameters) && all;
 }
 
 static bool check_shape(const struct transformer_job *j)
@@ -371,8 +371,10 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
 {
     struct transformer_job j = {.parameters = parameters, .job = job, .api = api};
     describe_job(&j);
-    bool ok = check_job(&j);
-    ok = ok & check_shape(&j) & set_sharing(&j) & transformer_divide(&j);
+    bool ok = check_job(&j); /* all mistakes in one run: every step is taken */
+    ok &= check_shape(&j);
+    ok &= set_sharing(&j);
+    ok &= transformer_divide(&j);
     ok = ok && set_profile(&j);
     j.stages = api->stages(job);
     j.layers = calloc(j.stages, sizeof *j.layers);

@@ -94,7 +94,8 @@ static bool check_experts(const struct transformer_job *j)
     if (!j->model.experts)
         return refuse(j, j->layout.expert > 1, "parallel.expert",
                       "the model has no experts for the ranks of parallel.expert to share; expected model.experts");
-    bool ok = check_counts(j) & check_load(j);
+    bool ok = check_counts(j);
+    ok &= check_load(j);
     return ok & refuse(j, j->layout.tensor > 1 && !j->layout.sequence_parallel, "sequence_parallel",
                        "experts are routed to by tensor-parallel ranks for their own tokens; expected sequence_parallel: true");
 }
@@ -135,7 +136,8 @@ bool transformer_divide(struct transformer_job *j)
 {
     bool latent = j->model.kv_rank > 0, shares = j->layout.context > 1 || j->model.experts > 0 || latent;
     j->division = (struct transformer_division){.busiest = 1};
-    bool ok = check_context(j) & check_experts(j);
+    bool ok = check_context(j);
+    ok &= check_experts(j);
     ok &= refuse(j, latent && j->model.biases, "model.biases", "matrices of latent attention have no biases; expected biases: false");
     ok &= refuse(j, shares && j->parameters->profile, "compute.profile",
                  "a profile has the times of whole layers, which does not do for experts, latent attention or a shared sequence");
