@@ -35,12 +35,6 @@ struct arena {
     size_t total; /* bytes of all chunks */
 };
 
-static void die_of_memory(size_t size)
-{
-    fprintf(stderr, "stagesim: out of memory (%zu bytes asked for)\n", size);
-    exit(3);
-}
-
 struct arena *arena_create(void)
 {
     return bulk_alloc(sizeof(struct arena));

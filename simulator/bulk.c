@@ -22,7 +22,7 @@
 /* The size of a huge page. */
 #define HUGE_FROM ((size_t)2 << 20)
 
-static void die_of_memory(size_t bytes)
+void die_of_memory(size_t bytes)
 {
     fprintf(stderr, "stagesim: out of memory (%zu bytes asked for)\n", bytes);
     exit(3);

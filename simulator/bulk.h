@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+/* Ends the process with exit code 3 after saying on standard error that so many bytes were not to be had. */
+_Noreturn void die_of_memory(size_t bytes);
 /* Zeroed, never NULL: out of memory ends the process with a message and exit code 3. The caller frees it with bulk_free. */
 void *bulk_alloc(size_t bytes);
 /* `bytes` as asked for. NULL is fine. */
