@@ -44,7 +44,7 @@ static struct start_up collective_start_up(const struct reading *reading, uint32
         reading->members[i] = reading->hosts[reading->members[i]];
     struct arena *arena = arena_create();
     struct estimate estimate = estimate_create(flows, reading->platform, reading->members, false, arena);
-    double latency = estimate_latency(&estimate, choice.latency, choice.efficiency, cost->bytes / repeats);
+    double latency = estimate_latency(&estimate, &choice.ratios, cost->bytes / repeats);
     arena_destroy(arena);
     return (struct start_up){repeats * latency, repeats * choice.delay};
 }

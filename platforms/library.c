@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char prefix[] = "collective_";
+static const char prefix[] = "collective_", network_suffix[] = "_network";
 static const char *const protocol_names[PLATFORM_PROTOCOLS] = {"low", "middle", "bulk"};
 /* By enum stagesim_collective. */
 static const char *const kinds[PLATFORM_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
@@ -63,13 +63,14 @@ static bool set_in_network(struct platform_library *library, const char *key, co
     return fault_set(fault, "property %s=\"%s\": expected none, node or cluster", key, value);
 }
 
-/* PROTOCOL_start, PROTOCOL_latency, PROTOCOL_efficiency; *known false when the name is none of these. */
-static bool set_protocol(struct platform_library *library, const char *name, const char *key, const char *value, bool *known,
+/* PROTOCOL_start, PROTOCOL_latency, PROTOCOL_efficiency; *known false when the name is none of these. What is not given is NAN
+ * until library_complete. */
+static bool set_protocol(struct platform_regime *regime, const char *name, const char *key, const char *value, bool *known,
                          struct fault *fault)
 {
     for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++) {
         size_t length = strlen(protocol_names[i]);
-        struct platform_protocol *protocol = &library->protocols[i];
+        struct platform_protocol *protocol = &regime->protocols[i];
         if (strncmp(name, protocol_names[i], length) != 0 || name[length] != '_')
             continue;
         const char *what = name + length + 1;
@@ -77,7 +78,7 @@ static bool set_protocol(struct platform_library *library, const char *name, con
         if (!start && !latency && strcmp(what, "efficiency") != 0)
             continue;
         if (!protocol->name)
-            *protocol = (struct platform_protocol){protocol_names[i], 0, 1, 1};
+            *protocol = (struct platform_protocol){protocol_names[i], NAN, NAN, NAN};
         if (start)
             return read_quantity(QUANTITY_TIME, 0, 10, key, value, &protocol->start, fault);
         if (latency)
@@ -89,51 +90,86 @@ static bool set_protocol(struct platform_library *library, const char *name, con
 }
 
 /* launch, launch_KIND. */
-static bool set_launch(struct platform_library *library, const char *name, const char *key, const char *value, bool *known,
+static bool set_launch(struct platform_regime *regime, const char *name, const char *key, const char *value, bool *known,
                        struct fault *fault)
 {
     double seconds = 0;
     if (strcmp(name, "launch") == 0) {
         if (!read_quantity(QUANTITY_TIME, 0, 10, key, value, &seconds, fault))
             return false;
-        library->launch_default = seconds;
+        regime->launch_default = seconds;
+        regime->launch_default_given = true;
         return true;
     }
     for (unsigned kind = 0; kind < PLATFORM_COLLECTIVES && strncmp(name, "launch_", 7) == 0; kind++)
         if (strcmp(name + 7, kinds[kind]) == 0) {
-            library->launch_given[kind] = true;
-            return read_quantity(QUANTITY_TIME, 0, 10, key, value, &library->launch[kind], fault);
+            regime->launch_given[kind] = true;
+            return read_quantity(QUANTITY_TIME, 0, 10, key, value, &regime->launch[kind], fault);
         }
     *known = false;
     return true;
 }
 
+/* The name that follows the prefix in a property number `index` of a regime: launch, launch_KIND, PROTOCOL_VALUE. */
+static void regime_name(unsigned index, char *text, size_t size)
+{
+    static const char *const parts[] = {"start", "latency", "efficiency"};
+    unsigned kind = index - 1, part = kind - PLATFORM_COLLECTIVES, values = sizeof parts / sizeof *parts;
+    if (index == 0)
+        snprintf(text, size, "launch");
+    else if (kind < PLATFORM_COLLECTIVES)
+        snprintf(text, size, "launch_%s", kinds[kind]);
+    else
+        snprintf(text, size, "%s_%s", protocol_names[part / values], parts[part % values]);
+}
+
+/* Number of names of a regime, of their texts, and of all names. */
+enum { REGIME_NAMES = 1 + PLATFORM_COLLECTIVES + 3 * PLATFORM_PROTOCOLS, NAME_SIZE = 64 };
+
+/* The name without the suffix of the network, in `text` of NAME_SIZE; the scope is told by whether it was there. */
+static enum platform_scope split_scope(const char *name, char *text)
+{
+    size_t length = strlen(name), suffix = sizeof network_suffix - 1;
+    bool network = length > suffix && strcmp(name + length - suffix, network_suffix) == 0;
+    snprintf(text, NAME_SIZE, "%.*s", (int)(length - (network ? suffix : 0)), name);
+    return network ? SCOPE_NETWORK : SCOPE_NODE;
+}
+
 /* With the nearest of all names. */
 static bool refuse_name(const char *key, struct fault *fault)
 {
-    static const char *const plain[] = {"launch", "in_network", "in_network_efficiency", "overlap_node", "overlap_network", "torus"};
-    static const char *const parts[] = {"start", "latency", "efficiency"};
-    enum { PLAIN = sizeof plain / sizeof *plain, PARTS = 3, NAMES = PLAIN + PLATFORM_COLLECTIVES + PLATFORM_PROTOCOLS * PARTS };
-    char texts[NAMES][64];
+    static const char *const plain[] = {"in_network", "in_network_efficiency", "overlap_node", "overlap_network", "torus"};
+    enum { PLAIN = sizeof plain / sizeof *plain, NAMES = PLAIN + SCOPES * REGIME_NAMES };
+    char texts[NAMES][2 * NAME_SIZE], name[NAME_SIZE];
     const char *names[NAMES];
     for (unsigned i = 0; i < NAMES; i++) {
-        unsigned kind = i - PLAIN, part = kind - PLATFORM_COLLECTIVES;
         names[i] = texts[i];
-        if (i < PLAIN)
-            snprintf(texts[i], sizeof *texts, "%s%s", prefix, plain[i]);
-        else if (kind < PLATFORM_COLLECTIVES)
-            snprintf(texts[i], sizeof *texts, "%slaunch_%s", prefix, kinds[kind]);
-        else
-            snprintf(texts[i], sizeof *texts, "%s%s_%s", prefix, protocol_names[part / PARTS], parts[part % PARTS]);
+        if (i >= PLAIN)
+            regime_name((i - PLAIN) % REGIME_NAMES, name, sizeof name);
+        snprintf(texts[i], sizeof *texts, "%s%s%s", prefix, i < PLAIN ? plain[i] : name, i < PLAIN + REGIME_NAMES ? "" : network_suffix);
     }
     const char *nearest = diag_nearest(key, names, NAMES);
     if (nearest)
         return fault_set(fault, "there is no property %s; did you mean %s?", key, nearest);
     return fault_set(fault,
                      "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
-                     "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), collective_in_network, "
-                     "collective_in_network_efficiency, collective_overlap_node, collective_overlap_network, collective_torus",
+                     "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), each of them also with _network at its end, "
+                     "collective_in_network, collective_in_network_efficiency, collective_overlap_node, collective_overlap_network, "
+                     "collective_torus",
                      key);
+}
+
+bool library_in_regime(const char *key, enum platform_scope scope)
+{
+    char text[NAME_SIZE], name[NAME_SIZE];
+    if (!library_owns(key) || split_scope(key + sizeof prefix - 1, text) != scope)
+        return false;
+    for (unsigned i = 0; i < REGIME_NAMES; i++) {
+        regime_name(i, name, sizeof name);
+        if (strcmp(text, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 bool library_set(struct platform_library *library, const char *key, const char *value, struct fault *fault)
@@ -149,54 +185,124 @@ bool library_set(struct platform_library *library, const char *key, const char *
         return read_quantity(QUANTITY_RATIO, 0, 0.9, key, value, &library->overlap_network, fault);
     if (strcmp(name, "torus") == 0)
         return set_torus(library, key, value, fault);
+    char text[NAME_SIZE];
+    struct platform_regime *regime = &library->regimes[split_scope(name, text)];
     bool known = true;
-    bool good = strncmp(name, "launch", 6) == 0 ? set_launch(library, name, key, value, &known, fault)
-                                                : set_protocol(library, name, key, value, &known, fault);
+    bool good = strncmp(text, "launch", 6) == 0 ? set_launch(regime, text, key, value, &known, fault)
+                                                : set_protocol(regime, text, key, value, &known, fault);
     return good && (known || refuse_name(key, fault));
+}
+
+void library_complete_launches(struct platform_library *library)
+{
+    for (unsigned scope = 0; scope < SCOPES; scope++) {
+        struct platform_regime *regime = &library->regimes[scope];
+        bool follows = scope == SCOPE_NETWORK && !regime->launch_default_given;
+        for (unsigned kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
+            if (!regime->launch_given[kind])
+                regime->launch[kind] = follows ? library->regimes[SCOPE_NODE].launch[kind] : regime->launch_default;
+    }
+}
+
+/* Values that are not given become those of `others`, NULL: those of a protocol of which nothing is given. */
+static void fill_protocol(struct platform_protocol *protocol, const struct platform_protocol *others)
+{
+    static const struct platform_protocol plain = {NULL, 0, 1, 1};
+    if (!others || !others->name)
+        others = &plain;
+    if (isnan(protocol->start))
+        protocol->start = others->start;
+    if (isnan(protocol->latency))
+        protocol->latency = others->latency;
+    if (isnan(protocol->efficiency))
+        protocol->efficiency = others->efficiency;
+}
+
+static const struct platform_protocol *find_protocol(const struct platform_regime *regime, const char *name)
+{
+    for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
+        if (regime->protocols[i].name && strcmp(regime->protocols[i].name, name) == 0)
+            return &regime->protocols[i];
+    return NULL;
+}
+
+/* Puts the protocols that there are first. */
+static void compact_protocols(struct platform_regime *regime)
+{
+    regime->protocol_count = 0;
+    for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
+        if (regime->protocols[i].name)
+            regime->protocols[regime->protocol_count++] = regime->protocols[i];
+    for (unsigned i = regime->protocol_count; i < PLATFORM_PROTOCOLS; i++)
+        regime->protocols[i] = (struct platform_protocol){0};
 }
 
 void library_complete(struct platform_library *library)
 {
-    for (unsigned kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
-        if (!library->launch_given[kind])
-            library->launch[kind] = library->launch_default;
-    library->protocol_count = 0;
-    for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
-        if (library->protocols[i].name)
-            library->protocols[library->protocol_count++] = library->protocols[i];
-    for (unsigned i = library->protocol_count; i < PLATFORM_PROTOCOLS; i++)
-        library->protocols[i] = (struct platform_protocol){0};
+    for (unsigned scope = 0; scope < SCOPES; scope++) {
+        struct platform_regime *regime = &library->regimes[scope];
+        for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
+            if (regime->protocols[i].name)
+                fill_protocol(&regime->protocols[i],
+                              scope == SCOPE_NETWORK ? find_protocol(&library->regimes[SCOPE_NODE], regime->protocols[i].name) : NULL);
+        compact_protocols(regime);
+    }
+    library_complete_launches(library);
 }
 
-static void write_property(FILE *out, unsigned indent, const char *name, const char *more, double value, const char *unit)
+const struct platform_protocol *library_protocols(const struct platform_library *library, enum platform_scope scope, uint32_t *count)
 {
-    fprintf(out, "%*s<prop id=\"%s%s%s\" value=\"%.6g%s\"/>\n", (int)indent, "", prefix, name, more, value, unit);
+    const struct platform_regime *regime = &library->regimes[scope];
+    if (!regime->protocol_count)
+        regime = &library->regimes[SCOPE_NODE];
+    *count = regime->protocol_count;
+    return regime->protocols;
+}
+
+struct platform_protocol library_transfers(const struct platform_library *library, const struct platform_protocol *protocol,
+                                           enum platform_scope scope)
+{
+    const struct platform_protocol *known = protocol->name ? find_protocol(&library->regimes[scope], protocol->name) : NULL;
+    return known ? *known : *protocol;
+}
+
+static void write_property(FILE *out, unsigned indent, const char *name, const char *more, const char *suffix, double value,
+                           const char *unit)
+{
+    fprintf(out, "%*s<prop id=\"%s%s%s%s\" value=\"%.6g%s\"/>\n", (int)indent, "", prefix, name, more, suffix, value, unit);
+}
+
+void library_write_regime(FILE *out, const struct platform_regime *regime, enum platform_scope scope, unsigned indent)
+{
+    const char *suffix = scope == SCOPE_NETWORK ? network_suffix : "";
+    if (regime->launch_default_given || regime->launch_default > 0)
+        write_property(out, indent, "launch", "", suffix, regime->launch_default * 1e6, "us");
+    for (unsigned kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
+        if (regime->launch_given[kind])
+            write_property(out, indent, "launch_", kinds[kind], suffix, regime->launch[kind] * 1e6, "us");
+    for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++) {
+        const struct platform_protocol *protocol = &regime->protocols[i];
+        if (!protocol->name)
+            continue;
+        write_property(out, indent, protocol->name, "_start", suffix, protocol->start * 1e6, "us");
+        write_property(out, indent, protocol->name, "_latency", suffix, protocol->latency, "");
+        write_property(out, indent, protocol->name, "_efficiency", suffix, protocol->efficiency, "");
+    }
 }
 
 void library_write(FILE *out, const struct platform_library *library, unsigned indent)
 {
     static const char *const words[] = {NULL, "node", "cluster"};
-    if (library->launch_default > 0)
-        write_property(out, indent, "launch", "", library->launch_default * 1e6, "us");
-    for (unsigned kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
-        if (library->launch_given[kind])
-            write_property(out, indent, "launch_", kinds[kind], library->launch[kind] * 1e6, "us");
-    for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++) {
-        const struct platform_protocol *protocol = &library->protocols[i];
-        if (!protocol->name)
-            continue;
-        write_property(out, indent, protocol->name, "_start", protocol->start * 1e6, "us");
-        write_property(out, indent, protocol->name, "_latency", protocol->latency, "");
-        write_property(out, indent, protocol->name, "_efficiency", protocol->efficiency, "");
-    }
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        library_write_regime(out, &library->regimes[scope], (enum platform_scope)scope, indent);
     if (words[library->in_network])
         fprintf(out, "%*s<prop id=\"%sin_network\" value=\"%s\"/>\n", (int)indent, "", prefix, words[library->in_network]);
     if (library->in_network_efficiency > 0)
-        write_property(out, indent, "in_network_efficiency", "", library->in_network_efficiency, "");
+        write_property(out, indent, "in_network_efficiency", "", "", library->in_network_efficiency, "");
     if (library->overlap_node > 0)
-        write_property(out, indent, "overlap_node", "", library->overlap_node, "");
+        write_property(out, indent, "overlap_node", "", "", library->overlap_node, "");
     if (library->overlap_network > 0)
-        write_property(out, indent, "overlap_network", "", library->overlap_network, "");
+        write_property(out, indent, "overlap_network", "", "", library->overlap_network, "");
     if (library->torus[0])
         fprintf(out, "%*s<prop id=\"%storus\" value=\"%ux%u", (int)indent, "", prefix, library->torus[0], library->torus[1]);
     if (library->torus[0] && library->torus[2])

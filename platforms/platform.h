@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum precision { PRECISION_FP32, PRECISION_TF32, PRECISION_FP16, PRECISION_BF16, PRECISION_FP8, PRECISIONS };
 
@@ -46,6 +47,9 @@ struct platform_route {
  * `latency` times the route's latency and its bytes over `efficiency` times the rate. */
 enum { PLATFORM_PROTOCOLS = 3, PLATFORM_COLLECTIVES = 8 };
 
+/* Within a node, or from one node to another. A group has the scope that its members as a whole have, a transfer that of its two ends. */
+enum platform_scope { SCOPE_NODE, SCOPE_NETWORK, SCOPES };
+
 struct platform_protocol {
     const char *name;  /* low, middle or bulk; NULL: none */
     double start;      /* seconds */
@@ -55,12 +59,19 @@ struct platform_protocol {
 
 enum platform_in_network { PLATFORM_REDUCES_NOWHERE, PLATFORM_REDUCES_IN_NODE /* NVLS */, PLATFORM_REDUCES_IN_CLUSTER /* SHARP */ };
 
-struct platform_library {
-    double launch[PLATFORM_COLLECTIVES]; /* seconds, by enum stagesim_collective */
+/* What is known of the groups of one scope. Start and launch are those of a group; the ratios of a protocol are those of transfers: one
+ * within a node takes the node's also where its group crosses nodes, unless the protocol has none there. */
+struct platform_regime {
+    double launch[PLATFORM_COLLECTIVES]; /* seconds, by enum stagesim_collective; complete: see library_complete */
     double launch_default;               /* of the kinds that are not given */
+    bool launch_default_given;
     bool launch_given[PLATFORM_COLLECTIVES];
     struct platform_protocol protocols[PLATFORM_PROTOCOLS];
-    uint32_t protocol_count; /* 0: one without start whose ratios are 1 */
+    uint32_t protocol_count; /* 0 within nodes: one without start whose ratios are 1; over nodes: those within nodes */
+};
+
+struct platform_library {
+    struct platform_regime regimes[SCOPES];
     enum platform_in_network in_network;
     double in_network_efficiency;         /* what of the link rate a switch that reduces carries; 0 when not given */
     double overlap_node, overlap_network; /* share of a GPU's compute that a collective within a node, or over nodes, takes */
@@ -80,5 +91,26 @@ struct platform {
     bool (*reaches)(struct platform *platform, uint32_t from, uint32_t to);
     void *handle; /* the engine's own */
 };
+
+/* What transfers take of their route, by enum platform_scope: ratios of its latency and of its rate. */
+struct platform_ratios {
+    double latency[SCOPES], efficiency[SCOPES];
+};
+
+/* Of a transfer from one host to another. */
+static inline enum platform_scope platform_scope_of(const struct platform *platform, uint32_t from, uint32_t to)
+{
+    const char *a = platform->hosts[from].node, *b = platform->hosts[to].node;
+    return a == b || strcmp(a, b) == 0 ? SCOPE_NODE : SCOPE_NETWORK;
+}
+
+/* The same where only ratios matter; quick where those of both scopes are equal. */
+static inline enum platform_scope platform_ratio_scope(const struct platform *platform, const struct platform_ratios *ratios, uint32_t from,
+                                                       uint32_t to)
+{
+    bool equal = ratios->latency[SCOPE_NODE] == ratios->latency[SCOPE_NETWORK] &&
+                 ratios->efficiency[SCOPE_NODE] == ratios->efficiency[SCOPE_NETWORK];
+    return equal ? SCOPE_NODE : platform_scope_of(platform, from, to);
+}
 
 #endif

@@ -210,8 +210,7 @@ static double duration_of(struct walk *walk, struct instance *instance, const st
         const struct collective_flows *flows = assignment_flows(walk->program, group, operation);
         const struct estimate *estimate = estimate_of(walk, instance, flows);
         instance->flow_count = flows->count;
-        instance->duration =
-            repeats * (choice.delay + estimate_seconds(estimate, choice.latency, choice.efficiency, cost->bytes / repeats));
+        instance->duration = repeats * (choice.delay + estimate_seconds(estimate, &choice.ratios, cost->bytes / repeats));
     }
     return instance->duration;
 }

@@ -24,6 +24,7 @@ enum { TABLES_MAX = 64, FILE_MAX = 1 << 30 };
 /* What comes back from the process that loads the platform. */
 struct fitted {
     struct platform_library library;
+    enum platform_scope scopes[TABLES_MAX];
     struct fit_error before[TABLES_MAX], after[TABLES_MAX];
 };
 
@@ -57,8 +58,10 @@ static int fit_isolated(void *user, struct isolated *self)
     struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arena, &fault) : NULL;
     struct fitted fitted;
     memset(&fitted, 0, sizeof fitted);
-    for (size_t i = 0; platform && i < arguments->count && arguments->tables[i].ranks <= platform->host_count; i++)
+    for (size_t i = 0; platform && i < arguments->count && arguments->tables[i].ranks <= platform->host_count; i++) {
+        fitted.scopes[i] = fit_scope_of(platform, &arguments->tables[i], arena);
         fitted.before[i] = fit_error_of(platform, &arguments->tables[i], arena);
+    }
     bool done = platform && fit_library(platform, arguments->tables, arguments->count, &fault);
     for (size_t i = 0; done && i < arguments->count; i++)
         fitted.after[i] = fit_error_of(platform, &arguments->tables[i], arena);
@@ -120,19 +123,35 @@ static bool is_tag(const char *tag, const char *name)
     return strncmp(tag + 1, name, length) == 0 && strchr(" \t\r\n>/", tag[1 + length]);
 }
 
-static const char remark[] = "<!-- collectives: fitted to ";
+static const char *const remarks[SCOPES] = {"<!-- collectives: fitted to ", "<!-- collectives over nodes: fitted to "};
+
+static bool has_tables(const struct arguments *arguments, enum platform_scope scope)
+{
+    for (size_t i = 0; i < arguments->count; i++)
+        if (arguments->fitted.scopes[i] == scope)
+            return true;
+    return false;
+}
+
+/* Whether a tag is the property `key` of the library. */
+static bool is_property(const char *tag, const char *end, enum platform_scope scope)
+{
+    char key[64] = "";
+    const char *id = is_tag(tag, "prop") ? strstr(tag, "collective_") : NULL;
+    if (!id || id >= end)
+        return false;
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(id, "\"'"), id);
+    return library_in_regime(key, scope);
+}
 
 /* A property that the fit replaces, or its remark. */
-static bool is_fitted(const char *tag, const char *end)
+static bool is_fitted(const char *tag, const char *end, const struct arguments *arguments)
 {
-    static const char *const kept[] = {"collective_in_network", "collective_overlap", "collective_torus"};
-    const char *id = is_tag(tag, "prop") ? strstr(tag, "collective_") : NULL;
-    if (strncmp(tag, remark, sizeof remark - 1) == 0)
-        return true;
-    for (size_t i = 0; id && id < end && i < sizeof kept / sizeof *kept; i++)
-        if (strncmp(id, kept[i], strlen(kept[i])) == 0)
-            return false;
-    return id && id < end;
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        if (has_tables(arguments, (enum platform_scope)scope) &&
+            (strncmp(tag, remarks[scope], strlen(remarks[scope])) == 0 || is_property(tag, end, (enum platform_scope)scope)))
+            return true;
+    return false;
 }
 
 /* The text behind what is_fitted. */
@@ -161,25 +180,31 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The properties, and to what they were fitted; the tables' order does not matter. */
-static void write_properties(FILE *out, const struct arguments *arguments)
+/* The properties of a scope, and to what they were fitted; the tables' order does not matter. */
+static void write_properties(FILE *out, const struct arguments *arguments, enum platform_scope scope, bool first)
 {
-    struct platform_library library = arguments->fitted.library;
     const char *names[TABLES_MAX];
-    library.in_network = PLATFORM_REDUCES_NOWHERE; /* not fitted: left where they are */
-    library.in_network_efficiency = 0;
-    library.overlap_node = library.overlap_network = 0;
-    library.torus[0] = 0;
+    size_t count = 0;
     for (size_t i = 0; i < arguments->count; i++)
-        names[i] = last_part(arguments->tables[i].file);
-    qsort(names, arguments->count, sizeof *names, by_name);
-    fprintf(out, "\n    %s", remark);
-    for (size_t i = 0; i < arguments->count; i++) {
+        if (arguments->fitted.scopes[i] == scope)
+            names[count++] = last_part(arguments->tables[i].file);
+    qsort(names, count, sizeof *names, by_name);
+    fprintf(out, "%s    %s", first ? "\n" : "", remarks[scope]);
+    for (size_t i = 0; i < count; i++) {
         fputs(i ? ", " : "", out);
         xml_comment_text(out, names[i]);
     }
     fputs(" -->\n", out);
-    library_write(out, &library, 4);
+    library_write_regime(out, &arguments->fitted.library.regimes[scope], scope, 4);
+}
+
+static void write_all_properties(FILE *out, const struct arguments *arguments)
+{
+    for (unsigned scope = 0, first = 1; scope < SCOPES; scope++)
+        if (has_tables(arguments, (enum platform_scope)scope)) {
+            write_properties(out, arguments, (enum platform_scope)scope, first);
+            first = 0;
+        }
 }
 
 /* The file with the fitted properties in its outermost zone, in place of those it had. */
@@ -189,7 +214,7 @@ static bool write_platform(FILE *out, const char *text, const struct arguments *
     while (*text) {
         size_t plain = strcspn(text, "<");
         const char *tag = text + plain, *end = *tag ? tag_end(tag) : tag;
-        bool drop = *tag && is_fitted(tag, end);
+        bool drop = *tag && is_fitted(tag, end, arguments);
         plain = drop ? without_blanks(text, plain) : plain;
         if (plain) {
             bool skip = fresh && *text == '\n';
@@ -202,7 +227,7 @@ static bool write_platform(FILE *out, const char *text, const struct arguments *
         fwrite(tag, 1, (size_t)(end - tag), out);
         bool zone = *tag && (is_tag(tag, "zone") || is_tag(tag, "AS") || is_tag(tag, "cluster")) && end[-2] != '/';
         if (!inserted && zone) {
-            write_properties(out, arguments);
+            write_all_properties(out, arguments);
             inserted = fresh = true;
         }
     }

@@ -27,11 +27,19 @@ static double flow_latency(struct group_driver *driver, size_t index, const stru
     return driver->latencies[index];
 }
 
+/* Of the ratios that a flow takes. */
+static enum platform_scope flow_scope(const struct group_driver *driver, const struct collective_phase_flow *flow)
+{
+    const struct run *run = driver->run;
+    return platform_ratio_scope(run->platform, &driver->choice.ratios, run->hosts[driver->members[flow->from].number],
+                                run->hosts[driver->members[flow->to].number]);
+}
+
 static void *start_flow(struct bundle *bundle, const struct collective_phase_flow *flow)
 {
     struct group_driver *driver = bundle->driver;
     struct run *run = driver->run;
-    double bytes = flow->share * driver->bytes / driver->choice.efficiency;
+    double bytes = flow->share * driver->bytes / driver->choice.ratios.efficiency[flow_scope(driver, flow)];
     bridge_target_move(run->platform, bundle->target, run->hosts[driver->members[flow->to].number]);
     bridge_actor_move(run->platform, run->hosts[driver->members[flow->from].number]);
     run->activities++;
@@ -49,7 +57,8 @@ static void run_flows(struct bundle *bundle, size_t first, size_t last)
     }
     for (size_t index = first; index < last; index++) {
         struct collective_phase_flow flow = collective_flow_at(driver->flows, index);
-        double end = bridge_wait(comms[index - first]), steps = fmax(1, flow.steps * driver->choice.latency);
+        double end = bridge_wait(comms[index - first]);
+        double steps = fmax(1, flow.steps * driver->choice.ratios.latency[flow_scope(driver, &flow)]);
         sg_mailbox_get(bundle->box);
         driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) * flow_latency(driver, index, &flow));
     }

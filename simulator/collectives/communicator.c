@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/collectives/communicator.h"
 
+#include "platforms/library.h"
 #include "simulator/arena.h"
 #include "simulator/collectives/estimate.h"
 
@@ -88,6 +89,11 @@ const struct collective_shape *communicator_shape(const struct communicator *com
     return &communicator->shape;
 }
 
+enum platform_scope communicator_scope(const struct communicator *communicator)
+{
+    return communicator->shape.node_size == communicator->shape.ranks ? SCOPE_NODE : SCOPE_NETWORK;
+}
+
 static struct known *know(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm)
 {
     uint32_t place = 0;
@@ -118,13 +124,13 @@ const struct collective_flows *communicator_flows(struct communicator *communica
 }
 
 double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
-                            const struct platform_protocol *protocol, double bytes)
+                            const struct platform_ratios *ratios, double bytes)
 {
     struct known *known = know(communicator, kind, algorithm);
     if (!known->estimated)
         known->estimate = estimate_create(&known->flows, communicator->platform, communicator->hosts, true, communicator->arena);
     known->estimated = true;
-    return estimate_seconds(&known->estimate, protocol->latency, protocol->efficiency, bytes);
+    return estimate_seconds(&known->estimate, ratios, bytes);
 }
 
 static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
@@ -134,6 +140,18 @@ static double efficiency_of(const struct communicator *communicator, const struc
 {
     double switched = communicator->shape.reduces_efficiency;
     return algorithm == &algorithm_in_network && switched > 0 ? efficiency * switched : efficiency;
+}
+
+static struct platform_ratios ratios_of(const struct communicator *communicator, const struct collective_algorithm *algorithm,
+                                        const struct platform_protocol *protocol)
+{
+    struct platform_ratios ratios;
+    for (unsigned scope = 0; scope < SCOPES; scope++) {
+        struct platform_protocol own = library_transfers(&communicator->platform->library, protocol, (enum platform_scope)scope);
+        ratios.latency[scope] = own.latency;
+        ratios.efficiency[scope] = efficiency_of(communicator, algorithm, own.efficiency);
+    }
+    return ratios;
 }
 
 /* NCCL's send and receive, of which its users make all-to-all, and NVLS run in its Simple protocol only, whatever the size: the one of most
@@ -148,26 +166,31 @@ static void consider(struct communicator *communicator, enum stagesim_collective
                      double bytes, struct collective_choice *best)
 {
     const struct platform_library *library = communicator->platform ? &communicator->platform->library : NULL;
-    uint32_t count = library && library->protocol_count ? library->protocol_count : 1;
     if (!library) {
         if (!best->algorithm)
             best->algorithm = algorithm;
         return;
     }
+    enum platform_scope scope = communicator_scope(communicator);
+    uint32_t count;
+    const struct platform_protocol *protocols = library_protocols(library, scope, &count);
+    if (!count) {
+        protocols = &plain;
+        count = 1;
+    }
     for (uint32_t i = takes_bulk_only(kind, algorithm) ? count - 1 : 0; i < count; i++) {
-        struct platform_protocol protocol = library->protocol_count ? library->protocols[i] : plain;
-        double delay = library->launch[kind] + protocol.start;
-        protocol.efficiency = efficiency_of(communicator, algorithm, protocol.efficiency);
-        double seconds = delay + communicator_seconds(communicator, kind, algorithm, &protocol, bytes);
-        if (!best->algorithm || seconds < best->seconds)
-            *best = (struct collective_choice){algorithm, protocol.name, delay, protocol.latency, protocol.efficiency, seconds};
+        struct collective_choice choice = {algorithm, protocols[i].name, library->regimes[scope].launch[kind] + protocols[i].start,
+                                           ratios_of(communicator, algorithm, &protocols[i]), 0};
+        choice.seconds = choice.delay + communicator_seconds(communicator, kind, algorithm, &choice.ratios, bytes);
+        if (!best->algorithm || choice.seconds < best->seconds)
+            *best = choice;
     }
 }
 
 struct collective_choice communicator_choose(struct communicator *communicator, enum stagesim_collective kind,
                                              const struct collective_algorithm *algorithm, double bytes)
 {
-    struct collective_choice best = {NULL, NULL, 0, 1, 1, 0};
+    struct collective_choice best = {NULL, NULL, 0, {{1, 1}, {1, 1}}, 0};
     if (communicator->shape.ranks < 2)
         return best;
     if (algorithm && !collective_algorithm_refuses(algorithm, &communicator->shape, kind))

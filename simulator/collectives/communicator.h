@@ -13,11 +13,10 @@ struct communicator;
 /* How a collective is carried out. */
 struct collective_choice {
     const struct collective_algorithm *algorithm;
-    const char *protocol; /* name; NULL: the platform names none */
-    double delay;         /* seconds before data moves: launch and the protocol's start */
-    double latency;       /* ratio: a flow takes max(1, steps times latency) times its route's latency */
-    double efficiency;    /* ratio: a flow uses its bytes over efficiency */
-    double seconds;       /* of the whole collective with nothing else under way */
+    const char *protocol;          /* name; NULL: the platform names none */
+    double delay;                  /* seconds before data moves: launch and the protocol's start */
+    struct platform_ratios ratios; /* a flow takes max(1, steps times latency) times its route's latency, and its bytes over efficiency */
+    double seconds;                /* of the whole collective with nothing else under way */
 };
 
 /* Member m is on platform->hosts[hosts[m]]; both are borrowed. All memory is the arena's. Without a platform (NULL) nothing is known
@@ -41,8 +40,10 @@ struct collective_choice communicator_choose(struct communicator *communicator, 
 const struct collective_flows *communicator_flows(struct communicator *communicator, enum stagesim_collective kind,
                                                   const struct collective_algorithm *algorithm);
 
-/* Seconds of an algorithm that does not refuse under one protocol, without launch and start. */
+/* Seconds of an algorithm that does not refuse under the ratios of one protocol, without launch and start. */
 double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
-                            const struct platform_protocol *protocol, double bytes);
+                            const struct platform_ratios *ratios, double bytes);
+/* Whether the members are all in one node. */
+enum platform_scope communicator_scope(const struct communicator *communicator);
 
 #endif

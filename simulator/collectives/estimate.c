@@ -8,9 +8,10 @@
 #include <string.h>
 
 struct load {
-    double bytes;        /* over the size */
-    double first;        /* least latency of its flows */
-    double alpha, steps; /* of the flow whose further start-ups are least */
+    double bytes[SCOPES];      /* over the size */
+    double first;              /* least latency of its flows */
+    double alpha, steps;       /* of the flow whose further start-ups are least */
+    enum platform_scope scope; /* its own */
     uint32_t flows;
 };
 
@@ -24,7 +25,9 @@ struct scratch {
 
 static bool same_line(const struct estimate_line *a, const struct estimate_line *b)
 {
-    return a->first == b->first && a->alpha == b->alpha && a->steps == b->steps && a->seconds_per_byte == b->seconds_per_byte;
+    return a->first == b->first && a->alpha == b->alpha && a->steps == b->steps && a->scope == b->scope &&
+           a->seconds_per_byte[SCOPE_NODE] == b->seconds_per_byte[SCOPE_NODE] &&
+           a->seconds_per_byte[SCOPE_NETWORK] == b->seconds_per_byte[SCOPE_NETWORK];
 }
 
 static void add_line(struct scratch *scratch, struct estimate_line line)
@@ -35,18 +38,20 @@ static void add_line(struct scratch *scratch, struct estimate_line line)
     scratch->lines[scratch->count++] = line;
 }
 
-static void load_link(struct scratch *scratch, uint32_t link, double latency, const struct collective_phase_flow *flow)
+static void load_link(struct scratch *scratch, uint32_t link, double latency, enum platform_scope scope,
+                      const struct collective_phase_flow *flow)
 {
     struct load *load = &scratch->loads[link];
     if (load->flows++ == 0) {
         scratch->touched[scratch->touched_count++] = link;
-        *load = (struct load){.first = latency, .alpha = latency, .steps = flow->steps, .flows = 1};
+        *load = (struct load){.first = latency, .alpha = latency, .steps = flow->steps, .scope = scope, .flows = 1};
     }
-    load->bytes += flow->share;
+    load->bytes[scope] += flow->share;
     load->first = fmin(load->first, latency);
     if (latency * (flow->steps - 1) < load->alpha * (load->steps - 1)) {
         load->alpha = latency;
         load->steps = flow->steps;
+        load->scope = scope;
     }
 }
 
@@ -55,9 +60,12 @@ static void add_flow(struct scratch *scratch, struct platform *platform, const u
 {
     struct platform_route route;
     platform->route(platform, hosts[flow->from], hosts[flow->to], &route);
-    add_line(scratch, (struct estimate_line){route.latency, route.latency, flow->steps, flow->share / route.bandwidth});
+    enum platform_scope scope = platform_scope_of(platform, hosts[flow->from], hosts[flow->to]);
+    struct estimate_line alone = {.first = route.latency, .alpha = route.latency, .steps = flow->steps, .scope = scope};
+    alone.seconds_per_byte[scope] = flow->share / route.bandwidth;
+    add_line(scratch, alone);
     for (uint32_t i = 0; sharing && i < route.link_count && flow->share > 0; i++)
-        load_link(scratch, route.links[i], route.latency, flow);
+        load_link(scratch, route.links[i], route.latency, scope, flow);
 }
 
 static void add_loads(struct scratch *scratch, const struct platform *platform)
@@ -66,7 +74,12 @@ static void add_loads(struct scratch *scratch, const struct platform *platform)
         struct load *load = &scratch->loads[scratch->touched[i]];
         const struct platform_link *link = &platform->links[scratch->touched[i]];
         if (load->flows > 1 && link->sharing != LINK_FATPIPE)
-            add_line(scratch, (struct estimate_line){load->first, load->alpha, load->steps, load->bytes / link->bandwidth});
+            add_line(scratch,
+                     (struct estimate_line){load->first,
+                                            load->alpha,
+                                            load->steps,
+                                            {load->bytes[SCOPE_NODE] / link->bandwidth, load->bytes[SCOPE_NETWORK] / link->bandwidth},
+                                            load->scope});
         load->flows = 0;
     }
     scratch->touched_count = 0;
@@ -78,27 +91,46 @@ static double start_up(const struct estimate_line *line)
     return line->first + (line->steps - 1) * line->alpha;
 }
 
+/* Lines of equal scope whose bytes are all of one scope can be compared by their slope alone; those that mix bytes come last. */
+static int class_of(const struct estimate_line *line)
+{
+    bool node = line->seconds_per_byte[SCOPE_NODE] > 0, network = line->seconds_per_byte[SCOPE_NETWORK] > 0;
+    return (node && network ? 4 : network ? 2 : 0) + (int)line->scope;
+}
+
 static int by_slope(const void *left, const void *right)
 {
     const struct estimate_line *a = left, *b = right;
-    if (a->seconds_per_byte < b->seconds_per_byte || a->seconds_per_byte > b->seconds_per_byte)
-        return a->seconds_per_byte > b->seconds_per_byte ? -1 : 1;
+    if (class_of(a) != class_of(b))
+        return class_of(a) - class_of(b);
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        if (a->seconds_per_byte[scope] < b->seconds_per_byte[scope] || a->seconds_per_byte[scope] > b->seconds_per_byte[scope])
+            return a->seconds_per_byte[scope] > b->seconds_per_byte[scope] ? -1 : 1;
     return (start_up(a) < start_up(b)) - (start_up(a) > start_up(b));
 }
 
-/* Keeps the lines that are the largest for some size and latency ratio. */
+/* Whether a line is never longer than another one of its class, whatever the size and the ratios. */
+static bool covered(const struct estimate_line *line, const struct estimate_line *other)
+{
+    return line->first <= other->first && start_up(line) <= start_up(other) &&
+           line->seconds_per_byte[SCOPE_NODE] <= other->seconds_per_byte[SCOPE_NODE] &&
+           line->seconds_per_byte[SCOPE_NETWORK] <= other->seconds_per_byte[SCOPE_NETWORK];
+}
+
+/* Keeps the lines that are the largest for some size and ratios. */
 static struct estimate_phase finish_phase(struct scratch *scratch, struct arena *arena)
 {
-    size_t kept = 0;
+    size_t kept = 0, begin = 0; /* begin: of the class */
     qsort(scratch->lines, scratch->count, sizeof *scratch->lines, by_slope);
-    double first = -1, total = -1;
     for (size_t i = 0; i < scratch->count; i++) {
         struct estimate_line line = scratch->lines[i];
-        if (line.first <= first && start_up(&line) <= total)
-            continue;
-        first = fmax(first, line.first);
-        total = fmax(total, start_up(&line));
-        scratch->lines[kept++] = line;
+        bool needed = true;
+        if (kept > begin && class_of(&scratch->lines[begin]) != class_of(&line))
+            begin = kept;
+        for (size_t before = begin; before < kept && needed; before++)
+            needed = !covered(&line, &scratch->lines[before]);
+        if (needed)
+            scratch->lines[kept++] = line;
     }
     struct estimate_phase phase = {arena_array(arena, kept, sizeof *phase.lines), (uint32_t)kept};
     memcpy(phase.lines, scratch->lines, kept * sizeof *phase.lines);
@@ -127,15 +159,16 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
 }
 
 /* Adds up the largest lines of the phases. */
-static double sum_phases(const struct estimate *estimate, double latency, double efficiency, double bytes, double *start_ups)
+static double sum_phases(const struct estimate *estimate, const struct platform_ratios *ratios, double bytes, double *start_ups)
 {
     double sum = 0;
     for (uint32_t phase = 0; phase < estimate->count; phase++) {
         double longest = 0, decisive = 0;
         for (uint32_t i = 0; i < estimate->phases[phase].count; i++) {
             const struct estimate_line *line = &estimate->phases[phase].lines[i];
-            double start = line->first + (fmax(1, line->steps * latency) - 1) * line->alpha;
-            double seconds = start + bytes * line->seconds_per_byte / efficiency;
+            double start = line->first + (fmax(1, line->steps * ratios->latency[line->scope]) - 1) * line->alpha, seconds = start;
+            for (unsigned scope = 0; scope < SCOPES; scope++)
+                seconds += bytes * line->seconds_per_byte[scope] / ratios->efficiency[scope];
             decisive = seconds > longest ? start : decisive;
             longest = fmax(longest, seconds);
         }
@@ -145,15 +178,15 @@ static double sum_phases(const struct estimate *estimate, double latency, double
     return sum;
 }
 
-double estimate_seconds(const struct estimate *estimate, double latency, double efficiency, double bytes)
+double estimate_seconds(const struct estimate *estimate, const struct platform_ratios *ratios, double bytes)
 {
     double start_ups = 0;
-    return sum_phases(estimate, latency, efficiency, bytes, &start_ups);
+    return sum_phases(estimate, ratios, bytes, &start_ups);
 }
 
-double estimate_latency(const struct estimate *estimate, double latency, double efficiency, double bytes)
+double estimate_latency(const struct estimate *estimate, const struct platform_ratios *ratios, double bytes)
 {
     double start_ups = 0;
-    sum_phases(estimate, latency, efficiency, bytes, &start_ups);
+    sum_phases(estimate, ratios, bytes, &start_ups);
     return start_ups;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long flows take on a platform when nothing else is under way, as a function of the size: in each phase the maximum of lines.
  * A flow alone is a line (its latencies, its bytes over its narrowest link); where flows may share links, a link is another (the
- * least latency of its flows, the bytes of all of them). */
+ * least latency of its flows, the bytes of all of them). Bytes and latencies within nodes and from node to node are kept apart. */
 #ifndef STAGESIM_COLLECTIVE_ESTIMATE_H
 #define STAGESIM_COLLECTIVE_ESTIMATE_H
 
@@ -12,9 +12,11 @@
 
 struct arena;
 
-/* Takes first + (max(1, steps latency) - 1) alpha + bytes seconds_per_byte / efficiency; for a flow alone first is alpha. */
+/* Takes first + (max(1, steps latency[scope]) - 1) alpha + bytes (the sum over the scopes of seconds_per_byte / efficiency); for a flow
+ * alone first is alpha, and only the scope of its own has bytes. */
 struct estimate_line {
-    double first, alpha, steps, seconds_per_byte;
+    double first, alpha, steps, seconds_per_byte[SCOPES];
+    enum platform_scope scope;
 };
 
 struct estimate_phase {
@@ -30,9 +32,8 @@ struct estimate {
 /* hosts[m]: where member m is; sharing false: flows do not disturb each other. Memory from the arena. */
 struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, bool sharing,
                                 struct arena *arena);
-/* latency, efficiency: ratios, see struct platform_protocol. */
-double estimate_seconds(const struct estimate *estimate, double latency, double efficiency, double bytes);
+double estimate_seconds(const struct estimate *estimate, const struct platform_ratios *ratios, double bytes);
 /* What of it is latency: the time without the bytes of those lines that decide. */
-double estimate_latency(const struct estimate *estimate, double latency, double efficiency, double bytes);
+double estimate_latency(const struct estimate *estimate, const struct platform_ratios *ratios, double bytes);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/collectives/fit.h"
 
+#include "platforms/library.h"
 #include "simulator/arena.h"
 #include "simulator/collectives/communicator.h"
 
@@ -19,8 +20,9 @@ enum { PER_PROTOCOL = 3, VALUES_MAX = PLATFORM_COLLECTIVES + PER_PROTOCOL * PLAT
 
 struct search {
     struct platform *platform;
-    struct platform_library given; /* the platform's own */
-    struct measured *tables;       /* in canonical order */
+    enum platform_scope scope;    /* of all tables */
+    struct platform_regime given; /* the platform's own of that scope */
+    struct measured *tables;      /* in canonical order */
     size_t table_count;
     struct communicator **communicators; /* [table] */
     int launch_of[PLATFORM_COLLECTIVES]; /* place of a kind's launch among the values; -1: as given */
@@ -46,6 +48,11 @@ static struct fit_error error_with(struct communicator *communicator, const stru
         error.bias += off / (double)table->count;
     }
     return error;
+}
+
+enum platform_scope fit_scope_of(struct platform *platform, const struct measured *table, struct arena *arena)
+{
+    return communicator_scope(communicator_for(platform, table, arena));
 }
 
 struct fit_error fit_error_of(struct platform *platform, const struct measured *table, struct arena *arena)
@@ -75,49 +82,52 @@ static double rounded(double value)
     return unit < 1 ? round(value / unit) / round(1 / unit) : round(value / unit) * unit;
 }
 
-static void name_protocols(struct platform_library *library)
+static void name_protocols(struct platform_regime *regime)
 {
     static const char *const names[PLATFORM_PROTOCOLS] = {"low", "middle", "bulk"};
-    for (uint32_t i = 0; i < library->protocol_count; i++)
-        library->protocols[i].name = names[i + 1 == library->protocol_count ? PLATFORM_PROTOCOLS - 1 : i];
+    for (uint32_t i = 0; i < regime->protocol_count; i++)
+        regime->protocols[i].name = names[i + 1 == regime->protocol_count ? PLATFORM_PROTOCOLS - 1 : i];
 }
 
 /* The values as properties. Protocols are in the order of their bandwidth; the least start is 0: it would be launch. */
 static void apply(const struct search *search)
 {
-    struct platform_library *library = &search->platform->library;
+    struct platform_regime *regime = &search->platform->library.regimes[search->scope];
     const double *values = search->values + search->launches;
     double least = 0;
-    *library = search->given;
-    library->launch_default = search->launches ? exp(search->values[0]) : search->given.launch_default;
+    *regime = search->given;
+    if (search->launches) {
+        regime->launch_default = exp(search->values[0]);
+        regime->launch_default_given = true;
+    }
     for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
         int place = search->launch_of[kind];
-        library->launch_given[kind] = place < 0 && search->given.launch_given[kind] ? true : place > 0;
+        if (place >= 0)
+            regime->launch_given[kind] = place > 0;
         if (place > 0)
-            library->launch[kind] = exp(search->values[place]);
-        else if (!library->launch_given[kind])
-            library->launch[kind] = library->launch_default;
+            regime->launch[kind] = exp(search->values[place]);
     }
-    library->protocol_count = (uint32_t)search->protocols;
-    memset(library->protocols, 0, sizeof library->protocols);
+    regime->protocol_count = (uint32_t)search->protocols;
+    memset(regime->protocols, 0, sizeof regime->protocols);
     for (int i = 0; i < search->protocols; i++, values += PER_PROTOCOL)
-        library->protocols[i] = (struct platform_protocol){NULL, exp(values[0]), exp(values[1]), exp(values[2])};
-    qsort(library->protocols, library->protocol_count, sizeof *library->protocols, by_efficiency);
+        regime->protocols[i] = (struct platform_protocol){NULL, exp(values[0]), exp(values[1]), exp(values[2])};
+    qsort(regime->protocols, regime->protocol_count, sizeof *regime->protocols, by_efficiency);
     if (search->launches)
-        least = library->protocols[0].start;
+        least = regime->protocols[0].start;
     for (int i = 0; i < search->protocols; i++)
-        library->protocols[i].start = fmax(0, library->protocols[i].start - least);
-    name_protocols(library);
+        regime->protocols[i].start = fmax(0, regime->protocols[i].start - least);
+    name_protocols(regime);
+    library_complete_launches(&search->platform->library);
 }
 
 /* Rounds the properties to what is written. */
-static void round_properties(struct platform_library *library)
+static void round_properties(struct platform_regime *regime)
 {
-    library->launch_default = rounded(library->launch_default * 1e6) * 1e-6;
+    regime->launch_default = rounded(regime->launch_default * 1e6) * 1e-6;
     for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
-        library->launch[kind] = rounded(library->launch[kind] * 1e6) * 1e-6;
-    for (uint32_t i = 0; i < library->protocol_count; i++) {
-        struct platform_protocol *protocol = &library->protocols[i];
+        regime->launch[kind] = rounded(regime->launch[kind] * 1e6) * 1e-6;
+    for (uint32_t i = 0; i < regime->protocol_count; i++) {
+        struct platform_protocol *protocol = &regime->protocols[i];
         protocol->start = rounded(protocol->start * 1e6) * 1e-6;
         protocol->latency = rounded(protocol->latency);
         protocol->efficiency = rounded(protocol->efficiency);
@@ -270,7 +280,7 @@ static void grow(struct search *search)
         best = larger;
     *search = best;
     apply(search);
-    round_properties(&search->platform->library);
+    round_properties(&search->platform->library.regimes[search->scope]);
 }
 
 /* ---- setting up ---- */
@@ -288,6 +298,24 @@ static int by_content(const void *left, const void *right)
     return memcmp(a->rows, b->rows, a->count * sizeof *a->rows);
 }
 
+/* Fits the scope to those of the tables, which are in canonical order, that are of it; to none: leaves it as it is. */
+static void fit_scope(struct platform *platform, const struct measured *tables, size_t count, enum platform_scope scope,
+                      struct arena *arena)
+{
+    struct search search = {.platform = platform, .scope = scope, .given = platform->library.regimes[scope]};
+    search.tables = arena_array(arena, count, sizeof *search.tables);
+    search.communicators = arena_array(arena, count, sizeof(struct communicator *));
+    for (size_t i = 0; i < count; i++) {
+        struct communicator *communicator = communicator_for(platform, &tables[i], arena);
+        if (communicator_scope(communicator) != scope)
+            continue;
+        search.tables[search.table_count] = tables[i];
+        search.communicators[search.table_count++] = communicator;
+    }
+    if (search.table_count)
+        grow(&search);
+}
+
 bool fit_library(struct platform *platform, const struct measured *tables, size_t count, struct fault *fault)
 {
     for (size_t i = 0; i < count; i++)
@@ -295,14 +323,13 @@ bool fit_library(struct platform *platform, const struct measured *tables, size_
             return fault_set(fault, "%s has %u ranks, more than the %u GPUs of %s", tables[i].file, tables[i].ranks, platform->host_count,
                              platform->file);
     struct arena *arena = arena_create();
-    struct search search = {.platform = platform, .given = platform->library, .table_count = count};
-    search.tables = arena_array(arena, count, sizeof *search.tables);
-    search.communicators = arena_array(arena, count, sizeof(struct communicator *));
-    memcpy(search.tables, tables, count * sizeof *tables);
-    qsort(search.tables, count, sizeof *search.tables, by_content);
-    for (size_t i = 0; i < count; i++)
-        search.communicators[i] = communicator_for(platform, &search.tables[i], arena);
-    grow(&search);
+    struct measured *ordered = arena_array(arena, count, sizeof *ordered);
+    memcpy(ordered, tables, count * sizeof *tables);
+    qsort(ordered, count, sizeof *ordered, by_content);
+    /* Transfers within nodes count for groups over nodes as well, so they come first. */
+    fit_scope(platform, ordered, count, SCOPE_NODE, arena);
+    fit_scope(platform, ordered, count, SCOPE_NETWORK, arena);
+    library_complete_launches(&platform->library);
     arena_destroy(arena);
     return true;
 }

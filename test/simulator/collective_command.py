@@ -5,6 +5,7 @@ engines and all formats, fitting a platform to a table made from known values, a
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,52 @@ def fitting(folder):
     check((folder / "twice.xml").read_text().count("collective_launch") == 1, "properties are replaced")
 
 
+def properties_of(platform, network):
+    """The library's properties of groups within nodes, or over nodes, as written."""
+    found = re.findall(r'<prop id="(collective_[a-z_]*)" value="([^"]*)"/>', platform.read_text())
+    return {key: value for key, value in found if key.endswith("_network") == network}
+
+
+def fitting_nodes(folder):
+    """Tables of one node and of two, made by a platform with known properties, are met again by a fit to both at once, and by a fit to either,
+    which leaves alone what the other one says."""
+    inside = ('<prop id="collective_launch" value="20us"/><prop id="collective_low_efficiency" value="0.1"/>'
+              '<prop id="collective_bulk_start" value="40us"/><prop id="collective_bulk_efficiency" value="0.8"/>')
+    over = ('<prop id="collective_low_start_network" value="150us"/><prop id="collective_low_efficiency_network" value="0.05"/>'
+            '<prop id="collective_bulk_start_network" value="400us"/><prop id="collective_bulk_efficiency_network" value="0.7"/>')
+    source, plain = star(folder / "source.xml", 2, 4, inside + over), star(folder / "without.xml", 2, 4)
+    tables, wanted = {}, {}
+    for ranks in (4, 8):
+        text = run("collective", "all-reduce", "--platform", source, "--ranks", ranks, "--sizes", "8:1GiB:2", "--format", "csv").stdout
+        (folder / f"ranks-{ranks}.csv").write_text(text)
+        tables[ranks] = folder / f"ranks-{ranks}.csv"
+        wanted[ranks] = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in text.splitlines() if line[0].isdigit()}
+    check(wanted[8][8] > wanted[4][8] + 149e-6, f"the network's start-up counts over nodes: {wanted[8][8]}, {wanted[4][8]}")
+
+    def meets(platform, ranks):
+        found = times(platform, "all-reduce", "auto", "8:1GiB:2", more=["--ranks", ranks])
+        return max(abs(found[size] / wanted[ranks][size] - 1) for size in found)
+
+    both = folder / "both.xml"
+    run("platform", "fit", tables[8], tables[4], "--platform", plain, "-o", both)
+    for ranks in tables:
+        check(meets(both, ranks) <= 0.1, f"{ranks} ranks of a platform fitted to both tables are off by {meets(both, ranks)}")
+    run("platform", "fit", tables[4], tables[8], "--platform", source, "-o", folder / "again.xml")
+    check([properties_of(folder / "again.xml", network) for network in (False, True)] == [properties_of(both, network) for network in (False, True)],
+          "neither the order of tables nor earlier properties matter")
+    for ranks, name in ((4, "node.xml"), (8, "network.xml")):
+        one, network = folder / name, ranks == 8
+        run("platform", "fit", tables[ranks], "--platform", plain, "-o", one)
+        check(meets(one, ranks) <= 0.1, f"a platform fitted to {ranks} ranks is off by {meets(one, ranks)}")
+        check(properties_of(one, network) and not properties_of(one, not network), f"{name} has other properties: {one.read_text()}")
+        run("platform", "fit", tables[ranks], "--platform", both, "-o", folder / "part.xml")
+        check(properties_of(folder / "part.xml", not network) == properties_of(both, not network), f"a fit to {ranks} ranks leaves the others alone")
+        check((folder / "part.xml").read_text().count("fitted to") == 2, "each scope has its remark once")
+    # Fitted to groups over nodes alone, a group within a node is what it was.
+    untouched = [times(platform, "all-reduce", "auto", more=["--ranks", 4]) for platform in (plain, folder / "network.xml")]
+    check(untouched[0] == untouched[1], f"groups within a node changed: {untouched}")
+
+
 def bad_input(folder):
     platform = star(folder / "small.xml", 4, 1)
     for code, text, *arguments in [
@@ -175,6 +222,7 @@ def bad_input(folder):
         result = run("collective", *arguments, expect=code)
         check(text in result.stderr and result.stdout == "", f"{arguments}: {result.stderr}")
     for name, value, text in [("collective_launch", "3", "has no unit"), ("collective_lunch", "3us", "there is no property collective_lunch; did you mean collective_launch?"),
+                              ("collective_low_start_netwok", "3us", "did you mean collective_low_start_network?"),
                               ("collective_bulk_efficiency", "0", "out of range"), ("collective_torus", "4x", "is no torus"),
                               ("collective_in_network", "yes", "expected none, node or cluster")]:
         bad = star(folder / "bad.xml", 2, 1, f'<prop id="{name}" value="{value}"/>')
@@ -191,6 +239,6 @@ def bad_input(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for case in (against_closed_forms, stepwise, formats, fitting, bad_input):
+    for case in (against_closed_forms, stepwise, formats, fitting, fitting_nodes, bad_input):
         case(pathlib.Path(directory))
 sys.exit(failures > 0)

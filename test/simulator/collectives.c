@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every algorithm: where each rank's contribution goes, and times against the formulas of the literature, written down here once
  * more. */
+#include "platforms/library.h"
 #include "simulator/arena.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/collectives/communicator.h"
@@ -392,7 +393,7 @@ Test(collectives, fastest_protocol_and_algorithm)
 {
     struct arena *arena = arena_create();
     struct star *star = star_create(8, 0, arena);
-    star->platform.library = (struct platform_library){
+    star->platform.library.regimes[SCOPE_NODE] = (struct platform_regime){
         .launch = {10e-6, 20e-6}, .protocols = {{"low", 0, 0.5, 0.25}, {"bulk", 30e-6, 1, 0.8}}, .protocol_count = 2};
     uint32_t hosts[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct communicator *communicator = communicator_create(&star->platform, hosts, 8, arena);
@@ -407,5 +408,60 @@ Test(collectives, fastest_protocol_and_algorithm)
     struct collective_choice other = communicator_choose(communicator, STAGESIM_REDUCE_SCATTER, &algorithm_double_tree, 1e9);
     cr_assert_eq(other.algorithm, &algorithm_ring, "an algorithm that cannot leaves the choice to auto");
     cr_assert_float_eq(other.seconds, 50e-6 + 7 * 3e-6 + 0.875 / 0.8, 1e-9);
+    arena_destroy(arena);
+}
+
+/* ---- groups within a node and over nodes ---- */
+
+/* Ring over 4 nodes of 2, per the flows of ring.c: 8 start-ups within nodes; then 6 between them, and at most 7/8 S on a port of either
+ * kind. Launch and start are `delay`; ratios of latency are at least 1. */
+static double ring_over_nodes(double delay, struct platform_ratios ratios, double bytes)
+{
+    double part = 7.0 / 8 * bytes;
+    double inside = ratios.latency[SCOPE_NODE] * costs.node_alpha + part * costs.node_beta / ratios.efficiency[SCOPE_NODE];
+    double between = 6 * ratios.latency[SCOPE_NETWORK] * costs.alpha + part * costs.beta / ratios.efficiency[SCOPE_NETWORK];
+    return delay + 8 * ratios.latency[SCOPE_NODE] * costs.node_alpha + fmax(inside, between);
+}
+
+static void check_ring(struct star *star, double delay, struct platform_ratios ratios)
+{
+    struct arena *arena = arena_create();
+    uint32_t hosts[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct communicator *communicator = communicator_create(&star->platform, hosts, 8, arena);
+    cr_assert_eq(communicator_scope(communicator), SCOPE_NETWORK);
+    for (double bytes = 8; bytes < 1e10; bytes *= 1000) {
+        double expected = ring_over_nodes(delay, ratios, bytes);
+        struct collective_choice choice = communicator_choose(communicator, STAGESIM_ALL_REDUCE, &algorithm_ring, bytes);
+        cr_assert_float_eq(choice.seconds, expected, 1e-9 * expected, "%g B: %g, expected %g", bytes, choice.seconds, expected);
+        cr_assert_float_eq(choice.delay, delay, 1e-15);
+    }
+    arena_destroy(arena);
+}
+
+Test(collectives, protocols_over_nodes)
+{
+    struct arena *arena = arena_create();
+    struct star *star = star_create(8, 2, arena);
+    struct platform_library *library = &star->platform.library;
+    struct platform_regime *node = &library->regimes[SCOPE_NODE], *network = &library->regimes[SCOPE_NETWORK];
+    *node = (struct platform_regime){.launch_default = 10e-6, .protocols = {{"bulk", 30e-6, 1.5, 0.5}}};
+    library_complete(library);
+    check_ring(star, 40e-6, (struct platform_ratios){{1.5, 1.5}, {0.5, 0.5}}); /* nothing of its own: as within nodes */
+    *network = (struct platform_regime){.protocols = {{"bulk", 100e-6, 4, 0.25}}};
+    library_complete(library);
+    check_ring(star, 110e-6, (struct platform_ratios){{1.5, 4}, {0.5, 0.25}});
+    network->protocols[0].efficiency = 100; /* the links within nodes are the slower ones */
+    check_ring(star, 110e-6, (struct platform_ratios){{1.5, 4}, {0.5, 100}});
+    network->protocols[0] = (struct platform_protocol){"low", 20e-6, 3, 0.125}; /* unknown within nodes: one ratio for all transfers */
+    network->launch_default = 50e-6;
+    network->launch_default_given = true;
+    library_complete(library);
+    check_ring(star, 70e-6, (struct platform_ratios){{3, 3}, {0.125, 0.125}});
+    /* Within a node nothing of this counts. */
+    uint32_t hosts[2] = {0, 1};
+    struct communicator *inside = communicator_create(&star->platform, hosts, 2, arena);
+    struct collective_choice choice = communicator_choose(inside, STAGESIM_ALL_REDUCE, &algorithm_ring, 1e6);
+    cr_assert_str_eq(choice.protocol, "bulk");
+    cr_assert_float_eq(choice.seconds, 40e-6 + 2 * 1.5 * costs.node_alpha + 1e6 * costs.node_beta / 0.5, 1e-12);
     arena_destroy(arena);
 }

@@ -31,13 +31,14 @@ static double collective_seconds(struct relaxing *r, uint32_t group, const struc
     double repeats = fmax(1, cost->repeats), seconds = choice.delay, longest = 0;
     for (size_t i = 0; flows && i < flows->count; i++) {
         struct collective_phase_flow flow = collective_flow_at(flows, i);
-        double bytes = cost->bytes / repeats * flow.share / choice.efficiency;
+        enum platform_scope scope = platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
+        double bytes = cost->bytes / repeats * flow.share / choice.ratios.efficiency[scope];
         if (i > 0 && flow.phase != collective_flow_at(flows, i - 1).phase) {
             seconds += longest;
             longest = 0;
         }
-        longest =
-            fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], bytes, fmax(1, flow.steps * choice.latency)));
+        double steps = fmax(1, flow.steps * choice.ratios.latency[scope]);
+        longest = fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], bytes, steps));
     }
     return flows ? repeats * (seconds + longest) : 0;
 }

@@ -222,15 +222,38 @@ static void random_platform(struct random *random, struct random_job *job, bool 
     random_links(random, job, shared, arena);
 }
 
+/* Hosts in nodes of up to four, whatever the links. */
+static void random_nodes(struct random *random, struct random_job *job, struct arena *arena)
+{
+    uint32_t size = random_between(random, 1, 4);
+    for (uint32_t host = 0; host < job->platform.host_count; host++)
+        job->platform.hosts[host].node = arena_print(arena, "node-%u", host / size);
+}
+
+/* Up to three protocols, those of the network its own where it has any. */
+static void random_protocols(struct random *random, struct platform_regime *regime, double scale)
+{
+    static const char *const names[PLATFORM_PROTOCOLS] = {"low", "middle", "bulk"};
+    for (uint32_t i = 0; i < PLATFORM_PROTOCOLS; i++)
+        if (random_chance(random, 0.5))
+            regime->protocols[i] = (struct platform_protocol){names[i], scale * random_below(random, 3) * 0.01,
+                                                              0.1 + 3 * random_unit(random), 0.1 + random_unit(random)};
+}
+
 /* Most collectives by an algorithm of the table, auto's or a drawn one, and launched; the others as without a platform. */
-static void random_collectives(struct random *random, struct random_job *job)
+static void random_collectives(struct random *random, struct random_job *job, struct arena *arena)
 {
     static const char *const names[] = {"ring", "double-tree", "recursive-doubling", "halving-doubling", "hierarchical"};
     struct collective_policy policy = {.stepwise = random_chance(random, 0.2)};
     uint32_t algorithm = random_below(random, 2 * sizeof names / sizeof *names);
     if (algorithm < sizeof names / sizeof *names)
         policy.algorithms[STAGESIM_ALL_REDUCE] = collective_algorithm_find(names[algorithm]);
-    job->platform.library.launch_default = job->scale * random_below(random, 3) * 0.01;
+    job->platform.library.regimes[SCOPE_NODE].launch_default = job->scale * random_below(random, 3) * 0.01;
+    if (random_chance(random, 0.5)) {
+        random_nodes(random, job, arena);
+        for (unsigned scope = 0; scope < SCOPES; scope++)
+            random_protocols(random, &job->platform.library.regimes[scope], job->scale);
+    }
     library_complete(&job->platform.library);
     if (random_chance(random, 0.8))
         assignment_place(job->program->assignment, &job->platform, job->hosts, &policy);
@@ -245,7 +268,7 @@ struct random_job *random_job_create(uint64_t seed, bool shared, struct arena *a
     job->scale = scales[random_below(&random, 3)];
     random_program(&random, job, arena);
     random_platform(&random, job, shared, arena);
-    random_collectives(&random, job);
+    random_collectives(&random, job, arena);
     return job;
 }
 
@@ -261,7 +284,8 @@ char *random_job_write(const struct random_job *job)
           "<platform version=\"4.1\"><zone id=\"random\" routing=\"Full\">\n",
           out);
     for (uint32_t i = 0; i < platform->host_count; i++)
-        fprintf(out, "<host id=\"%s\" speed=\"1Gf\"/>\n", platform->hosts[i].name);
+        fprintf(out, "<host id=\"%s\" speed=\"1Gf\"><prop id=\"node\" value=\"%s\"/></host>\n", platform->hosts[i].name,
+                platform->hosts[i].node);
     for (uint32_t i = 0; i < platform->link_count; i++)
         fprintf(out, "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\"/>\n", platform->links[i].name, platform->links[i].bandwidth,
                 platform->links[i].latency);
