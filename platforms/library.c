@@ -138,7 +138,8 @@ static enum platform_scope split_scope(const char *name, char *text)
 /* With the nearest of all names. */
 static bool refuse_name(const char *key, struct fault *fault)
 {
-    static const char *const plain[] = {"in_network", "in_network_efficiency", "overlap_node", "overlap_network", "torus"};
+    static const char *const plain[] = {"in_network",   "in_network_efficiency", "strided_efficiency",
+                                        "overlap_node", "overlap_network",       "torus"};
     enum { PLAIN = sizeof plain / sizeof *plain, NAMES = PLAIN + SCOPES * REGIME_NAMES };
     char texts[NAMES][2 * NAME_SIZE], name[NAME_SIZE];
     const char *names[NAMES];
@@ -154,8 +155,8 @@ static bool refuse_name(const char *key, struct fault *fault)
     return fault_set(fault,
                      "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
                      "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), each of them also with _network at its end, "
-                     "collective_in_network, collective_in_network_efficiency, collective_overlap_node, collective_overlap_network, "
-                     "collective_torus",
+                     "collective_in_network, collective_in_network_efficiency, collective_strided_efficiency, collective_overlap_node, "
+                     "collective_overlap_network, collective_torus",
                      key);
 }
 
@@ -179,6 +180,8 @@ bool library_set(struct platform_library *library, const char *key, const char *
         return set_in_network(library, key, value, fault);
     if (strcmp(name, "in_network_efficiency") == 0)
         return read_quantity(QUANTITY_RATIO, 1e-6, 1000, key, value, &library->in_network_efficiency, fault);
+    if (strcmp(name, "strided_efficiency") == 0)
+        return read_quantity(QUANTITY_RATIO, 1e-6, 1, key, value, &library->strided_efficiency, fault);
     if (strcmp(name, "overlap_node") == 0)
         return read_quantity(QUANTITY_RATIO, 0, 0.9, key, value, &library->overlap_node, fault);
     if (strcmp(name, "overlap_network") == 0)
@@ -299,6 +302,8 @@ void library_write(FILE *out, const struct platform_library *library, unsigned i
         fprintf(out, "%*s<prop id=\"%sin_network\" value=\"%s\"/>\n", (int)indent, "", prefix, words[library->in_network]);
     if (library->in_network_efficiency > 0)
         write_property(out, indent, "in_network_efficiency", "", "", library->in_network_efficiency, "");
+    if (library->strided_efficiency > 0)
+        write_property(out, indent, "strided_efficiency", "", "", library->strided_efficiency, "");
     if (library->overlap_node > 0)
         write_property(out, indent, "overlap_node", "", "", library->overlap_node, "");
     if (library->overlap_network > 0)

@@ -74,6 +74,7 @@ struct platform_library {
     struct platform_regime regimes[SCOPES];
     enum platform_in_network in_network;
     double in_network_efficiency;         /* what of the link rate a switch that reduces carries; 0 when not given */
+    double strided_efficiency;            /* what of the network's rate strided groups reach; 0 when not given */
     double overlap_node, overlap_network; /* share of a GPU's compute that a collective within a node, or over nodes, takes */
     uint32_t torus[3];                    /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */
 };

@@ -19,6 +19,8 @@ struct collective_shape {
     uint32_t node_size;        /* members of each node, when all nodes hold equally many and they follow each other; 0 otherwise */
     bool reduces;              /* the switch between all members adds and multiplies (NVLS, SHARP) */
     double reduces_efficiency; /* what of the link rate such a switch carries; 0 or less: all */
+    bool strided;              /* node_size is above 1, and no two members of a node are neighbours in it */
+    double strided_efficiency; /* what of the network's rate algorithms that cross nodes reach then; 0 or less: all */
     uint32_t dimensions[TORUS_DIMENSIONS]; /* of the torus that the members fill, the last one varying fastest; 0: no torus */
 };
 
@@ -34,6 +36,7 @@ struct collective_algorithm {
     const char *source;
     uint32_t kinds; /* bit per enum stagesim_collective */
     bool automatic; /* `auto` may choose it: libraries for accelerators have it */
+    bool crosses;   /* over nodes of several members, data enter a node at one of them and leave it at another */
     bool flowing;   /* it is no sequence of rounds: many small chunks, messages all at once, a switch. Stepwise changes nothing */
     /* NULL when it can carry the collective out for that shape, otherwise why not ("needs a power of two of ranks"); no
      * function: it always can. `kind` is one of kinds, ranks at least 2. */

@@ -59,6 +59,7 @@ static struct collective_shape common_shape(const struct collective_shape *a, co
 {
     struct collective_shape common = *a;
     common.reduces = a->reduces && b->reduces;
+    common.strided = a->strided && b->strided;
     common.node_size = a->node_size == b->node_size ? a->node_size : 0;
     return common;
 }

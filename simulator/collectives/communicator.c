@@ -44,6 +44,16 @@ static uint32_t node_size_of(const struct platform *platform, const uint32_t *ho
     return ranks % size ? 0 : size;
 }
 
+/* No two members of a node follow each other in it, so that each has a network interface far from the others' (hosts of a node
+ * are in order). */
+static bool are_strided(const uint32_t *hosts, uint32_t ranks, uint32_t node_size)
+{
+    for (uint32_t rank = 1; rank < ranks; rank++)
+        if (rank % node_size && hosts[rank] < hosts[rank - 1] + 2 && hosts[rank - 1] < hosts[rank] + 2)
+            return false;
+    return true;
+}
+
 /* The whole platform is a torus, and the members are all its hosts in order. */
 static bool fills_torus(const struct platform *platform, const uint32_t *hosts, uint32_t ranks)
 {
@@ -65,6 +75,8 @@ struct collective_shape communicator_shape_of(const struct platform *platform, c
     shape.node_size = node_size_of(platform, hosts, ranks);
     shape.reduces = where == PLATFORM_REDUCES_IN_CLUSTER || (where == PLATFORM_REDUCES_IN_NODE && shape.node_size == ranks);
     shape.reduces_efficiency = platform->library.in_network_efficiency;
+    shape.strided = shape.node_size > 1 && shape.node_size < ranks && are_strided(hosts, ranks, shape.node_size);
+    shape.strided_efficiency = platform->library.strided_efficiency;
     if (fills_torus(platform, hosts, ranks))
         memcpy(shape.dimensions, platform->library.torus, sizeof shape.dimensions);
     return shape;

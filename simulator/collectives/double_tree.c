@@ -111,6 +111,7 @@ const struct collective_algorithm algorithm_double_tree = {
     .source = "Sanders, Speck, Traeff 2009; NVIDIA, NCCL 2.4",
     .kinds = KIND(STAGESIM_ALL_REDUCE),
     .automatic = true,
+    .crosses = true,
     .flowing = true,
     .seconds = seconds,
     .steps = steps,

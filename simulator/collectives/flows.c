@@ -45,10 +45,17 @@ static bool steps_fit(const struct collective_algorithm *algorithm, const struct
     return !algorithm->flowing && 2.0 * shape->ranks * shape->ranks <= STEPWISE_TRANSFERS_MAX;
 }
 
-void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
-                           const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise)
+/* Edges between nodes carry so much more as if they were that much slower. What is sent stays the same. */
+static void slow_crossings(struct collective_flows *flows, const struct collective_shape *shape)
 {
-    *flows = (struct collective_flows){0};
+    for (size_t i = 0; i < flows->count; i++)
+        if (flows->items[i].from / shape->node_size != flows->items[i].to / shape->node_size)
+            flows->items[i].share /= shape->strided_efficiency;
+}
+
+static void add_flows(struct collective_flows *flows, const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                      enum stagesim_collective kind, bool stepwise)
+{
     if (algorithm->flows && !(stepwise && steps_fit(algorithm, shape))) {
         algorithm->flows(shape, kind, flows);
         return;
@@ -61,4 +68,13 @@ void collective_flows_init(struct collective_flows *flows, const struct collecti
         collective_flows_add(flows, transfer->round, transfer->from, transfer->to, steps_bytes(&steps, transfer, 1), 1);
     }
     steps_finish(&steps);
+}
+
+void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
+                           const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise)
+{
+    *flows = (struct collective_flows){0};
+    add_flows(flows, algorithm, shape, kind, stepwise);
+    if (algorithm->crosses && shape->strided && shape->strided_efficiency > 0 && shape->node_size)
+        slow_crossings(flows, shape);
 }

@@ -87,6 +87,7 @@ const struct collective_algorithm algorithm_ring = {
     .source = "Patarasuk, Yuan 2009",
     .kinds = KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) | KIND(STAGESIM_BARRIER),
     .automatic = true,
+    .crosses = true,
     .seconds = seconds,
     .steps = steps,
     .flows = flows,
