@@ -20,7 +20,7 @@ struct contention_kind {
 /* A link of an operation's route that other transfers used at the same time. */
 struct contention_link {
     const char *name;
-    uint64_t others; /* transfers beside the operation's own, or beside one of them where a collective shares with itself */
+    uint64_t others; /* transfers of other operations */
 };
 
 struct contention_delay {
@@ -28,7 +28,8 @@ struct contention_delay {
     uint32_t peer;    /* message: the receiving rank; collective: UINT32_MAX */
     const char *text; /* as in tables: "activation 3.1" */
     double alone, contended;
-    struct contention_link links[CONTENTION_LINKS_MAX]; /* most used first, then in the order of names */
+    struct contention_link links[CONTENTION_LINKS_MAX]; /* most used first, then in the order of names; none where only the
+                                                           collective's own transfers share, unequally */
     uint32_t link_count;
 };
 

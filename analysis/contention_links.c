@@ -8,14 +8,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Which collective a delay is; messages are told by rank and id. */
+struct delayed_collective {
+    uint32_t group, instance, number; /* UINT32_MAX: a message; the instance's collectives counted from 0 */
+};
+
 struct counting {
     struct contention *contention;
     const struct timeline *timeline;
     struct platform *platform;
     const uint32_t *hosts;
     uint16_t *watchers;  /* [link]: bit i: delay i uses it */
-    uint64_t *transfers; /* [delay * links + link]: that move on it meanwhile, the delay's own included */
+    uint64_t *transfers; /* [delay * links + link]: of other operations, that move on it meanwhile */
     uint32_t *members;   /* of the group instance that is looked at */
+    struct delayed_collective collectives[CONTENTION_DELAYS_MAX];
 };
 
 static const struct moment *delay_moment(const struct counting *counting, uint32_t delay)
@@ -66,13 +72,24 @@ static void count_transfer(struct counting *counting, const struct platform_rout
 
 /* ---- messages ---- */
 
+/* Bits of the delays that are this message. */
+static uint16_t same_message(const struct counting *counting, uint32_t rank, uint32_t id)
+{
+    uint16_t same = 0;
+    for (uint32_t i = 0; i < counting->contention->delay_count; i++) {
+        const struct contention_delay *delay = &counting->contention->delays[i];
+        same |= (uint16_t)((delay->rank == rank && delay->id == id) << i);
+    }
+    return same;
+}
+
 static void count_messages(struct counting *counting, uint32_t rank, const struct stream *stream)
 {
     struct platform_route route = route_of(counting, rank, partner_rank(counting->timeline->program, rank, stream));
     uint16_t watchers = route_watchers(counting, &route);
     const struct moment *moments = timeline_rank(counting->timeline, rank);
-    for (uint32_t k = 0; watchers && k < stream->count; k++)
-        count_transfer(counting, &route, watchers, &moments[stream->first + k]);
+    for (uint32_t id = stream->first; watchers && id < stream->first + stream->count; id++)
+        count_transfer(counting, &route, watchers & (uint16_t)~same_message(counting, rank, id), &moments[id]);
 }
 
 /* ---- collectives ---- */
@@ -103,12 +120,24 @@ static bool overlaps_any(const struct counting *counting, uint16_t watchers, con
     return false;
 }
 
-static void count_flows(struct counting *counting, const struct collective_flows *flows, const struct moment *moment)
+/* Bits of the delays that are this collective. */
+static uint16_t same_collective(const struct counting *counting, uint32_t group, uint32_t instance, uint32_t number)
+{
+    uint16_t same = 0;
+    for (uint32_t i = 0; i < counting->contention->delay_count; i++) {
+        const struct delayed_collective *delayed = &counting->collectives[i];
+        same |= (uint16_t)((delayed->group == group && delayed->instance == instance && delayed->number == number) << i);
+    }
+    return same;
+}
+
+/* For the delays of the bits in `besides`. */
+static void count_flows(struct counting *counting, const struct collective_flows *flows, uint16_t besides, const struct moment *moment)
 {
     for (size_t i = 0; flows && i < flows->count; i++) {
         struct collective_phase_flow flow = collective_flow_at(flows, i);
         struct platform_route route = route_of(counting, counting->members[flow.from], counting->members[flow.to]);
-        count_transfer(counting, &route, route_watchers(counting, &route), moment);
+        count_transfer(counting, &route, route_watchers(counting, &route) & besides, moment);
     }
 }
 
@@ -127,8 +156,9 @@ static void count_instance(struct counting *counting, uint32_t group, uint32_t i
         if (flows != last)
             watched = flow_watchers(counting, flows);
         last = flows;
-        if (overlaps_any(counting, watched, &moments[id]))
-            count_flows(counting, flows, &moments[id]);
+        uint16_t besides = (uint16_t)~same_collective(counting, group, instance, id - stream->first);
+        if (overlaps_any(counting, watched & besides, &moments[id]))
+            count_flows(counting, flows, besides, &moments[id]);
     }
 }
 
@@ -138,6 +168,7 @@ static void watch_delay(struct counting *counting, uint32_t index)
 {
     const struct program *program = counting->timeline->program;
     const struct contention_delay *delay = &counting->contention->delays[index];
+    counting->collectives[index] = (struct delayed_collective){UINT32_MAX, 0, 0};
     if (delay->peer != UINT32_MAX) {
         watch_route(counting, index, delay->rank, delay->peer);
         return;
@@ -146,7 +177,9 @@ static void watch_delay(struct counting *counting, uint32_t index)
     const struct operation *operation = &position->operations[delay->id];
     uint32_t group = position->streams[operation->stream].peer;
     const struct collective_flows *flows = assignment_flows(program, group, operation);
-    load_members(counting, group, group_instance_of(program, &program->groups[group], program->mesh->replica_of[delay->rank]));
+    uint32_t instance = group_instance_of(program, &program->groups[group], program->mesh->replica_of[delay->rank]);
+    counting->collectives[index] = (struct delayed_collective){group, instance, delay->id - position->streams[operation->stream].first};
+    load_members(counting, group, instance);
     for (size_t i = 0; flows && i < flows->count; i++) {
         struct collective_phase_flow flow = collective_flow_at(flows, i);
         watch_route(counting, index, counting->members[flow.from], counting->members[flow.to]);
@@ -167,22 +200,22 @@ static void count_all(struct counting *counting)
             count_instance(counting, group, i);
 }
 
-/* The links with most transfers, at least two; links are in the order of names. */
+/* The links with most transfers; they are in the order of names. */
 static void rank_links(const struct counting *counting, uint32_t index)
 {
     struct contention_delay *delay = &counting->contention->delays[index];
     const uint64_t *transfers = &counting->transfers[(uint64_t)index * counting->platform->link_count];
     for (uint32_t link = 0; link < counting->platform->link_count; link++) {
         uint32_t place = delay->link_count;
-        while (transfers[link] > 1 && place && delay->links[place - 1].others < transfers[link] - 1)
+        while (transfers[link] && place && delay->links[place - 1].others < transfers[link])
             place--;
-        if (transfers[link] < 2 || place == CONTENTION_LINKS_MAX)
+        if (transfers[link] == 0 || place == CONTENTION_LINKS_MAX)
             continue;
         if (delay->link_count < CONTENTION_LINKS_MAX)
             delay->link_count++;
         for (uint32_t i = delay->link_count - 1; i > place; i--)
             delay->links[i] = delay->links[i - 1];
-        delay->links[place] = (struct contention_link){counting->platform->links[link].name, transfers[link] - 1};
+        delay->links[place] = (struct contention_link){counting->platform->links[link].name, transfers[link]};
     }
 }
 

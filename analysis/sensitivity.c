@@ -27,7 +27,7 @@ struct start_up {
     double latency, fixed;
 };
 
-/* Of a collective without contention: start-ups of its flows, and its launch. */
+/* Of a collective that nothing else disturbs: start-ups of its flows, and its launch. */
 static struct start_up collective_start_up(const struct reading *reading, uint32_t rank, const struct stream *stream,
                                            const struct operation *operation)
 {
@@ -43,7 +43,7 @@ static struct start_up collective_start_up(const struct reading *reading, uint32
     for (uint32_t i = 0; i < group_size(program, group); i++)
         reading->members[i] = reading->hosts[reading->members[i]];
     struct arena *arena = arena_create();
-    struct estimate estimate = estimate_create(flows, reading->platform, reading->members, false, arena);
+    struct estimate estimate = estimate_create(flows, reading->platform, reading->members, arena);
     double latency = estimate_latency(&estimate, &choice.ratios, cost->bytes / repeats);
     arena_destroy(arena);
     return (struct start_up){repeats * latency, repeats * choice.delay};

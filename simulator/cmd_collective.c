@@ -255,7 +255,7 @@ const struct command command_collective = {
             "  --ranks N                only its first N GPUs\n"
             "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would take), or all\n"
             "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
-            "  --engine ENGINE          simgrid, or analytic: flows do not share links (simgrid)\n"
+            "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
             "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
             "  --format FORMAT          table, csv, json, svg, png or pdf (what FILE ends in; table)\n"
             "  -o, --output FILE        write there instead of to standard output\n\n"

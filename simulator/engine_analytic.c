@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contention-free engine: the longest path through the program's operations and transfers. Every stream advances as far
- * as what it waits for allows; what ends sets others going; each operation is looked at once. A transfer takes its route's
- * latency plus its bytes over the narrowest link, whatever else is under way. */
+ * as what it waits for allows; what ends sets others going; each operation is looked at once. A message takes its route's
+ * latency plus its bytes over the narrowest link, a collective as long as its flows take that share links with each other,
+ * whatever else is under way. */
 #include "simulator/collectives/assignment.h"
 #include "simulator/collectives/estimate.h"
 #include "simulator/deadlock.h"
@@ -189,7 +190,7 @@ static const struct estimate *estimate_of(struct walk *walk, struct instance *in
     for (uint32_t i = 0; i < instance->rank_count; i++)
         hosts[i] = walk->hosts[instance->ranks[i]];
     struct known_flows *known = arena_alloc(walk->arena, sizeof *known);
-    *known = (struct known_flows){flows, estimate_create(flows, walk->platform, hosts, false, walk->arena), instance->known};
+    *known = (struct known_flows){flows, estimate_create(flows, walk->platform, hosts, walk->arena), instance->known};
     instance->known = known;
     return &known->estimate;
 }
@@ -411,4 +412,5 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
     return ok;
 }
 
-const struct engine engine_analytic = {"analytic", "contention-free: the longest path; transfers do not disturb each other", analytic_run};
+const struct engine engine_analytic = {"analytic", "contention-free: the longest path; messages and collectives do not disturb each other",
+                                       analytic_run};

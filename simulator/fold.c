@@ -3,6 +3,7 @@
 
 #include "simulator/arena.h"
 #include "simulator/collectives/assignment.h"
+#include "simulator/overlap.h"
 #include "simulator/program.h"
 
 #include <math.h>
@@ -67,8 +68,8 @@ static bool map_link(struct fold_proof *proof, uint32_t from, uint32_t to)
     if (proof->image[from] != UINT32_MAX || proof->preimage[to] != UINT32_MAX)
         return false;
     const struct platform_link *a = &proof->platform->links[from], *b = &proof->platform->links[to];
-    bool alike = a->bandwidth <= b->bandwidth && a->bandwidth >= b->bandwidth && a->latency <= b->latency && a->latency >= b->latency &&
-                 a->sharing == b->sharing;
+    bool alike = a->bandwidth <= b->bandwidth && a->bandwidth >= b->bandwidth && a->sharing == b->sharing &&
+                 (!proof->contention || (a->latency <= b->latency && a->latency >= b->latency));
     proof->image[from] = to;
     proof->preimage[to] = from;
     proof->touched[proof->touched_count++] = from;
@@ -89,8 +90,14 @@ struct comparison {
     uint32_t first, slice;
 };
 
-/* Whether the route between two ranks looks the same in two slices; given as ranks of slice 0. */
-static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, struct comparison compared)
+static bool is_fatpipe(const struct fold_proof *proof, uint32_t link)
+{
+    return proof->platform->links[link].sharing == LINK_FATPIPE;
+}
+
+/* Whether the route between two ranks looks the same in two slices; given as ranks of slice 0. Without contention it is latency and
+ * bandwidth, and for flows that share links with each other (`shares`) which links those are. */
+static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, struct comparison compared, bool shares)
 {
     struct platform_route first, other;
     uint32_t links[64], shift = compared.first * proof->axis->stride, other_shift = compared.slice * proof->axis->stride;
@@ -99,11 +106,14 @@ static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, str
         return false;
     memcpy(links, first.links, first.link_count * sizeof *links);
     route_between(proof, from + other_shift, to + other_shift, &other);
-    if (!proof->contention)
-        return fabs(first.latency - other.latency) <= 1e-15 && first.bandwidth <= other.bandwidth && first.bandwidth >= other.bandwidth;
-    bool alike = first.link_count == other.link_count;
+    bool alike = proof->contention ||
+                 (fabs(first.latency - other.latency) <= 1e-15 && first.bandwidth <= other.bandwidth && first.bandwidth >= other.bandwidth);
+    if (!proof->contention && !shares)
+        return alike;
+    alike = alike && first.link_count == other.link_count;
     for (uint32_t i = 0; alike && i < other.link_count; i++)
-        alike = map_link(proof, links[i], other.links[i]);
+        alike = (!proof->contention && is_fatpipe(proof, links[i]) && is_fatpipe(proof, other.links[i])) ||
+                map_link(proof, links[i], other.links[i]);
     return alike;
 }
 
@@ -156,18 +166,67 @@ static bool visit_groups(struct fold_proof *proof, bool coupling,
 
 /* ---- classes ---- */
 
-static bool same_local_flow(struct fold_proof *proof, uint32_t from, uint32_t to, void *user)
+/* Keeps the instances within slice 0 of groups that do not couple slices. */
+static void add_locals(struct fold_proof *proof, uint32_t index)
 {
-    return !is_slice_0(proof, from) || same_route(proof, from, to, *(struct comparison *)user);
+    const struct group *group = &proof->program->groups[index];
+    uint32_t size = group_size(proof->program, group), *ranks = NULL;
+    for (uint32_t k = 0; k < group_instances(proof->program, group); k++) {
+        ranks = ranks ? ranks : arena_array(proof->arena, size, sizeof *ranks);
+        group_ranks(proof->program, group, k, ranks);
+        if (!is_slice_0(proof, ranks[0]))
+            continue;
+        proof->locals = array_grow(proof->locals, &proof->local_capacity, proof->local_count + 1, sizeof *proof->locals);
+        proof->locals[proof->local_count++] = (struct fold_local){index, size, ranks};
+        ranks = NULL;
+    }
+}
+
+/* What the collectives of an instance take of their ranks' compute. */
+static double overlap_in(const struct fold_proof *proof, const struct fold_local *local, uint32_t slice)
+{
+    for (uint32_t i = 0; i < local->size; i++)
+        proof->members[i] = local->ranks[i] + slice * proof->axis->stride;
+    return overlap_share(proof->platform, proof->hosts, proof->members, local->size);
+}
+
+/* Whether a transfer leaves its node in both slices or in neither; given as ranks of slice 0. */
+static bool same_scope(const struct fold_proof *proof, uint32_t from, uint32_t to, struct comparison compared)
+{
+    uint32_t first = compared.first * proof->axis->stride, other = compared.slice * proof->axis->stride;
+    return platform_scope_of(proof->platform, proof->hosts[from + first], proof->hosts[to + first]) ==
+           platform_scope_of(proof->platform, proof->hosts[from + other], proof->hosts[to + other]);
+}
+
+/* Without contention a link is shared by the flows of one phase only, so that each phase has a map of its own. */
+static bool same_local(struct fold_proof *proof, const struct fold_local *local, struct comparison compared)
+{
+    uint32_t count;
+    const struct collective_flows *const *sets = assignment_all_flows(proof->program, local->group, &count);
+    double share = overlap_in(proof, local, compared.first), other = overlap_in(proof, local, compared.slice);
+    bool same = share <= other && share >= other, scoped = proof->platform->library.regimes[SCOPE_NETWORK].protocol_count > 0;
+    for (uint32_t set = 0; set < count; set++)
+        for (size_t i = 0, end = 0; same && i < sets[set]->count; i++) {
+            if (i == end) {
+                end = collective_phase_end(sets[set], i);
+                if (!proof->contention)
+                    forget_map(proof);
+            }
+            struct collective_phase_flow flow = collective_flow_at(sets[set], i);
+            uint32_t from = local->ranks[flow.from], to = local->ranks[flow.to];
+            same = same_route(proof, from, to, compared, flow.share > 0) && (!scoped || same_scope(proof, from, to, compared));
+        }
+    return same;
 }
 
 static bool same_slices(struct fold_proof *proof, uint32_t first, uint32_t slice)
 {
     struct comparison compared = {first, slice};
-    uint32_t group;
-    bool same = same_hosts(proof, first, slice) && visit_groups(proof, false, same_local_flow, &compared, &group);
+    bool same = same_hosts(proof, first, slice);
+    for (size_t i = 0; same && i < proof->local_count; i++)
+        same = same_local(proof, &proof->locals[i], compared);
     for (size_t i = 0; same && i < proof->sender_count; i++)
-        same = same_route(proof, proof->senders[i].rank, proof->senders[i].peer, compared);
+        same = same_route(proof, proof->senders[i].rank, proof->senders[i].peer, compared, false);
     forget_map(proof);
     return same;
 }
@@ -343,10 +402,14 @@ static void proof_init(struct fold_proof *proof)
     folding->class_of = arena_array(proof->arena, folding->slices, sizeof *folding->class_of);
     proof->image = unmapped(proof->arena, proof->platform->link_count);
     proof->preimage = unmapped(proof->arena, proof->platform->link_count);
+    proof->members = arena_array(proof->arena, proof->program->mesh->ranks, sizeof *proof->members);
     proof->touched = arena_array(proof->arena, proof->platform->link_count + (size_t)1, sizeof *proof->touched);
     for (uint32_t rank = 0; rank < proof->program->mesh->ranks; rank++)
         if (is_slice_0(proof, rank))
             add_senders(proof, rank);
+    for (uint32_t i = 0; i < proof->program->group_count; i++)
+        if (proof->program->groups[i].collective_count && !fold_couples(proof, &proof->program->groups[i]))
+            add_locals(proof, i);
 }
 
 static bool prove(struct fold_proof *proof)
@@ -410,6 +473,7 @@ void folding_finish(struct folding *folding)
     if (!proof)
         return;
     free(proof->senders);
+    free(proof->locals);
     free(proof->coupling.items);
     free(proof->own.items);
     free(proof->conflicts.items);

@@ -11,6 +11,12 @@ struct fold_sender {
     uint32_t rank, position, stream, peer;
 };
 
+/* An instance of a group within slice 0; its equals are in every slice. */
+struct fold_local {
+    uint32_t group, size;
+    uint32_t *ranks;
+};
+
 struct fold_proof {
     const struct program *program;
     struct platform *platform;
@@ -22,6 +28,9 @@ struct fold_proof {
     unsigned axis_index;
     struct fold_sender *senders;
     size_t sender_count, sender_capacity;
+    struct fold_local *locals;
+    size_t local_count, local_capacity;
+    uint32_t *members; /* scratch: ranks of an instance */
     struct fold_links links;
     uint32_t *image, *preimage, *touched; /* [link]: the map of links from one slice to another, and back */
     uint32_t touched_count;

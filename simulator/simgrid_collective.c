@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives on SimGrid: one driver per group instance waits until all members are ready and runs the flows. To start a
  * flow an actor moves itself to the sending host and the target of its messages to the receiving one. */
+#include "simulator/overlap.h"
 #include "simulator/simgrid_bridge.h"
 #include "simulator/simgrid_run.h"
 
@@ -233,7 +234,7 @@ static struct group_driver *driver_create(struct run *run, uint32_t group, uint3
     members_init(driver, group, ranks);
     if (driver->simulated_count == 0)
         return NULL;
-    driver->overlap_share = overlap_share(run, driver->members, driver->member_count);
+    driver->overlap_share = overlap_share(run->platform, run->hosts, ranks, driver->member_count);
     driver->arrived = arena_array(run->arena, driver->group->collective_count, sizeof *driver->arrived);
     driver->wake = sg_sem_init(0);
     size_t flows, at_once;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives that take a share of their ranks' compute while they move: kernels of the library occupy a part of the GPU.
- * M. Isaev et al., Calculon: a methodology and tool for high-level co-design of systems and large language models, SC 2023. */
+/* Collectives that take a share of their ranks' compute while they move. */
 #include "simulator/simgrid_run.h"
+
+#include "simulator/overlap.h"
 
 #include <math.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
-#include <string.h>
 
 /* Less than this share of a computation is not worth another event. */
 #define REST 1e-12
@@ -17,16 +17,6 @@ static void settle(struct overlap *overlap)
     double now = simgrid_get_clock();
     overlap->lost += fmin(overlap->share, OVERLAP_MOST) * (now - overlap->since);
     overlap->since = now;
-}
-
-double overlap_share(const struct run *run, const struct member *members, uint32_t count)
-{
-    const struct platform_library *library = &run->platform->library;
-    const char *node = run->platform->hosts[run->hosts[members[0].number]].node;
-    for (uint32_t i = 1; i < count; i++)
-        if (strcmp(run->platform->hosts[run->hosts[members[i].number]].node, node) != 0)
-            return library->overlap_network;
-    return count > 1 ? library->overlap_node : 0;
 }
 
 static void change(const struct member *members, uint32_t count, double share, int by)
@@ -55,11 +45,12 @@ void overlap_execute(struct rank *rank, double seconds)
 {
     double least = fmax(REST * seconds, rank->run->precision), rest = seconds;
     settle(&rank->overlap);
-    for (double lost = rank->overlap.lost; rest > 0;) {
+    while (rest > 0) {
+        double lost = rank->overlap.lost, since = rank->overlap.since;
         sg_actor_execute(rest * rank->speed);
         settle(&rank->overlap);
-        rest = rank->overlap.lost - lost;
+        double span = rank->overlap.since - since; /* more than `rest` on a host that is slower than those for which times are given */
+        rest = span > 0 ? rest * ((rank->overlap.lost - lost) / span) : 0;
         rest = rest > least ? rest : 0;
-        lost = rank->overlap.lost;
     }
 }

@@ -63,9 +63,6 @@ struct overlap {
     uint32_t running; /* that take a share */
 };
 
-/* The most that all together take. */
-#define OVERLAP_MOST 0.9
-
 /* A simulated rank. */
 struct rank {
     struct run *run;
@@ -163,9 +160,7 @@ void group_arrive(struct group_driver *driver, uint32_t index);
 
 /* ---- simgrid_overlap.c ---- */
 
-/* What the platform says that a collective of these members takes of their compute. */
-double overlap_share(const struct run *run, const struct member *members, uint32_t count);
-/* From now on, and no longer. */
+/* From now on the members lose that share of their compute to a collective, and no longer. */
 void overlap_begin(const struct member *members, uint32_t count, double share);
 void overlap_end(const struct member *members, uint32_t count, double share);
 /* Computes for `seconds` of the whole GPU: what collectives take meanwhile is made up for, what they take of that as well, and so on. */

@@ -140,7 +140,7 @@ double communicator_seconds(struct communicator *communicator, enum stagesim_col
 {
     struct known *known = know(communicator, kind, algorithm);
     if (!known->estimated)
-        known->estimate = estimate_create(&known->flows, communicator->platform, communicator->hosts, true, communicator->arena);
+        known->estimate = estimate_create(&known->flows, communicator->platform, communicator->hosts, communicator->arena);
     known->estimated = true;
     return estimate_seconds(&known->estimate, ratios, bytes);
 }

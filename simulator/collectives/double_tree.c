@@ -2,7 +2,9 @@
 /* Double binary tree: two trees over all ranks, each reducing and then broadcasting half of the data in small chunks; a rank that has
  * children in one tree is a leaf of the other, so no port carries more than 2 S: 2 ceil(log2 p) alpha + 2 S beta.
  * P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35
- * (2009). Trees as NVIDIA describes for NCCL 2.4: the second is the first mirrored, or shifted for an odd number of ranks. */
+ * (2009). Trees as NVIDIA describes for NCCL 2.4: the second is the first mirrored, or shifted for an odd number of ranks. Over several
+ * nodes the trees join the nodes, once for each rank of a node with its part of the data; within a node a chain leads to that rank and
+ * back. */
 #include "simulator/collectives/algorithm.h"
 
 enum { CHUNKS = 16 };
@@ -51,18 +53,58 @@ static double seconds(const struct collective_shape *shape, enum stagesim_collec
     return 2 * log2_ceil(shape->ranks) * costs->alpha + load(shape->ranks) * bytes * costs->beta;
 }
 
+static bool has_nodes(const struct collective_shape *shape)
+{
+    return shape->node_size > 1 && shape->node_size < shape->ranks;
+}
+
+/* One part of the data on its way: to a rank of each node, through the trees over these ranks, and back. */
+struct journey {
+    struct collective_steps *steps;
+    uint32_t local, size, nodes; /* the rank within its node, and the part; ranks of a node; nodes, which are ranks where size is 1 */
+};
+
+static void add_edge(const struct journey *journey, uint32_t round, uint32_t tree, uint32_t from, uint32_t to, bool reduces)
+{
+    for (uint32_t chunk = 0; chunk < CHUNKS; chunk++)
+        steps_add(journey->steps, round + chunk, from, to, reduces, (2 * journey->local + tree) * CHUNKS + chunk, 1);
+}
+
+/* `back`: when the first chunk has come down all trees. */
+static void chains_within(const struct journey *journey, uint32_t tree, uint32_t back)
+{
+    uint32_t size = journey->size;
+    for (uint32_t first = 0; first < size * journey->nodes; first += size)
+        for (uint32_t edge = 0; edge + 1 < size; edge++) {
+            uint32_t from = first + (journey->local + 1 + edge) % size, to = first + (journey->local + 2 + edge) % size;
+            add_edge(journey, edge, tree, from, to, true);
+            add_edge(journey, back + size - 2 - edge, tree, to, from, false);
+        }
+}
+
+static void tree_over_nodes(const struct journey *journey, uint32_t tree, uint32_t first_round)
+{
+    uint32_t nodes = journey->nodes, height = log2_ceil(nodes);
+    for (uint32_t node = 0; node < nodes; node++) {
+        uint32_t parent = parent_of(node, nodes, tree), depth = depth_of(node, nodes, tree);
+        if (parent == no_parent)
+            continue;
+        uint32_t child = node * journey->size + journey->local, to = parent * journey->size + journey->local;
+        add_edge(journey, first_round + height - depth, tree, child, to, true);
+        add_edge(journey, first_round + height + depth - 1, tree, to, child, false);
+    }
+}
+
 static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
 {
     (void)kind;
-    uint32_t ranks = shape->ranks, height = log2_ceil(ranks);
-    steps_cut(steps, 2 * CHUNKS, 2 * CHUNKS);
-    for (uint32_t tree = 0; tree < 2; tree++)
-        for (uint32_t rank = 0; rank < ranks; rank++) {
-            uint32_t parent = parent_of(rank, ranks, tree), depth = depth_of(rank, ranks, tree);
-            for (uint32_t chunk = 0; chunk < CHUNKS && parent != no_parent; chunk++) {
-                steps_add(steps, height - depth + chunk, rank, parent, true, tree * CHUNKS + chunk, 1);
-                steps_add(steps, height + depth - 1 + chunk, parent, rank, false, tree * CHUNKS + chunk, 1);
-            }
+    uint32_t size = has_nodes(shape) ? shape->node_size : 1, nodes = shape->ranks / size;
+    steps_cut(steps, 2 * CHUNKS * size, 2 * CHUNKS * size);
+    for (uint32_t local = 0; local < size; local++)
+        for (uint32_t tree = 0; tree < 2; tree++) {
+            struct journey journey = {steps, local, size, nodes};
+            chains_within(&journey, tree, size - 1 + 2 * log2_ceil(nodes));
+            tree_over_nodes(&journey, tree, size - 1);
         }
 }
 
@@ -80,8 +122,7 @@ static void add_trees(struct collective_flows *flows, uint32_t phase, uint32_t f
         }
 }
 
-/* Over several nodes the trees join the nodes, once for each rank of a node with its part of the data; within a node a chain leads to
- * that rank and back. The chains' start-ups come first, as a flow of no bytes. */
+/* The start-ups of the chains within nodes come first, as a flow of no bytes. */
 static void trees_over_nodes(const struct collective_shape *shape, struct collective_flows *flows)
 {
     uint32_t size = shape->node_size, nodes = shape->ranks / size;
@@ -99,7 +140,7 @@ static void trees_over_nodes(const struct collective_shape *shape, struct collec
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
 {
     (void)kind;
-    if (shape->node_size > 1 && shape->node_size < shape->ranks)
+    if (has_nodes(shape))
         trees_over_nodes(shape, flows);
     else
         add_trees(flows, 0, 0, shape->ranks, 1, 0.5);

@@ -8,10 +8,7 @@
 #include <string.h>
 
 struct load {
-    double bytes[SCOPES];      /* over the size */
-    double first;              /* least latency of its flows */
-    double alpha, steps;       /* of the flow whose further start-ups are least */
-    enum platform_scope scope; /* its own */
+    struct estimate_line line; /* seconds_per_byte: bytes over the size */
     uint32_t flows;
 };
 
@@ -25,9 +22,11 @@ struct scratch {
 
 static bool same_line(const struct estimate_line *a, const struct estimate_line *b)
 {
-    return a->first == b->first && a->alpha == b->alpha && a->steps == b->steps && a->scope == b->scope &&
-           a->seconds_per_byte[SCOPE_NODE] == b->seconds_per_byte[SCOPE_NODE] &&
-           a->seconds_per_byte[SCOPE_NETWORK] == b->seconds_per_byte[SCOPE_NETWORK];
+    bool same = a->first == b->first;
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        same = same && a->alpha[scope] == b->alpha[scope] && a->steps[scope] == b->steps[scope] &&
+               a->seconds_per_byte[scope] == b->seconds_per_byte[scope];
+    return same;
 }
 
 static void add_line(struct scratch *scratch, struct estimate_line line)
@@ -38,34 +37,36 @@ static void add_line(struct scratch *scratch, struct estimate_line line)
     scratch->lines[scratch->count++] = line;
 }
 
-static void load_link(struct scratch *scratch, uint32_t link, double latency, enum platform_scope scope,
-                      const struct collective_phase_flow *flow)
+/* Adds a flow, whose bytes are over the size, to what a link carries. */
+static void load_link(struct scratch *scratch, uint32_t link, const struct estimate_line *flow, enum platform_scope scope)
 {
     struct load *load = &scratch->loads[link];
     if (load->flows++ == 0) {
         scratch->touched[scratch->touched_count++] = link;
-        *load = (struct load){.first = latency, .alpha = latency, .steps = flow->steps, .scope = scope, .flows = 1};
+        load->line = *flow;
+        return;
     }
-    load->bytes[scope] += flow->share;
-    load->first = fmin(load->first, latency);
-    if (latency * (flow->steps - 1) < load->alpha * (load->steps - 1)) {
-        load->alpha = latency;
-        load->steps = flow->steps;
-        load->scope = scope;
-    }
+    struct estimate_line *line = &load->line;
+    bool first = line->steps[scope] <= 0;
+    line->first = fmin(line->first, flow->first);
+    line->seconds_per_byte[scope] += flow->seconds_per_byte[scope];
+    line->alpha[scope] = first ? flow->alpha[scope] : fmin(line->alpha[scope], flow->alpha[scope]);
+    line->steps[scope] = first ? flow->steps[scope] : fmin(line->steps[scope], flow->steps[scope]);
 }
 
-static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts, bool sharing,
-                     const struct collective_phase_flow *flow)
+static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts, const struct collective_phase_flow *flow)
 {
     struct platform_route route;
     platform->route(platform, hosts[flow->from], hosts[flow->to], &route);
     enum platform_scope scope = platform_scope_of(platform, hosts[flow->from], hosts[flow->to]);
-    struct estimate_line alone = {.first = route.latency, .alpha = route.latency, .steps = flow->steps, .scope = scope};
+    struct estimate_line alone = {.first = route.latency};
+    alone.alpha[scope] = route.latency;
+    alone.steps[scope] = flow->steps;
+    alone.seconds_per_byte[scope] = flow->share;
+    for (uint32_t i = 0; i < route.link_count && flow->share > 0; i++)
+        load_link(scratch, route.links[i], &alone, scope);
     alone.seconds_per_byte[scope] = flow->share / route.bandwidth;
     add_line(scratch, alone);
-    for (uint32_t i = 0; sharing && i < route.link_count && flow->share > 0; i++)
-        load_link(scratch, route.links[i], route.latency, scope, flow);
 }
 
 static void add_loads(struct scratch *scratch, const struct platform *platform)
@@ -73,29 +74,39 @@ static void add_loads(struct scratch *scratch, const struct platform *platform)
     for (size_t i = 0; i < scratch->touched_count; i++) {
         struct load *load = &scratch->loads[scratch->touched[i]];
         const struct platform_link *link = &platform->links[scratch->touched[i]];
+        for (unsigned scope = 0; scope < SCOPES; scope++)
+            load->line.seconds_per_byte[scope] /= link->bandwidth;
         if (load->flows > 1 && link->sharing != LINK_FATPIPE)
-            add_line(scratch,
-                     (struct estimate_line){load->first,
-                                            load->alpha,
-                                            load->steps,
-                                            {load->bytes[SCOPE_NODE] / link->bandwidth, load->bytes[SCOPE_NETWORK] / link->bandwidth},
-                                            load->scope});
+            add_line(scratch, load->line);
         load->flows = 0;
     }
     scratch->touched_count = 0;
 }
 
-/* Without bytes, where transfers take their routes' own latencies. */
-static double start_up(const struct estimate_line *line)
+/* Of the start-ups behind the first. */
+static double further(const struct estimate_line *line, const struct platform_ratios *ratios)
 {
-    return line->first + (line->steps - 1) * line->alpha;
+    double least = INFINITY;
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        if (line->steps[scope] > 0)
+            least = fmin(least, (fmax(1, line->steps[scope] * ratios->latency[scope]) - 1) * line->alpha[scope]);
+    return least;
 }
 
-/* Lines of equal scope whose bytes are all of one scope can be compared by their slope alone; those that mix bytes come last. */
+/* Lines with flows of the same scopes, whose bytes are all of one scope, can be compared by their slope alone; those that mix bytes come
+ * last. */
 static int class_of(const struct estimate_line *line)
 {
     bool node = line->seconds_per_byte[SCOPE_NODE] > 0, network = line->seconds_per_byte[SCOPE_NETWORK] > 0;
-    return (node && network ? 4 : network ? 2 : 0) + (int)line->scope;
+    int scopes = (line->steps[SCOPE_NODE] > 0) + 2 * (line->steps[SCOPE_NETWORK] > 0);
+    return (node && network ? 8 : network ? 4 : 0) + scopes;
+}
+
+/* Where transfers take their routes' own latencies. */
+static double start_up(const struct estimate_line *line)
+{
+    static const struct platform_ratios plain = {{1, 1}, {1, 1}};
+    return line->first + further(line, &plain);
 }
 
 static int by_slope(const void *left, const void *right)
@@ -112,9 +123,11 @@ static int by_slope(const void *left, const void *right)
 /* Whether a line is never longer than another one of its class, whatever the size and the ratios. */
 static bool covered(const struct estimate_line *line, const struct estimate_line *other)
 {
-    return line->first <= other->first && start_up(line) <= start_up(other) &&
-           line->seconds_per_byte[SCOPE_NODE] <= other->seconds_per_byte[SCOPE_NODE] &&
-           line->seconds_per_byte[SCOPE_NETWORK] <= other->seconds_per_byte[SCOPE_NETWORK];
+    bool covered = line->first <= other->first;
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        covered = covered && line->seconds_per_byte[scope] <= other->seconds_per_byte[scope] && line->steps[scope] <= other->steps[scope] &&
+                  line->steps[scope] * line->alpha[scope] <= other->steps[scope] * other->alpha[scope];
+    return covered;
 }
 
 /* Keeps the lines that are the largest for some size and ratios. */
@@ -138,8 +151,7 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
     return phase;
 }
 
-struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, bool sharing,
-                                struct arena *arena)
+struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, struct arena *arena)
 {
     struct scratch scratch = {.loads = array_zeroed(platform->link_count, sizeof *scratch.loads),
                               .touched = array_zeroed(platform->link_count, sizeof *scratch.touched)};
@@ -147,7 +159,7 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
     for (size_t i = 0; i < flows->count;) {
         for (size_t end = collective_phase_end(flows, i); i < end; i++) {
             struct collective_phase_flow flow = collective_flow_at(flows, i);
-            add_flow(&scratch, platform, hosts, sharing, &flow);
+            add_flow(&scratch, platform, hosts, &flow);
         }
         add_loads(&scratch, platform);
         estimate.phases[estimate.count++] = finish_phase(&scratch, arena);
@@ -166,7 +178,7 @@ static double sum_phases(const struct estimate *estimate, const struct platform_
         double longest = 0, decisive = 0;
         for (uint32_t i = 0; i < estimate->phases[phase].count; i++) {
             const struct estimate_line *line = &estimate->phases[phase].lines[i];
-            double start = line->first + (fmax(1, line->steps * ratios->latency[line->scope]) - 1) * line->alpha, seconds = start;
+            double start = line->first + further(line, ratios), seconds = start;
             for (unsigned scope = 0; scope < SCOPES; scope++)
                 seconds += bytes * line->seconds_per_byte[scope] / ratios->efficiency[scope];
             decisive = seconds > longest ? start : decisive;

@@ -84,15 +84,24 @@ def shared_nic(stagesim, directory):
 
 
 def shared_ring(stagesim, directory):
-    """Two rings of two ranks inside their nodes on one link: four flows of 1 GB share it, each ring shares with itself and with the other."""
-    summary, _ = run(stagesim, directory, "both", gradient="1GB")
-    ring = [row for row in summary["contention"]["operations"] if row["type"] == "collective"]
-    assert len(ring) == 1 and ring[0]["kind"] == "gradient-sync" and ring[0]["count"] == 4, ring
-    close(ring[0]["analytic_s"], 1)
-    # The ring of stage 1 is alone, but for itself: 2 flows of 1 GB, 2 s; that of stage 0 begins 4 s after it.
-    close(ring[0]["contended_s"], 2)
-    entry = [row for row in summary["contention"]["most_delayed"] if row["type"] == "collective"][0]
-    assert entry["links"] == [{"name": "inside", "others": 1}] and "peer" not in entry, entry
+    """Two rings of two ranks inside their nodes on one link, the second 4 s behind the first. A ring shares the link with itself on either engine, its
+    2 flows of 1 GB taking 2 s, of 3 GB 6 s; with the other ring on SimGrid only."""
+    for gradient, others in (("1GB", 0), ("3GB", 2)):
+        summary, _ = run(stagesim, directory, "both", gradient=gradient)
+        ring = [row for row in summary["contention"]["operations"] if row["type"] == "collective"]
+        assert len(ring) == 1 and ring[0]["kind"] == "gradient-sync" and ring[0]["count"] == 4, ring
+        close(ring[0]["analytic_s"], 2 * int(gradient[0]))
+        delayed = [row for row in summary["contention"]["most_delayed"] if row["type"] == "collective"]
+        if not others:
+            close(ring[0]["contended_s"], 2)
+            assert not delayed, delayed
+            continue
+        # 2 s of the first ring are left when the second begins: both lose as much.
+        close(ring[0]["contended_s"], 8)
+        assert len(delayed) == 2, delayed
+        for entry in delayed:
+            close(entry["added_s"], 2)
+            assert entry["links"] == [{"name": "inside", "others": others}] and "peer" not in entry, entry
 
 
 def sensitivity(stagesim, directory):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""collective_command.py STAGESIM: `stagesim collective` on SimGrid against closed forms on stars of private ports and of nodes, both
+"""collective_command.py STAGESIM: `stagesim collective` on SimGrid against closed forms on stars of private ports, of nodes and on tori, both
 engines and all formats, fitting a platform to a table made from known values, and what it says of bad input."""
 import json
 import math
@@ -56,6 +56,16 @@ def star(path, nodes, per_node, properties=""):
     return path
 
 
+def torus(path, sizes):
+    """Chips of 10 GB/s and 2 us to each of their neighbours, in SimGrid's own torus, whose first dimension varies fastest."""
+    chips = math.prod(sizes)
+    path.write_text("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform version=\"4.1\">"
+                    f'<cluster id="t" prefix="chip-" suffix="" radical="0-{chips - 1}" speed="1Gf" bw="10GBps" lat="2us" sharing_policy="SPLITDUPLEX" '
+                    f'topology="TORUS" topo_parameters="{",".join(map(str, reversed(sizes)))}">'
+                    f'<prop id="collective_torus" value="{"x".join(map(str, sizes))}"/></cluster></platform>')
+    return path
+
+
 def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid", more=()):
     text = run("collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", sizes, "--engine", engine, "--format", "csv", *more).stdout
     rows = [line.split(",") for line in text.splitlines() if line[0].isdigit()]
@@ -80,18 +90,58 @@ def against_closed_forms(folder):
         platform = star(folder / f"star-{p}.xml", p, 1, '<prop id="collective_in_network" value="cluster"/>')
         for kind, algorithms in FORMS.items():
             for algorithm in algorithms:
-                for size, seconds in times(platform, kind, algorithm).items():
+                simgrid, analytic = times(platform, kind, algorithm), times(platform, kind, algorithm, engine="analytic")
+                for size, seconds in simgrid.items():
                     expected = closed_form(kind, algorithm, p, size)
                     check(abs(seconds / expected - 1) <= 0.01, f"{kind} {algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
+                    # Flows of a port have equal latencies: their own sharing is the same on either engine.
+                    check(abs(analytic[size] / expected - 1) <= 1e-6, f"{kind} {algorithm}, {p} ranks, {size} B: analytic {analytic[size]}, form {expected}")
+                    check(abs(analytic[size] / seconds - 1) <= 1e-6, f"{kind} {algorithm}, {p} ranks, {size} B: analytic {analytic[size]}, SimGrid {seconds}")
     g, k = 4, 4
     platform = star(folder / "nodes.xml", k, g)
-    for size, seconds in times(platform, "all-reduce", "hierarchical").items():
-        expected = 2 * (g - 1) * (INNER_ALPHA + size / g * INNER_BETA) + 2 * (k - 1) * (ALPHA + size / g / k * BETA)
-        check(abs(seconds / expected - 1) <= 0.01, f"hierarchical, {size} B: {seconds}, closed form {expected}")
+    for engine, tolerance in (("simgrid", 0.01), ("analytic", 1e-6)):
+        for size, seconds in times(platform, "all-reduce", "hierarchical", engine=engine).items():
+            expected = 2 * (g - 1) * (INNER_ALPHA + size / g * INNER_BETA) + 2 * (k - 1) * (ALPHA + size / g / k * BETA)
+            check(abs(seconds / expected - 1) <= tolerance, f"hierarchical, {engine}, {size} B: {seconds}, closed form {expected}")
+        # Trees over nodes, a chain within: each outer port carries its part of the data twice each way.
+        for size, seconds in times(platform, "all-reduce", "double-tree", engine=engine).items():
+            expected = 2 * (g - 1) * INNER_ALPHA + 2 * math.log2(k) * ALPHA + 2 * size / g * BETA
+            check(abs(seconds / expected - 1) <= tolerance, f"double-tree over nodes, {engine}, {size} B: {seconds}, closed form {expected}")
     # A ring over nodes leaves each node through all its ports: 2 (p-1)/p S/g bytes each.
     big = 2.0**40
     seconds = times(platform, "all-reduce", "ring", sizes=f"{int(big)}:{int(big)}:2")[big]
     check(abs(seconds / (2 * 15 / 16 * big / 4 * BETA) - 1) <= 0.01, f"rings over nodes: {seconds}")
+
+
+def torus_rounds(sizes, size):
+    """Seconds of an all-reduce in rounds: a part of the data for each dimension and direction, each of which goes round its own dimension first, then round
+    the next ones with what is left of it, and back; those along a shorter dimension wait for the longest."""
+    sum_of, count = 0.0, len(sizes)
+    for stage in range(count):
+        for step in range(max(sizes) - 1):
+            busy = [size / (2 * count) / math.prod(sizes[(start + i) % count] for i in range(stage + 1))
+                    for start in range(count) if step < sizes[(start + stage) % count] - 1]
+            sum_of += 2 * (ALPHA + max(busy) * BETA)
+    return sum_of
+
+
+def on_tori(folder):
+    """On a uniform torus, d dimensions of X: sum over i of 2 [(X-1) alpha + (X-1)/X S/(2 d X^i) beta], i = 0 .. d-1."""
+    for sizes in ((3, 3), (4, 4), (8, 8), (3, 3, 3), (4, 4, 4)):
+        platform, d, x = torus(folder / "torus.xml", sizes), len(sizes), sizes[0]
+        for engine in "simgrid", "analytic":
+            for size, seconds in times(platform, "all-reduce", "torus", engine=engine).items():
+                expected = sum(2 * (x - 1) * (ALPHA + size / (2 * d * x ** (i + 1)) * BETA) for i in range(d))
+                check(abs(seconds / expected - 1) <= 0.01, f"torus {sizes}, {engine}, {size} B: {seconds}, closed form {expected}")
+                check(abs(torus_rounds(sizes, size) / expected - 1) <= 1e-9, f"torus {sizes}, {size} B: the rounds are not the closed form")
+    # Unequal dimensions: parts wait for each other in every round. With less than three chips in a dimension both ways are one.
+    for sizes in ((4, 3), (3, 6), (5, 4, 3), (3, 4, 6)):
+        platform = torus(folder / "torus.xml", sizes)
+        for size, seconds in times(platform, "all-reduce", "torus", more=["--stepwise"]).items():
+            expected = torus_rounds(sizes, size)
+            check(abs(seconds / expected - 1) <= 0.01, f"torus {sizes}, {size} B in rounds: {seconds}, expected {expected}")
+        steady, rounds = (times(platform, "all-reduce", "torus", "1GiB:1GiB:2", more=more)[2.0**30] for more in ([], ["--stepwise"]))
+        check(steady <= rounds * (1 + 1e-9), f"torus {sizes}: {steady} in steady state, {rounds} in rounds")
 
 
 def stepwise(folder):
@@ -239,6 +289,6 @@ def bad_input(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for case in (against_closed_forms, stepwise, formats, fitting, fitting_nodes, bad_input):
+    for case in (against_closed_forms, on_tori, stepwise, formats, fitting, fitting_nodes, bad_input):
         case(pathlib.Path(directory))
 sys.exit(failures > 0)

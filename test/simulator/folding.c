@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folded and unfolded simulations agree: random platforms with shared and private links, stragglers and unequal latencies, under
- * random schedules, with collectives by all algorithms. `folding [CASES [FIRST SEED]]`. */
+/* Folded and unfolded simulations agree: random platforms with shared and private links, stragglers, unequal latencies and collectives
+ * that slow computing down, under random schedules, with collectives within replicas and across them by all algorithms.
+ * `folding [CASES [FIRST SEED]]`. */
 #include "schedules/schedule.h"
 #include "simulator/arena.h"
 #include "simulator/collectives/assignment.h"
@@ -45,15 +46,23 @@ static char *write_platform(uint64_t *random, uint32_t hosts, uint32_t per_node)
     static const double rates[] = {1e9, 2e9, 4e9, 1e10}, latencies[] = {0, 1e-3, 1e-2}, trunks[] = {1e9, 4e9, 1e12};
     char *name = strdup("/tmp/stagesim-fold-XXXXXX");
     FILE *out = fdopen(mkstemp(name), "w");
-    double gpu_rate = choose(random, rates, 4), nic_rate = choose(random, rates, 4), trunk_rate = choose(random, trunks, 3);
+    double gpu_rate = choose(random, rates, 4), nic_rate = chance(random, 40) ? gpu_rate : choose(random, rates, 4);
+    double trunk_rate = choose(random, trunks, 3);
     double latency = choose(random, latencies, 3), far = latency + (chance(random, 50) ? 5e-3 : 0);
     const char *policy = chance(random, 15) ? "FATPIPE" : "SHARED";
+    bool nodes = chance(random, 50), overlaps = chance(random, 30);
     uint32_t straggler = chance(random, 15) ? pick(random, hosts) : hosts;
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
           "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n",
           out);
+    if (overlaps)
+        fputs("<prop id=\"collective_overlap_node\" value=\"0.15\"/><prop id=\"collective_overlap_network\" value=\"0.4\"/>\n", out);
+    if (nodes && chance(random, 50))
+        fputs("<prop id=\"collective_bulk_efficiency\" value=\"0.8\"/><prop id=\"collective_bulk_efficiency_network\" value=\"0.5\"/>\n",
+              out);
     for (uint32_t i = 0; i < hosts; i++)
-        fprintf(out, "<host id=\"g-%u\" speed=\"%sGf\"/>\n", i, i == straggler ? "0.7" : "1");
+        fprintf(out, "<host id=\"g-%u\" speed=\"%sGf\"><prop id=\"node\" value=\"n-%u\"/></host>\n", i, i == straggler ? "0.7" : "1",
+                nodes ? i / per_node : 0);
     for (uint32_t i = 0; i < hosts; i++)
         for (int way = 0; way < 2; way++)
             fprintf(out, "<link id=\"%s-%u\" bandwidth=\"%gBps\" latency=\"%gs\"/>\n", way ? "down" : "up", i, gpu_rate, latency);
@@ -116,7 +125,6 @@ static bool same_times(const struct program *program, const struct timeline *fol
     return worst <= 1e-6 * makespan;
 }
 
-/* 1: they differ; FOLDED: they agree and something was folded; 0: they agree and nothing was. */
 /* Half of the jobs leave the algorithm to auto. */
 static struct collective_policy random_policy(uint64_t *random)
 {
@@ -127,6 +135,26 @@ static struct collective_policy random_policy(uint64_t *random)
     return policy;
 }
 
+/* Collectives within a replica: one behind each forward, one beside each backward. */
+static void random_exchanges(uint64_t *random, struct setting *setting, struct stagesim_exchanges exchanges[2])
+{
+    static const enum stagesim_collective kinds[] = {STAGESIM_ALL_TO_ALL, STAGESIM_ALL_TO_ALL, STAGESIM_ALL_REDUCE, STAGESIM_ALL_GATHER};
+    static const double sizes[] = {1e8, 1e9, 3e9};
+    if (chance(random, 40))
+        return;
+    setting->tensor = 2 + pick(random, 4);
+    setting->data = setting->data > 4 ? setting->data / 2 : setting->data;
+    for (int i = 0; i < 2; i++)
+        exchanges[i].items[0] = (struct stagesim_exchange){.collective = kinds[pick(random, 4)],
+                                                           .kind = STAGESIM_TENSOR,
+                                                           .moment = i ? STAGESIM_BESIDE : STAGESIM_AFTER,
+                                                           .axes = "tensor",
+                                                           .bytes = choose(random, sizes, 3)};
+    setting->forward_exchanges = &exchanges[0];
+    setting->backward_exchanges = &exchanges[1];
+}
+
+/* 1: they differ; FOLDED: they agree and something was folded; 0: they agree and nothing was. */
 static int check_case(uint64_t seed, const struct engine *engine)
 {
     static const double messages[] = {0, 1e8, 1e9}, gradients[] = {0, 5e8, 4e9};
@@ -136,6 +164,8 @@ static int check_case(uint64_t seed, const struct engine *engine)
     struct setting setting = {.data = 2 + pick(&random, 7), .forward = 1, .backward = 2};
     setting.message = choose(&random, messages, 3);
     setting.gradient = choose(&random, gradients, 3);
+    struct stagesim_exchanges exchanges[2] = {{.items = {{.bytes = 0}}}};
+    random_exchanges(&random, &setting, exchanges);
     const char *name;
     struct plan *plan = random_plan(&random, &setting, &name);
     struct mesh mesh = {0};
@@ -156,8 +186,8 @@ static int check_case(uint64_t seed, const struct engine *engine)
     bool was_folded = ran && folded.folding->classes > 0;
     /* Where nothing was folded this process has had its one simulation. */
     if (was_folded && folded_run(engine, &job, false, arena, &all, &fault) && !same_times(program, folded.timeline, all.timeline))
-        return fprintf(stderr, "seed %llu: %s D=%u N=%u data=%u differs\n", (unsigned long long)seed, name, setting.workers,
-                       setting.micro_batches, setting.data),
+        return fprintf(stderr, "seed %llu: %s D=%u N=%u data=%u tensor=%u differs\n", (unsigned long long)seed, name, setting.workers,
+                       setting.micro_batches, setting.data, setting.tensor),
                1;
     if (fault.text[0])
         return fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, fault.text), 1;

@@ -6,41 +6,86 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What the flows of a phase of a collective put on a link. */
+struct burden {
+    uint32_t flows;
+    double bytes, soonest, further; /* the least of their first latencies, the least of those that follow */
+};
+
 struct relaxing {
     const struct program *program;
     struct platform *platform;
     const uint32_t *hosts;
     struct moment **times; /* [rank][id] */
     uint32_t *members;
+    struct burden *burdens; /* [link] */
     bool changed;
 };
 
-static double transfer_seconds(struct relaxing *r, uint32_t from, uint32_t to, double bytes, double steps)
+static struct platform_route route_of(struct relaxing *r, uint32_t from, uint32_t to)
 {
     struct platform_route route;
     r->platform->route(r->platform, r->hosts[from], r->hosts[to], &route);
-    return steps * route.latency + bytes / route.bandwidth;
+    return route;
 }
 
-/* Phase after phase, each as long as its longest flow. */
+/* A collective of which one phase is looked at. */
+struct phase {
+    const struct collective_flows *flows;
+    size_t first, end;
+    const struct platform_ratios *ratios; /* the protocol's */
+    double bytes;
+};
+
+static void burden_links(struct relaxing *r, const struct platform_route *route, double bytes, double further)
+{
+    for (uint32_t i = 0; i < route->link_count; i++) {
+        struct burden *burden = &r->burdens[route->links[i]];
+        burden->soonest = burden->flows ? fmin(burden->soonest, route->latency) : route->latency;
+        burden->further = burden->flows ? fmin(burden->further, further) : further;
+        burden->bytes += bytes;
+        burden->flows++;
+    }
+}
+
+/* As long as its longest flow, and as its most burdened link needs for the bytes of all. */
+static double phase_seconds(struct relaxing *r, const struct phase *phase)
+{
+    double longest = 0;
+    for (size_t i = phase->first; i < phase->end; i++) {
+        struct collective_phase_flow flow = collective_flow_at(phase->flows, i);
+        struct platform_route route = route_of(r, r->members[flow.from], r->members[flow.to]);
+        enum platform_scope scope = platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
+        double bytes = phase->bytes * flow.share / phase->ratios->efficiency[scope];
+        double further = (fmax(1, flow.steps * phase->ratios->latency[scope]) - 1) * route.latency;
+        longest = fmax(longest, route.latency + bytes / route.bandwidth + further);
+        if (flow.share > 0)
+            burden_links(r, &route, bytes, further);
+    }
+    for (uint32_t link = 0; link < r->platform->link_count; link++) {
+        const struct burden *burden = &r->burdens[link];
+        if (burden->flows > 1 && r->platform->links[link].sharing != LINK_FATPIPE)
+            longest = fmax(longest, burden->soonest + burden->bytes / r->platform->links[link].bandwidth + burden->further);
+        r->burdens[link] = (struct burden){0};
+    }
+    return longest;
+}
+
+/* Phase after phase. */
 static double collective_seconds(struct relaxing *r, uint32_t group, const struct operation *operation)
 {
     const struct collective_flows *flows = assignment_flows(r->program, group, operation);
     struct collective_choice choice = assignment_choose(r->program, group, operation);
     const struct stagesim_cost *cost = operation_cost(r->program, operation);
-    double repeats = fmax(1, cost->repeats), seconds = choice.delay, longest = 0;
-    for (size_t i = 0; flows && i < flows->count; i++) {
-        struct collective_phase_flow flow = collective_flow_at(flows, i);
-        enum platform_scope scope = platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
-        double bytes = cost->bytes / repeats * flow.share / choice.ratios.efficiency[scope];
-        if (i > 0 && flow.phase != collective_flow_at(flows, i - 1).phase) {
-            seconds += longest;
-            longest = 0;
+    double repeats = fmax(1, cost->repeats), seconds = choice.delay;
+    struct phase phase = {.flows = flows, .ratios = &choice.ratios, .bytes = cost->bytes / repeats};
+    for (size_t i = 1; flows && i <= flows->count; i++)
+        if (i == flows->count || collective_flow_at(flows, i).phase != collective_flow_at(flows, i - 1).phase) {
+            phase.end = i;
+            seconds += phase_seconds(r, &phase);
+            phase.first = i;
         }
-        double steps = fmax(1, flow.steps * choice.ratios.latency[scope]);
-        longest = fmax(longest, transfer_seconds(r, r->members[flow.from], r->members[flow.to], bytes, steps));
-    }
-    return flows ? repeats * (seconds + longest) : 0;
+    return flows ? repeats * seconds : 0;
 }
 
 static void update(struct relaxing *r, double *value, double later)
@@ -104,9 +149,10 @@ static void relax(struct relaxing *r, uint32_t rank, const struct position *posi
         relax_collective(r, rank, stream, id - stream->first, operation);
     } else {
         double seconds = cost->seconds * factor_of(r->program, rank, operation);
-        if (stream->type == OPERATION_SEND)
-            seconds =
-                transfer_seconds(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]), cost->bytes, 1);
+        if (stream->type == OPERATION_SEND) {
+            struct platform_route route = route_of(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]));
+            seconds = route.latency + cost->bytes / route.bandwidth;
+        }
         update(r, &times->data_start, times->start);
         update(r, &times->end, times->start + seconds);
     }
@@ -115,7 +161,13 @@ static void relax(struct relaxing *r, uint32_t rank, const struct position *posi
 bool brute_force(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline)
 {
     const struct mesh *mesh = program->mesh;
-    struct relaxing r = {program, platform, hosts, timeline->moments, calloc(mesh->ranks, sizeof(uint32_t)), true};
+    struct relaxing r = {.program = program,
+                         .platform = platform,
+                         .hosts = hosts,
+                         .times = timeline->moments,
+                         .members = calloc(mesh->ranks, sizeof(uint32_t)),
+                         .burdens = calloc(platform->link_count + (size_t)1, sizeof(struct burden)),
+                         .changed = true};
     uint64_t sweeps = 0, most = 1;
     for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
         const struct position *position = &program->positions[mesh->position_of[rank]];
@@ -130,5 +182,6 @@ bool brute_force(const struct program *program, struct platform *platform, const
                 relax(&r, rank, &program->positions[mesh->position_of[rank]], id);
     }
     free(r.members);
+    free(r.burdens);
     return !r.changed;
 }

@@ -4,6 +4,31 @@
 #include "simulator/arena.h"
 #include "workloads/pipeline.h"
 
+/* Each stage is one part, for parts have exchanges. */
+static void add_exchanges(struct stagesim_pipeline *costs, const struct setting *setting, struct arena *arena)
+{
+    if (!setting->forward_exchanges && !setting->backward_exchanges)
+        return;
+    const struct stagesim_part **parts = arena_array(arena, costs->stages, sizeof *parts);
+    uint32_t *counts = arena_array(arena, costs->stages, sizeof *counts);
+    for (uint32_t stage = 0; stage < costs->stages; stage++) {
+        struct stagesim_part *part = arena_alloc(arena, sizeof *part);
+        *part = (struct stagesim_part){.layer = STAGESIM_NONE,
+                                       .forward = costs->forward[stage],
+                                       .backward = costs->backward[stage],
+                                       .weight = costs->weight[stage],
+                                       .gradient = costs->gradient[stage]};
+        if (setting->forward_exchanges)
+            part->forward_exchanges = *setting->forward_exchanges;
+        if (setting->backward_exchanges)
+            part->backward_exchanges = *setting->backward_exchanges;
+        parts[stage] = part;
+        counts[stage] = 1;
+    }
+    costs->parts = parts;
+    costs->part_counts = counts;
+}
+
 struct program *pipeline_job(const struct plan *plan, const struct setting *setting, bool data_innermost, struct mesh *mesh,
                              struct arena *arena)
 {
@@ -23,9 +48,12 @@ struct program *pipeline_job(const struct plan *plan, const struct setting *sett
                                       .weight = arrays[2],
                                       .message = arrays[3],
                                       .gradient = arrays[4]};
-    mesh->axis_count = 2;
-    mesh->axes[data_innermost] = (struct mesh_axis){.name = "pipeline", .size = plan->workers, .distinct = true};
-    mesh->axes[!data_innermost] = (struct mesh_axis){.name = "data", .size = setting->data};
+    add_exchanges(&costs, setting, arena);
+    unsigned tensor = setting->tensor > 0;
+    mesh->axis_count = 2 + tensor;
+    mesh->axes[0] = (struct mesh_axis){.name = "tensor", .size = setting->tensor};
+    mesh->axes[tensor + data_innermost] = (struct mesh_axis){.name = "pipeline", .size = plan->workers, .distinct = true};
+    mesh->axes[tensor + !data_innermost] = (struct mesh_axis){.name = "data", .size = setting->data};
     mesh_finish(mesh, arena);
     struct program_builder *builder = program_builder_create(mesh);
     struct pipeline_request request = {.plan = plan, .costs = &costs, .repetitions = 1};

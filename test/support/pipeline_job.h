@@ -12,9 +12,12 @@ struct arena;
 struct setting {
     uint32_t workers, micro_batches, data;
     double forward, backward, latency, bandwidth, message, gradient;
+    uint32_t tensor; /* ranks along an innermost axis of that name; 0: there is none */
+    /* Of every forward and every backward, among others the tensor axis'; NULL: none. */
+    const struct stagesim_exchanges *forward_exchanges, *backward_exchanges;
 };
 
-/* The program of a plan on a mesh of pipeline and data axes (data innermost or outermost), which is filled in. */
+/* The program of a plan on a mesh of pipeline and data axes (data inside or outside of pipeline), which is filled in. */
 struct program *pipeline_job(const struct plan *plan, const struct setting *setting, bool data_innermost, struct mesh *mesh,
                              struct arena *arena);
 
