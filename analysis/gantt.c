@@ -166,6 +166,25 @@ struct gantt *gantt_one_iteration(const struct gantt *gantt)
     return copy;
 }
 
+void gantt_cut(struct gantt *gantt, double end)
+{
+    size_t boxes = 0, arrows = 0;
+    for (size_t i = 0; i < gantt->box_count; i++) {
+        if (gantt->boxes[i].start >= end)
+            continue;
+        gantt->boxes[boxes] = gantt->boxes[i];
+        gantt->boxes[boxes].end = fmin(gantt->boxes[boxes].end, end);
+        boxes++;
+    }
+    for (size_t i = 0; i < gantt->arrow_count; i++) {
+        if (gantt->arrows[i].end <= end)
+            gantt->arrows[arrows++] = gantt->arrows[i];
+    }
+    gantt->box_count = boxes;
+    gantt->arrow_count = arrows;
+    gantt->end = fmin(gantt->end, end);
+}
+
 static void save_array(const void *items, size_t count, size_t size, FILE *out)
 {
     if (count)

@@ -94,6 +94,9 @@ void gantt_finish(struct gantt *gantt);
  * an end and levels are left out. The caller owns it. */
 struct gantt *gantt_one_iteration(const struct gantt *gantt);
 
+/* Leaves out what lies after `end`, and ends what crosses it there. To be called after gantt_finish. */
+void gantt_cut(struct gantt *gantt, double end);
+
 /* Writes it in the machine's own byte order, for another process of the same program. Errors are left in ferror(out). */
 void gantt_save(const struct gantt *gantt, FILE *out);
 /* Reads what gantt_save wrote; NULL when the stream ends early or holds something else. The caller owns the result. */

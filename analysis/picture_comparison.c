@@ -12,11 +12,13 @@
 
 static const double page_width = 1080, margin = 18, figures_width = 232, figures_gap = 24;
 static const double panel_head = 22, panel_gap = 16, figures_height = 52, bar_height = 11;
+static const double cut_note_width = 130;
 static const struct canvas_font title_font = {15, true}, name_font = {12, true}, text_font = {9.5, false};
 
 struct panel {
     struct gantt *gantt; /* one iteration */
     struct gantt_layout layout;
+    double whole;     /* where it ends; after gantt->end when it was cut */
     double y, height; /* of the rows */
 };
 
@@ -83,18 +85,48 @@ static const char *common_subtitle(const struct gantt *const *gantts, size_t cou
     return gantts[0]->subtitle;
 }
 
+static int compare_ends(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Where the axis ends: with the longest run, except that a few which take more than twice as long as most would press all others together.
+ * Those are cut at the end of the longest other one: at most a quarter of the runs. */
+static double choose_end(const struct page *page)
+{
+    size_t capacity = 0, shown = page->count;
+    double *ends = array_grow(NULL, &capacity, page->count, sizeof *ends);
+    for (size_t i = 0; i < page->count; i++)
+        ends[i] = page->panels[i].whole;
+    qsort(ends, page->count, sizeof *ends, compare_ends);
+    while (shown > 1 && ends[shown - 1] > 2 * ends[page->count / 2])
+        shown--;
+    double end = page->count - shown <= page->count / 4 ? ends[shown - 1] : ends[page->count - 1];
+    free(ends);
+    return end;
+}
+
+static void take_panels(struct page *page, const struct gantt *const *gantts)
+{
+    size_t capacity = 0;
+    page->panels = array_grow(NULL, &capacity, page->count, sizeof *page->panels);
+    for (size_t i = 0; i < page->count; i++) {
+        struct gantt *gantt = gantt_one_iteration(gantts[i]);
+        page->panels[i] = (struct panel){.gantt = gantt, .whole = gantt->end};
+        page->largest_bubble = fmax(page->largest_bubble, gantt->bubble);
+    }
+    page->end = choose_end(page);
+    for (size_t i = 0; i < page->count; i++)
+        gantt_cut(page->panels[i].gantt, page->end);
+}
+
 static struct page lay_out(const struct gantt *const *gantts, size_t count)
 {
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
-    size_t capacity = 0;
     struct page page = {.count = count, .plot_width = 780};
-    page.panels = array_grow(NULL, &capacity, count, sizeof *page.panels);
-    for (size_t i = 0; i < count; i++) {
-        page.panels[i] = (struct panel){.gantt = gantt_one_iteration(gantts[i])};
-        page.end = fmax(page.end, page.panels[i].gantt->end);
-        page.largest_bubble = fmax(page.largest_bubble, gantts[i]->bubble);
-    }
+    take_panels(&page, gantts);
     page.plot_x = margin + fmax(20, lay_out_rows(&page, cr) + 8);
     page.plot_width = page_width - page.plot_x - figures_gap - figures_width - margin;
     lay_out_rows(&page, cr);
@@ -150,6 +182,31 @@ static void draw_figures(cairo_t *cr, const struct page *page, const struct gant
         canvas_text(cr, x, y + 53, ALIGN_LEFT, text_font, style_faint, comma + 2);
 }
 
+/* A torn edge where the run is cut, and when it ends. */
+static void draw_cut(cairo_t *cr, const struct page *page, const struct panel *panel)
+{
+    static const double tooth = 4;
+    double x = page->plot_x + page->plot_width, top = panel->y - 4, bottom = panel->y + panel->layout.height + 4, side = 1;
+    char text[64], number[32];
+    cairo_move_to(cr, x + tooth, top);
+    cairo_line_to(cr, x, top);
+    for (double y = top; y < bottom; y += tooth, side = -side)
+        cairo_line_to(cr, x - (side > 0 ? tooth : 0), fmin(y + tooth, bottom));
+    cairo_line_to(cr, x + tooth, bottom);
+    cairo_close_path(cr);
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_fill_preserve(cr);
+    cairo_set_line_width(cr, 0.8);
+    canvas_set_colour(cr, style_faint);
+    cairo_save(cr);
+    cairo_rectangle(cr, x - tooth - 1, top, tooth + 1, bottom - top);
+    cairo_clip(cr);
+    cairo_stroke(cr);
+    cairo_restore(cr);
+    snprintf(text, sizeof text, "cut here; ends at %s", axis_quantity(number, sizeof number, panel->whole, panel->gantt->unit));
+    canvas_text(cr, x, panel->y - 9, ALIGN_RIGHT, text_font, style_faint, text);
+}
+
 /* A line where the run ends. */
 static void draw_end(cairo_t *cr, const struct page *page, const struct panel *panel)
 {
@@ -165,12 +222,15 @@ static void draw_panel(cairo_t *cr, const struct page *page, const struct panel 
 {
     const struct gantt *gantt = panel->gantt;
     double baseline = panel->y - 9, name_width = canvas_text_width(cr, name_font, gantt->title);
-    canvas_text_within(cr, page->plot_x, baseline, page->plot_width, name_font, style_text, gantt->title);
-    if (!page->subtitle && name_width + 60 < page->plot_width)
-        canvas_text_within(cr, page->plot_x + name_width + 12, baseline, page->plot_width - name_width - 12, text_font, style_faint,
-                           gantt->subtitle);
+    double room = page->plot_width - (panel->whole > page->end ? cut_note_width : 0);
+    canvas_text_within(cr, page->plot_x, baseline, room, name_font, style_text, gantt->title);
+    if (!page->subtitle && name_width + 60 < room)
+        canvas_text_within(cr, page->plot_x + name_width + 12, baseline, room - name_width - 12, text_font, style_faint, gantt->subtitle);
     gantt_draw_rows(cr, gantt, &panel->layout, page->plot_x, panel->y);
-    draw_end(cr, page, panel);
+    if (panel->whole > page->end)
+        draw_cut(cr, page, panel);
+    else
+        draw_end(cr, page, panel);
     draw_figures(cr, page, gantt, panel->y);
 }
 

@@ -152,7 +152,8 @@ static void resource_figures(FILE *out, const struct report *report)
     if (report->capacity_bytes > 0 && report->peak_bytes > 0)
         figure(out, "Memory of a host", "As the platform says", quantity_binary_bytes(text, report->capacity_bytes));
     if (report->energy >= 0)
-        number(out, "Energy", "All hosts, from the wattage in the platform", report->energy, " J");
+        figure(out, "Energy", "All ranks' hosts, per iteration: full watts while a rank computes, idle watts for the rest of T",
+               quantity_joules(text, report->energy));
 }
 
 static void critical_figures(FILE *out, const struct report *report)

@@ -54,6 +54,20 @@ static void print_memory(FILE *out, const struct report *report)
         print_levers(out, report);
 }
 
+/* Of an iteration, and of the whole training where its tokens are given. */
+static void print_energy(FILE *out, const struct report *report)
+{
+    char joules[QUANTITY_MAX], watts[QUANTITY_MAX], bill[QUANTITY_MAX];
+    if (report->energy < 0)
+        return;
+    fprintf(out, "%-18s %s per iteration", "energy", quantity_joules(joules, report->energy));
+    if (report->iteration > 0)
+        fprintf(out, ", %s", quantity_watts(watts, report->energy / report->iteration));
+    if (report->training_s > 0 && report->iteration > 0)
+        fprintf(out, "; %s in training", quantity_watt_hours(bill, report->energy * (report->training_s / report->iteration)));
+    fputc('\n', out);
+}
+
 static void print_training(FILE *out, const struct report *report)
 {
     if (report->training_s <= 0)
@@ -94,8 +108,7 @@ static void print_throughput(FILE *out, const struct report *report)
         print_figure(out, "HFU", quantity_percent(text, report->hfu));
     print_limits(out, report);
     print_training(out, report);
-    if (report->energy >= 0)
-        fprintf(out, "%-18s %.6g J\n", "energy", report->energy);
+    print_energy(out, report);
 }
 
 static void print_communication(FILE *out, const struct report *report)

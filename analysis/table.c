@@ -159,6 +159,24 @@ const char *quantity_flops(char *text, double flops_per_second)
     return with_prefix(text, flops_per_second, 1000, units, sizeof units / sizeof *units);
 }
 
+const char *quantity_joules(char *text, double joules)
+{
+    static const char *const units[] = {"J", "kJ", "MJ", "GJ", "TJ"};
+    return with_prefix(text, joules, 1000, units, sizeof units / sizeof *units);
+}
+
+const char *quantity_watt_hours(char *text, double joules)
+{
+    static const char *const units[] = {"Wh", "kWh", "MWh", "GWh", "TWh"};
+    return with_prefix(text, joules / 3600, 1000, units, sizeof units / sizeof *units);
+}
+
+const char *quantity_watts(char *text, double watts)
+{
+    static const char *const units[] = {"W", "kW", "MW", "GW"};
+    return with_prefix(text, watts, 1000, units, sizeof units / sizeof *units);
+}
+
 const char *quantity_percent(char *text, double share)
 {
     snprintf(text, QUANTITY_MAX, "%.2f %%", share * 100 + 0.0);

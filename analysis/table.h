@@ -27,6 +27,9 @@ const char *quantity_seconds(char *text, double seconds);
 const char *quantity_binary_bytes(char *text, double bytes);  /* memory: KiB, MiB, ... */
 const char *quantity_decimal_bytes(char *text, double bytes); /* traffic: kB, MB, ... */
 const char *quantity_flops(char *text, double flops_per_second);
+const char *quantity_joules(char *text, double joules);     /* J, kJ, MJ, ... */
+const char *quantity_watt_hours(char *text, double joules); /* the same energy as a bill has it: Wh, kWh, MWh, ... */
+const char *quantity_watts(char *text, double watts);
 const char *quantity_percent(char *text, double share);
 
 #endif

@@ -101,6 +101,20 @@ static void comparisons(void)
         gantt_destroy(gantts[i]);
 }
 
+/* A run five times as long as the others, the second of `count`. */
+static void outlier(const char *name, size_t count)
+{
+    struct gantt *gantts[5] = {hand_made_gpipe(4, 4), scaled(hand_made_gpipe(4, 4), 5), hand_made_gpipe(4, 4), hand_made_gpipe(4, 4),
+                               hand_made_gpipe(4, 4)};
+    for (enum canvas_format format = CANVAS_SVG; format <= CANVAS_PDF; format++) {
+        struct fault fault = {{0}};
+        FILE *out = open_file(name, canvas_format_name(format));
+        check(picture_comparison((const struct gantt *const *)gantts, count, "One takes long", format, NULL, out, &fault), &fault, out);
+    }
+    for (size_t i = 0; i < 5; i++)
+        gantt_destroy(gantts[i]);
+}
+
 static void run(void)
 {
     struct worked_example *example = worked_example_create(1, 1000);
@@ -144,6 +158,8 @@ int main(int count, char **arguments)
     directory = arguments[1];
     timelines();
     comparisons();
+    outlier("outlier", 5);
+    outlier("pair", 2);
     run();
     charts();
     return 0;

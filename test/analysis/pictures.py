@@ -163,6 +163,18 @@ class Pictures(Samples):
             self.assertAlmostEqual(box[1], left + (right - left) * (start + 1) / total, delta=0.13)
             self.assertAlmostEqual(box[2], grounds[worker][2], delta=0.13)
 
+    def test_one_long_run_does_not_press_the_others(self):
+        """GPipe with 4 workers and 4 micro-batches takes 21; beside one that takes 105 it fills the plot, and that one is cut at 21."""
+        for name, share in (("outlier.svg", 1), ("pair.svg", 1 / 5)):
+            grounds = sorted((box for box in rectangles(self.svg(name), "#eeeef1") if box[1] - box[0] > 100), key=lambda box: box[2])
+            widest = max(box[1] - box[0] for box in grounds)
+            for i, box in enumerate(grounds):
+                self.assertAlmostEqual((box[1] - box[0]) / widest, 1 if i // 4 == 1 else share, delta=1e-3)
+            long = [box for box in rectangles(self.svg(name), FORWARD) if grounds[4][2] - 1 < box[2] < grounds[7][3]]
+            if share == 1:  # of worker w: micro-batch m from 5 (w + m) on; the axis ends at 21
+                self.assertEqual(len(long), sum(5 * (w + m) < 21 for w in range(4) for m in range(4)))
+                self.assertLessEqual(max(box[1] for box in long), grounds[0][1] + 0.2)
+
     def test_strips_have_the_area_of_the_boxes(self):
         """4,096 micro-batches on 64 workers: forward takes 1/3 of the busy time, whatever is merged."""
         svg = self.svg("large.svg")
@@ -189,6 +201,7 @@ class Pictures(Samples):
             "picosecond.pdf": {"(ps)"},
             "megasecond.pdf": {"27,000,000", "20,000,000"},
             "comparison.pdf": {"gpipe", "1f1b", "chimera", "fill:", "drain:", "receive:", "21.9"},
+            "outlier.pdf": {"cut", "ends", "105", "5.00"},
             "chart.pdf": {"ring", "tree", "size", "time", "KiB", "ms"},
             "empty.pdf": {"nothing", "executed"},
             "zero.pdf": {"zero", "&amp;"},

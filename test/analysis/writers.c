@@ -125,6 +125,12 @@ Test(table, quantities)
     cr_assert_str_eq(quantity_binary_bytes(text, 80.0 * (1 << 30)), "80.00 GiB");
     cr_assert_str_eq(quantity_decimal_bytes(text, 1.2e9), "1.200 GB");
     cr_assert_str_eq(quantity_flops(text, 312e12), "312.0 Tflop/s");
+    cr_assert_str_eq(quantity_joules(text, 141.631), "141.6 J");
+    cr_assert_str_eq(quantity_joules(text, 10468.7), "10.47 kJ");
+    cr_assert_str_eq(quantity_joules(text, 2.5e7), "25.00 MJ");
+    cr_assert_str_eq(quantity_watt_hours(text, 3.6e6), "1.000 kWh");
+    cr_assert_str_eq(quantity_watt_hours(text, 9e3), "2.500 Wh");
+    cr_assert_str_eq(quantity_watts(text, 12800), "12.80 kW");
     cr_assert_str_eq(quantity_percent(text, 0.347826), "34.78 %");
 }
 

@@ -44,6 +44,9 @@ def build_plugin(check, root, folder):
     (folder / "equal.so").unlink(missing_ok=True)
     paths = {"PKG_CONFIG_PATH": str(find(root, "stagesim.pc").parent)}
     call("make", cwd=folder, CFLAGS="-Wall -Wextra -Wpedantic -Werror", PKG_CONFIG_SYSROOT_DIR=str(root), **paths)
+    for environment in (paths, {**paths, "PKG_CONFIG_SYSROOT_DIR": str(root)}): # the same place, whether pkg-config knows of root or not
+        call("make", "install", f"DESTDIR={root}", cwd=folder, **environment)
+        find(root, "equal.so").unlink()
     call("make", "install", f"DESTDIR={root}", cwd=folder, **paths)
     check.that(len((folder / "equal.c").read_text().splitlines()) < 100, "the example plug-in has 100 lines or more")
 
@@ -88,6 +91,28 @@ def exports_nothing(check, binary):
     check.that(not own, f"the program exports {own[:10]}")
 
 
+def follow_links(check, root):
+    """Every link of an installed page leads to an installed file; names of files that stay in the source are there as text."""
+    pages = list(find(root, "LICENSE").parent.rglob("*.md"))
+    check.that(len(pages) > 30, f"only {len(pages)} pages were installed")
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+            check.that("://" in target or (page.parent / target).exists(), f"installed {page.name} leads to {target}, which is not there")
+        if page.parent == find(root, "LICENSE").parent:
+            check.that("`test/analysis/recompute.py`" in text and "](doc/schedules.md)" in text, "links of the installed README.md")
+
+
+def read_manual(check, root):
+    """The paths that the manual page names exist, below the root."""
+    manual = find(root, "stagesim.1").read_text()
+    check.that(manual.startswith(".TH STAGESIM 1"), "the manual page has no title")
+    named = [path.replace("\\-", "-") for path in re.findall(r"(/[^ \n]*/(?:doc/index\.md|examples|scenarios|platforms|models|profile\\-layers))\b", manual)]
+    check.that(len(named) >= 7, f"the manual page names {named}")
+    for path in named:
+        check.that((root / path[1:]).exists(), f"the manual page names {path}, which was not installed")
+
+
 def compile_header(root, folder, c_compiler, cpp_compiler):
     """The installed header needs nothing before it, in C and in C++."""
     header = find(root, "workload.h")
@@ -112,8 +137,8 @@ def main():
         compile_header(root, folder, c_compiler, cpp_compiler)
         for scenario in ("demo.yaml", "gpt-7.5b.yaml", "heterogeneous.yaml"): # with the installed platforms, models and efficiency tables
             tool.run(binary, "check", find(root, scenario), "--quiet")
-        manual = find(root, "stagesim.1").read_text()
-        check.that(manual.startswith(".TH STAGESIM 1"), "the manual page has no title")
+        follow_links(check, root)
+        read_manual(check, root)
         check.that(len(list(root.rglob("platforms/*.xml"))) >= 4, "fewer than four platforms were installed")
     return check.done()
 
