@@ -58,6 +58,8 @@ static const struct stagesim_field fields[] = {
     FLAG("sequence_parallel", sequence_parallel, "normalisations and residuals are divided along the tensor axis, too; default false"),
     FLAG("scatter_gather", scatter_gather,
          "tensor-parallel ranks each send their part of a message between stages, and gather the parts behind it; default true"),
+    FLAG("tensor_overlap", product_overlap,
+         "megatron-1d with sequence_parallel: what a linear map gathers and scatters moves while its products run; default false"),
     WORD("optimizer", optimizer, optimizers, "what is updated with: its state and its time; default adam"),
     WORD("gradients", gradients, gradient_types, "precision in which gradients are accumulated and reduced; default fp32"),
     FLAG("distributed_optimizer", distributed_optimizer, "replicas share the optimizer's state and work, as with zero: 1; default false"),
@@ -255,9 +257,23 @@ static bool check_tensor(const struct transformer_job *j)
     return ok;
 }
 
+/* Exchanges beside products: those are of sequence parallelism, and known map by map. */
+static bool check_overlap(const struct transformer_job *j)
+{
+    const struct transformer_parameters *p = j->parameters;
+    const char *expected = j->tensor.algorithm != TENSOR_MEGATRON          ? "tensor_parallel.algorithm: megatron-1d"
+                           : j->tensor.tensor > 1 && !p->sequence_parallel ? "sequence_parallel: true"
+                           : p->profile                                    ? "times from a table: a profile has whole layers"
+                                                                           : NULL;
+    if (p->product_overlap && expected)
+        j->api->error(j->job, "tensor_overlap", "tensor_overlap is for the linear maps of sequence parallelism; expected %s", expected);
+    return !p->product_overlap || !expected;
+}
+
 static bool check_job(const struct transformer_job *j)
 {
     bool ok = check_tensor(j);
+    ok = check_overlap(j) && ok;
     if (j->layout.samples <= 0) {
         j->api->error(j->job, NULL,
                       "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
@@ -328,7 +344,8 @@ static void describe_tensor(struct transformer_job *j)
                                             .x = j->api->axis(j->job, "x"),
                                             .y = j->api->axis(j->job, "y"),
                                             .z = j->api->axis(j->job, "z"),
-                                            .overlap = p->overlap ? p->tensor_overlap : 0};
+                                            .overlap = p->overlap ? p->tensor_overlap : 0,
+                                            .product_overlap = p->product_overlap};
     j->zero = tensor_shard_axes(&j->tensor) ? 3 : (uint32_t)(p->zero > 0 ? p->zero : p->distributed_optimizer);
 }
 

@@ -25,6 +25,7 @@ struct transformer_parameters {
     double bucket, efficiency, tokens, price;
     const char *table, *profile;
     unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
+    bool product_overlap;
 };
 
 /* The job while it is built. */

@@ -4,7 +4,7 @@
 #include "workloads/transformer.h"
 
 /* Numbers of parts that stand apart, see struct stagesim_part. */
-enum { TOGETHER, RING, RING_END, SCORES, SHARED, ROUTED };
+enum { TOGETHER, RING, RING_END, SCORES, SHARED, ROUTED, LINEAR };
 
 static void add_exchange(struct stagesim_exchanges *exchanges, struct stagesim_exchange exchange)
 {
@@ -106,18 +106,39 @@ static uint32_t ring_attention(const struct transformer_job *j, struct stagesim_
     return 4;
 }
 
+/* A linear map whose exchanges run beside it. */
+static struct stagesim_part hiding_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct stagesim_part part = transformer_part(j, block, layer);
+    part.apart = LINEAR;
+    return part;
+}
+
+/* Projections, products over scores, and what joins them to the rest. */
+static void cut_attention(const struct transformer_job *j, uint32_t layer, const struct stagesim_part *whole, struct stagesim_part *parts)
+{
+    parts[1] = plain_part(j, BLOCK_CORE, layer);
+    if (tensor_hides_exchanges(&j->tensor)) {
+        parts[0] = hiding_part(j, BLOCK_PROJECTIONS, layer);
+        parts[2] = hiding_part(j, BLOCK_JOIN, layer);
+        return;
+    }
+    parts[0] = plain_part(j, BLOCK_PROJECTIONS, layer);
+    parts[2] = plain_part(j, BLOCK_JOIN, layer);
+    add_exchanges(&parts[2].forward_exchanges, &whole->forward_exchanges);
+    add_exchanges(&parts[0].backward_exchanges, &whole->backward_exchanges);
+}
+
 static uint32_t attention_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *parts)
 {
     struct stagesim_part whole = transformer_part(j, BLOCK_ATTENTION, layer);
-    if (j->layout.context <= 1) {
+    if (j->layout.context <= 1 && !tensor_hides_exchanges(&j->tensor)) {
         parts[0] = whole;
         return 1;
     }
-    static const enum transformer_block blocks[] = {BLOCK_PROJECTIONS, BLOCK_CORE, BLOCK_JOIN};
-    for (int i = 0; i < 3; i++)
-        parts[i] = plain_part(j, blocks[i], layer);
-    add_exchanges(&parts[2].forward_exchanges, &whole.forward_exchanges);
-    add_exchanges(&parts[0].backward_exchanges, &whole.backward_exchanges);
+    cut_attention(j, layer, &whole, parts);
+    if (j->layout.context <= 1)
+        return 3;
     if (j->division.context_factors) {
         parts[1].varies = "context";
         parts[1].factors = j->division.context_factors;
@@ -262,6 +283,11 @@ uint32_t transformer_layer_parts(const struct transformer_job *j, uint32_t layer
     uint32_t count = attention_parts(j, layer, out);
     if (transformer_has_experts(&j->model, layer))
         return count + expert_parts(j, layer, out + count);
-    out[count] = transformer_part(j, BLOCK_FFN, layer);
-    return count + 1;
+    if (!tensor_hides_exchanges(&j->tensor)) {
+        out[count] = transformer_part(j, BLOCK_FFN, layer);
+        return count + 1;
+    }
+    out[count] = hiding_part(j, BLOCK_FIRST, layer);
+    out[count + 1] = hiding_part(j, BLOCK_SECOND, layer);
+    return count + 2;
 }

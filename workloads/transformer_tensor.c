@@ -169,6 +169,33 @@ static void megatron_exchanges(const struct transformer_model *model, const stru
                                                .buffers = buffers};
 }
 
+/* Whether a map is divided by columns: its input is gathered; otherwise by rows: its output is summed and scattered. */
+static bool by_columns(enum transformer_block block)
+{
+    return block == BLOCK_PROJECTIONS || block == BLOCK_FIRST;
+}
+
+/* The same of one linear map, beside its products. The backward of a map divided by columns gathers its input again, for the weight's
+ * gradient. */
+static void megatron_beside(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
+                            bool backward, struct stagesim_exchanges *out)
+{
+    double bytes = transformer_exchange_forward(model, layout, block).bytes;
+    double buffers = !backward ? 1 : (by_columns(block) ? 2 : 1) + (layout->recompute == TRANSFORMER_FULL);
+    add(out, STAGESIM_ALL_GATHER, STAGESIM_BESIDE, "tensor", buffers * bytes);
+    out->items[0].buffers = buffers;
+}
+
+bool tensor_hides_exchanges(const struct transformer_tensor *t)
+{
+    return t->algorithm == TENSOR_MEGATRON && t->product_overlap && t->tensor > 1;
+}
+
+static bool is_linear(enum transformer_block block)
+{
+    return by_columns(block) || block == BLOCK_JOIN || block == BLOCK_SECOND;
+}
+
 typedef void (*direction)(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out);
 
 void tensor_exchanges(const struct transformer_tensor *t, const struct transformer_model *model, const struct transformer_layout *layout,
@@ -176,7 +203,9 @@ void tensor_exchanges(const struct transformer_tensor *t, const struct transform
 {
     static const direction forwards[] = {NULL, summa_forward, summa_forward, cube_forward, axonn_forward};
     static const direction backwards[] = {NULL, summa_backward, summa_backward, cube_backward, axonn_backward};
-    if (t->algorithm == TENSOR_MEGATRON)
+    if (tensor_hides_exchanges(t) && is_linear(block))
+        megatron_beside(model, layout, block, backward, out);
+    else if (t->algorithm == TENSOR_MEGATRON)
         megatron_exchanges(model, layout, block, backward, out);
     if (t->algorithm == TENSOR_MEGATRON || block == BLOCK_CORE)
         return;

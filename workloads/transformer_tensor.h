@@ -3,15 +3,18 @@
  * doc/tensor-parallel.md.
  *
  * With a linear map Y = X W, X of m x k, W of k x n, all sizes those of a whole micro-batch of one replica, and axes of x, y, z ranks:
- *  megatron-1d     the axis `tensor` alone (Shoeybi et al. 2019): transformer_exchange_forward and _backward.
- *  summa-2d        x = y = q (Xu and You 2021, "Optimus"): blocks of m/q x k/q, k/q x n/q, m/q x n/q. Forward: all-gather of X along x and
- * of W along y; backward: the same once more, reduce-scatter of dX along x and of dW along y. (The q broadcasts of an operand, each from
- * another rank, are an all-gather; the q reductions a reduce-scatter.) tesseract-2.5d  x = y = q, z = d (Wang et al. 2021): d such meshes,
- * each with its share of the samples; gradients are summed along z. cube-3d         x = y = z = q (Bian et al. 2021): all-gather of X along
- * z and of W along x, reduce-scatter of Y along y; backward: all-gather of dY along y, reduce-scatter of dX along z and of dW along x. The
- * next map has y and z swapped. axonn-3d        x, y, z of any size (Singh et al. 2023): X has its rows divided along z and its columns
- * along y, W its rows along y and its columns along x. All-gather of W along z before the forward and the backward, all-reduce of Y along
- * y, of dX along x, reduce-scatter of dW along z, then all-reduce along data. The next map is transposed: x and y swapped. */
+ *  megatron-1d     the axis `tensor` alone (Shoeybi et al. 2019): transformer_exchange_forward and _backward. With product_overlap each
+ * linear map has its own: forward all-gather of X or reduce-scatter of Y, backward all-gather of dY, or of X again and reduce-scatter of
+ * dX, all while its products run (TransformerEngine's communication overlap; Wang et al. 2023, ASPLOS, "Overlap communication with
+ * dependent computation via decomposition"). summa-2d        x = y = q (Xu and You 2021, "Optimus"): blocks of m/q x k/q, k/q x n/q, m/q x
+ * n/q. Forward: all-gather of X along x and of W along y; backward: the same once more, reduce-scatter of dX along x and of dW along y.
+ * (The q broadcasts of an operand, each from another rank, are an all-gather; the q reductions a reduce-scatter.) tesseract-2.5d  x = y =
+ * q, z = d (Wang et al. 2021): d such meshes, each with its share of the samples; gradients are summed along z. cube-3d         x = y = z =
+ * q (Bian et al. 2021): all-gather of X along z and of W along x, reduce-scatter of Y along y; backward: all-gather of dY along y,
+ * reduce-scatter of dX along z and of dW along x. The next map has y and z swapped. axonn-3d        x, y, z of any size (Singh et al.
+ * 2023): X has its rows divided along z and its columns along y, W its rows along y and its columns along x. All-gather of W along z before
+ * the forward and the backward, all-reduce of Y along y, of dX along x, reduce-scatter of dW along z, then all-reduce along data. The next
+ * map is transposed: x and y swapped. */
 #ifndef STAGESIM_TRANSFORMER_TENSOR_H
 #define STAGESIM_TRANSFORMER_TENSOR_H
 
@@ -36,6 +39,7 @@ struct transformer_tensor {
     enum tensor_algorithm algorithm;
     uint32_t tensor, x, y, z; /* ranks along the axes */
     unsigned overlap;         /* bits of enum tensor_overlap */
+    bool product_overlap;     /* megatron-1d under sequence parallelism: what a linear map exchanges moves while its products run */
 };
 
 /* A micro-batch is divided by samples into so many parts. */
@@ -52,6 +56,9 @@ const char *tensor_shard_axes(const struct transformer_tensor *tensor);
 /* Bytes of the largest operands that are gathered for one linear map. */
 double tensor_panels(const struct transformer_tensor *tensor, const struct transformer_model *model,
                      const struct transformer_layout *layout);
+
+/* Whether linear maps are parts with exchanges of their own beside them. */
+bool tensor_hides_exchanges(const struct transformer_tensor *tensor);
 
 /* The exchanges of a block in one direction, recomputed ones included; but for megatron-1d of one that has a single linear map, or none. */
 void tensor_exchanges(const struct transformer_tensor *tensor, const struct transformer_model *model,
