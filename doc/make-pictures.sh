@@ -39,6 +39,9 @@ mv "$work/compare/comparison.png" "$images/comparison.png"
 tables=$(dirname "$0")/../../shared/nccl
 [ ! -d "$tables" ] || python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$tables" "$images"
 
+rows=$(dirname "$0")/../../shared/vtrain
+[ ! -d "$rows" ] || python3 "$(dirname "$0")/../test/validation/picture.py" "$stagesim" "$images/accuracy.svg" "$rows/multi_node.csv" "$rows/single_node.csv" >"$work/log"
+
 # Layouts, for doc/search.md.
 "$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic -o "$work/search" --picture png --quiet >"$work/log"
 mv "$work/search/search.png" "$images/search.png"

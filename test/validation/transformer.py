@@ -12,7 +12,6 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,15 +47,19 @@ def run(folder, text, name="row"):
 
 class Table:
     """Rows of measured and predicted values, with the errors' mean and worst."""
+    drawn = []  # (heading, GPUs, predicted over measured speed) of all tables, for picture.py
 
     def __init__(self, heading):
-        self.errors = []
+        self.errors, self.heading = [], heading
         print(f"{heading:46}{'published':>10}{'predicted':>11}{'error':>9}")
 
-    def row(self, label, published, predicted, counts=True):
+    def row(self, label, published, predicted, counts=True, gpus=None, seconds=False):
+        """gpus: drawn, as a job on so many; seconds: less is faster."""
         error = predicted / published - 1
         if counts:
             self.errors.append(error)
+        if gpus:
+            Table.drawn.append((self.heading, gpus, published / predicted if seconds else predicted / published))
         print(f"{label:46}{published:10.4g}{predicted:11.4g}{100 * error:+8.1f} %")
 
     def end(self, mean, worst):
@@ -86,7 +89,7 @@ compute: {{precision: fp16}}
 engine: analytic
 """
             summary = run(folder, text)
-            table.row(f"{name}, {mode}", published, summary["time"]["iteration_s"])
+            table.row(f"{name}, {mode}", published, summary["time"]["iteration_s"], gpus=8 * stages, seconds=True)
     return table.end(*LIMITS["korthikanti"])
 
 
@@ -115,7 +118,7 @@ compute: {{precision: fp16}}
 engine: analytic
 """
         throughput = run(folder, text)["throughput"]
-        table.row(f"{model}, t={tensor} p={stages} v={chunks}, {gpus} GPUs", published, throughput["hfu"] * 312)
+        table.row(f"{model}, t={tensor} p={stages} v={chunks}, {gpus} GPUs", published, throughput["hfu"] * 312, gpus=gpus)
     return table.end(*LIMITS["megatron"])
 
 
@@ -143,7 +146,7 @@ compute: {{precision: bf16}}
 engine: analytic
 """
                 rates.append(run(folder, text)["throughput"]["samples_per_s"] / 8)
-            table.row(f"hidden {hidden}, {count}", published, rates[0])
+            table.row(f"hidden {hidden}, {count}", published, rates[0], gpus=8)
             gains.append((f"hidden {hidden}, {count}", published_zb / published, rates[1] / rates[0]))
     wrong, gained = table.end(*LIMITS["zero_bubble"]), Table("the same with ZB-H1 (published: ZB-1p) over 1F1B")
     for row in gains:
@@ -182,7 +185,7 @@ def nemo(folder):
                            sharded=str(int(row["tensor"]) > 1).lower(), placed=layers_placed(row))
         tokens = run(folder, text)["throughput"]["tokens_per_s"] / int(row["gpus"])
         layout = " ".join(f"{letter}{row[key]}" for letter, key in (("t", "tensor"), ("c", "context"), ("p", "pipeline"), ("v", "chunks")) if int(row[key]) > 1)
-        table.row(f"{row['source']} {row['model']}, {row['gpus']}, {layout}", float(row["tokens_per_s_gpu"]), tokens)
+        table.row(f"{row['source']} {row['model']}, {row['gpus']}, {layout}", float(row["tokens_per_s_gpu"]), tokens, gpus=int(row["gpus"]))
     return table.end(*LIMITS["nemo"])
 
 
@@ -234,7 +237,7 @@ schedule: {{name: interleaved, chunks: 8}}
 transformer: {{sequence_parallel: true, zero: 1, layers_per_stage: {layers}}}
 engine: analytic
 """
-    table.row("TP 8, PP 16, DP 64", 0.43, run(folder, text)["throughput"]["mfu"])
+    table.row("TP 8, PP 16, DP 64", 0.43, run(folder, text)["throughput"]["mfu"], gpus=8192)
     return table.end(*LIMITS["llama"])
 
 
@@ -257,7 +260,7 @@ engine: analytic
         file.write(text)
     call([STAGESIM, "run", path, "--set", "model.sequence=131072", "-o", os.path.join(folder, "out"), "--quiet"])
     with open(os.path.join(folder, "out", "summary.json")) as file:
-        table.row("TP 8, CP 16, PP 16, DP 8", 0.38, json.load(file)["throughput"]["mfu"])
+        table.row("TP 8, CP 16, PP 16, DP 8", 0.38, json.load(file)["throughput"]["mfu"], gpus=16384)
     return table.end(*LIMITS["llama_long"])
 
 
@@ -278,7 +281,8 @@ compute: {{precision: {precision}}}
 engine: analytic
 """
         tokens = run(folder, text)["throughput"]["tokens_per_s"]
-        table.row(f"products in {precision}", 180, 2048 * 1e12 / tokens / 3600 / 1000, precision == "fp8")
+        table.row(f"products in {precision}", 180, 2048 * 1e12 / tokens / 3600 / 1000, precision == "fp8",
+                  gpus=2048 if precision == "fp8" else None, seconds=True)
     return table.end(*LIMITS["deepseek"]) | deepseek_h100(folder)
 
 
@@ -297,7 +301,7 @@ transformer: {{sequence_parallel: true, tensor_overlap: true, zero: 1, expert_no
 compute: {{precision: fp8}}
 engine: analytic
 """
-    table.row("TP 2, PP 8, 4 chunks, EP 64", 1297, run(folder, text)["throughput"]["tokens_per_s"] / 1024)
+    table.row("TP 2, PP 8, 4 chunks, EP 64", 1297, run(folder, text)["throughput"]["tokens_per_s"] / 1024, gpus=1024)
     return table.end(*LIMITS["deepseek_h100"])
 
 
@@ -316,15 +320,20 @@ def fitting():
 TRITON = {"H100-SXM5-80GB": 0.184, "A100-SXM4-80GB": 0.30}
 
 
+def use_table(model, gpu, flash=None):
+    """Has the rows computed with the installed table of a GPU, with another share of flash attention where one is given."""
+    with open(os.path.join(SOURCE, "workloads", "efficiency", f"{gpu}.csv")) as file:
+        lines = [f"flash,,{flash}\n" if flash and line.startswith("flash,") else line for line in file]
+    with open(model.table, "w") as file:
+        file.writelines(lines)
+
+
 def mpt(folder):
     fit, wrong = fitting(), False
     for gpu, share in TRITON.items():
         rows = fit.read_rows([os.path.join(HERE, "mpt.csv")], gpu)
         model = fit.Model(STAGESIM, rows, folder, 2)
-        with open(os.path.join(SOURCE, "workloads", "efficiency", f"{gpu}.csv")) as file:
-            lines = [f"flash,,{share}\n" if line.startswith("flash,") else line for line in file]
-        with open(model.table, "w") as file:
-            file.writelines(lines)
+        use_table(model, gpu, share)
         fitted = set(fit.fitted_rows(rows, fit.EVERY)) if gpu.startswith("H100") else set()
         lines, errors = fit.report(model, fitted)
         print("\n".join(f"{gpu}, {line}" for line in lines))
@@ -343,7 +352,7 @@ def vtrain(folder):
         return 77
     rows = fit.read_rows(files)
     model = fit.Model(STAGESIM, rows, folder, 2)
-    shutil.copy(os.path.join(SOURCE, "workloads", "efficiency", "A100-SXM4-80GB.csv"), model.table)
+    use_table(model, "A100-SXM4-80GB")
     fitted, wrong = set(fit.fitted_rows(rows, fit.EVERY)), False
     lines, errors = fit.report(model, fitted)
     print("\n".join(lines))
