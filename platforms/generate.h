@@ -46,6 +46,22 @@ struct design_library {
     enum confidence confidence;
 };
 
+/* What a network makes of the protocols of collectives, whatever nodes it joins. */
+struct network_protocol {
+    const char *name;
+    double start;      /* seconds; NAN: as within a node */
+    double hop;        /* seconds of latency from a device to one of another node */
+    double efficiency; /* ratio; NAN: as within a node */
+};
+
+struct design_network {
+    double launch;                                         /* seconds; NAN: as within a node */
+    struct network_protocol protocols[PLATFORM_PROTOCOLS]; /* without a name: no further ones */
+    bool known_only;                                       /* only those that the product has within a node */
+    const char *source;
+    enum confidence confidence;
+};
+
 /* What is written: `nodes` copies of `node` in the fabric. For torus and dragonfly the node's devices are dealt out one by
  * one; for a mesh they are joined pairwise. */
 struct design {
@@ -56,6 +72,8 @@ struct design {
     struct fabric fabric;
     uint32_t nodes;
     const struct design_library *library; /* NULL: nothing is known */
+    const struct design_library *alone;   /* the library without what its network adds; NULL: it knows of none */
+    const struct design_network *network; /* where the library's values over nodes are from; NULL: it has none */
     const char *interface;                /* value of the hosts' property `nic`; NULL: none is written */
 };
 

@@ -120,23 +120,23 @@ static const struct preset presets[] = {
      "NVLink2 pairs, 6 links", "4 x EDR", note_dgx_1v, 40, 40, 11.25, &library_nccl},
     {"dgx-2", "DGX-2: 16 V100 on two NVSwitch boards", "V100-SXM3-32GB", 16, true, "gpu", build_dgx_2,
      SWITCHED("InfiniBand EDR fat tree", 0.05, 32, 1, "non-blocking fat tree; 0.5 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
-     "NVSwitch, 6 NVLink2", "8 x EDR", note_switch, 120, 120, 11.25, &library_dgx_2},
+     "NVSwitch, 6 NVLink2", "8 x EDR", note_switch, 120, 120, 11.25, &library_dgx_2, &network_infiniband},
     {"dgx-a100", "DGX A100: 8 A100 80 GB on NVSwitch", "A100-SXM4-80GB", 8, true, "gpu", build_dgx_a100,
      SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1, "non-blocking fat tree; 0.6 us end to end; 20 nodes to a scalable unit recalled",
               CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 12 NVLink3", "8 x HDR", note_switch, 240, 240, 22.5, &library_a100},
+     NULL, 0, "NVSwitch, 12 NVLink3", "8 x HDR", note_switch, 240, 240, 22.5, &library_a100, &network_infiniband},
     {"dgx-h100", "DGX H100: 8 H100 on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_dgx_h100,
      SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100},
+     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100, &network_infiniband},
     {"hgx-h800", "HGX H800: 8 H100 with fewer links on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_hgx_h800,
      SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 8 NVLink4", "8 x NDR", note_switch, 164.8, 164.8, 45, &library_h100},
+     NULL, 0, "NVSwitch, 8 NVLink4", "8 x NDR", note_switch, 164.8, 164.8, 45, &library_h100, &network_infiniband},
     {"dgx-h200", "DGX H200: 8 H200 on NVSwitch", "H200-SXM5-141GB", 8, true, "gpu", build_dgx_h100,
      SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100},
+     NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100, &network_infiniband},
     {"gb200-nvl72", "GB200 NVL72: a rack of 72 GPUs in one NVLink domain", "GB200-186GB", 72, true, "gpu", build_gb200,
      SWITCHED("InfiniBand NDR fat tree", 0.1, 8, 1, "non-blocking fat tree; latency as HDR; pod of 8 racks assumed", CONFIDENCE_M), NULL, 0,
-     "NVSwitch, 18 NVLink5", "72 x NDR", note_switch, 721.8, 721.8, 45, &library_blackwell},
+     "NVSwitch, 18 NVLink5", "72 x NDR", note_switch, 721.8, 721.8, 45, &library_blackwell, &network_infiniband},
     {"summit", "Summit: 6 V100 in two triples on POWER9", "V100-SXM2-16GB", 6, false, "gpu", build_summit,
      SWITCHED("InfiniBand EDR fat tree", 0.05, 18, 1, "3-level non-blocking fat tree (OLCF); 18 nodes to a leaf recalled", CONFIDENCE_M),
      NULL, 4608, "NVLink2 triples, X-bus", "2 x EDR", NULL, 40, 32, 11.5, &library_nccl},
@@ -151,7 +151,7 @@ static const struct preset presets[] = {
      NULL, 9408, "Infinity Fabric, 1 to 4 links", "4 x Slingshot-11", note_frontier, 160, 40, 22.5},
     {"alps", "Alps: 4 Grace-Hopper modules", "GH200-96GB", 4, true, "gpu", build_alps,
      SWITCHED("Slingshot-11 dragonfly", 0.35, 112, 2, "112 nodes to a cabinet (CSCS), taken as a group; taper of 2 assumed", CONFIDENCE_M),
-     NULL, 2688, "NVLink4 pairs, 6 links", "4 x Slingshot-11", note_dragonfly, 123.6, 123.6, 22.5, &library_nccl},
+     NULL, 2688, "NVLink4 pairs, 6 links", "4 x Slingshot-11", note_dragonfly, 123.6, 123.6, 22.5, &library_nccl, &network_slingshot},
     {"piz-daint",
      "Piz Daint XC50: 1 P100 a node on Aries",
      "P100-PCIE-16GB",
@@ -175,10 +175,10 @@ static const struct preset presets[] = {
      10},
     {"aws-p4d", "AWS p4d.24xlarge: 8 A100 40 GB on NVSwitch", "A100-SXM4-40GB", 8, true, "gpu", build_aws_p4d,
      SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0, "NVSwitch, 12 NVLink3",
-     "4 x EFA 100 Gb/s", note_switch, 240, 240, 10.4, &library_a100},
+     "4 x EFA 100 Gb/s", note_switch, 240, 240, 10.4, &library_a100, &network_efa},
     {"aws-p5", "AWS p5.48xlarge: 8 H100 on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_aws_p5,
      SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0, "NVSwitch, 18 NVLink4",
-     "32 x EFA 100 Gb/s", note_switch, 370.8, 370.8, 35, &library_h100},
+     "32 x EFA 100 Gb/s", note_switch, 370.8, 370.8, 35, &library_h100, &network_efa_2},
     {"pcie-a100", "PCIe box: 8 A100 PCIe, two to a switch", "A100-PCIE-80GB", 8, true, "gpu", build_pcie_a100,
      SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1, "non-blocking fat tree; 0.6 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
      "PCIe Gen4, shared uplinks", "4 x HDR", note_pcie, 24, 16, 22.5, &library_nccl},
@@ -392,8 +392,8 @@ static void name_interfaces(struct design *designs, uint32_t count, struct arena
         technologies[i] = designs[i].interface ? designs[i].interface : technology_of(&designs[i].fabric, arena);
         for (uint32_t k = 0; k < i; k++)
             same += strcmp(technologies[k], technologies[i]) == 0;
-        if (i > 0)
-            designs[i].library = NULL; /* one library runs on all: the first part's */
+        designs[i].library = i ? NULL : designs[i].alone; /* one library runs on all: the first part's, of which the networks differ */
+        designs[i].network = NULL;
         designs[i].interface = same > 1 ? arena_print(arena, "%s-%u", technologies[i], same) : technologies[i];
     }
 }
@@ -409,6 +409,28 @@ static const struct design_library *library_of(const struct preset *preset, cons
     for (uint32_t i = 0; i < count; i++)
         library->properties.torus[i] = fabric->dimensions[count - 1 - i];
     return library;
+}
+
+/* Seconds from the first device to the first one of the next node. */
+static double network_latency(const struct design *design)
+{
+    enum { STEPS_MAX = 64 };
+    struct node_step steps[STEPS_MAX];
+    uint32_t count = node_route(design->node, 0, node_port(design->node), steps, STEPS_MAX);
+    double latency = design->fabric.hop;
+    for (uint32_t i = 0; i < count; i++)
+        latency += design->node->cables[steps[i].cable].wire->latency;
+    return 2 * latency;
+}
+
+/* Several nodes on a network of which something is known: the library with the network's part, else without. */
+static void add_network(struct design *design, struct arena *arena)
+{
+    const struct design_library *library = design->library;
+    if (library && design->network && design->nodes > 1)
+        design->library = library_over(library, design->network, network_latency(design), arena);
+    if (design->library == library)
+        design->network = NULL;
 }
 
 /* False with the fault filled when the preset does not come in that shape. */
@@ -432,12 +454,16 @@ static bool make_design(const struct platform_request *request, struct arena *ar
     design->node = node;
     design->library = library_of(preset, &design->fabric, arena);
     const struct interface *interface = request->nic ? interface_find(request->nic) : NULL;
+    design->alone = design->library;
+    design->network = preset->on_network;
     if (interface) {
+        design->network = strcmp(interface->technology, "InfiniBand") == 0 ? &network_infiniband : NULL;
         replace_interfaces(node, interface);
         if (strncmp(preset->fabric.name, interface->product, strlen(interface->product)) != 0)
             design->fabric.name = arena_print(arena, "%s, switched as %s", interface->product, preset->fabric.name);
         design->interface = interface->technology;
     }
+    add_network(design, arena);
     design->title = arena_print(arena, "%s. %u node%s of %u device%s%s%s, from stagesim's preset %s.", preset->summary, request->nodes,
                                 request->nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s", interface ? " with " : "",
                                 interface ? interface->product : "", preset->name);

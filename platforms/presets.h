@@ -24,6 +24,7 @@ struct preset {
      * the next. 0 where there is no such pair. Tests hold SimGrid to them. */
     double peer_rate, ring_rate, network_rate;
     const struct design_library *library; /* NULL: nothing is known */
+    const struct design_network *on_network; /* of its own interfaces; NULL: nothing is known */
 };
 
 /* All presets in the order of the table. */
@@ -32,6 +33,13 @@ const struct preset *preset_find(const char *name);
 
 /* What is known of the collective libraries of products; see presets_library.c. */
 extern const struct design_library library_a100, library_h100, library_blackwell, library_dgx_2, library_nccl, library_torus;
+/* What is known of collectives over networks. */
+extern const struct design_network network_infiniband, network_efa, network_efa_2, network_slingshot;
+
+/* The library of a product on nodes that a network joins: with the network's protocols, their latencies as ratios of `latency`, the seconds
+ * of a route between nodes. The library itself where neither knows the other's protocols. Memory from the arena. */
+const struct design_library *library_over(const struct design_library *library, const struct design_network *network, double latency,
+                                          struct arena *arena);
 
 /* Builders of nodes; see presets_nodes.c. */
 struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);

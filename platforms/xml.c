@@ -175,6 +175,11 @@ static void head_design(FILE *out, const struct design *design)
         xml_comment_text(out, design->library->source);
         fputs("]\n", out);
     }
+    if (design->network) {
+        fprintf(out, "collectives over nodes [%c: ", confidence_letter(design->network->confidence));
+        xml_comment_text(out, design->network->source);
+        fputs("]\n", out);
+    }
     for (const char *const *note = design->notes; note && *note; note++) {
         xml_comment_text(out, *note);
         fputc('\n', out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/json_writer.h"
+#include "platforms/library.h"
 #include "platforms/presets.h"
 #include "simulator/platform_text.h"
+#include "simulator/program.h"
 
 #include <math.h>
 
@@ -88,6 +90,38 @@ static void write_links(struct json_writer *json, const struct view *view)
     json_array_end(json);
 }
 
+static void write_regime(struct json_writer *json, const char *key, const struct platform_library *library, enum platform_scope scope)
+{
+    uint32_t count;
+    const struct platform_protocol *protocols = library_protocols(library, scope, &count);
+    json_object_begin(json, key, true);
+    json_object_begin(json, "launch_s", false);
+    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
+        json_number(json, collective_name((enum stagesim_collective)kind), library->regimes[scope].launch[kind]);
+    json_object_end(json);
+    json_array_begin(json, "protocols", true);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object_begin(json, NULL, false);
+        json_text(json, "name", protocols[i].name);
+        json_number(json, "start_s", protocols[i].start);
+        json_number(json, "latency", protocols[i].latency);
+        json_number(json, "efficiency", protocols[i].efficiency);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static void write_library(struct json_writer *json, const struct platform_library *library)
+{
+    static const char *const words[] = {"none", "node", "cluster"};
+    json_object_begin(json, "collectives", true);
+    write_regime(json, "node", library, SCOPE_NODE);
+    write_regime(json, "network", library, SCOPE_NETWORK);
+    json_text(json, "in_network", words[library->in_network]);
+    json_object_end(json);
+}
+
 void platform_json_write(FILE *out, const struct view *view, const struct zone *root)
 {
     struct json_writer json = json_writer_init(out);
@@ -102,6 +136,7 @@ void platform_json_write(FILE *out, const struct view *view, const struct zone *
     json_array_end(&json);
     json_number(&json, "bisection_bytes_per_s", view->bisection);
     write_links(&json, view);
+    write_library(&json, &view->platform->library);
     json_object_end(&json);
     fputc('\n', out);
 }

@@ -2,6 +2,8 @@
 #include "simulator/platform_text.h"
 
 #include "platforms/device.h"
+#include "platforms/library.h"
+#include "simulator/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -185,6 +187,65 @@ static void write_links(FILE *out, const struct view *view)
         fprintf(out, "  and %u more kinds of links\n", view->link_count - SHOWN);
 }
 
+/* ---- collectives ---- */
+
+/* The launch time that most kinds have, and those that differ from it. */
+static void write_launches(FILE *out, const double *launch)
+{
+    char time[32];
+    int usual = 0, most = 0;
+    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
+        int same = 0;
+        for (int other = 0; other < PLATFORM_COLLECTIVES; other++)
+            same += launch[other] == launch[kind];
+        if (same > most) {
+            most = same;
+            usual = kind;
+        }
+    }
+    text_time(time, sizeof time, launch[usual]);
+    fprintf(out, "launch %s", time);
+    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
+        if (launch[kind] != launch[usual]) {
+            text_time(time, sizeof time, launch[kind]);
+            fprintf(out, ", of %s %s", collective_name((enum stagesim_collective)kind), time);
+        }
+    fputc('\n', out);
+}
+
+static void write_regime(FILE *out, const struct platform_library *library, enum platform_scope scope)
+{
+    static const char *const titles[SCOPES] = {"within a node", "over nodes"};
+    char time[32];
+    uint32_t count;
+    const struct platform_protocol *protocols = library_protocols(library, scope, &count);
+    fprintf(out, "\ncollectives %s: ", titles[scope]);
+    write_launches(out, library->regimes[scope].launch);
+    for (uint32_t i = 0; i < count; i++) {
+        text_time(time, sizeof time, protocols[i].start);
+        fprintf(out, "  %-6s  start %s, latency x %.5g, bandwidth x %.5g\n", protocols[i].name, time, protocols[i].latency,
+                protocols[i].efficiency);
+    }
+}
+
+/* Nothing where the platform says nothing. */
+static void write_library(FILE *out, const struct view *view)
+{
+    const struct platform_library *library = &view->platform->library;
+    bool known = false;
+    for (unsigned scope = 0; scope < SCOPES; scope++) {
+        uint32_t count;
+        library_protocols(library, (enum platform_scope)scope, &count);
+        known |= count > 0;
+        for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
+            known |= library->regimes[scope].launch[kind] > 0;
+    }
+    for (unsigned scope = 0; known && scope < (view->node_total > 1 ? SCOPES : SCOPE_NETWORK); scope++)
+        write_regime(out, library, (enum platform_scope)scope);
+    if (library->in_network != PLATFORM_REDUCES_NOWHERE)
+        fprintf(out, "\nswitches reduce %s\n", library->in_network == PLATFORM_REDUCES_IN_NODE ? "within a node" : "everywhere");
+}
+
 void platform_text_write(FILE *out, const struct view *view, const struct zone *root)
 {
     enum { KINDS_SHOWN = 8 };
@@ -202,6 +263,7 @@ void platform_text_write(FILE *out, const struct view *view, const struct zone *
         fprintf(out, "\nbisection, first half of the hosts to the second  %s\n", rate);
     }
     write_links(out, view);
+    write_library(out, view);
 }
 
 /* ---- one route ---- */

@@ -251,6 +251,57 @@ def check_islands(directory):
     refused(1, "there is no route from 'a' to 'c'", "platform", "show", path, "--between", "a", "c")
 
 
+# ---- collectives ----
+# NCCL's hops over a network, us (NVIDIA/nccl, src/graph/tuning.cc)
+HOPS = {"low": 2.7, "middle": 4.0, "bulk": 14.0}
+
+
+def protocols(shown, scope):
+    return {protocol["name"]: protocol for protocol in shown["collectives"][scope]["protocols"]}
+
+
+def check_collectives(directory):
+    path = os.path.join(directory, "c.xml")
+
+    def show(*arguments):
+        good("platform", "generate", *arguments, "-o", path)
+        return json.loads(good("platform", "show", path, "--format", "json"))
+
+    # A hop over InfiniBand takes what NCCL says, whatever the product's links; the rest is as within a node.
+    for arguments in (("dgx-a100", "--nodes", "2"), ("dgx-h100", "--nodes", "2", "--rails", "nvlink"), ("gb200-nvl72", "--nodes", "2"),
+                      ("dgx-2", "--nodes", "2"), ("aws-p4d", "--nodes", "2", "--nic", "ib-ndr")):
+        shown = show(*arguments)
+        latency = between(path, "gpu-0-0", "gpu-1-0")["latency_s"]
+        node, network = protocols(shown, "node"), protocols(shown, "network")
+        check(set(node) == set(network) and len(node) >= 2, arguments, "has protocols", network)
+        for name, protocol in network.items():
+            check(abs(protocol["latency"] * latency - HOPS[name] * 1e-6) <= 2e-3 * latency, arguments, name, protocol, latency)
+            check(protocol["start_s"] == node[name]["start_s"] and protocol["efficiency"] == node[name]["efficiency"], arguments, name)
+        check(shown["collectives"]["node"]["launch_s"] == shown["collectives"]["network"]["launch_s"], arguments, "launches")
+    # EFA starts late, and half as late in the newer machine; within a node it costs nothing.
+    first, second = show("aws-p4d", "--nodes", "2"), show("aws-p5", "--nodes", "2")
+    check(protocols(first, "node") == protocols(show("dgx-a100", "--nodes", "2"), "node"), "A100 within nodes, whatever joins them")
+    for name, protocol in protocols(first, "network").items():
+        check(protocol["latency"] == 1 and protocol["start_s"] > 1e-4, "EFA", protocol)
+        close(protocols(second, "network")[name]["start_s"], protocol["start_s"] / 2, "EFA of the p5")
+    # Where nothing is known of a network, and with networks of several kinds, it is as within nodes.
+    for arguments in (("aws-p4d", "--nodes", "2", "--nic", "ethernet-25"), ("dgx-1v", "--nodes", "2"), ("dgx-a100", "--nodes", "1"),
+                      ("dgx-a100:2", "dgx-h100:2", "--join", "ethernet-25")):
+        shown = show(*arguments)
+        check(shown["collectives"]["node"] == shown["collectives"]["network"], arguments, shown["collectives"])
+        with open(path) as file:
+            check("_network" not in file.read(), arguments, "writes no property of the network")
+    # As text.
+    good("platform", "generate", "alps", "--nodes", "2", "-o", path)
+    text = good("platform", "show", path)
+    check("collectives within a node: launch 14 us\n\ncollectives over nodes: launch 11.3 us\n  low     start 0 s, latency x 0.24" in text, text)
+    good("platform", "generate", "dgx-h100", "--nodes", "1", "-o", path)
+    text = good("platform", "show", path)
+    check("within a node: launch 12 us\n" in text and "over nodes" not in text and "switches reduce within a node" in text, text)
+    good("platform", "generate", "mesh", "--nodes", "4", "-o", path)
+    check("collectives" not in good("platform", "show", path), "nothing is said where nothing is known")
+
+
 # ---- import ----
 def check_import(directory):
     path = os.path.join(directory, "imported.xml")
@@ -274,7 +325,7 @@ def check_import(directory):
 PARTS = {
     "kinds": [check_kinds, check_folding, check_options, check_shipped_joined],
     "presets": [check_presets],
-    "rest": [check_refusals, check_broken_platforms, check_islands, check_import],
+    "rest": [check_refusals, check_collectives, check_broken_platforms, check_islands, check_import],
 }
 with tempfile.TemporaryDirectory() as scratch:
     for part in PARTS[sys.argv[3]]:
