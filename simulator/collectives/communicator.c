@@ -154,6 +154,7 @@ static double efficiency_of(const struct communicator *communicator, const struc
     return algorithm == &algorithm_in_network && switched > 0 ? efficiency * switched : efficiency;
 }
 
+/* What a hop over the network costs beyond the link is the wait of a step for the one before: messages that leave all at once have none. */
 static struct platform_ratios ratios_of(const struct communicator *communicator, const struct collective_algorithm *algorithm,
                                         const struct platform_protocol *protocol)
 {
@@ -163,6 +164,8 @@ static struct platform_ratios ratios_of(const struct communicator *communicator,
         ratios.latency[scope] = own.latency;
         ratios.efficiency[scope] = efficiency_of(communicator, algorithm, own.efficiency);
     }
+    if (algorithm == &algorithm_direct)
+        ratios.latency[SCOPE_NETWORK] = ratios.latency[SCOPE_NODE];
     return ratios;
 }
 

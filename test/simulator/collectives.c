@@ -553,6 +553,14 @@ Test(collectives, protocols_over_nodes)
     network->launch_default_given = true;
     library_complete(library);
     check_ring(star, 70e-6, (struct platform_ratios){{3, 3}, {0.125, 0.125}});
+    /* Messages that leave all at once do not wait for hops over the network, but have its rate: 6 of 8 parts go to other nodes. */
+    *network = (struct platform_regime){.protocols = {{"bulk", 100e-6, 400, 0.25}}};
+    library_complete(library);
+    uint32_t all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct communicator *every = communicator_create(&star->platform, all, 8, arena);
+    struct collective_choice exchange = communicator_choose(every, STAGESIM_ALL_TO_ALL, NULL, 1e9);
+    cr_assert_eq(exchange.algorithm, &algorithm_direct);
+    cr_assert_float_eq(exchange.seconds, 110e-6 + 7 * 1.5 * costs.alpha + 6.0 / 8 * 1e9 * costs.beta / 0.25, 1e-9);
     /* Within a node nothing of this counts. */
     uint32_t hosts[2] = {0, 1};
     struct communicator *inside = communicator_create(&star->platform, hosts, 2, arena);
