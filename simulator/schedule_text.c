@@ -89,10 +89,10 @@ static void draw_slot(struct drawing *drawing, const struct plan_order *order, s
     }
 }
 
-/* Writes a row of the panel, in colours where wanted: forward blue, backward green, weight gradient magenta. */
+/* Writes a row of the panel, in colours where wanted, those of the pictures: forward blue, backward yellow, weight gradient green. */
 static void write_row(const struct drawing *drawing, size_t width)
 {
-    static const char *const colours[] = {"\033[44;97m", "\033[42;30m", "\033[45;97m"};
+    static const char *const colours[] = {"\033[44;97m", "\033[43;30m", "\033[42;30m"};
     char kind = ' ';
     for (size_t i = 0; i < width; i++) {
         if (drawing->style.colour && drawing->kinds[i] != kind) {
