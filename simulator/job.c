@@ -62,10 +62,12 @@ static double api_host_speed(const struct stagesim_job *job, uint32_t position)
 
 void job_error(struct stagesim_job *job, const char *key, const char *format, ...)
 {
+    char message[2048];
     va_list arguments;
     va_start(arguments, format);
-    diag_verror(job->diag, scenario_workload_place(job->scenario, key), format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    diag_error(job->diag, scenario_blame(job->scenario, key, message), "%s", message);
 }
 
 /* ---- the pipeline ---- */

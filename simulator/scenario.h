@@ -107,6 +107,10 @@ struct place scenario_place(const struct scenario *scenario, const char *path);
 /* The same for a key as in the workload's field table: "forward" is stages.forward, "model.layers" is itself; NULL: the
  * workload's section, or the value of `workload` where it has none. */
 struct place scenario_workload_place(const struct scenario *scenario, const char *key);
+/* Where to report what the workload says about a key: that key's place. If it was not written in the scenario itself (a file that the
+ * scenario names has it, or nobody), the fault lies rather with a value of the command line: the first whose key the message names, or the
+ * last in the key's section. */
+struct place scenario_blame(const struct scenario *scenario, const char *key, const char *message);
 
 /* What the scenario asks of its schedule. Needs scenario->schedule. */
 struct schedule_request scenario_schedule_request(const struct scenario *scenario);

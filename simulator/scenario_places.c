@@ -4,6 +4,7 @@
 #include "simulator/scenario_tables.h"
 #include "workloads/workload_table.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,14 +13,21 @@ struct place scenario_place(const struct scenario *scenario, const char *path)
     return node_place(scenario->root, path);
 }
 
+enum { PATH_SIZE = 256 };
+
+/* The dotted path of a key in the workload's table. */
+static void whole_path(const struct scenario *scenario, const char *key, char path[PATH_SIZE])
+{
+    if (key && strchr(key, '.'))
+        snprintf(path, PATH_SIZE, "%s", key);
+    else
+        snprintf(path, PATH_SIZE, "%s%s%s", scenario->workload->name, key ? "." : "", key ? key : "");
+}
+
 struct place scenario_workload_place(const struct scenario *scenario, const char *key)
 {
-    const char *name = scenario->workload->name;
-    char path[256];
-    if (key && strchr(key, '.'))
-        snprintf(path, sizeof path, "%s", key);
-    else
-        snprintf(path, sizeof path, "%s%s%s", name, key ? "." : "", key ? key : "");
+    char path[PATH_SIZE];
+    whole_path(scenario, key, path);
     path[strcspn(path, ".")] = '\0';
     bool section = node_get(scenario->root, path);
     if (!section)
@@ -27,6 +35,53 @@ struct place scenario_workload_place(const struct scenario *scenario, const char
     if (strlen(path) + 1 < sizeof path && key)
         path[strlen(path)] = '.';
     return node_place(scenario->root, path);
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Where the word begins in the text, or NULL. */
+static const char *find_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *found = text; length && (found = strstr(found, word)); found++)
+        if ((found == text || !is_word(found[-1])) && !is_word(found[length]))
+            return found;
+    return NULL;
+}
+
+/* The dotted path of a value given by --set and its place; false when something else has replaced it. */
+static bool place_of_set(const struct scenario *scenario, const struct scenario_set *set, char path[PATH_SIZE], struct place *place)
+{
+    snprintf(path, PATH_SIZE, "%.*s", (int)strcspn(set->text, "="), set->text);
+    if ((set->option && strcmp(set->option, "--set") != 0) || !node_find(scenario->root, path))
+        return false;
+    *place = node_place(scenario->root, path);
+    return place->line == 0;
+}
+
+struct place scenario_blame(const struct scenario *scenario, const char *key, const char *message)
+{
+    struct place own = scenario_workload_place(scenario, key), found = own;
+    char about[PATH_SIZE], path[PATH_SIZE];
+    const char *earliest = NULL;
+    whole_path(scenario, key, about);
+    if (own.line == 0 || !key || (!strcmp(own.file, scenario->file) && node_find(scenario->root, about)))
+        return own;
+    for (size_t i = 0; i < scenario->request.set_count; i++) {
+        struct place at;
+        if (!place_of_set(scenario, &scenario->request.sets[i], path, &at))
+            continue;
+        const char *dot = strrchr(path, '.'), *word = find_word(message, dot ? dot + 1 : path);
+        bool beside = !strncmp(path, about, strcspn(about, ".") + 1);
+        if (word ? !earliest || word < earliest : !earliest && beside)
+            found = at;
+        if (word && (!earliest || word < earliest))
+            earliest = word;
+    }
+    return found;
 }
 
 /* A '|' would end a table's cell. */

@@ -164,7 +164,8 @@ static bool check_kv_heads(const struct transformer_job *j)
                       (unsigned long long)j->model.heads, (unsigned long long)heads);
         return false;
     }
-    return tensor % heads == 0 || check_divisible(j, "model.kv_heads", heads, "kv_heads");
+    bool own = heads != j->model.heads; /* otherwise it was said of heads */
+    return !own || tensor % heads == 0 || check_divisible(j, "model.kv_heads", heads, "kv_heads");
 }
 
 static bool check_count(const struct transformer_job *j, const char *key, double count, uint64_t stated)

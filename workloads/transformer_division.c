@@ -138,7 +138,8 @@ bool transformer_divide(struct transformer_job *j)
     j->division = (struct transformer_division){.busiest = 1};
     bool ok = check_context(j);
     ok &= check_experts(j);
-    ok &= refuse(j, latent && j->model.biases, "model.biases", "matrices of latent attention have no biases; expected biases: false");
+    ok &= refuse(j, latent && j->model.biases, "model.biases",
+                 "matrices of latent attention (kv_rank) have no biases; expected biases: false");
     ok &= refuse(j, shares && j->parameters->profile, "compute.profile",
                  "a profile has the times of whole layers, which does not do for experts, latent attention or a shared sequence");
     ok &= refuse(j, j->model.experts && j->parameters->shard_ranks, "shard_ranks",
