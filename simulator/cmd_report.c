@@ -4,8 +4,10 @@
 #include "simulator/arena.h"
 #include "simulator/command.h"
 #include "simulator/comparison_output.h"
+#include "simulator/path_near.h"
 #include "simulator/run_files.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,11 @@ static bool exists(const struct reporting *reporting, const char *directory, con
 static bool list_runs(struct reporting *reporting, struct directory *directory)
 {
     struct arena *arena = reporting->arena;
+    if (access(directory->path, F_OK)) {
+        diag_error(&reporting->diag, (struct place){directory->path, 0, 0}, "%s%s", strerror(errno),
+                   path_near_directory(directory->path, arena));
+        return false;
+    }
     directory->is_comparison = exists(reporting, directory->path, "comparison.json");
     if (directory->is_comparison) {
         const char *file = arena_print(arena, "%s/comparison.json", directory->path);

@@ -6,6 +6,7 @@
 #include "schedules/steady.h"
 #include "simulator/arena.h"
 #include "simulator/command.h"
+#include "simulator/path_near.h"
 #include "simulator/paths.h"
 #include "simulator/schedule_output.h"
 
@@ -398,7 +399,10 @@ static int show_file(const struct command *command, const struct arguments *argu
     if (arguments->workers || arguments->micro_batches || arguments->option_count || arguments->iterations > 1)
         return command_usage(command, "a schedule file says itself how many workers and micro-batches there are, and has no options");
     struct diag diag = {.out = stderr};
-    struct plan *plan = plan_file_read(arguments->name, &diag);
+    struct fault fault = {""};
+    if (!path_check_typed(arguments->name, &fault))
+        diag_error(&diag, (struct place){.file = arguments->name}, "%s", fault.text);
+    struct plan *plan = diag.errors ? NULL : plan_file_read(arguments->name, &diag);
     if (!plan)
         return EXIT_BAD_INPUT;
     int code = show(command, arguments, &(struct schedule_view){.name = arguments->name, .plan = plan});

@@ -5,7 +5,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/command.h"
 #include "simulator/isolate.h"
-#include "simulator/paths.h"
+#include "simulator/path_near.h"
 #include "simulator/program.h"
 #include "simulator/simgrid_bridge.h"
 
@@ -196,7 +196,7 @@ bool collective_table_init(struct collective_table *table, const struct collecti
     bool done = false;
     struct fault inner = {""};
     *table = (struct collective_table){0};
-    if (!path_check_readable(request->file, fault))
+    if (!path_check_platform(request->file, fault))
         return false;
     int code = isolate(compute_isolated, (void *)request, &results, &stage, &inner);
     if (code == EXIT_DONE)

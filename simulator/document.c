@@ -2,6 +2,7 @@
 #include "simulator/document.h"
 
 #include "simulator/arena.h"
+#include "simulator/path_near.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -327,7 +328,7 @@ struct node *document_load_kind(const struct document_kind *kind, const char *fi
         size = read_all(descriptor, text, kind->bytes_max);
     struct node *root = NULL;
     if (size < 0)
-        diag_error(diag, at, "cannot read '%s': %s", file, strerror(errno));
+        diag_error(diag, at, "cannot read '%s': %s%s", file, strerror(errno), path_near(".", file, arena));
     else
         root = document_parse_kind(kind, file, text, (size_t)size, arena, diag);
     free(text);

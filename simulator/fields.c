@@ -3,6 +3,7 @@
 
 #include "simulator/arena.h"
 #include "simulator/fields_rows.h"
+#include "simulator/path_near.h"
 #include "simulator/paths.h"
 #include "simulator/quantity.h"
 
@@ -277,7 +278,8 @@ static bool read_path(const struct fields_reader *reader, const char *key, const
     const char *directory = node->at.line ? path_directory(node->at.file, reader->arena) : reader->directory;
     const char *path = path_of_file(directory, node->text, node->at.line == 0, reader->arena);
     if (!path_check_readable(path, &fault)) {
-        diag_error(reader->diag, node->at, "%s: %s", key, fault.text);
+        diag_error(reader->diag, node->at, "%s: %s%s", key, fault.text,
+                   path_near_file(directory, node->text, node->at.line == 0, reader->arena));
         return false;
     }
     *value = path;

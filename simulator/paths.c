@@ -13,13 +13,15 @@
 
 /* Relative to the installation prefix, unless the build says otherwise with an absolute path. */
 static const struct {
-    const char *variable, *directory;
+    const char *variable; /* NULL: none */
+    const char *directory;
     const char *source; /* in the source tree, for executables in a build directory of it; NULL: none */
 } installed[] = {
     [INSTALLED_PLUGINS] = {"STAGESIM_PLUGINS", STAGESIM_PLUGIN_DIR, NULL},
     [INSTALLED_PLATFORMS] = {"STAGESIM_PLATFORMS", STAGESIM_DATA_DIR "/platforms", "platforms"},
     [INSTALLED_MODELS] = {"STAGESIM_MODELS", STAGESIM_DATA_DIR "/models", "workloads/models"},
     [INSTALLED_EFFICIENCY] = {"STAGESIM_EFFICIENCY", STAGESIM_DATA_DIR "/efficiency", "workloads/efficiency"},
+    [INSTALLED_SCENARIOS] = {NULL, STAGESIM_DATA_DIR "/scenarios", "scenarios"},
 };
 
 const char *path_directory(const char *path, struct arena *arena)
@@ -75,11 +77,16 @@ static const char *prefix_of_executable(struct arena *arena)
     return path_directory(path_directory(path, arena), arena);
 }
 
+static const char *variable_of(enum installed kind)
+{
+    return installed[kind].variable ? getenv(installed[kind].variable) : NULL;
+}
+
 const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena)
 {
     if (!*name || strchr(name, '/'))
         return NULL;
-    const char *found = find_in_variable(getenv(installed[kind].variable), name, ending, arena);
+    const char *found = find_in_variable(variable_of(kind), name, ending, arena);
     const char *prefix = prefix_of_executable(arena);
     const char *directory;
     if (!found && prefix) {
@@ -127,7 +134,7 @@ const char **path_list_installed(enum installed kind, const char *ending, size_t
 {
     struct listing listing = {.ending = ending, .arena = arena};
     const char *prefix = prefix_of_executable(arena);
-    for (const char *list = getenv(installed[kind].variable); list && *list;) {
+    for (const char *list = variable_of(kind); list && *list;) {
         size_t length = strcspn(list, ":");
         list_directory(&listing, arena_print(arena, "%.*s", (int)length, list));
         list += length + (list[length] == ':');

@@ -8,6 +8,7 @@
 #include "simulator/collectives/fit.h"
 #include "simulator/csv.h"
 #include "simulator/isolate.h"
+#include "simulator/path_near.h"
 #include "simulator/paths.h"
 #include "simulator/platform_command.h"
 #include "simulator/program.h"
@@ -92,7 +93,7 @@ static bool fit(struct arguments *arguments, struct fault *fault)
     FILE *results = NULL;
     int stage = 0;
     struct fault inner = {""};
-    if (!path_check_readable(arguments->file, fault))
+    if (!path_check_platform(arguments->file, fault))
         return false;
     int code = isolate(fit_isolated, arguments, &results, &stage, &inner);
     bool done = code == EXIT_DONE && receive(arguments, results);
@@ -328,7 +329,7 @@ static int read_tables(const struct command *command, int argc, char **argv, str
         return command_usage(command, "more than %d tables", TABLES_MAX);
     for (; optind < argc; optind++) {
         struct fault fault = {""};
-        if (!path_check_readable(argv[optind], &fault))
+        if (!path_check_typed(argv[optind], &fault))
             diag_error(&diag, (struct place){argv[optind], 0, 0}, "%s", fault.text);
         else
             measured_load(&arguments->tables[arguments->count++], argv[optind], &diag);

@@ -4,6 +4,7 @@
 #include "platforms/zones.h"
 #include "simulator/arena.h"
 #include "simulator/isolate.h"
+#include "simulator/path_near.h"
 #include "simulator/paths.h"
 #include "simulator/platform_command.h"
 #include "simulator/platform_picture.h"
@@ -129,7 +130,7 @@ static bool show(FILE *out, void *user, struct fault *fault)
     const struct arguments *arguments = user;
     FILE *results = NULL;
     int stage = 0;
-    if (!path_check_readable(arguments->file, fault))
+    if (!path_check_platform(arguments->file, fault))
         return false;
     int code = isolate(show_isolated, user, &results, &stage, fault);
     bool done = take_results(out, results, code, arguments->file, fault);

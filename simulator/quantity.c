@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/quantity.h"
 
+#include "simulator/diagnostics.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,6 +125,50 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
     return NULL;
 }
 
+/* Endings as they are often written, and as they are here, what stands before them being a prefix. */
+static const struct spelling {
+    const char *theirs, *ours;
+} spellings[] = {
+    {"seconds", "s"}, {"second", "s"},  {"secs", "s"},  {"sec", "s"},  {"minutes", "min"}, {"minute", "min"}, {"mins", "min"},
+    {"hours", "h"},   {"hour", "h"},    {"hrs", "h"},   {"hr", "h"},   {"bit/s", "bps"},   {"bits/s", "bps"}, {"/s", "ps"},
+    {"flop/s", "f"},  {"flops/s", "f"}, {"flops", "f"}, {"flop", "f"}, {"bytes", "B"},     {"byte", "B"},
+};
+
+/* The unit that these many letters and an ending make, if there is one; with other capitals if there is none with these. */
+static const struct unit *find_spelt(const struct unit *units, const char *prefix, size_t length, const char *ending)
+{
+    const struct unit *found = NULL;
+    for (; units->name; units++) {
+        const char *name = units->name;
+        if (strlen(name) != length + strlen(ending) || strncasecmp(name, prefix, length) || strcasecmp(name + length, ending))
+            continue;
+        if (!strncmp(name, prefix, length) && !strcmp(name + length, ending))
+            return units;
+        found = found ? found : units;
+    }
+    return found;
+}
+
+/* The unit that was meant, or NULL: spelt in another way, with other capitals, cut short, or the nearest. */
+static const char *unit_meant(const struct type *type, const char *name)
+{
+    const char *names[16];
+    size_t count = 0, length = strlen(name);
+    const struct unit *found = find_spelt(type->units, name, length, "");
+    if (!strncmp(name, "\xc2\xb5", 2) || !strncmp(name, "\xce\xbc", 2)) /* the two characters of micro */
+        return type->units == times ? "us" : NULL;
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings && !found; i++) {
+        size_t end = strlen(spellings[i].theirs);
+        if (length >= end && !strcasecmp(name + length - end, spellings[i].theirs))
+            found = find_spelt(type->units, name, length - end, spellings[i].ours);
+    }
+    if (!found && type->units != times)
+        found = find_spelt(type->units, name, length, type->units == sizes ? "B" : type->units == flops ? "f" : "ps");
+    for (const struct unit *unit = type->units; unit->name; unit++)
+        names[count++] = unit->name;
+    return found ? found->name : diag_nearest(name, names, count);
+}
+
 static bool refuse_unit(const struct type *type, const char *text, const char *unit, struct quantity_reason *reason)
 {
     if (!*unit)
@@ -139,6 +185,10 @@ static bool refuse_unit(const struct type *type, const char *text, const char *u
         strcat(list, known == type->units ? "" : " ");
         strcat(list, known->name);
     }
+    const char *meant = unit_meant(type, unit);
+    if (meant)
+        return refuse(reason, "'%.*s' is no unit of a %s (%s); did you mean '%.*s%s'?", SHOWN, unit, type->name, list, (int)(unit - text),
+                      text, meant);
     return refuse(reason, "'%.*s' is no unit of a %s (%s); expected %s", SHOWN, unit, type->name, list, type->expected);
 }
 

@@ -2,6 +2,7 @@
 #include "simulator/scenario.h"
 
 #include "simulator/arena.h"
+#include "simulator/path_near.h"
 #include "simulator/paths.h"
 #include "simulator/plugin.h"
 #include "simulator/scenario_parts.h"
@@ -38,6 +39,14 @@ static void expand_schedule(struct loader *loader, struct node *node)
     node->count = 1;
 }
 
+/* The nearest installed name, or else the nearest file. */
+static const char *suggest(enum installed kind, const char *directory, const char *text, const char *ending, bool typed,
+                           struct arena *arena)
+{
+    const char *name = path_suggest(kind, text, ending, arena);
+    return *name ? name : path_near_file(directory, text, typed, arena);
+}
+
 /* `model: bert.yaml` stands for the content of that file. */
 static void expand_file(struct loader *loader, struct node *node)
 {
@@ -54,7 +63,7 @@ static void expand_file(struct loader *loader, struct node *node)
         content = document_load(path, node->at, arena, loader->fields.diag);
     else
         diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them%s", fault.text,
-                   path_suggest(INSTALLED_MODELS, node->text, ".yaml", arena));
+                   suggest(INSTALLED_MODELS, directory, node->text, ".yaml", node->at.line == 0, arena));
     node->kind = NODE_REFUSED;
     if (!content)
         return;
@@ -112,7 +121,7 @@ static void read_platform(struct loader *loader, const char *text)
         scenario->platform = found;
     else
         diag_error(loader->fields.diag, node_place(loader->root, "platform"), "platform: %s%s", fault.text,
-                   path_suggest(INSTALLED_PLATFORMS, text, ".xml", arena));
+                   suggest(INSTALLED_PLATFORMS, scenario->directory, text, ".xml", typed, arena));
 }
 
 static void read_workload(struct loader *loader, const char *text)

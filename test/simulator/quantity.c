@@ -94,6 +94,48 @@ Test(quantity, mistakes_say_what_was_expected)
     }
 }
 
+Test(quantity, units_that_were_meant)
+{
+    static const struct {
+        enum quantity type;
+        const char *text, *meant; /* NULL: nothing is offered */
+    } cases[] = {
+        {QUANTITY_TIME, "14sec", "14s"},
+        {QUANTITY_TIME, "3msec", "3ms"},
+        {QUANTITY_TIME, "2.5e3usec", "2.5e3us"},
+        {QUANTITY_TIME, "3\xc2\xb5s", "3us"},
+        {QUANTITY_TIME, "2Hours", "2h"},
+        {QUANTITY_TIME, "5minutes", "5min"},
+        {QUANTITY_TIME, "3m", NULL},
+        {QUANTITY_TIME, "3parsecs", NULL},
+        {QUANTITY_BYTES, "80Gi", "80GiB"},
+        {QUANTITY_BYTES, "80G", "80GB"},
+        {QUANTITY_BYTES, "80kb", "80kB"},
+        {QUANTITY_BYTES, "80KIB", "80KiB"},
+        {QUANTITY_BYTES, "80MBytes", "80MB"},
+        {QUANTITY_BYTES, "80apples", NULL},
+        {QUANTITY_RATE, "10GBs", "10GBps"},
+        {QUANTITY_RATE, "10GB/s", "10GBps"},
+        {QUANTITY_RATE, "10Gb/s", "10Gbps"},
+        {QUANTITY_RATE, "10Gbit/s", "10Gbps"},
+        {QUANTITY_RATE, "10GiB/s", "10GiBps"},
+        {QUANTITY_FLOPS, "312T", "312Tf"},
+        {QUANTITY_FLOPS, "312TFLOPS", "312Tf"},
+        {QUANTITY_FLOPS, "312Tflop/s", "312Tf"},
+        {QUANTITY_FLOPS, "1.5Pflops/s", "1.5Pf"},
+        {QUANTITY_FLOPS, "312W", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct quantity_reason reason = {""};
+        double value = 0;
+        char expected[64];
+        snprintf(expected, sizeof expected, "did you mean '%s'?", cases[i].meant ? cases[i].meant : "");
+        cr_assert(!quantity_parse(cases[i].type, cases[i].text, &value, &reason));
+        const char *offer = strstr(reason.text, "did you mean");
+        cr_assert(cases[i].meant ? offer && !strcmp(offer, expected) : !offer, "%s: %s", cases[i].text, reason.text);
+    }
+}
+
 Test(quantity, endless_digits_are_refused)
 {
     char text[400];

@@ -1,0 +1,1 @@
+check model-nearr.yaml
