@@ -23,7 +23,7 @@ struct preset {
      * node; each transfer of a ring over all devices of a node in order; one transfer from device 0 of a node to device 0 of
      * the next. 0 where there is no such pair. Tests hold SimGrid to them. */
     double peer_rate, ring_rate, network_rate;
-    const struct design_library *library; /* NULL: nothing is known */
+    const struct design_library *library;    /* NULL: nothing is known */
     const struct design_network *on_network; /* of its own interfaces; NULL: nothing is known */
 };
 

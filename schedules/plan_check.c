@@ -192,10 +192,53 @@ static void check_order(struct check *check, uint32_t worker)
 
 /* ---- the whole ---- */
 
+/* The first slot that is wanted, or else the last one of the worker `home`, to which something is missing; without such a worker, nowhere.
+ */
+static struct plan_mistake find_slot(const struct check *check, uint32_t home,
+                                     bool (*wanted)(const struct slot *slot, uint32_t a, uint32_t b), uint32_t a, uint32_t b)
+{
+    const struct plan *plan = check->plan;
+    if (!check->reporter || check->mistakes >= SEARCHED)
+        return nowhere();
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++)
+            if (wanted(&plan->orders[worker].slots[i], a, b))
+                return at_slot(worker, i);
+    return home < plan->workers && plan->orders[home].count ? at_slot(home, plan->orders[home].count - 1) : nowhere();
+}
+
+static bool is_of_cell(const struct slot *slot, uint32_t micro_batch, uint32_t stage)
+{
+    return slot->micro_batch == micro_batch && slot->stage == stage;
+}
+
+static bool is_weight_of_cell(const struct slot *slot, uint32_t micro_batch, uint32_t stage)
+{
+    return is_of_cell(slot, micro_batch, stage) && slot->kind == SLOT_WEIGHT;
+}
+
+static bool is_beyond(const struct slot *slot, uint32_t micro_batch, uint32_t unused)
+{
+    (void)unused;
+    return slot->micro_batch > micro_batch;
+}
+
+static bool is_of_pipeline(const struct slot *slot, uint32_t pipeline, uint32_t unused)
+{
+    (void)unused;
+    return slot->pipeline == pipeline;
+}
+
+/* Any slot of a micro-batch in a stage, or the last one of the stage's worker. */
+static struct plan_mistake at_cell(const struct check *check, uint32_t micro_batch, uint32_t stage)
+{
+    return find_slot(check, plan_worker(check->plan, check->pipeline[micro_batch], stage), is_of_cell, micro_batch, stage);
+}
+
 static void report_missing(struct check *check, uint32_t micro_batch, uint32_t stage, enum slot_kind kind, enum slot_part part)
 {
-    report(check, nowhere(), "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", kind_words(kind, part).text, micro_batch,
-           stage, plan_worker(check->plan, check->pipeline[micro_batch], stage));
+    report(check, at_cell(check, micro_batch, stage), "%s of micro-batch %u, stage %u is missing; it belongs on worker %u",
+           kind_words(kind, part).text, micro_batch, stage, plan_worker(check->plan, check->pipeline[micro_batch], stage));
 }
 
 static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stage, unsigned seen)
@@ -204,7 +247,8 @@ static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stag
     unsigned moves = seen / DONE_EVICT;
     for (unsigned i = 0; moves && i < 4; i++)
         if (!(moves >> i & 1))
-            report(check, nowhere(), "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch, stage, steps[i]);
+            report(check, at_cell(check, micro_batch, stage), "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch,
+                   stage, steps[i]);
 }
 
 static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage)
@@ -219,8 +263,8 @@ static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage
     if (split && !(seen & DONE_WEIGHT))
         report_missing(check, micro_batch, stage, SLOT_WEIGHT, PART_WHOLE);
     if (half == DONE_BACKWARD && !split && (seen & DONE_WEIGHT))
-        report(check, nowhere(), "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch,
-               stage);
+        report(check, find_slot(check, PLAN_NOWHERE, is_weight_of_cell, micro_batch, stage),
+               "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch, stage);
     check_moves(check, micro_batch, stage, seen);
 }
 
@@ -229,7 +273,7 @@ static void check_complete(struct check *check)
     const struct plan *plan = check->plan;
     for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && !check->stopped; micro_batch++) {
         if (check->pipeline[micro_batch] == PLAN_NOWHERE) {
-            report(check, nowhere(), "micro-batch %u is not run at all", micro_batch);
+            report(check, find_slot(check, PLAN_NOWHERE, is_beyond, micro_batch, 0), "micro-batch %u is not run at all", micro_batch);
             continue;
         }
         for (uint32_t stage = 0; stage < plan->stages; stage++)
@@ -243,7 +287,8 @@ static void check_copies(struct check *check)
     for (uint32_t pipeline = 0; pipeline < plan->pipelines && !check->stopped; pipeline++)
         for (uint32_t stage = 0; stage < plan->stages; stage++)
             if (plan_worker(plan, pipeline, stage) >= plan->workers)
-                report(check, nowhere(), "stage %u of pipeline %u lives on no worker", stage, pipeline);
+                report(check, find_slot(check, PLAN_NOWHERE, is_of_pipeline, pipeline, 0), "stage %u of pipeline %u lives on no worker",
+                       stage, pipeline);
     for (uint32_t worker = 0; plan->partners && worker < plan->workers; worker++)
         if (plan->partners[worker] == worker || (plan->partners[worker] >= plan->workers && plan->partners[worker] != UINT32_MAX))
             report(check, nowhere(), "worker %u cannot have worker %u as partner", worker, plan->partners[worker]);

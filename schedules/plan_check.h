@@ -7,8 +7,9 @@
 
 #define PLAN_NOWHERE UINT32_MAX
 
-/* A mistake in a plan. Slots are named by worker and index in its order; worker PLAN_NOWHERE: no slot is to blame (one is
- * missing), or there is no second one. */
+/* A mistake in a plan. Slots are named by worker and index in its order; where one is missing, another
+ * one of its micro-batch and stage, or the last of the worker on which it belongs. worker PLAN_NOWHERE: no slot is to blame, or there is no
+ * second one. */
 struct plan_mistake {
     uint32_t worker, other_worker;
     size_t index, other_index; /* other: the slot that it clashes with */

@@ -225,12 +225,21 @@ static bool report(void *user, const struct plan_mistake *mistake)
     return diag->errors < 1000; /* far more than are shown */
 }
 
+/* The line of the first row of a worker with a larger number: there is one, the largest number says how many workers there are. */
+static uint32_t beyond_worker(const struct reader *reader, uint32_t worker)
+{
+    size_t i = 0;
+    while (reader->rows[i].worker <= worker)
+        i++;
+    return reader->rows[i].line;
+}
+
 static bool check(const struct reader *reader, const struct plan *plan)
 {
     bool good = true;
     for (uint32_t worker = 0; worker < plan->workers; worker++)
         if (!plan->orders[worker].count) {
-            diag_error(reader->diag, (struct place){reader->name, 0, 0},
+            diag_error(reader->diag, (struct place){reader->name, beyond_worker(reader, worker), 1},
                        "worker %u runs nothing; workers are numbered 0 to %u without gaps", worker, plan->workers - 1);
             good = false;
         }

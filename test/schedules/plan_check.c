@@ -67,14 +67,14 @@ Test(plan_check, missing_and_double)
 {
     struct plan *plan = good("1f1b", 3, 2);
     erase(plan, 1, 2);
-    expect(plan, "the backward of micro-batch 0, stage 1 is missing; it belongs on worker 1\n");
+    expect(plan, "1/0: the backward of micro-batch 0, stage 1 is missing; it belongs on worker 1\n");
     plan = good("1f1b", 3, 2);
     plan_append(plan, 2, SLOT_FORWARD, 0, 2, 1);
     expect(plan, "2/4: the forward of micro-batch 1, stage 2 is there more than once (2/2)\n");
     plan = good("1f1b", 3, 2);
     plan->orders[0].slots[1].micro_batch = 0;
     expect(plan, "0/1: the forward of micro-batch 0, stage 0 is there more than once (0/0)\n"
-                 "the forward of micro-batch 1, stage 0 is missing; it belongs on worker 0\n");
+                 "0/3: the forward of micro-batch 1, stage 0 is missing; it belongs on worker 0\n");
     plan = good("1f1b", 3, 2);
     plan->micro_batches = 3;
     expect(plan, "micro-batch 2 is not run at all\n");
@@ -98,7 +98,7 @@ Test(plan_check, placement)
     slot->stage = 2;
     expect(plan, "1/3: stage 2 of pipeline 0 lives on worker 2, but worker 1 runs the backward of micro-batch 1\n"
                  "2/3: the backward of micro-batch 1, stage 2 is there more than once (1/3)\n"
-                 "the backward of micro-batch 1, stage 1 is missing; it belongs on worker 1\n");
+                 "1/1: the backward of micro-batch 1, stage 1 is missing; it belongs on worker 1\n");
     plan = good("1f1b", 3, 2);
     plan->copies[1].worker = UINT32_MAX;
     cr_expect_not(plan_check(plan, NULL));
@@ -113,16 +113,16 @@ Test(plan_check, halves_and_weights)
 {
     struct plan *plan = good("1f1b", 3, 2);
     plan->orders[0].slots[3].part = PART_A;
-    expect(plan, "half b of the backward of micro-batch 1, stage 0 is missing; it belongs on worker 0\n");
+    expect(plan, "0/1: half b of the backward of micro-batch 1, stage 0 is missing; it belongs on worker 0\n");
     plan = good("1f1b", 3, 2);
     plan->orders[0].slots[0].part = PART_A;
     expect(plan, "0/0: only a backward that is not split can be halved\n");
     plan = good("1f1b", 3, 2);
     plan->orders[0].slots[3].split = 1;
-    expect(plan, "the weight gradient of micro-batch 1, stage 0 is missing; it belongs on worker 0\n");
+    expect(plan, "0/1: the weight gradient of micro-batch 1, stage 0 is missing; it belongs on worker 0\n");
     plan = good("1f1b", 3, 2);
     plan_append(plan, 0, SLOT_WEIGHT, 0, 0, 0);
-    expect(plan, "micro-batch 0, stage 0 has a weight gradient of its own, but its backward is not split\n");
+    expect(plan, "0/4: micro-batch 0, stage 0 has a weight gradient of its own, but its backward is not split\n");
 }
 
 Test(plan_check, blocks)
@@ -194,7 +194,7 @@ Test(plan_check, moving_stashes)
     expect(with_moves(), "");
     struct plan *plan = with_moves();
     erase(plan, 1, 3);
-    expect(plan, "the stash of micro-batch 0, stage 0 moves, but is not returned by the partner\n");
+    expect(plan, "0/0: the stash of micro-batch 0, stage 0 moves, but is not returned by the partner\n");
     plan = with_moves();
     swap(plan, 0, 2, 3);
     expect(plan, "0/2: the stash of micro-batch 0, stage 0 is not fetched before its backward\n"

@@ -14,8 +14,13 @@
 
 static char directory[] = "/tmp/stagesim-near-XXXXXX";
 static const char *const folders[] = {"scenarios", "platforms", "platforms/old", "empty"};
-static const char *const files[] = {"scenarios/demo.yaml", "scenarios/gpt-7.5b.yaml", "scenarios/gpt-7.5b.csv", "scenarios/mixtral-8x7b.yaml",
-                                    "platforms/dgx-a100-2.xml", "platforms/.hidden.xml", "mine.csv"};
+static const char *const files[] = {"scenarios/demo.yaml",
+                                    "scenarios/gpt-7.5b.yaml",
+                                    "scenarios/gpt-7.5b.csv",
+                                    "scenarios/mixtral-8x7b.yaml",
+                                    "platforms/dgx-a100-2.xml",
+                                    "platforms/.hidden.xml",
+                                    "mine.csv"};
 
 static void make(void)
 {
