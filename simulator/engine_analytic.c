@@ -2,11 +2,14 @@
 /* The contention-free engine: the longest path through the program's operations and transfers. Every stream advances as far
  * as what it waits for allows; what ends sets others going; each operation is looked at once. A message takes its route's
  * latency plus its bytes over the narrowest link, a collective as long as its flows take that share links with each other,
- * whatever else is under way. */
+ * whatever else is under way. Where collectives take a share of their ranks' compute, computations end and such collectives begin in the
+ * order of time (analytic_overlap.h); all else runs ahead as before. */
+#include "simulator/analytic_overlap.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/collectives/estimate.h"
 #include "simulator/deadlock.h"
 #include "simulator/engine.h"
+#include "simulator/overlap.h"
 
 #include "simulator/arena.h"
 
@@ -60,6 +63,7 @@ struct instance {
     double data_start; /* of the current collective: the latest arrival so far */
     double duration;   /* of the newest kind and cost */
     size_t flow_count; /* of them */
+    double share;      /* of compute that its collectives take while they move */
     struct known_flows *known;
     uint32_t cost;
     int collective;
@@ -77,6 +81,7 @@ struct walk {
     struct participant *stack; /* streams to try, each at most once */
     size_t stack_count;
     uint64_t done, total, report_at;
+    struct overlaps *overlaps; /* NULL: no collective takes a share of compute */
 };
 
 static inline void push(struct walk *walk, uint32_t entry, uint32_t stream)
@@ -124,6 +129,11 @@ static inline double ready_at(const struct entry *entry, const struct operation 
 
 /* ---- computations and messages ---- */
 
+static inline double seconds_of(const struct walk *walk, const struct entry *entry, const struct operation *operation)
+{
+    return operation_cost(walk->program, operation)->seconds * operation_factor(walk->program, operation, entry->replica);
+}
+
 /* The computations or delays of a stream, until one has to wait. */
 static void advance_local(struct walk *walk, uint32_t index, struct cursor *cursor)
 {
@@ -135,8 +145,7 @@ static void advance_local(struct walk *walk, uint32_t index, struct cursor *curs
         double start = ready_at(entry, operation, cursor->free);
         if (isnan(start))
             return;
-        double duration =
-            operation_cost(walk->program, operation)->seconds * operation_factor(walk->program, operation, entry->replica) * slowness;
+        double duration = seconds_of(walk, entry, operation) * slowness;
         foresee(entry, id);
         entry->times[id] = (struct moment){start, start, start + duration};
         cursor->free = start + duration;
@@ -144,6 +153,34 @@ static void advance_local(struct walk *walk, uint32_t index, struct cursor *curs
         walk->timeline->activities += cursor->type == OPERATION_COMPUTE && duration > 0;
         set_off(walk, index, id);
     }
+}
+
+/* The next computation of a rank that collectives slow down: it begins. */
+static void begin_compute(struct walk *walk, uint32_t index, struct cursor *cursor)
+{
+    const struct entry *entry = &walk->entries[index];
+    uint32_t id = cursor->next;
+    if (id == cursor->end || !isnan(entry->times[id].start)) /* the latter: it is under way */
+        return;
+    const struct operation *operation = &entry->position->operations[id];
+    double start = ready_at(entry, operation, cursor->free);
+    if (isnan(start))
+        return;
+    double seconds = seconds_of(walk, entry, operation) * entry->slowness;
+    entry->times[id].start = entry->times[id].data_start = start;
+    walk->timeline->activities += seconds > 0;
+    overlaps_compute(walk->overlaps, index, start, seconds);
+}
+
+/* Stream 0 of a rank is the one that computes. */
+static void end_compute(struct walk *walk, uint32_t index, double end)
+{
+    struct entry *entry = &walk->entries[index];
+    struct cursor *cursor = &entry->cursors[0];
+    uint32_t id = cursor->next++;
+    entry->times[id].end = cursor->free = end;
+    set_off(walk, index, id);
+    push(walk, index, 0);
 }
 
 static inline void deliver(struct walk *walk, uint32_t index, uint32_t stream, double data_start, double end)
@@ -234,6 +271,18 @@ static void complete_collective(struct walk *walk, struct instance *instance, co
     instance->data_start = 0;
 }
 
+/* A collective that takes a share of its members' compute begins. */
+static void begin_collective(struct walk *walk, struct instance *instance)
+{
+    const struct participant *lead = &instance->participants[0];
+    const struct entry *entry = &walk->entries[lead->entry];
+    const struct operation *operation = &entry->position->operations[entry->cursors[lead->stream].next];
+    double end = instance->data_start + duration_of(walk, instance, operation);
+    for (uint32_t i = 0; i < instance->participant_count; i++)
+        overlaps_take(walk->overlaps, instance->participants[i].entry, end, instance->share);
+    complete_collective(walk, instance, operation);
+}
+
 /* One at a time: complete_collective queues the streams that can go on. */
 static void arrive(struct walk *walk, uint32_t index, struct cursor *cursor)
 {
@@ -248,7 +297,11 @@ static void arrive(struct walk *walk, uint32_t index, struct cursor *cursor)
     cursor->arrived = true;
     entry->times[cursor->next].start = start;
     instance->data_start = fmax(instance->data_start, start);
-    if (++instance->arrived == instance->participant_count)
+    if (++instance->arrived < instance->participant_count)
+        return;
+    if (instance->share > 0)
+        overlaps_await(walk->overlaps, instance->data_start, instance);
+    else
         complete_collective(walk, instance, operation);
 }
 
@@ -260,6 +313,12 @@ static void advance(struct walk *walk, uint32_t index, uint32_t stream)
     cursor->queued = false;
     switch ((enum operation_type)cursor->type) {
     case OPERATION_COMPUTE:
+        if (walk->overlaps) {
+            begin_compute(walk, index, cursor);
+            return;
+        }
+        advance_local(walk, index, cursor);
+        return;
     case OPERATION_DELAY:
         advance_local(walk, index, cursor);
         return;
@@ -281,18 +340,33 @@ static void report_progress(struct walk *walk)
         walk->progress->report(walk->progress->user, walk->done, walk->total);
 }
 
+/* The next computation ends, or the next collective that slows computations down begins; false when there is none. */
+static bool next_event(struct walk *walk)
+{
+    struct overlap_event event;
+    if (!overlaps_next(walk->overlaps, &event))
+        return false;
+    if (event.collective)
+        begin_collective(walk, event.collective);
+    else
+        end_compute(walk, event.rank, event.time);
+    return true;
+}
+
 static void walk_all(struct walk *walk)
 {
     for (uint32_t index = walk->timeline->rank_count; index-- > 0;)
         for (uint32_t stream = walk->entries[index].position->stream_count; stream-- > 0;)
             push(walk, index, stream);
     walk->report_at = PROGRESS_INTERVAL;
-    while (walk->stack_count) {
-        struct participant next = walk->stack[--walk->stack_count];
-        advance(walk, next.entry, next.stream);
-        if (walk->done >= walk->report_at)
-            report_progress(walk);
-    }
+    do
+        while (walk->stack_count) {
+            struct participant next = walk->stack[--walk->stack_count];
+            advance(walk, next.entry, next.stream);
+            if (walk->done >= walk->report_at)
+                report_progress(walk);
+        }
+    while (walk->overlaps && next_event(walk));
 }
 
 /* ---- setting up ---- */
@@ -372,6 +446,10 @@ static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
         walk->entries[index].cursors[stream].instance = instance;
         instance->participants[instance->participant_count++] = (struct participant){index, stream};
     }
+    if (instance->participant_count)
+        instance->share = overlap_share(walk->platform, walk->hosts, instance->ranks, instance->rank_count);
+    if (instance->share > 0 && !walk->overlaps)
+        walk->overlaps = overlaps_create(walk->timeline->rank_count);
     return instance->participant_count == 0 || has_route(walk, instance);
 }
 
@@ -408,6 +486,7 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
         if (walk.done != walk.total)
             ok = deadlock_explain(job->timeline, fault);
     }
+    overlaps_destroy(walk.overlaps);
     arena_destroy(walk.arena);
     return ok;
 }

@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a link carries in a phase. */
 struct load {
+    uint32_t link;
     struct estimate_line line; /* seconds_per_byte: bytes over the size */
     uint32_t flows;
 };
 
 struct scratch {
-    struct load *loads; /* [link] */
-    uint32_t *touched;  /* links with load */
-    size_t touched_count;
+    uint32_t *place_of; /* [link]: of its load, counted from 1; 0: none */
+    struct load *loads;
+    size_t load_count, load_capacity;
     struct estimate_line *lines;
     size_t count, capacity;
 };
@@ -40,13 +42,15 @@ static void add_line(struct scratch *scratch, struct estimate_line line)
 /* Adds a flow, whose bytes are over the size, to what a link carries. */
 static void load_link(struct scratch *scratch, uint32_t link, const struct estimate_line *flow, enum platform_scope scope)
 {
-    struct load *load = &scratch->loads[link];
-    if (load->flows++ == 0) {
-        scratch->touched[scratch->touched_count++] = link;
-        load->line = *flow;
+    if (scratch->place_of[link] == 0) {
+        scratch->loads = array_grow(scratch->loads, &scratch->load_capacity, scratch->load_count + 1, sizeof *scratch->loads);
+        scratch->loads[scratch->load_count++] = (struct load){link, *flow, 1};
+        scratch->place_of[link] = (uint32_t)scratch->load_count;
         return;
     }
+    struct load *load = &scratch->loads[scratch->place_of[link] - 1];
     struct estimate_line *line = &load->line;
+    load->flows++;
     bool first = line->steps[scope] <= 0;
     line->first = fmin(line->first, flow->first);
     line->seconds_per_byte[scope] += flow->seconds_per_byte[scope];
@@ -71,16 +75,16 @@ static void add_flow(struct scratch *scratch, struct platform *platform, const u
 
 static void add_loads(struct scratch *scratch, const struct platform *platform)
 {
-    for (size_t i = 0; i < scratch->touched_count; i++) {
-        struct load *load = &scratch->loads[scratch->touched[i]];
-        const struct platform_link *link = &platform->links[scratch->touched[i]];
+    for (size_t i = 0; i < scratch->load_count; i++) {
+        struct load *load = &scratch->loads[i];
+        const struct platform_link *link = &platform->links[load->link];
         for (unsigned scope = 0; scope < SCOPES; scope++)
             load->line.seconds_per_byte[scope] /= link->bandwidth;
         if (load->flows > 1 && link->sharing != LINK_FATPIPE)
             add_line(scratch, load->line);
-        load->flows = 0;
+        scratch->place_of[load->link] = 0;
     }
-    scratch->touched_count = 0;
+    scratch->load_count = 0;
 }
 
 /* Of the start-ups behind the first. */
@@ -153,8 +157,7 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
 
 struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, struct arena *arena)
 {
-    struct scratch scratch = {.loads = array_zeroed(platform->link_count, sizeof *scratch.loads),
-                              .touched = array_zeroed(platform->link_count, sizeof *scratch.touched)};
+    struct scratch scratch = {.place_of = array_zeroed(platform->link_count, sizeof *scratch.place_of)};
     struct estimate estimate = {arena_array(arena, flows->phases + 1, sizeof *estimate.phases), 0};
     for (size_t i = 0; i < flows->count;) {
         for (size_t end = collective_phase_end(flows, i); i < end; i++) {
@@ -164,8 +167,8 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
         add_loads(&scratch, platform);
         estimate.phases[estimate.count++] = finish_phase(&scratch, arena);
     }
+    free(scratch.place_of);
     free(scratch.loads);
-    free(scratch.touched);
     free(scratch.lines);
     return estimate;
 }

@@ -253,8 +253,73 @@ Test(collective_runs, nothing_is_taken_unless_the_platform_says_so)
     near(compute_beside(3, most_bytes, "", &engine_simgrid, &reduced), 3.0);
 }
 
-Test(collective_runs, without_contention_nothing_is_taken)
+Test(collective_runs, a_long_collective_slows_all_of_a_computation_without_contention)
 {
     double reduced;
-    near(compute_beside(3, most_bytes, takes_share, &engine_analytic, &reduced), 3.0);
+    near(compute_beside(0.5, most_bytes, takes_share, &engine_analytic, &reduced), 0.5 / 0.85);
+}
+
+Test(collective_runs, a_short_collective_slows_a_part_without_contention)
+{
+    double reduced, end = compute_beside(3, most_bytes, takes_share, &engine_analytic, &reduced);
+    near(end, 3 + 0.15 * reduced);
+}
+
+Test(collective_runs, a_collective_over_nodes_takes_its_own_share_without_contention)
+{
+    double reduced;
+    near(compute_beside(3, most_bytes, "<prop id=\"collective_overlap_network\" value=\"0.5\"/>", &engine_analytic, &reduced), 3.0);
+}
+
+/* A position of its own computes for `first` seconds, reduces with position 0 for a second, computes for `second` beside it, and reduces
+ * once more. */
+static void add_partner(struct example *example, uint32_t position, double first, double second)
+{
+    const uint32_t members[] = {0, position};
+    uint32_t group = program_add_group(example->builder, 0, members, 2);
+    double bytes = (1 - 2 * latency) * bandwidth;
+    for (int i = 0; i < 2; i++) {
+        uint32_t cost = program_add_cost(example->builder, &(struct stagesim_cost){.bytes = bytes});
+        all_reduce(example, position, group, bytes, compute(example, position, i ? second : first));
+        program_add_collective(example->builder, 0, group, STAGESIM_ALL_REDUCE, plain, cost);
+    }
+}
+
+/* Collectives within the node take 0.6, over nodes 0.5, both 0.9. Position 1 computes until 1, reduces until 2, has done 0.4 of its next 2
+ * s then, which end at 3.6, and reduces until 4.6. Position 2 computes until 1.5, reduces until 2.5, has done 0.5 of 3 s, which end at 5,
+ * and reduces until 6. Position 0 has done, by 1: 1; 1.5: 1.2; 2: 1.25; 2.5: 1.5; 3.6: 2.6; 4.6: 3; 5: 3.4; 6: 3.9. */
+static void check_several(const struct engine *engine)
+{
+    struct example *example = example_create(RANKS, 1);
+    add_partner(example, 1, 1, 2);
+    add_partner(example, 2, 1.5, 3);
+    compute(example, 0, 1.1);
+    compute(example, 0, 0.15);
+    compute(example, 0, 8.75);
+    compute(example, 3, 1);
+    finish(example, "<prop id=\"collective_overlap_node\" value=\"0.6\"/><prop id=\"collective_overlap_network\" value=\"0.5\"/>");
+    struct timeline *timeline = run(example, engine);
+    const struct moment *times = timeline_rank(timeline, 0), *inside = timeline_rank(timeline, 1), *outside = timeline_rank(timeline, 2);
+    near(inside[1].end, 3.6);
+    near(inside[3].data_start, 3.6);
+    near(inside[3].end, 4.6);
+    near(outside[1].end, 5.0);
+    near(outside[3].data_start, 5.0);
+    near(outside[3].end, 6.0);
+    near(times[0].end, 1.25);
+    near(times[1].end, 2.0);
+    near(times[2].end, 12.1);
+    near(timeline_rank(timeline, 3)[0].end, 1.0);
+    timeline_destroy(timeline);
+    arena_destroy(example->arena);
+}
+
+Test(collective_runs, several_collectives_slow_several_computations_on_simgrid)
+{
+    check_several(&engine_simgrid);
+}
+
+Test(collective_runs, several_collectives_slow_several_computations_without_contention)
+{
+    check_several(&engine_analytic);
 }

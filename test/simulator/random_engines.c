@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Properties that hold for every job, tried on random ones (seeded: the same on every machine):
- *   - the analytic engine's times are those of an independent evaluation;
+ *   - the analytic engine's times are those of an independent evaluation, or where collectives slow computing down follow from each other;
  *   - what the critical path says of faster hardware lies between what a slightly faster and a slightly slower one really do;
- *   - SimGrid's are the same where no two transfers use a link at one time, and nowhere earlier.
+ *   - SimGrid's are the same where no two transfers use a link at one time, and nowhere earlier (but where collectives slow computing down:
+ *     one that comes later may come too late to do so).
  * Arguments: cases [seed]; a failure names the seed of its case. */
 #include "analysis/sensitivity.h"
 #include "simulator/arena.h"
@@ -71,9 +72,19 @@ static bool check_analytic(uint64_t seed, bool shared)
     struct arena *arena = arena_create();
     struct random_job *job = random_job_create(seed, shared, arena);
     struct timeline *analytic = timeline_create(job->program), *expected = timeline_create(job->program);
-    bool ok = run(&engine_analytic, job, &job->platform, analytic) && brute_force(job->program, &job->platform, job->hosts, expected);
-    double tolerance = 1e-9 * latest_end(expected);
-    ok = ok && compare(job, analytic, expected, tolerance) == EQUAL && compare(job, expected, analytic, tolerance) == EQUAL;
+    bool ok = run(&engine_analytic, job, &job->platform, analytic);
+    if (ok && job->overlaps) {
+        double error = brute_force_error(job->program, &job->platform, job->hosts, analytic);
+        ok = error <= 1e-9 * latest_end(analytic);
+        if (!ok)
+            fprintf(stderr, "seed %llu, %s: a time is %g s of %g from what it follows from\n", (unsigned long long)seed, job->schedule,
+                    error, latest_end(analytic));
+    } else if (ok) {
+        ok = brute_force(job->program, &job->platform, job->hosts, expected);
+        double tolerance = 1e-9 * latest_end(expected);
+        ok = ok && brute_force_error(job->program, &job->platform, job->hosts, expected) <= tolerance;
+        ok = ok && compare(job, analytic, expected, tolerance) == EQUAL && compare(job, expected, analytic, tolerance) == EQUAL;
+    }
     timeline_destroy(analytic);
     timeline_destroy(expected);
     arena_destroy(arena);
@@ -121,7 +132,7 @@ static bool check_sensitivity(uint64_t seed)
     struct timeline *timeline = timeline_create(job->program);
     bool ok = run(&engine_analytic, job, &job->platform, timeline);
     double time = latest_end(timeline);
-    if (ok && job->program->iterations == 1 && time > 0) {
+    if (ok && job->program->iterations == 1 && time > 0 && !job->overlaps) {
         const struct frame *frame = frame_create(timeline, arena);
         const struct critical_path *path = critical_path_create(frame, arena);
         struct sensitivity slope = sensitivity_of(frame, path, &job->platform, job->hosts, arena);
@@ -168,7 +179,7 @@ static void add_collective(struct uses *uses, const struct random_job *job, uint
                            const struct operation *operation, const struct moment *moment)
 {
     const struct group *group = &job->program->groups[group_index];
-    uint32_t members[64];
+    uint32_t members[128];
     group_ranks(job->program, group, group_instance_of(job->program, group, job->mesh.replica_of[rank]), members);
     const struct collective_flows *flows = assignment_flows(job->program, group_index, operation);
     for (size_t i = 0; flows && i < flows->count; i++) {
@@ -234,7 +245,7 @@ static enum outcome check_simgrid(uint64_t seed, bool shared)
     if (run(&engine_analytic, job, &job->platform, analytic) && run(&engine_simgrid, job, platform, simulated)) {
         double tolerance = 1e-6 * latest_end(analytic);
         bool shares = shares_links(job, simulated, tolerance);
-        outcome = compare(job, simulated, analytic, tolerance);
+        outcome = job->overlaps && shares ? LATER : compare(job, simulated, analytic, tolerance);
         if (outcome == LATER && !shares) {
             compare(job, analytic, simulated, tolerance);
             outcome = DIFFERENT;
@@ -289,7 +300,7 @@ static bool try_simgrid(uint64_t first, unsigned cases, bool shared, unsigned *e
 
 int main(int argc, char **argv)
 {
-    unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 3000, equal, later;
+    unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000, equal, later;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     unsigned simulated = cases / 25 + 1;
     puts("1..7");

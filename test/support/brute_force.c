@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the flows of a phase of a collective put on a link. */
 struct burden {
@@ -19,6 +20,8 @@ struct relaxing {
     struct moment **times; /* [rank][id] */
     uint32_t *members;
     struct burden *burdens; /* [link] */
+    uint32_t *burdened;     /* links that have one */
+    uint32_t burdened_count;
     bool changed;
 };
 
@@ -41,6 +44,8 @@ static void burden_links(struct relaxing *r, const struct platform_route *route,
 {
     for (uint32_t i = 0; i < route->link_count; i++) {
         struct burden *burden = &r->burdens[route->links[i]];
+        if (burden->flows == 0)
+            r->burdened[r->burdened_count++] = route->links[i];
         burden->soonest = burden->flows ? fmin(burden->soonest, route->latency) : route->latency;
         burden->further = burden->flows ? fmin(burden->further, further) : further;
         burden->bytes += bytes;
@@ -62,7 +67,8 @@ static double phase_seconds(struct relaxing *r, const struct phase *phase)
         if (flow.share > 0)
             burden_links(r, &route, bytes, further);
     }
-    for (uint32_t link = 0; link < r->platform->link_count; link++) {
+    while (r->burdened_count) {
+        uint32_t link = r->burdened[--r->burdened_count];
         const struct burden *burden = &r->burdens[link];
         if (burden->flows > 1 && r->platform->links[link].sharing != LINK_FATPIPE)
             longest = fmax(longest, burden->soonest + burden->bytes / r->platform->links[link].bandwidth + burden->further);
@@ -133,11 +139,27 @@ static double factor_of(const struct program *program, uint32_t rank, const stru
     return program->variations[variation].factors[coordinate];
 }
 
+/* Seconds of a computation that nothing slows down, or of a delay. */
+static double local_seconds(const struct relaxing *r, uint32_t rank, const struct operation *operation)
+{
+    const struct mesh *mesh = r->program->mesh;
+    double seconds = operation_cost(r->program, operation)->seconds * factor_of(r->program, rank, operation);
+    uint32_t first = mesh_rank(mesh, mesh->position_of[rank], 0);
+    return operation->type == OPERATION_COMPUTE
+               ? seconds * r->platform->hosts[r->hosts[first]].speed / r->platform->hosts[r->hosts[rank]].speed
+               : seconds;
+}
+
+static double send_seconds(struct relaxing *r, uint32_t rank, const struct stream *stream, const struct operation *operation)
+{
+    struct platform_route route = route_of(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]));
+    return route.latency + operation_cost(r->program, operation)->bytes / route.bandwidth;
+}
+
 static void relax(struct relaxing *r, uint32_t rank, const struct position *position, uint32_t id)
 {
     const struct operation *operation = &position->operations[id];
     const struct stream *stream = &position->streams[operation->stream];
-    const struct stagesim_cost *cost = operation_cost(r->program, operation);
     struct moment *times = &r->times[rank][id];
     if (id > stream->first)
         update(r, &times->start, times[-1].end);
@@ -148,26 +170,36 @@ static void relax(struct relaxing *r, uint32_t rank, const struct position *posi
     } else if (stream->type == OPERATION_COLLECTIVE) {
         relax_collective(r, rank, stream, id - stream->first, operation);
     } else {
-        double seconds = cost->seconds * factor_of(r->program, rank, operation);
-        if (stream->type == OPERATION_SEND) {
-            struct platform_route route = route_of(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]));
-            seconds = route.latency + cost->bytes / route.bandwidth;
-        }
+        double seconds = stream->type == OPERATION_SEND ? send_seconds(r, rank, stream, operation) : local_seconds(r, rank, operation);
         update(r, &times->data_start, times->start);
         update(r, &times->end, times->start + seconds);
     }
 }
 
+static struct relaxing relaxing_create(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                                       struct moment **times)
+{
+    return (struct relaxing){.program = program,
+                             .platform = platform,
+                             .hosts = hosts,
+                             .times = times,
+                             .members = calloc(program->mesh->ranks, sizeof(uint32_t)),
+                             .burdens = calloc(platform->link_count + (size_t)1, sizeof(struct burden)),
+                             .burdened = calloc(platform->link_count + (size_t)1, sizeof(uint32_t)),
+                             .changed = true};
+}
+
+static void relaxing_finish(struct relaxing *r)
+{
+    free(r->members);
+    free(r->burdens);
+    free(r->burdened);
+}
+
 bool brute_force(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline)
 {
     const struct mesh *mesh = program->mesh;
-    struct relaxing r = {.program = program,
-                         .platform = platform,
-                         .hosts = hosts,
-                         .times = timeline->moments,
-                         .members = calloc(mesh->ranks, sizeof(uint32_t)),
-                         .burdens = calloc(platform->link_count + (size_t)1, sizeof(struct burden)),
-                         .changed = true};
+    struct relaxing r = relaxing_create(program, platform, hosts, timeline->moments);
     uint64_t sweeps = 0, most = 1;
     for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
         const struct position *position = &program->positions[mesh->position_of[rank]];
@@ -181,7 +213,113 @@ bool brute_force(const struct program *program, struct platform *platform, const
             for (uint32_t id = 0; id < program->positions[mesh->position_of[rank]].operation_count; id++)
                 relax(&r, rank, &program->positions[mesh->position_of[rank]], id);
     }
-    free(r.members);
-    free(r.burdens);
+    relaxing_finish(&r);
     return !r.changed;
+}
+
+/* ---- times that follow from each other ---- */
+
+/* What a collective takes of its members' compute. */
+static double share_of(struct relaxing *r, uint32_t rank, uint32_t number)
+{
+    const struct group *group = &r->program->groups[number];
+    uint32_t count = group_size(r->program, group);
+    bool leaves = false;
+    group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]), r->members);
+    for (uint32_t i = 0; i < count; i++)
+        leaves |= strcmp(r->platform->hosts[r->hosts[r->members[i]]].node, r->platform->hosts[r->hosts[rank]].node) != 0;
+    return count < 2 ? 0 : leaves ? r->platform->library.overlap_network : r->platform->library.overlap_node;
+}
+
+/* Collectives of a rank while they take a share: from the arrival of the last member to the end. */
+struct span {
+    double start, end, share;
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The work that is done from `start` to `end`: the span between every two moments at which anything changes, times its rate. */
+static double work_done(const struct span *spans, size_t count, double start, double end)
+{
+    double *moments = calloc(2 * count + 2, sizeof *moments), work = 0;
+    for (size_t i = 0; i < count; i++) {
+        moments[2 * i] = fmin(fmax(spans[i].start, start), end);
+        moments[2 * i + 1] = fmin(fmax(spans[i].end, start), end);
+    }
+    moments[2 * count] = start;
+    moments[2 * count + 1] = end;
+    qsort(moments, 2 * count + 2, sizeof *moments, by_value);
+    for (size_t i = 0; i < 2 * count + 1; i++) {
+        double middle = (moments[i] + moments[i + 1]) / 2, share = 0;
+        for (size_t k = 0; k < count; k++)
+            share += spans[k].start < middle && middle < spans[k].end ? spans[k].share : 0;
+        work += (moments[i + 1] - moments[i]) * (1 - fmin(share, 0.9));
+    }
+    free(moments);
+    return work;
+}
+
+static size_t find_spans(struct relaxing *r, uint32_t rank, const struct position *position, struct span *spans)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < position->stream_count; i++) {
+        const struct stream *stream = &position->streams[i];
+        double share = stream->type == OPERATION_COLLECTIVE ? share_of(r, rank, stream->peer) : 0;
+        for (uint32_t id = stream->first; share > 0 && id < stream->first + stream->count; id++)
+            spans[count++] = (struct span){r->times[rank][id].data_start, r->times[rank][id].end, share};
+    }
+    return count;
+}
+
+static double operation_error(struct relaxing *r, uint32_t rank, const struct position *position, uint32_t id, const struct span *spans,
+                              size_t span_count)
+{
+    const struct operation *operation = &position->operations[id];
+    const struct stream *stream = &position->streams[operation->stream];
+    struct moment *times = &r->times[rank][id], follows = {0, 0, 0};
+    double error = 0;
+    if (operation->type == OPERATION_COMPUTE) {
+        double work = work_done(spans, span_count, times->start, times->end);
+        error = fabs(work - local_seconds(r, rank, operation));
+        follows = (struct moment){0, times->start, times->end};
+    } else if (stream->type == OPERATION_SEND || stream->type == OPERATION_DELAY) {
+        double seconds = stream->type == OPERATION_SEND ? send_seconds(r, rank, stream, operation) : local_seconds(r, rank, operation);
+        follows = (struct moment){0, times->start, times->start + seconds};
+    } else { /* from the times of other ranks */
+        struct moment kept = *times;
+        times->data_start = times->end = 0;
+        if (stream->type == OPERATION_RECEIVE)
+            relax_receive(r, rank, stream, id - stream->first);
+        else
+            relax_collective(r, rank, stream, id - stream->first, operation);
+        follows = *times;
+        *times = kept;
+    }
+    follows.start = id > stream->first ? times[-1].end : 0;
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        follows.start = fmax(follows.start, r->times[rank][operation_wait(position, operation, i)].end);
+    error = fmax(error, fmax(fabs(times->start - follows.start), fabs(times->data_start - follows.data_start)));
+    error = fmax(error, fabs(times->end - follows.end));
+    return isnan(times->start + times->data_start + times->end) ? INFINITY : error;
+}
+
+double brute_force_error(const struct program *program, struct platform *platform, const uint32_t *hosts, const struct timeline *timeline)
+{
+    const struct mesh *mesh = program->mesh;
+    struct relaxing r = relaxing_create(program, platform, hosts, timeline->moments);
+    double worst = 0;
+    for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
+        const struct position *position = &program->positions[mesh->position_of[rank]];
+        struct span *spans = calloc(position->operation_count + (size_t)1, sizeof *spans);
+        size_t count = find_spans(&r, rank, position, spans);
+        for (uint32_t id = 0; id < position->operation_count; id++)
+            worst = fmax(worst, operation_error(&r, rank, position, id, spans, count));
+        free(spans);
+    }
+    relaxing_finish(&r);
+    return worst;
 }

@@ -86,6 +86,47 @@ static double *random_costs(struct random *random, struct arena *arena, uint32_t
     return values;
 }
 
+/* ---- parts of stages, and what they exchange ---- */
+
+static void random_exchanges(struct random *random, struct stagesim_exchanges *exchanges, double scale)
+{
+    static const enum stagesim_collective kinds[] = {STAGESIM_ALL_TO_ALL, STAGESIM_ALL_REDUCE, STAGESIM_ALL_GATHER,
+                                                     STAGESIM_REDUCE_SCATTER};
+    static const enum stagesim_moment moments[] = {STAGESIM_AFTER, STAGESIM_BEFORE, STAGESIM_BESIDE, STAGESIM_BESIDE_WEIGHT};
+    uint32_t count = random_below(random, 3);
+    for (uint32_t i = 0; i < count; i++)
+        exchanges->items[i] = (struct stagesim_exchange){.collective = kinds[random_below(random, 4)],
+                                                         .kind = STAGESIM_TENSOR,
+                                                         .moment = moments[random_below(random, 4)],
+                                                         .axes = random_chance(random, 0.7) ? "tensor" : "data",
+                                                         .bytes = scale * (0.1 + random_unit(random)) * 1e9,
+                                                         .buffers = random_between(random, 1, 2)};
+}
+
+/* Every stage in equal parts. */
+static void random_parts(struct random *random, struct arena *arena, struct stagesim_pipeline *costs, double scale)
+{
+    const struct stagesim_part **parts = arena_array(arena, costs->stages, sizeof *parts);
+    uint32_t *counts = arena_array(arena, costs->stages, sizeof *counts);
+    for (uint32_t stage = 0; stage < costs->stages; stage++) {
+        counts[stage] = random_between(random, 1, 2);
+        struct stagesim_part *own = arena_array(arena, counts[stage], sizeof *own);
+        for (uint32_t i = 0; i < counts[stage]; i++) {
+            own[i] = (struct stagesim_part){.layer = STAGESIM_NONE,
+                                            .forward = costs->forward[stage] / counts[stage],
+                                            .backward = costs->backward[stage] / counts[stage],
+                                            .weight = costs->weight[stage] / counts[stage],
+                                            .gradient = costs->gradient[stage] / counts[stage]};
+            random_exchanges(random, &own[i].forward_exchanges, scale / 4);
+            random_exchanges(random, &own[i].backward_exchanges, scale / 4);
+        }
+        parts[stage] = own;
+    }
+    costs->parts = parts;
+    costs->part_counts = counts;
+    costs->fine = random_chance(random, 0.5);
+}
+
 static struct stagesim_pipeline random_pipeline(struct random *random, struct arena *arena, uint32_t stages, double scale)
 {
     struct stagesim_pipeline costs = {.size = sizeof costs,
@@ -99,13 +140,15 @@ static struct stagesim_pipeline random_pipeline(struct random *random, struct ar
     for (uint32_t i = 0; i < stages; i++)
         backward[i] += costs.weight[i];
     costs.backward = backward;
+    if (random_chance(random, 0.5))
+        random_parts(random, arena, &costs, scale);
     return costs;
 }
 
 static void random_mesh(struct random *random, struct arena *arena, struct mesh *mesh, uint32_t workers)
 {
     static const char *const names[] = {"pipeline", "data", "tensor"};
-    uint32_t sizes[] = {workers, random_between(random, 1, 4), random_chance(random, 0.2) ? 2 : 1};
+    uint32_t sizes[] = {workers, random_between(random, 1, 4), random_chance(random, 0.4) ? random_between(random, 2, 3) : 1};
     uint32_t axes[] = {0, 1, 2};
     for (uint32_t i = 3; i > 1; i--) {
         uint32_t other = random_below(random, i), kept = axes[i - 1];
@@ -219,6 +262,8 @@ static void random_platform(struct random *random, struct random_job *job, bool 
         job->hosts[rank] = job->hosts[other];
         job->hosts[other] = rank;
     }
+    if (random_chance(random, 0.2))
+        job->platform.hosts[random_below(random, ranks)].speed = 1e9 / 3;
     random_links(random, job, shared, arena);
 }
 
@@ -254,6 +299,11 @@ static void random_collectives(struct random *random, struct random_job *job, st
         for (unsigned scope = 0; scope < SCOPES; scope++)
             random_protocols(random, &job->platform.library.regimes[scope], job->scale);
     }
+    if (random_chance(random, 0.3)) {
+        job->overlaps = true;
+        job->platform.library.overlap_node = 0.9 * random_unit(random);
+        job->platform.library.overlap_network = 0.9 * random_unit(random);
+    }
     library_complete(&job->platform.library);
     if (random_chance(random, 0.8))
         assignment_place(job->program->assignment, &job->platform, job->hosts, &policy);
@@ -283,9 +333,13 @@ char *random_job_write(const struct random_job *job)
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
           "<platform version=\"4.1\"><zone id=\"random\" routing=\"Full\">\n",
           out);
+    fprintf(out,
+            "<prop id=\"collective_overlap_node\" value=\"%.17g\"/>\n"
+            "<prop id=\"collective_overlap_network\" value=\"%.17g\"/>\n",
+            platform->library.overlap_node, platform->library.overlap_network);
     for (uint32_t i = 0; i < platform->host_count; i++)
-        fprintf(out, "<host id=\"%s\" speed=\"1Gf\"><prop id=\"node\" value=\"%s\"/></host>\n", platform->hosts[i].name,
-                platform->hosts[i].node);
+        fprintf(out, "<host id=\"%s\" speed=\"%.17gf\"><prop id=\"node\" value=\"%s\"/></host>\n", platform->hosts[i].name,
+                platform->hosts[i].speed, platform->hosts[i].node);
     for (uint32_t i = 0; i < platform->link_count; i++)
         fprintf(out, "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\"/>\n", platform->links[i].name, platform->links[i].bandwidth,
                 platform->links[i].latency);

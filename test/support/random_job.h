@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small jobs drawn from a seed: a schedule of the table with random workers, micro-batches, options, data-parallel width, order
- * of axes, times, sizes, algorithms of collectives, and a platform either of private links between all pairs or of nodes that share their
- * network cards. */
+ * of axes, times, sizes, collectives beside, before and behind computations, their algorithms and what they take of compute, and a platform
+ * either of private links between all pairs or of nodes that share their network cards. */
 #ifndef STAGESIM_TEST_RANDOM_JOB_H
 #define STAGESIM_TEST_RANDOM_JOB_H
 
@@ -39,6 +39,7 @@ struct random_job {
     struct mesh mesh;
     struct program *program;
     double scale;                /* seconds: about what a computation takes */
+    bool overlaps;               /* collectives take a share of their ranks' compute */
     uint32_t *hosts;             /* [rank]: a permutation */
     struct platform platform;    /* in memory; what random_job_write writes down for SimGrid */
     struct random_route *routes; /* [from * hosts + to] */
