@@ -47,6 +47,7 @@ struct node *build_dgx_2(const struct preset *preset, uint32_t devices, struct a
 struct node *build_dgx_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_dgx_b200(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_summit(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_perlmutter(const struct preset *preset, uint32_t devices, struct arena *arena);

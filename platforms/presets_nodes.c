@@ -203,23 +203,31 @@ struct node *build_dgx_a100(const struct preset *preset, uint32_t devices, struc
     return node;
 }
 
-struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena)
+/* A GPU and a network interface on each PCI Express switch. */
+static struct node *with_switch_each(const struct preset *preset, uint32_t devices, const struct wire *wire, uint32_t links,
+                                     struct arena *arena)
 {
     static const struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, &ndr, 1, NULL};
     struct node *node = with_devices(preset, devices, arena);
-    add_nvswitch(node, devices, &nvlink4, 18);
+    add_nvswitch(node, devices, wire, links);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
+}
+
+struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_switch_each(preset, devices, &nvlink4, 18, arena);
+}
+
+struct node *build_dgx_b200(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_switch_each(preset, devices, &nvlink5, 18, arena);
 }
 
 /* An H100 with 8 of its 18 links. */
 struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    static const struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, &ndr, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
-    add_nvswitch(node, devices, &nvlink4, 8);
-    add_pcie(node, devices, preset->devices, &tree);
-    return node;
+    return with_switch_each(preset, devices, &nvlink4, 8, arena);
 }
 
 /* Two GPUs hang on each Grace by NVLink-C2C; a network interface for each GPU. */

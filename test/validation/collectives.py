@@ -21,7 +21,7 @@ MACHINES = (
     ("8 A100, NVSwitch", "dgx-a100 --nodes 1", ("a100x8_nvlink_allreduce", "a100x8_nvlink_reducescatter", "a100x8_nvlink_alltoall"), "a100"),
     ("8 H100, NVSwitch with NVLS", "dgx-h100 --nodes 1", ("h100x8_nvlink_allreduce",), "h100"),
     ("8 H200, NVSwitch with NVLS", "dgx-h200 --nodes 1", ("h200x8_nvlink_allreduce",), None),
-    ("8 B200, NVSwitch with NVLS", "gb200-nvl72 --nodes 1 --gpus-per-node 8", ("b200x8_nvlink_allreduce",), None),
+    ("8 B200, NVSwitch with NVLS", "dgx-b200 --nodes 1", ("b200x8_nvlink_allreduce",), None),
     ("8 V100, hybrid cube mesh", "dgx-1v --nodes 1", ("v100x8_sxm2_nvlink_allreduce",), None),
     ("12 V100 of a DGX-2", "dgx-2 --nodes 1 --gpus-per-node 12", ("v100x12_dgx2_allreduce",), None),
     ("4 V100, PCI Express", "pcie-a100 --nodes 1 --gpus-per-node 4", ("v100pcie_x4_allreduce",), None),

@@ -15,7 +15,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 880, 470, 96, 14, 46, 104
 LOW, HIGH, MOST_GPUS = 0.55, 2.2, 2 ** 14.5
 # Colours that people who confuse red and green tell apart, each with a shape of its own.
 GROUPS = {"vTrain, A100": ("#56b4e9", "circle"), "MosaicML FSDP, A100": ("#009e73", "diamond"), "MosaicML FSDP, H100": ("#e69f00", "triangle"),
-          "NVIDIA NeMo fp8, H100": ("#000000", "square"), "papers: Megatron-LM, Korthikanti, Zero Bubble, Llama 3, DeepSeek-V3": ("#d55e00", "cross")}
+          "NVIDIA NeMo fp8, H100 to GB200": ("#000000", "square"), "papers: Megatron-LM, Korthikanti, Zero Bubble, Llama 3, DeepSeek-V3": ("#d55e00", "cross")}
 
 
 def measured(files, folder):
@@ -37,7 +37,7 @@ def measured(files, folder):
 
 def published(folder):
     with contextlib.redirect_stdout(io.StringIO()):
-        for paper in ("korthikanti", "megatron", "zero_bubble", "nemo", "llama", "llama_long", "deepseek"):
+        for paper in ("korthikanti", "megatron", "zero_bubble", "nemo", "nemo_blackwell", "llama", "llama_long", "deepseek"):
             getattr(transformer, paper)(folder)
     names = list(GROUPS)
     return [(names[3] if "tokens per second and GPU in fp8" in heading else names[4], gpus, speed, False) for heading, gpus, speed in transformer.Table.drawn]

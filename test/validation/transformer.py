@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Published iteration times of GPT training beside stagesim's predictions.
 
-usage: transformer.py STAGESIM korthikanti|megatron|zero_bubble|nemo|chimera|llama|llama_long|deepseek|mpt|vtrain [FILE...]
+usage: transformer.py STAGESIM korthikanti|megatron|zero_bubble|nemo|nemo_blackwell|chimera|llama|llama_long|deepseek|mpt|vtrain [FILE...]
 
 Prints the table and fails where the errors are larger than LIMITS says. Rows are predicted with the installed efficiency tables of the
 A100 and the H100, which tools/fit-efficiency fitted to some of the rows of vtrain and of mpt (doc/accuracy.md); nothing is fitted to a
@@ -154,7 +154,7 @@ engine: analytic
     return gained.end(*LIMITS["zero_bubble_gain"]) or wrong
 
 
-# ---- NVIDIA's published throughputs in fp8 on DGX H100 (nemo.csv says from where). Assumed, as NeMo's recipes have it: sequence parallelism and its
+# ---- NVIDIA's published throughputs in fp8 (nemo.csv says from where). Assumed, as NeMo's recipes have it: sequence parallelism and its
 # communication beside the products, the distributed optimizer, flash attention, nothing recomputed.
 NEMO = """platform: {platform}
 workload: transformer
@@ -171,22 +171,43 @@ engine: analytic
 
 
 def layers_placed(row):
-    """Llama 3 405B has 126 layers on 64 stages: one layer less on the first and the last stage."""
+    """Llama 3 405B has 126 layers: one less than others on the first and the last stage, as its paper says, where they do not divide."""
     stages, layers = int(row["pipeline"]) * int(row["chunks"]), int(row["layers"])
-    return f", layers_per_stage: {[1] + [2] * (stages - 2) + [1]}" if layers % stages else ""
+    most = -(-layers // stages)
+    return f", layers_per_stage: {[most - 1] + [most] * (stages - 2) + [most - 1]}" if layers % stages else ""
+
+
+def nemo_platform(folder, system, gpus):
+    """GB200: racks of 64 of the 72 GPUs, as jobs of 2^n GPUs use them."""
+    if system != "gb200-nvl72":
+        return platform(folder, system, gpus // 8)
+    path, each = os.path.join(folder, f"{system}-{gpus}.xml"), min(gpus, 64)
+    call([STAGESIM, "platform", "generate", system, "--nodes", str(gpus // each), "--gpus-per-node", str(each), "-o", path])
+    return path
+
+
+def nemo_rows(folder, systems, limits):
+    table = Table("model, GPUs: tokens per second and GPU in fp8")
+    for row in fitting().read_rows([os.path.join(HERE, "nemo.csv")]):
+        if row["system"] not in systems:
+            continue
+        ranks = int(row["tensor"]) * int(row["pipeline"]) * int(row["context"])
+        schedule = f"{{name: interleaved, chunks: {row['chunks']}}}" if int(row["chunks"]) > 1 else "1f1b"
+        text = NEMO.format(**row, platform=nemo_platform(folder, row["system"], int(row["gpus"])), data=int(row["gpus"]) // ranks,
+                           schedule=schedule, sharded=str(int(row["tensor"]) > 1).lower(), placed=layers_placed(row))
+        tokens = run(folder, text)["throughput"]["tokens_per_s"] / int(row["gpus"])
+        layout = " ".join(f"{letter}{row[key]}" for letter, key in (("t", "tensor"), ("c", "context"), ("p", "pipeline"), ("v", "chunks")) if int(row[key]) > 1)
+        table.row(f"{row['system']} {row['model']}, {row['gpus']}, {layout}", float(row["tokens_per_s_gpu"]), tokens, gpus=int(row["gpus"]))
+    return table.end(*limits)
 
 
 def nemo(folder):
-    table = Table("model, GPUs: tokens per second and GPU in fp8")
-    for row in fitting().read_rows([os.path.join(HERE, "nemo.csv")]):
-        ranks = int(row["tensor"]) * int(row["pipeline"]) * int(row["context"])
-        schedule = f"{{name: interleaved, chunks: {row['chunks']}}}" if int(row["chunks"]) > 1 else "1f1b"
-        text = NEMO.format(**row, platform=platform(folder, "dgx-h100", int(row["gpus"]) // 8), data=int(row["gpus"]) // ranks, schedule=schedule,
-                           sharded=str(int(row["tensor"]) > 1).lower(), placed=layers_placed(row))
-        tokens = run(folder, text)["throughput"]["tokens_per_s"] / int(row["gpus"])
-        layout = " ".join(f"{letter}{row[key]}" for letter, key in (("t", "tensor"), ("c", "context"), ("p", "pipeline"), ("v", "chunks")) if int(row[key]) > 1)
-        table.row(f"{row['source']} {row['model']}, {row['gpus']}, {layout}", float(row["tokens_per_s_gpu"]), tokens, gpus=int(row["gpus"]))
-    return table.end(*LIMITS["nemo"])
+    return nemo_rows(folder, ("dgx-h100",), LIMITS["nemo"])
+
+
+# The tables of B200 and GB200 are derived from the H100's: nothing is fitted to these GPUs.
+def nemo_blackwell(folder):
+    return nemo_rows(folder, ("dgx-b200", "gb200-nvl72"), LIMITS["nemo_blackwell"])
 
 
 # ---- Chimera (arXiv 2107.06925), figure 14: Bert-48 on 64 nodes of Piz Daint, D=4, W=16, 1,024 sequences, sequences/s as read off
@@ -365,7 +386,7 @@ def vtrain(folder):
 
 
 # Mean and worst error that are accepted.
-LIMITS = {"korthikanti": (0.03, 0.08), "megatron": (0.08, 0.15), "chimera": (0.1, 0.1), "zero_bubble": (0.08, 0.1), "nemo": (0.07, 0.15),
+LIMITS = {"korthikanti": (0.03, 0.08), "megatron": (0.08, 0.15), "chimera": (0.1, 0.1), "zero_bubble": (0.08, 0.1), "nemo": (0.07, 0.15), "nemo_blackwell": (0.08, 0.15),
           "zero_bubble_gain": (0.03, 0.05), "llama": (0.1, 0.1), "llama_long": (0.2, 0.2), "deepseek": (0.3, 0.3), "deepseek_h100": (0.25, 0.25),
           "multi_node.csv": 0.08, "single_node.csv": 0.08, "H100-SXM5-80GB": 0.04, "A100-SXM4-80GB": 0.08}
 

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""derive_efficiency.py: the installed tables that are derived are what tools/derive-efficiency makes of the fitted ones, and it scales as it says."""
+import csv
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TABLES = ROOT / "workloads" / "efficiency"
+# Peaks in bf16, best measured products and bandwidths of both GPUs: doc/transformer.md.
+DERIVED = {"A100-SXM4-40GB": ("A100-SXM4-80GB", 1, 1, 1555 / 2039), "A100-PCIE-80GB": ("A100-SXM4-80GB", 1, 253 / 271, 1935 / 2039),
+           "H200-SXM5-141GB": ("H100-SXM5-80GB", 1, 1, 4800 / 3350), "GH200-96GB": ("H100-SXM5-80GB", 1, 828.6 / 794.5, 4000 / 3350),
+           "B200-180GB": ("H100-SXM5-80GB", 2250 / 989, 0.776 / 0.803, 8000 / 3350),
+           "GB200-186GB": ("H100-SXM5-80GB", 2500 / 989, 0.729 / 0.803, 8000 / 3350)}
+faults = []
+
+
+def rows(path):
+    with open(path) as file:
+        return list(csv.DictReader(line for line in file if line[0] != "#"))
+
+
+def check(name, source, peak, ceiling, bandwidth, folder):
+    made = folder / f"{name}.csv"
+    subprocess.run([ROOT / "tools" / "derive-efficiency", TABLES / f"{source}.csv", "-o", made, "--peak", str(peak), "--ceiling", str(ceiling),
+                    "--bandwidth", str(bandwidth)], check=True)
+    if rows(made) != rows(TABLES / f"{name}.csv"):
+        faults.append(f"{name}: the installed table is another; run tools/derive-efficiency again")
+    for old, new in zip(rows(TABLES / f"{source}.csv"), rows(made)):
+        scale = {"matrix": (peak, ceiling), "memory": (bandwidth, 1)}.get(old["what"], (1, 1))
+        for key, factor in (("size", scale[0]), ("value", scale[1])):
+            if old[key] and abs(float(new[key]) - factor * float(old[key])) > 2e-4 * factor * float(old[key]):
+                faults.append(f"{name}: {old} became {new}")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for gpu, arguments in DERIVED.items():
+        check(gpu, *arguments, pathlib.Path(scratch))
+known = {path.stem for path in TABLES.glob("*.csv")}
+if known != set(DERIVED) | {source for source, *_ in DERIVED.values()}:
+    faults.append(f"tables {sorted(known)} are not those that are fitted and derived")
+print("\n".join(faults) or "all hold")
+sys.exit(bool(faults))
