@@ -162,6 +162,8 @@ static void find_throughput(struct report *report, const struct mesh *mesh)
         report->training_s = run->tokens / report->tokens_per_s;
         report->training_cost = report->training_s / 3600 * report->ranks * run->price;
     }
+    if (report->tokens_per_s > 0)
+        report->million_tokens_cost = 1e6 / report->tokens_per_s / 3600 * report->ranks * run->price;
     report->model_flops_per_s_per_gpu = run->model_flops / report->iteration / report->ranks;
     if (run->peak_flops > 0) {
         report->mfu = report->model_flops_per_s_per_gpu / run->peak_flops;

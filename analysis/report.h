@@ -98,6 +98,7 @@ struct report {
     struct limits limits;
     struct memory_parts parts;        /* of the rank with peak_bytes */
     double training_s, training_cost; /* time and price of all tokens; 0: not asked for */
+    double million_tokens_cost;       /* price of a million tokens; 0: not asked for */
     struct lever *levers;             /* of a job that does not fit, the one that saves least first; filled by the caller */
     uint32_t lever_count;
     double energy; /* joules; negative: the platform has no wattage */

@@ -70,12 +70,16 @@ static void print_energy(FILE *out, const struct report *report)
 
 static void print_training(FILE *out, const struct report *report)
 {
-    if (report->training_s <= 0)
-        return;
-    fprintf(out, "%-18s %.4g days for %.4g tokens", "training", report->training_s / 86400, report->run.tokens);
-    if (report->training_cost > 0)
-        fprintf(out, ", price %.6g", report->training_cost);
-    fputc('\n', out);
+    const char *label = "training";
+    if (report->training_s > 0) {
+        fprintf(out, "%-18s %.4g days for %.4g tokens", label, report->training_s / 86400, report->run.tokens);
+        if (report->training_cost > 0)
+            fprintf(out, ", price %.6g", report->training_cost);
+        fputc('\n', out);
+        label = "";
+    }
+    if (report->million_tokens_cost > 0)
+        fprintf(out, "%-18s price of a million tokens %.4g\n", label, report->million_tokens_cost);
 }
 
 /* The largest share first. */

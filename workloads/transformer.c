@@ -85,7 +85,7 @@ static const struct stagesim_field fields[] = {
     {"tokens", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, tokens), false, 0, 1e18, NULL,
      "tokens of the whole training, for its time; default: not asked for"},
     {"price", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, price), false, 0, 1e9, NULL,
-     "of a GPU for an hour, in any currency; default: not asked for"},
+     "of a GPU for an hour, in any currency: what tokens cost; default: not asked for"},
 
     MODEL_COUNT(layers, true, 1, 10000, "transformer layers (L)"),
     MODEL_COUNT(hidden, true, 1, 1 << 20, "width (h)"),
@@ -172,7 +172,9 @@ static bool check_count(const struct transformer_job *j, const char *key, double
 {
     if (!stated || (double)stated == count)
         return true;
-    j->api->error(j->job, key, "the shape gives %.0f parameters, not the %llu that are stated", count, (unsigned long long)stated);
+    j->api->error(j->job, key,
+                  "the shape gives %.0f parameters, not the %llu that are stated; expected a shape of that many, or another number", count,
+                  (unsigned long long)stated);
     return false;
 }
 
@@ -371,10 +373,20 @@ static void describe_job(struct transformer_job *j)
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
 }
 
+/* Ranks that are more than the heads of keys and values repeat them: each has one. */
+static void repeat_kv_heads(struct transformer_job *j)
+{
+    uint64_t ranks = (uint64_t)j->layout.tensor;
+    if (j->model.kv_heads < ranks)
+        j->model.kv_heads = ranks;
+}
+
 static void declare(const struct transformer_job *j)
 {
     double samples = j->api->micro_batch_size(j->job) * j->api->micro_batches(j->job) * j->data;
-    double model = samples * transformer_flops(&j->model), again = samples * transformer_repeated_flops(&j->model, &j->layout);
+    struct transformer_model whole = j->parameters->model; /* without what ranks repeat */
+    transformer_model_complete(&whole);
+    double model = samples * transformer_flops(&whole), again = samples * transformer_repeated_flops(&whole, &j->layout);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,
@@ -394,6 +406,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= set_sharing(&j);
     ok &= transformer_divide(&j);
     ok = ok && set_profile(&j);
+    repeat_kv_heads(&j);
     j.stages = api->stages(job);
     j.layers = calloc(j.stages, sizeof *j.layers);
     ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);

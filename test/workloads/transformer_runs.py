@@ -114,6 +114,7 @@ def check_hybrid(folder):
 def check_granularity(folder):
     cases = [("1f1b", "parallel.tensor=2")] + [("1f1b", f"transformer.zero={zero}") for zero in (1, 2, 3)]
     cases += [(name, "transformer.sequence_parallel=true") for name in ("gpipe", "interleaved", "chimera", "zb-h1", "dualpipe-v")]
+    cases += [("v-half", "transformer={zero: 3, reshard: false, bucket: 1GB}")]
     for engine in ("analytic", "simgrid"):
         for schedule, extra in cases:
             sets = ["parallel.pipeline=4", "parallel.data=2", extra, f"schedule.name={schedule}", f"engine={engine}", "parallel.tensor=2",
@@ -150,10 +151,45 @@ def check_levers(folder):
     settings = {lever["setting"]: lever["peak_bytes"] for lever in memory["levers"]}
     expect(set(settings) >= {"schedule.recompute=full", "schedule.recompute=selective", "transformer.zero=1", "schedule=1f1b"}, f"levers: {settings}")
     for setting, peak in settings.items():
-        changed = run(folder, *base, *setting.replace("schedule=", "schedule.name=").split(", "))["memory"]
+        changed = run(folder, *base, *setting.split(" and "))["memory"]
         near(peak, changed["peak_bytes"], setting)
         expect([lever["fits"] for lever in memory["levers"] if lever["setting"] == setting] == [changed["fits"]], f"{setting} fits")
     expect("levers" not in run(folder)["memory"], "levers of a job that fits")
+    check_levers_kept(folder, base)
+    check_levers_together(folder)
+
+
+def check_levers_kept(folder, base):
+    """Another schedule computes again what the scenario's does, its own options are dropped."""
+    base = base + ["batch.micro=1024", "schedule={name: interleaved, chunks: 2, recompute: selective}"]
+    levers = {lever["setting"]: lever["peak_bytes"] for lever in run(folder, *base)["memory"]["levers"]}
+    setting = "schedule=1f1b and schedule.recompute=selective"
+    near(levers.get(setting, 0), run(folder, *base, *setting.split(" and "))["memory"]["peak_bytes"], "1f1b in place of interleaved")
+
+
+def check_levers_together(folder):
+    """No lever is enough alone; the last one names several that are."""
+    base = ["model.layers=48", "model.hidden=4096", "parallel.tensor=2", "parallel.data=2", "batch.micro=24", "batch.micro_batches=2"]
+    levers = run(folder, *base)["memory"]["levers"]
+    expect([lever["fits"] for lever in levers] == [False] * (len(levers) - 1) + [True], f"only several together fit: {levers}")
+    together = levers[-1]
+    expect(together["setting"].count(" and ") >= 1, f"several: {together}")
+    changed = run(folder, *base, *together["setting"].split(" and "))["memory"]
+    expect(changed["fits"], f"{together['setting']} does not fit")
+    near(together["peak_bytes"], changed["peak_bytes"], together["setting"])
+
+
+def check_repeated_heads(folder):
+    """Four ranks share two heads of keys and values: each has one, the model's flops do not change."""
+    sets = ["parallel.tensor=4", "model.kv_heads=2", "transformer.sequence_parallel=true", "transformer.attention=flash"]
+    summary, tokens, size = run(folder, *sets), 2 * SEQUENCE, HIDDEN // HEADS
+    divided = HIDDEN * (HIDDEN + 2 * 4 * size) + HIDDEN**2 + 8 * HIDDEN**2 + HIDDEN + 2 * 4 * size + 4 * HIDDEN
+    parameters = LAYERS * (divided / 4 + 6 * HIDDEN) + VOCABULARY * HIDDEN / 4 + SEQUENCE * HIDDEN + 2 * HIDDEN
+    layer = tokens * (10 * HIDDEN + 2 * (2 * HIDDEN + 2 * 4 * size) + 16 * HIDDEN) / 4
+    near(summary["memory"]["peak_bytes"], 18 * parameters + LAYERS * layer + tokens * (HIDDEN + 4 * HIDDEN + 4 * VOCABULARY) / 4, "repeated heads: memory")
+    forward = 2 * tokens * (LAYERS * (2 * HIDDEN**2 + 2 * HIDDEN * 2 * size + 8 * HIDDEN**2 + 2 * SEQUENCE * HIDDEN) + HIDDEN * VOCABULARY)
+    throughput = summary["throughput"]
+    near(throughput["mfu"] * summary["time"]["iteration_s"] * 4 * 312e12, 3 * 4 * forward, "repeated heads: model flops")
 
 
 def check_training(folder):
@@ -161,6 +197,9 @@ def check_training(folder):
     days = 300e9 / summary["throughput"]["tokens_per_s"] / 86400
     near(summary["training"]["days"], days, "days")
     near(summary["training"]["cost"], days * 24 * 4 * 2.5, "cost")
+    price = run(folder, "parallel.data=4", "transformer.price=2.5")["training"]
+    expect(set(price) == {"cost_per_million_tokens"}, f"price alone: {price}")
+    near(price["cost_per_million_tokens"], days * 24 * 4 * 2.5 / 300e3, "cost of a million tokens")
 
 
 def main():
@@ -168,7 +207,8 @@ def main():
         folder = pathlib.Path(name)
         subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
         (folder / "job.yaml").write_text(BASE)
-        for check in (check_one_rank, check_flash, check_traffic, check_hybrid, check_granularity, check_overlap, check_balance, check_levers, check_training):
+        for check in (check_one_rank, check_flash, check_traffic, check_hybrid, check_granularity, check_overlap, check_balance, check_levers, check_training,
+                      check_repeated_heads):
             check(folder)
     print("\n".join(faults) or "all hold")
     return bool(faults)
