@@ -173,7 +173,8 @@ static bool of_one_layer(const struct stagesim_part *a, const struct stagesim_pa
     return a->layer != NONE && a->layer == b->layer;
 }
 
-/* Parts as given, or whole layers, as many of them together as fill a bucket. The last ones of a stage are the first of its backward. */
+/* Parts as given, or whole layers, as many of them together as fill a bucket (one where their weights are gathered one by one). The last
+ * ones of a stage are the first of its backward. */
 static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *out)
 {
     const struct stagesim_pipeline *costs = l->costs;
@@ -182,8 +183,8 @@ static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *ou
     for (uint32_t i = given; i-- > 0;) {
         const struct stagesim_part *from = &costs->parts[stage][i];
         struct stagesim_part *last = count ? &parts[given - count] : NULL;
-        bool small = last && (of_one_layer(from, last) || last->gradient + last->expert_gradient < costs->bucket);
-        bool together = small && !costs->fine && from->apart == last->apart;
+        bool small = last && costs->sharding != STAGESIM_SHARD_PARAMETERS && last->gradient + last->expert_gradient < costs->bucket;
+        bool together = last && (small || of_one_layer(from, last)) && !costs->fine && from->apart == last->apart;
         struct stagesim_part *part = together ? last : &parts[given - ++count];
         *part = together ? add_up(from, part) : *from;
     }

@@ -4,6 +4,7 @@
 
 #include "simulator/arena.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,19 @@ static double find_peak(const struct stagesim_device *device, enum transformer_p
     if (precision == FP16 || precision == BF16)
         return device->peak[precision == FP16 ? BF16 : FP16];
     return 0;
+}
+
+static const char *const precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+
+static void report_no_peak(const struct transformer_job *j, const struct stagesim_device *device, enum transformer_precision missing)
+{
+    enum { ROOM = 40 };
+    char given[ROOM] = "";
+    for (int i = 0; i < 5; i++)
+        if (device->peak[i] > 0)
+            snprintf(given + strlen(given), ROOM - strlen(given), "%s%s", *given ? ", " : "", precision_names[i]);
+    j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its GPUs%s%s; expected one that it gives: %s",
+                  precision_names[missing], device->model ? ", " : "", device->model ? device->model : "", given);
 }
 
 static const char *name_of(const struct stagesim_device *device)
@@ -66,7 +80,6 @@ static bool same_device(const struct stagesim_device *a, const struct stagesim_d
 /* The kind of the position's GPU, a new one when it is like none before. NULL after a mistake was reported. */
 static struct transformer_device *find_kind(struct transformer_job *j, uint32_t position)
 {
-    static const char *const names[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
     struct stagesim_device device = j->api->device(j->job, position);
     struct transformer_device *kind = j->kinds;
     for (; kind; kind = kind->next)
@@ -82,8 +95,7 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
     j->kinds = kind;
     if (kind->device.peak > 0 && kind->device.wide_peak > 0)
         return set_efficiency(j, &device, kind) ? kind : NULL;
-    j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its GPU%s%s", names[j->parameters->precision],
-                  device.model ? "s, " : "s", device.model ? device.model : "");
+    report_no_peak(j, &device, kind->device.peak > 0 ? wide : precision);
     return NULL;
 }
 

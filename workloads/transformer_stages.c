@@ -124,6 +124,10 @@ static bool assign_given(struct transformer_job *j)
 {
     const struct stagesim_list *given = &j->parameters->layers_per_stage;
     double sum = 0;
+    if (j->parameters->balance == BALANCE_AUTO) {
+        j->api->error(j->job, "balance", "layers_per_stage says which layers a stage holds; expected one of the two keys");
+        return false;
+    }
     if (given->count != j->stages) {
         j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count, j->stages);
         return false;
