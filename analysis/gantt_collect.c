@@ -2,6 +2,7 @@
 #include "analysis/gantt_collect.h"
 
 #include "analysis/memory_use.h"
+#include "analysis/table.h"
 #include "simulator/arena.h"
 
 #include <math.h>
@@ -50,8 +51,9 @@ static const char *subtitle_of(const struct report *report, char *subtitle, size
     size_t used = 0;
     if (run->scenario_name)
         used = (size_t)snprintf(subtitle, size, "%.60s: ", run->scenario_name);
-    used += (size_t)snprintf(subtitle + used, size - used, "%u workers, %u micro-batches, %u ranks", report->worker_count,
-                             report->micro_batches, report->ranks);
+    used += (size_t)snprintf(subtitle + used, size - used, "%u worker%s, %u micro-batch%s, %u rank%s", report->worker_count,
+                             quantity_plural(report->worker_count), report->micro_batches, report->micro_batches == 1 ? "" : "es",
+                             report->ranks, quantity_plural(report->ranks));
     if (run->platform_file)
         used += (size_t)snprintf(subtitle + used, size - used, ", %.60s", base_name(run->platform_file));
     if (run->engine)

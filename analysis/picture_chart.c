@@ -49,6 +49,15 @@ static void widen(struct range *range, double value)
     range->largest = fmax(range->largest, value);
 }
 
+static bool shows_anything(const struct chart *chart)
+{
+    for (size_t i = 0; i < chart->series_count; i++)
+        for (size_t k = 0; k < chart->series[i].count; k++)
+            if (is_shown(chart, chart->series[i].x[k], chart->series[i].y[k]))
+                return true;
+    return false;
+}
+
 /* The ranges of all that is shown; linear axes of amounts start at 0. */
 static void find_ranges(const struct chart *chart, struct range *x, struct range *y)
 {
@@ -292,5 +301,8 @@ bool picture_chart(const struct chart *chart, enum canvas_format format, const c
             draw_marks(cr, &page, i);
     }
     draw_legend(cr, &page);
+    if (!shows_anything(chart))
+        canvas_text(cr, page.plot.x + page.plot.width / 2, page.plot.y + page.plot.height / 2, ALIGN_CENTRE, title_font, style_faint,
+                    chart->x.logarithmic || chart->y.logarithmic ? "nothing to draw: no value is above 0" : "nothing to draw");
     return canvas_finish(canvas, out, fault);
 }

@@ -46,7 +46,8 @@ struct chart {
     double width, height; /* points; 0: 760 x 440 */
 };
 
-/* Writes the picture. `prefix` as in struct canvas_caption. False with the fault filled when it could not be written. */
+/* Writes the picture; one in which no point can be shown says so. `prefix` as in struct canvas_caption. False with the fault filled when it
+ * could not be written. */
 bool picture_chart(const struct chart *chart, enum canvas_format format, const char *prefix, FILE *out, struct fault *fault);
 
 #endif

@@ -173,6 +173,11 @@ static void draw_figures(cairo_t *cr, const struct page *page, const struct gant
     snprintf(text, sizeof text, "bubble %s", axis_percent(number, sizeof number, gantt->bubble));
     canvas_text(cr, x + figures_width, y + 10, ALIGN_RIGHT, name_font, style_text, text);
     draw_bar(cr, page, gantt, x, y + 18);
+    if (!(gantt->bubble > 0)) {
+        canvas_text(cr, x, y + 27, ALIGN_LEFT, text_font, style_faint,
+                    gantt->iteration > 0 ? "no bar: no worker is ever idle" : "no bar: nothing takes any time");
+        return;
+    }
     picture_causes(causes, sizeof causes, gantt->causes);
     char *comma = strlen(causes) > 42 ? strchr(strchr(strchr(causes, ',') + 1, ',') + 1, ',') : NULL;
     if (comma)

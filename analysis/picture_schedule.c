@@ -3,6 +3,7 @@
 
 #include "analysis/gantt_collect.h"
 #include "analysis/picture_timeline.h"
+#include "analysis/table.h"
 #include "simulator/arena.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
     bool bidirectional = plan->pipelines > 1;
     uint32_t chunks = plan->workers ? plan->stages / plan->workers : 1;
     char subtitle[96];
-    size_t used = (size_t)snprintf(subtitle, sizeof subtitle, "%u workers, %u micro-batches", plan->workers, plan->micro_batches);
+    size_t used = (size_t)snprintf(subtitle, sizeof subtitle, "%u worker%s, %u micro-batch%s", plan->workers,
+                                   quantity_plural(plan->workers), plan->micro_batches, plan->micro_batches == 1 ? "" : "es");
     if (plan->stages != plan->workers)
         snprintf(subtitle + used, sizeof subtitle - used, ", %u stages", plan->stages);
     struct gantt *gantt = gantt_create(plan->name, subtitle, GANTT_BARE);

@@ -3,6 +3,7 @@
 
 #include "analysis/axis.h"
 #include "analysis/gantt_draw.h"
+#include "analysis/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +35,7 @@ const char *picture_causes(char *text, size_t size, const double causes[CAUSES])
 const char *picture_describe(char *text, size_t size, const struct gantt *gantt)
 {
     char time[32], share[24], causes[160];
-    size_t used = (size_t)snprintf(text, size, "Timeline of %zu workers", gantt->row_count);
+    size_t used = (size_t)snprintf(text, size, "Timeline of %zu worker%s", gantt->row_count, quantity_plural(gantt->row_count));
     if (*gantt->title && used < size)
         used += (size_t)snprintf(text + used, size - used, ", %s", gantt->title);
     if (gantt->iteration >= 0 && used < size)
@@ -153,8 +154,9 @@ static void draw_plot(cairo_t *cr, const struct gantt *gantt, const struct page 
     draw_window(cr, gantt, page);
     if (page->busy)
         draw_busy(cr, gantt, page);
-    if (gantt->row_count == 0)
-        canvas_text(cr, page->plot_x, page->plot_y - 8, ALIGN_LEFT, text_font, style_faint, "nothing was executed");
+    if (!(gantt->end > 0))
+        canvas_text(cr, page->plot_x, page->plot_y - 8, ALIGN_LEFT, text_font, style_faint,
+                    gantt->box_count ? "nothing takes any time" : "nothing was executed");
 }
 
 bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const char *prefix, FILE *out, struct fault *fault)

@@ -31,8 +31,9 @@ static void head(FILE *out, const struct report *report)
                                  report->mesh->names[i].size);
     if (report->mesh && report->mesh->extra && used < sizeof mesh)
         snprintf(mesh + used, sizeof mesh - used, ", servers %u", report->mesh->extra);
-    snprintf(subtitle, sizeof subtitle, "Workload %.60s on %.80s, %u ranks%s%s, %u micro-batches per replica, %.20s engine", run->workload,
-             base_name(run->platform_file), report->ranks, mesh, *mesh ? ")" : "", report->micro_batches, run->engine);
+    snprintf(subtitle, sizeof subtitle, "Workload %.60s on %.80s, %u rank%s%s%s, %u micro-batch%s per replica, %.20s engine", run->workload,
+             base_name(run->platform_file), report->ranks, quantity_plural(report->ranks), mesh, *mesh ? ")" : "", report->micro_batches,
+             report->micro_batches == 1 ? "" : "es", run->engine);
     html_begin(out, title, subtitle);
     if (run->asynchronous)
         fputs("<p class=\"warn\">This schedule updates weights while micro-batches are in flight: it is not equivalent to synchronous "

@@ -12,7 +12,8 @@ static void print_figure(FILE *out, const char *name, const char *value)
 static void print_bubble(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
-    fprintf(out, "%-18s %s of the iteration, mean over ranks:", "bubble", quantity_percent(text, report->bubble));
+    fprintf(out, "%-18s %s of the iteration, mean over ranks%s", "bubble", quantity_percent(text, report->bubble),
+            report->bubble > 0 ? ":" : "");
     for (int cause = 0; cause < CAUSES; cause++)
         if (report->causes[cause] > 0)
             fprintf(out, " %s %s", cause_names[cause], quantity_percent(text, report->causes[cause]));
@@ -183,9 +184,9 @@ static void print_workers(FILE *out, const struct report *report)
 void run_print(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
-    fprintf(out, "%-18s %s, %s on %u ranks of %s (%s engine)\n", "run", report->run.scenario_name,
-            report->run.schedule ? report->run.schedule : report->run.workload, report->ranks, report->run.platform_file,
-            report->run.engine);
+    fprintf(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
+            report->run.schedule ? report->run.schedule : report->run.workload, report->ranks, quantity_plural(report->ranks),
+            report->run.platform_file, report->run.engine);
     print_figure(out, "iteration", quantity_seconds(text, report->iteration));
     print_bubble(out, report);
     print_throughput(out, report);

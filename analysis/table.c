@@ -177,6 +177,11 @@ const char *quantity_watts(char *text, double watts)
     return with_prefix(text, watts, 1000, units, sizeof units / sizeof *units);
 }
 
+const char *quantity_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 const char *quantity_percent(char *text, double share)
 {
     snprintf(text, QUANTITY_MAX, "%.2f %%", share * 100 + 0.0);

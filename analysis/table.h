@@ -30,6 +30,8 @@ const char *quantity_flops(char *text, double flops_per_second);
 const char *quantity_joules(char *text, double joules);     /* J, kJ, MJ, ... */
 const char *quantity_watt_hours(char *text, double joules); /* the same energy as a bill has it: Wh, kWh, MWh, ... */
 const char *quantity_watts(char *text, double watts);
+/* "s" for all counts but one: "1 rank", "2 ranks". */
+const char *quantity_plural(size_t count);
 const char *quantity_percent(char *text, double share);
 
 #endif

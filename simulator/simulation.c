@@ -3,6 +3,7 @@
 
 #include "analysis/gantt_collect.h"
 #include "analysis/run_print.h"
+#include "analysis/table.h"
 #include "simulator/arena.h"
 #include "simulator/command.h"
 #include "simulator/engine.h"
@@ -210,14 +211,16 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     uint64_t operations = 0;
     for (uint32_t position = 0; position < mesh->positions; position++)
         operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
-    printf("%s: ok\n%u ranks on %u GPUs of %s:", run->scenario->file, mesh->ranks, run->platform->host_count, run->scenario->platform_text);
+    printf("%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks, quantity_plural(mesh->ranks),
+           run->platform->host_count, quantity_plural(run->platform->host_count), run->scenario->platform_text);
     for (unsigned i = 0; i < mesh->name_count; i++)
         printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
     if (mesh->extra)
         printf(" servers %u", mesh->extra);
     printf("\n%llu operations", (unsigned long long)operations);
     if (run->scenario->schedule_name)
-        printf(", schedule %s, %u micro-batches per replica", run->scenario->schedule_name, run->scenario->micro_batches);
+        printf(", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name, run->scenario->micro_batches,
+               run->scenario->micro_batches == 1 ? "" : "es");
     putchar('\n');
     if (report->peak_bytes > 0)
         printf("%.4g GiB of memory per rank at most%s\n", report->peak_bytes / 0x1p30,

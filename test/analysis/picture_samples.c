@@ -115,6 +115,19 @@ static void outlier(const char *name, size_t count)
         gantt_destroy(gantts[i]);
 }
 
+/* Without a bubble there is no bar. */
+static void idle_free(void)
+{
+    const struct gantt *gantts[2] = {hand_made_gpipe(1, 4), hand_made_1f1b(1, 4)};
+    for (enum canvas_format format = CANVAS_SVG; format <= CANVAS_PDF; format++) {
+        struct fault fault = {{0}};
+        FILE *out = open_file("idle-free", canvas_format_name(format));
+        check(picture_comparison(gantts, 2, "Always busy", format, NULL, out, &fault), &fault, out);
+    }
+    for (size_t i = 0; i < 2; i++)
+        gantt_destroy((struct gantt *)gantts[i]);
+}
+
 static void run(void)
 {
     struct worked_example *example = worked_example_create(1, 1000);
@@ -127,6 +140,15 @@ static void run(void)
     check(report_html(out, report, gantt, &fault), &fault, out);
     timeline(gantt, "worked");
     worked_example_destroy(example);
+}
+
+static void draw_chart(const struct chart *chart, const char *name)
+{
+    for (enum canvas_format format = CANVAS_SVG; format <= CANVAS_PDF; format++) {
+        struct fault fault = {{0}};
+        FILE *out = open_file(name, canvas_format_name(format));
+        check(picture_chart(chart, format, NULL, out, &fault), &fault, out);
+    }
 }
 
 static void charts(void)
@@ -144,11 +166,10 @@ static void charts(void)
                           .y = {"time", CHART_SECONDS, true},
                           .series = series,
                           .series_count = 2};
-    for (enum canvas_format format = CANVAS_SVG; format <= CANVAS_PDF; format++) {
-        struct fault fault = {{0}};
-        FILE *out = open_file("chart", canvas_format_name(format));
-        check(picture_chart(&chart, format, NULL, out, &fault), &fault, out);
-    }
+    draw_chart(&chart, "chart");
+    memset(fast, 0, sizeof fast);
+    memset(slow, 0, sizeof slow);
+    draw_chart(&chart, "nothing");
 }
 
 int main(int count, char **arguments)
@@ -160,6 +181,7 @@ int main(int count, char **arguments)
     comparisons();
     outlier("outlier", 5);
     outlier("pair", 2);
+    idle_free();
     run();
     charts();
     return 0;
