@@ -105,7 +105,19 @@ def check_table(tool, folder):
     constants = {row["what"]: float(row["value"]) for row in rows if not row["size"]}
     for what, known in (("flash", FLASH), ("launch", LAUNCH), ("dispatch", DISPATCH)):
         near(constants[what], known, what, 1e-4)
-    expect("are left out" in (folder / "table.csv").read_text(), "products that do not fit are not mentioned")
+    expect("do not fit in memory and are left out" in (folder / "table.csv").read_text(), "products that do not fit are not mentioned")
+
+
+def check_slow(tool, folder):
+    """On a slow device products that would take long are not tried."""
+    class Slow(KnownGpu):
+        def product(self, n):
+            expect(2 * n**3 / 1e9 < 1.1 * tool.LONGEST, f"a product of {2 * n**3:g} flop at 1 gigaflop/s")
+            return 2 * n**3 / 1e9
+
+    words = [str(folder / "model.yaml"), "--table", str(folder / "slow.csv"), "--peak", "2Gf", "--bandwidth", "2039GBps"]
+    expect(tool.main(words, Slow(tool)) == 0, "no table of a slow device")
+    expect("take longer than 3 s and are left out" in (folder / "slow.csv").read_text(), "products that take long are not mentioned")
 
 
 def run(folder, *sets):
@@ -179,7 +191,7 @@ def main():
     if sys.argv[2] == "torch" and not importlib.util.find_spec("torch"):
         print("PyTorch is not installed")
         return 77
-    checks = (check_torch,) if sys.argv[2] == "torch" else (check_table, check_profile, check_refusals)
+    checks = (check_torch,) if sys.argv[2] == "torch" else (check_table, check_slow, check_profile, check_refusals)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "1", "-o", folder / "gpus.xml"], check=True)
