@@ -44,6 +44,12 @@ void json_escape(FILE *out, const char *text)
     putc('"', out);
 }
 
+void json_items_written(struct json_writer *writer)
+{
+    assert(writer->depth);
+    writer->has_items[writer->depth - 1] = true;
+}
+
 /* What stands before an item: comma, line break or space, key. */
 static void item(struct json_writer *writer, const char *key)
 {

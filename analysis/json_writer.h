@@ -31,6 +31,9 @@ void json_number(struct json_writer *writer, const char *key, double value);
 void json_integer(struct json_writer *writer, const char *key, uint64_t value);
 void json_flag(struct json_writer *writer, const char *key, bool value);
 
+/* To be called after the caller himself has written items of the array or object, at least one. */
+void json_items_written(struct json_writer *writer);
+
 /* The text between quotes, escaped as JSON wants; bytes that are not UTF-8 are replaced by U+FFFD. */
 void json_escape(FILE *out, const char *text);
 

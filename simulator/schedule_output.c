@@ -2,8 +2,8 @@
 #include "simulator/schedule_output.h"
 
 #include "analysis/json_writer.h"
-#include "analysis/number_text.h"
 #include "analysis/picture_schedule.h"
+#include "analysis/text_writer.h"
 #include "simulator/arena.h"
 
 #include <stdlib.h>
@@ -20,31 +20,39 @@ static const char *part_text(const struct slot *slot)
     return slot->part == PART_WHOLE ? "" : slot->part == PART_A ? "a" : "b";
 }
 
-static void write_time(FILE *out, struct number_cache *cache, char before, double time)
+static void write_row(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot, struct plan_span span)
 {
-    char text[NUMBER_TEXT_MAX + 1];
-    text[0] = before;
-    fwrite(text, 1, number_write_cached(cache, text + 1, time) + 1, out);
+    const uint32_t numbers[] = {slot->stage, slot->micro_batch, slot->pipeline};
+    text_integer(text, worker);
+    text_char(text, ',');
+    text_integer(text, index);
+    text_char(text, ',');
+    text_char(text, slot_letter(slot->kind));
+    for (unsigned i = 0; i < 3; i++) {
+        text_char(text, ',');
+        text_integer(text, numbers[i]);
+    }
+    text_char(text, ',');
+    text_string(text, part_text(slot));
+    text_char(text, ',');
+    text_number(text, span.start);
+    text_char(text, ',');
+    text_number(text, span.end);
+    text_char(text, '\n');
 }
 
 void schedule_csv_write(FILE *out, const struct schedule_view *view)
 {
-    struct number_cache *cache = number_cache_create();
-    fputs("worker,index,kind,stage,micro_batch,pipeline,part,start,end\n", out);
+    struct text_writer *text = text_writer_create(out);
+    text_string(text, "worker,index,kind,stage,micro_batch,pipeline,part,start,end\n");
     for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
         const struct plan_order *order = &view->plan->orders[worker];
         for (size_t i = 0, index = 0; i < order->count; i++) {
-            const struct slot *slot = &order->slots[i];
-            struct plan_span span = plan_timing_span(view->timing, worker, i);
-            index += i > 0 && !slot->joined;
-            fprintf(out, "%u,%zu,%c,%u,%u,%u,%s", worker, index, slot_letter(slot->kind), slot->stage, slot->micro_batch, slot->pipeline,
-                    part_text(slot));
-            write_time(out, cache, ',', span.start);
-            write_time(out, cache, ',', span.end);
-            fputc('\n', out);
+            index += i > 0 && !order->slots[i].joined;
+            write_row(text, worker, index, &order->slots[i], plan_timing_span(view->timing, worker, i));
         }
     }
-    number_cache_destroy(cache);
+    text_writer_destroy(text);
 }
 
 static void write_request(struct json_writer *json, const struct schedule_view *view)
@@ -116,25 +124,48 @@ static void write_workers(struct json_writer *json, const struct schedule_view *
     json_array_end(json);
 }
 
-static void write_slots(struct json_writer *json, const struct schedule_view *view, uint32_t worker)
+/* As json_writer would write it; plans have millions of slots, and printf is slow. */
+static void write_slot(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot, struct plan_span span)
 {
-    const struct plan_order *order = &view->plan->orders[worker];
-    for (size_t i = 0, index = 0; i < order->count; i++) {
-        const struct slot *slot = &order->slots[i];
-        struct plan_span span = plan_timing_span(view->timing, worker, i);
-        index += i > 0 && !slot->joined;
-        json_object_begin(json, NULL, false);
-        json_integer(json, "worker", worker);
-        json_integer(json, "index", index);
-        json_text(json, "kind", (char[]){slot_letter(slot->kind), '\0'});
-        json_integer(json, "stage", slot->stage);
-        json_integer(json, "micro_batch", slot->micro_batch);
-        json_integer(json, "pipeline", slot->pipeline);
-        json_text(json, "part", part_text(slot));
-        json_number(json, "start", span.start);
-        json_number(json, "end", span.end);
-        json_object_end(json);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {{", \"stage\": ", slot->stage}, {", \"micro_batch\": ", slot->micro_batch}, {", \"pipeline\": ", slot->pipeline}};
+    text_string(text, "\n    {\"worker\": ");
+    text_integer(text, worker);
+    text_string(text, ", \"index\": ");
+    text_integer(text, index);
+    text_string(text, ", \"kind\": \"");
+    text_char(text, slot_letter(slot->kind));
+    text_char(text, '"');
+    for (unsigned i = 0; i < 3; i++) {
+        text_string(text, numbers[i].key);
+        text_integer(text, numbers[i].value);
     }
+    text_string(text, ", \"part\": \"");
+    text_string(text, part_text(slot));
+    text_string(text, "\", \"start\": ");
+    text_number(text, span.start);
+    text_string(text, ", \"end\": ");
+    text_number(text, span.end);
+    text_char(text, '}');
+}
+
+/* The items of an array in an object, whose lines have four spaces before them. */
+static void write_slots(struct json_writer *json, const struct schedule_view *view)
+{
+    struct text_writer *text = text_writer_create(json->out);
+    for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
+        const struct plan_order *order = &view->plan->orders[worker];
+        for (size_t i = 0, index = 0; i < order->count; i++) {
+            index += i > 0 && !order->slots[i].joined;
+            if (worker || i)
+                text_char(text, ',');
+            write_slot(text, worker, index, &order->slots[i], plan_timing_span(view->timing, worker, i));
+        }
+    }
+    text_writer_destroy(text);
+    json_items_written(json);
 }
 
 void schedule_json_write(FILE *out, const struct schedule_view *view)
@@ -147,8 +178,7 @@ void schedule_json_write(FILE *out, const struct schedule_view *view)
     write_figures(&json, view);
     write_workers(&json, view);
     json_array_begin(&json, "slots", true);
-    for (uint32_t worker = 0; worker < view->plan->workers; worker++)
-        write_slots(&json, view, worker);
+    write_slots(&json, view);
     json_array_end(&json);
     json_object_end(&json);
     fputc('\n', out);

@@ -27,22 +27,25 @@ struct drawing {
     char *line, *kinds;     /* a row of the panel: characters, and kinds for their colours */
 };
 
-/* Writes "F12:1a" and returns its length. */
-static int label(const struct plan *plan, const struct slot *slot, char text[32])
+/* Writes "F12:1a" and returns its length. There are millions, and printf is slow. */
+static size_t label(const struct plan *plan, const struct slot *slot, char text[32])
 {
-    char chunk[12] = "";
-    if (plan->stages > plan->workers)
-        snprintf(chunk, sizeof chunk, ":%u", slot->stage / plan->workers);
-    return snprintf(text, 32, "%c%u%s%s", slot_letter(slot->kind), slot->micro_batch, chunk,
-                    slot->part == PART_WHOLE ? ""
-                    : slot->part == PART_A   ? "a"
-                                             : "b");
+    size_t length = 0;
+    text[length++] = slot_letter(slot->kind);
+    length += number_write_integer(text + length, slot->micro_batch);
+    if (plan->stages > plan->workers) {
+        text[length++] = ':';
+        length += number_write_integer(text + length, slot->stage / plan->workers);
+    }
+    if (slot->part != PART_WHOLE)
+        text[length++] = slot->part == PART_A ? 'a' : 'b';
+    return length;
 }
 
 /* The name of a block: those of its slots, one after the other. */
-static int block_label(const struct plan *plan, const struct plan_order *order, size_t index, char text[64])
+static size_t block_label(const struct plan *plan, const struct plan_order *order, size_t index, char text[64])
 {
-    int length = label(plan, &order->slots[index], text);
+    size_t length = label(plan, &order->slots[index], text);
     if (schedule_block_place(order, index) == 1)
         length += label(plan, &order->slots[index + 1], text + length);
     return length;
@@ -59,7 +62,7 @@ static double scale_of(const struct schedule_view *view)
             struct plan_span span = plan_timing_span(view->timing, worker, i);
             char text[64];
             if (span.end > span.start && !order->slots[i].joined)
-                scale = fmax(scale, (block_label(view->plan, order, i, text) + 1) / (span.end - span.start));
+                scale = fmax(scale, (double)(block_label(view->plan, order, i, text) + 1) / (span.end - span.start));
         }
     }
     return scale > 0 ? fmin(scale, columns / view->timing->makespan) : 0;
@@ -81,7 +84,7 @@ static void draw_slot(struct drawing *drawing, const struct plan_order *order, s
     const struct slot *slot = &order->slots[index];
     size_t from = column_of(drawing, span.start), to = column_of(drawing, span.end);
     char text[64];
-    size_t length = (size_t)block_label(drawing->view->plan, order, index, text);
+    size_t length = block_label(drawing->view->plan, order, index, text);
     for (size_t column = from > first ? from : first; column < to && column < first + drawing->panel; column++) {
         size_t along = column - from;
         bool second = schedule_block_place(order, index) == 1 && 2 * along >= to - from;
@@ -95,8 +98,10 @@ static void write_row(const struct drawing *drawing, size_t width)
 {
     static const char *const colours[] = {"\033[44;97m", "\033[43;30m", "\033[42;30m"};
     char kind = ' ';
-    for (size_t i = 0; i < width; i++) {
-        if (drawing->style.colour && drawing->kinds[i] != kind) {
+    if (!drawing->style.colour)
+        fwrite(drawing->line, 1, width, drawing->out);
+    for (size_t i = 0; i < width && drawing->style.colour; i++) {
+        if (drawing->kinds[i] != kind) {
             fputs(kind == ' ' ? "" : "\033[0m", drawing->out);
             kind = drawing->kinds[i];
             fputs(kind == ' ' ? "" : colours[kind - '0'], drawing->out);
