@@ -37,6 +37,7 @@ static void repeat(struct plan *plan, uint32_t worker, struct v_block block)
 {
     uint32_t up = plan->stages - 1 - worker, count = plan->micro_batches, backwards = 0, weights = 0;
     size_t next = 0;
+    plan_expect(plan, worker, (size_t)6 * count);
     for (uint32_t time = 0; weights < 2 * count; time++) {
         uint32_t pass, micro_batch;
         if (find_pass(&block, time, count, &pass, &micro_batch)) {
@@ -59,10 +60,11 @@ struct pass {
     struct plan *plan;
     bool against;
     uint32_t most;
-    uint32_t *end;  /* [kind][micro_batch * stages + stage]: slot of time after the operation; 0 before it is placed */
-    bool *placed;   /* of one worker after the other: [position in the direction of the pass] */
-    size_t *head;   /* [worker]: first position that is not placed */
-    uint32_t *held; /* [worker]: half stages' stashes */
+    uint32_t *end;   /* [kind][micro_batch * stages + stage]: slot of time after the operation; 0 before it is placed */
+    bool *placed;    /* of one worker after the other: [position in the direction of the pass] */
+    size_t *head;    /* [worker]: first position that is not placed */
+    uint32_t *held;  /* [worker]: half stages' stashes */
+    uint32_t *woken; /* [worker]: slot of time from which on it may find something to run; before it, nothing has changed for it */
     struct slot **orders;
     size_t *count; /* [worker]: of orders */
 };
@@ -128,11 +130,22 @@ static size_t choose(const struct pass *pass, uint32_t worker, const bool *place
     return count;
 }
 
+/* What an operation lets run belongs to its worker or to one of those beside it, between which micro-batches pass: from the next
+ * slot of time on they look again. */
+static void wake(struct pass *pass, uint32_t worker, uint32_t time)
+{
+    for (uint32_t other = worker ? worker - 1 : 0; other <= worker + 1 && other < pass->plan->workers; other++)
+        pass->woken[other] = time + 1;
+}
+
 static bool place(struct pass *pass, uint32_t worker, bool *placed, uint32_t time)
 {
+    if (pass->woken[worker] < time)
+        return false;
     size_t count = pass->plan->orders[worker].count, position = choose(pass, worker, placed, time);
     if (position == count)
         return false;
+    wake(pass, worker, time);
     const struct slot *slot = at(pass, worker, position);
     *end_of(pass, slot->kind, slot->stage, slot->micro_batch) = time + 1;
     pass->held[worker] += (uint32_t)change(pass, slot);
@@ -174,6 +187,7 @@ static void compact(struct plan *plan, uint32_t most, bool against)
                         .end = zeros(3 * cells, sizeof *pass.end),
                         .placed = zeros(each * plan->workers, sizeof *pass.placed),
                         .head = zeros(plan->workers, sizeof *pass.head),
+                        .woken = zeros(plan->workers, sizeof *pass.woken),
                         .held = zeros(plan->workers, sizeof *pass.held),
                         .orders = zeros(plan->workers, sizeof *pass.orders),
                         .count = zeros(plan->workers, sizeof *pass.count)};
@@ -187,6 +201,7 @@ static void compact(struct plan *plan, uint32_t most, bool against)
     free(pass.end);
     free(pass.placed);
     free(pass.head);
+    free(pass.woken);
     free(pass.held);
     free(pass.orders);
     free(pass.count);

@@ -74,9 +74,11 @@ static struct plan *generate(const struct schedule_request *request)
     struct schedule_request spelled = optimizer_request(request);
     struct plan *plan = plan_create_waves(&spelled, 2 * spelled.workers);
     optimizer_apply(request, plan);
-    for (uint32_t worker = 0; worker < spelled.workers; worker++)
+    for (uint32_t worker = 0; worker < spelled.workers; worker++) {
+        plan_expect(plan, worker, (size_t)6 * spelled.micro_batches * spelled.iterations);
         for (uint32_t iteration = 0; iteration < spelled.iterations; iteration++)
             order(plan, worker, iteration * spelled.micro_batches, spelled.micro_batches);
+    }
     return plan;
 }
 

@@ -377,10 +377,13 @@ static int show(const struct command *command, const struct arguments *arguments
     if (code)
         return code;
     struct plan_costs costs = stage_costs(arguments, view->plan);
+    bool crosses = view->schedule && view->schedule->crosses && view->plan->iterations == 1;
+    /* before the plan's own times, for it needs the more memory */
+    double steady = crosses ? schedule_steady_iteration(view->schedule, view->request, &costs) : 0;
     struct plan_timing timing;
     plan_timing_init(&timing, view->plan, &costs);
-    if (view->schedule && view->schedule->crosses && view->plan->iterations == 1)
-        plan_timing_set_iteration(&timing, schedule_steady_iteration(view->schedule, view->request, &costs));
+    if (crosses)
+        plan_timing_set_iteration(&timing, steady);
     view->timing = &timing;
     code = write_result(arguments, view);
     plan_timing_finish(&timing);
