@@ -61,6 +61,15 @@ static double block_parameters(const struct transformer_job *j, enum transformer
     }
 }
 
+/* Of a measured layer's forward, what its backward computes again: by flop, where it is only the products over scores. */
+static double repeated_share(const struct transformer_job *j)
+{
+    if (j->layout.recompute == TRANSFORMER_FULL)
+        return 1;
+    bool scores = j->layout.recompute == TRANSFORMER_SELECTIVE && !j->layout.flash;
+    return scores ? transformer_attention_flops(&j->model) / transformer_layer_flops(&j->model) : 0;
+}
+
 /* Times from the user's profile; a kind that was not measured takes the layers' time by its share of the flop. */
 static void set_profile_times(const struct transformer_job *j, enum transformer_block block, struct stagesim_part *part)
 {
@@ -77,9 +86,9 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
         layer = own;
         share = 1;
     }
-    bool again = kind == PROFILE_LAYER && j->layout.recompute == TRANSFORMER_FULL;
+    double again = kind == PROFILE_LAYER ? repeated_share(j) : 0;
     part->forward = share * layer.forward;
-    part->backward = share * (layer.backward + (again ? layer.forward : 0));
+    part->backward = share * (layer.backward + again * layer.forward);
     part->weight = share * layer.backward / 2;
 }
 
@@ -353,14 +362,26 @@ static void add_up(struct stages *s, uint32_t stage)
     }
 }
 
-/* Profiles may have measured activations; otherwise the formulas say. */
-static double layer_activation(const struct transformer_job *j)
+/* Without recomputation: profiles may have measured activations; otherwise the formulas say. */
+static double whole_activation(const struct transformer_job *j)
 {
     struct layer_time time = {0};
     struct fault unused = {""};
+    struct transformer_layout kept = j->layout;
+    kept.recompute = TRANSFORMER_KEEP;
     bool measured = j->profile.rows[PROFILE_LAYER] && layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &time, &unused);
-    return measured && time.activation > 0 && j->layout.recompute != TRANSFORMER_FULL ? time.activation
-                                                                                      : transformer_layer_activation(&j->model, &j->layout);
+    return measured && time.activation > 0 ? time.activation : transformer_layer_activation(&j->model, &kept);
+}
+
+/* Recomputation takes from a measured activation what it takes from the formula's. */
+static double layer_activation(const struct transformer_job *j)
+{
+    struct transformer_layout kept = j->layout;
+    double left = transformer_layer_activation(&j->model, &j->layout);
+    kept.recompute = TRANSFORMER_KEEP;
+    if (j->layout.recompute == TRANSFORMER_FULL)
+        return left;
+    return fmax(0, whole_activation(j) - (transformer_layer_activation(&j->model, &kept) - left));
 }
 
 /* Keys and values of other ranks: with an all-gather of all of them, around a ring of the block in use and the one that comes. */
@@ -406,7 +427,7 @@ static double again_buffers(const struct transformer_job *j, uint32_t stage)
     kept.recompute = TRANSFORMER_KEEP;
     if (j->layout.recompute != TRANSFORMER_FULL || !layers.count)
         return 0;
-    return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) : transformer_layer_activation(&j->model, &kept);
+    return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) : whole_activation(j);
 }
 
 static void set_memory(struct stages *s, uint32_t stage)

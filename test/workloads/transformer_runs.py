@@ -202,13 +202,26 @@ def check_training(folder):
     near(price["cost_per_million_tokens"], days * 24 * 4 * 2.5 / 300e3, "cost of a million tokens")
 
 
+def check_profile(folder):
+    """What recomputation adds to measured layers and takes from measured activations, with 4 micro-batches of 2."""
+    (folder / "layers.csv").write_text("kind,micro_batch,forward_s,backward_s,activation_bytes\nlayer,2,3e-3,5e-3,9e7\nhead,2,1e-3,2e-3,\n")
+    sets = ["compute={precision: fp16, profile: layers.csv}"]
+    runs = {mode: run(folder, *sets, f"schedule.recompute={mode}") for mode in ("none", "selective", "full")}
+    scores = 4 * SEQUENCE**2 * HIDDEN / (24 * SEQUENCE * HIDDEN**2 + 4 * SEQUENCE**2 * HIDDEN)
+    dropped = 2 * SEQUENCE * 5 * HEADS * SEQUENCE  # bytes of scores, their softmax and its mask
+    inputs = 2 * 2 * SEQUENCE * HIDDEN
+    for mode, again, activation in (("selective", scores, LAYERS * -dropped), ("full", 1, LAYERS * (inputs - 9e7) + 9e7)):
+        near(runs[mode]["time"]["iteration_s"] - runs["none"]["time"]["iteration_s"], 4 * LAYERS * again * 3e-3, f"profile, {mode}: time", 1e-6)
+        near(runs[mode]["memory"]["peak_bytes"] - runs["none"]["memory"]["peak_bytes"], activation, f"profile, {mode}: memory", 1e-6)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
         (folder / "job.yaml").write_text(BASE)
         for check in (check_one_rank, check_flash, check_traffic, check_hybrid, check_granularity, check_overlap, check_balance, check_levers, check_training,
-                      check_repeated_heads):
+                      check_repeated_heads, check_profile):
             check(folder)
     print("\n".join(faults) or "all hold")
     return bool(faults)
