@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 struct cell {
     char text[TABLE_CELL_MAX];
@@ -72,15 +74,23 @@ static size_t column_width(const struct table *table, size_t column)
     return width;
 }
 
-/* No spaces at the end of a line. */
-static void print_row(const struct table *table, FILE *out, unsigned indent, const struct cell *cells, size_t count, const size_t *widths)
+/* Which columns are printed side by side. */
+struct panel {
+    size_t columns[TABLE_COLUMNS_MAX], count;
+};
+
+/* No spaces at the end of a line; cells beyond the `count` that there are stay empty. */
+static void print_row(const struct table *table, FILE *out, unsigned indent, const struct cell *cells, size_t count, const size_t *widths,
+                      const struct panel *panel)
 {
     size_t owed = indent;
-    for (size_t column = 0; column < count; column++) {
-        size_t padding = widths[column] - width_of(cells[column].text);
-        owed += (column ? 2 : 0) + (table->aligns[column] == '>' ? padding : 0);
-        if (*cells[column].text) {
-            fprintf(out, "%*s%s", (int)owed, "", cells[column].text);
+    for (size_t i = 0; i < panel->count; i++) {
+        size_t column = panel->columns[i];
+        const char *text = column < count ? cells[column].text : "";
+        size_t padding = widths[column] - width_of(text);
+        owed += (i ? 2 : 0) + (table->aligns[column] == '>' ? padding : 0);
+        if (*text) {
+            fprintf(out, "%*s%s", (int)owed, "", text);
             owed = 0;
         }
         owed += table->aligns[column] == '>' ? 0 : padding;
@@ -88,28 +98,75 @@ static void print_row(const struct table *table, FILE *out, unsigned indent, con
     putc('\n', out);
 }
 
-static void print_rule(const struct table *table, FILE *out, unsigned indent, const size_t *widths)
+static void print_rule(FILE *out, unsigned indent, const size_t *widths, const struct panel *panel)
 {
     fprintf(out, "%*s", (int)indent, "");
-    for (size_t column = 0; column < table->column_count; column++) {
-        fputs(column ? "  " : "", out);
-        for (size_t i = 0; i < widths[column]; i++)
+    for (size_t i = 0; i < panel->count; i++) {
+        fputs(i ? "  " : "", out);
+        for (size_t k = 0; k < widths[panel->columns[i]]; k++)
             putc('-', out);
     }
     putc('\n', out);
 }
 
-void table_print(const struct table *table, FILE *out, unsigned indent)
+static void print_panel(const struct table *table, FILE *out, unsigned indent, const size_t *widths, const struct panel *panel)
 {
-    size_t widths[TABLE_COLUMNS_MAX];
-    for (size_t column = 0; column < table->column_count; column++)
-        widths[column] = column_width(table, column);
-    print_row(table, out, indent, table->titles, table->column_count, widths);
-    print_rule(table, out, indent, widths);
+    print_row(table, out, indent, table->titles, table->column_count, widths, panel);
+    print_rule(out, indent, widths, panel);
     for (size_t i = 0; i < table->cell_count; i += table->column_count) {
         size_t left = table->cell_count - i;
-        print_row(table, out, indent, &table->cells[i], left < table->column_count ? left : table->column_count, widths);
+        print_row(table, out, indent, &table->cells[i], left < table->column_count ? left : table->column_count, widths, panel);
     }
+}
+
+/* The columns that say what a row is about and stand in every panel: the texts at the left, at least the first column. */
+static struct panel key_columns(const struct table *table, const size_t *widths, size_t most, size_t *used)
+{
+    struct panel panel = {.count = 0};
+    *used = 0;
+    for (size_t column = 0; column < table->column_count; column++) {
+        if (column && (table->aligns[0] != '<' || table->aligns[column] != '<' || *used + 2 + widths[column] > most / 2))
+            break;
+        panel.columns[panel.count++] = column;
+        *used += (column ? 2 : 0) + widths[column];
+    }
+    return panel;
+}
+
+void table_print_within(const struct table *table, FILE *out, unsigned indent, size_t width)
+{
+    size_t widths[TABLE_COLUMNS_MAX], all = indent, used = 0;
+    struct panel keys = {.count = 0};
+    for (size_t column = 0; column < table->column_count; column++) {
+        widths[column] = column_width(table, column);
+        all += widths[column] + (column ? 2 : 0);
+    }
+    width = width && all > width ? width : all;
+    if (all > width)
+        keys = key_columns(table, widths, width, &used);
+    for (size_t column = keys.count; column < table->column_count;) {
+        struct panel panel = keys;
+        size_t length = indent + (keys.count ? used + 2 : 0);
+        if (column > keys.count)
+            putc('\n', out);
+        do {
+            length += widths[column] + 2;
+            panel.columns[panel.count++] = column++;
+        } while (column < table->column_count && length + widths[column] <= width);
+        print_panel(table, out, indent, widths, &panel);
+    }
+}
+
+static size_t terminal_width(FILE *out)
+{
+    struct winsize size;
+    int descriptor = fileno(out);
+    return descriptor >= 0 && isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+void table_print(const struct table *table, FILE *out, unsigned indent)
+{
+    table_print_within(table, out, indent, terminal_width(out));
 }
 
 /* ---- quantities ---- */

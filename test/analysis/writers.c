@@ -114,6 +114,28 @@ Test(table, aligns)
                      "  name         value\n  ---------  -------\n  a                1\n  caf\xc3\xa9 noir  1234567\n  last\n");
 }
 
+Test(table, wide_tables_go_on_below)
+{
+    struct table *table = table_create();
+    table_column(table, "name", '<');
+    table_column(table, "kind", '<');
+    table_column(table, "first", '>');
+    table_column(table, "second", '>');
+    table_column(table, "third", '<');
+    for (int row = 0; row < 2; row++) {
+        table_cell(table, "row %d", row);
+        table_cell(table, "x");
+        for (int i = 0; i < 3; i++)
+            table_cell(table, "%d", 10 * row + i);
+    }
+    FILE *file = tmpfile();
+    table_print_within(table, file, 0, 26);
+    cr_assert_str_eq(contents(file),
+                     "name   kind  first  second\n-----  ----  -----  ------\nrow 0  x         0       1\nrow 1  x        10      11\n"
+                     "\nname   kind  third\n-----  ----  -----\nrow 0  x     2\nrow 1  x     12\n");
+    table_destroy(table);
+}
+
 Test(table, quantities)
 {
     char text[QUANTITY_MAX];
