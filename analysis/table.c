@@ -157,7 +157,7 @@ void table_print_within(const struct table *table, FILE *out, unsigned indent, s
     }
 }
 
-static size_t terminal_width(FILE *out)
+size_t table_terminal_width(FILE *out)
 {
     struct winsize size;
     int descriptor = fileno(out);
@@ -166,7 +166,7 @@ static size_t terminal_width(FILE *out)
 
 void table_print(const struct table *table, FILE *out, unsigned indent)
 {
-    table_print_within(table, out, indent, terminal_width(out));
+    table_print_within(table, out, indent, table_terminal_width(out));
 }
 
 /* ---- quantities ---- */

@@ -22,6 +22,8 @@ __attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const
 /* Prints titles, a rule, and rows, each line after `indent` spaces. An unfinished row's other cells are empty. On a terminal that is
  * narrower than the table, as table_print_within. */
 void table_print(const struct table *table, FILE *out, unsigned indent);
+/* Columns of the terminal behind a stream; 0 where there is none. */
+size_t table_terminal_width(FILE *out);
 /* The same within `width` columns, 0 for any number: what is wider goes on in further tables below, which begin with the same first
  * columns. */
 void table_print_within(const struct table *table, FILE *out, unsigned indent, size_t width);

@@ -145,6 +145,6 @@ const struct command command_search = {
             "  --format table|csv|json          what is printed\n"
             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
             "                                   (analytic: nothing is simulated with contention)\n"
-            "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set search.micro=[1,2] --top 3 -o found\n",
+            "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set 'search.micro=[1,2]' --top 3 -o found\n",
     .run = run,
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/command.h"
 
+#include "analysis/table.h"
+#include "simulator/arena.h"
 #include "simulator/diagnostics.h"
+#include "simulator/help_text.h"
 #include "simulator/room.h"
 
 #include <locale.h>
@@ -36,24 +39,33 @@ int command_usage(const struct command *command, const char *format, ...)
 
 static void print_help(FILE *out)
 {
-    fputs("stagesim predicts how a deep-learning job trains on a GPU cluster: iteration time, bubbles and their causes,\n"
-          "memory, traces and pictures, from a scenario (YAML) and a SimGrid platform (XML).\n\n"
-          "usage: stagesim COMMAND [ARGUMENT]...\n\ncommands:\n",
-          out);
+    size_t width = table_terminal_width(out);
+    struct arena *arena = arena_create();
+    help_text_print(out,
+                    "stagesim predicts how a deep-learning job trains on a GPU cluster: iteration\n"
+                    "time, bubbles and their causes, memory, traces and pictures, from a scenario\n"
+                    "(YAML) and a SimGrid platform (XML).\n\n"
+                    "usage: stagesim COMMAND [ARGUMENT]...\n\ncommands:\n",
+                    width);
     for (const struct command *const *command = command_table; *command; command++)
-        fprintf(out, "  %-11s %s\n", (*command)->name, (*command)->summary);
-    fputs("\n`stagesim COMMAND --help` explains a command. Options of run, compare and check:\n"
-          "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace paje,chrome,csv   --picture svg,png,pdf\n"
-          "  --report   --quiet\n"
-          "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n"
-          "\nexit codes: 0 done, 1 bad input (nothing written), 2 wrong usage, 3 the simulation failed\n",
-          out);
+        help_text_print(out, arena_print(arena, "  %-11s %s\n", (*command)->name, (*command)->summary), width);
+    help_text_print(out,
+                    "\n`stagesim COMMAND --help` explains a command. Options of run, compare and check:\n"
+                    "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace paje,chrome,csv   --picture svg,png,pdf\n"
+                    "  --report   --quiet\n"
+                    "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n"
+                    "\nexit codes: 0 done, 1 bad input (nothing written), 2 wrong usage, 3 the simulation failed\n",
+                    width);
+    arena_destroy(arena);
 }
 
 static int print_command_help(const struct command *command)
 {
-    printf("stagesim %s: %s\n\nusage: stagesim %s %s\n\n%s", command->name, command->summary, command->name, command->arguments,
-           command->help);
+    struct arena *arena = arena_create();
+    const char *text = arena_print(arena, "stagesim %s: %s\n\nusage: stagesim %s %s\n\n%s", command->name, command->summary, command->name,
+                                   command->arguments, command->help);
+    help_text_print(stdout, text, table_terminal_width(stdout));
+    arena_destroy(arena);
     return EXIT_DONE;
 }
 

@@ -137,6 +137,8 @@ def main():
         compile_header(root, folder, c_compiler, cpp_compiler)
         for scenario in ("demo.yaml", "gpt-7.5b.yaml", "heterogeneous.yaml"): # with the installed platforms, models and efficiency tables
             tool.run(binary, "check", find(root, scenario), "--quiet")
+        for scenario in sorted((tool.ROOT / "scenarios").glob("*.yaml")):
+            check.that(len([path for path in root.rglob(scenario.name)]) >= 1, f"{scenario.name} was not installed")
         follow_links(check, root)
         read_manual(check, root)
         check.that(len(list(root.rglob("platforms/*.xml"))) >= 4, "fewer than four platforms were installed")
