@@ -141,6 +141,22 @@ static void count_flows(struct counting *counting, const struct collective_flows
     }
 }
 
+/* From the first data of a collective on to its end at all members that are loaded. */
+static struct moment whole_moment(const struct counting *counting, const struct collective_flows *flows, uint32_t group, uint32_t number)
+{
+    const struct program *program = counting->timeline->program;
+    struct moment whole = {.data_start = INFINITY, .end = 0};
+    uint32_t count = flows && flows->start != START_TOGETHER ? group_size(program, &program->groups[group]) : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t rank = counting->members[i];
+        const struct stream *stream = partner_collectives(&program->positions[program->mesh->position_of[rank]], group);
+        const struct moment *moment = &timeline_rank(counting->timeline, rank)[stream->first + number];
+        whole.data_start = fmin(whole.data_start, moment->data_start);
+        whole.end = fmax(whole.end, moment->end);
+    }
+    return whole;
+}
+
 static void count_instance(struct counting *counting, uint32_t group, uint32_t instance)
 {
     const struct program *program = counting->timeline->program;
@@ -148,7 +164,6 @@ static void count_instance(struct counting *counting, uint32_t group, uint32_t i
     uint32_t rank = counting->members[0];
     const struct position *position = &program->positions[program->mesh->position_of[rank]];
     const struct stream *stream = partner_collectives(position, group);
-    const struct moment *moments = timeline_rank(counting->timeline, rank);
     const struct collective_flows *last = NULL; /* watched are its watchers: mostly one kind of collective follows another of its kind */
     uint16_t watched = 0;
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
@@ -157,8 +172,9 @@ static void count_instance(struct counting *counting, uint32_t group, uint32_t i
             watched = flow_watchers(counting, flows);
         last = flows;
         uint16_t besides = (uint16_t)~same_collective(counting, group, instance, id - stream->first);
-        if (overlaps_any(counting, watched & besides, &moments[id]))
-            count_flows(counting, flows, besides, &moments[id]);
+        struct moment whole = whole_moment(counting, flows, group, id - stream->first);
+        if (overlaps_any(counting, watched & besides, &whole))
+            count_flows(counting, flows, besides, &whole);
     }
 }
 

@@ -35,7 +35,7 @@ static bool last_awaited(const struct timeline *timeline, struct critical_step a
     return found;
 }
 
-/* The member that arrived last at a collective, itself if equal. */
+/* The member that arrived last at a collective, itself if equal; where members end apart, of those that came before it ended. */
 static struct critical_step last_member(const struct walk *walk, struct critical_step at)
 {
     const struct timeline *timeline = walk->timeline;
@@ -50,7 +50,8 @@ static struct critical_step last_member(const struct walk *walk, struct critical
         uint32_t entry = timeline->index_of[walk->ranks[i]];
         const struct stream *theirs = partner_collectives(timeline_position(timeline, entry), stream->peer);
         struct critical_step member = {entry, theirs->first + (at.id - stream->first)};
-        if (moment_at(timeline, member)->start > moment_at(timeline, last)->start)
+        const struct moment *other = moment_at(timeline, member);
+        if (other->start > moment_at(timeline, last)->start && moment_bears_on(other, moment_at(timeline, at)))
             last = member;
     }
     return last;

@@ -22,6 +22,12 @@ static inline uint32_t partner_id(const struct program *program, const struct st
     return program->positions[stream->peer].streams[stream->opposite].first + (id - stream->first);
 }
 
+/* Whether a member of a collective can have a part in when another one ends: it came before, or both end together. */
+static inline bool moment_bears_on(const struct moment *member, const struct moment *other)
+{
+    return member->start < other->end || member->end >= other->end;
+}
+
 /* The position's stream of collectives in a group; NULL when it is no member. */
 static inline const struct stream *partner_collectives(const struct position *position, uint32_t group)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slack by a backward pass: operations are settled once all that follows them is, beginning with those that nothing follows.
- * The members of a collective are settled together. */
+ * The members of a collective that end together are settled together, others when those are on whose end they bear. */
 #include "analysis/critical_path.h"
 #include "analysis/partner.h"
 #include "simulator/arena.h"
@@ -19,10 +19,21 @@ struct gathering {
     size_t first_event; /* into events: one per collective */
 };
 
+/* Members of a collective that do not end together. */
+struct order {
+    uint32_t *by_end;   /* members, the one that ends last first */
+    uint32_t *by_start; /* those that bear on fewest first: the last to arrive */
+    bool *ready;        /* [member]: all that follows it is settled */
+    uint32_t passed;    /* of by_end, ready from the first on */
+    uint32_t settled;   /* of by_start */
+};
+
 struct event {
     uint32_t pending; /* members that are not settled yet */
-    double slack;
-    double data_start; /* the last member's arrival */
+    double slack;     /* the least of those that are ready; of an order: of those passed */
+    double end;       /* of the members so far */
+    bool apart;
+    struct order *order; /* NULL: none, or nobody is ready yet */
 };
 
 struct backward {
@@ -75,8 +86,10 @@ static void list_member(struct backward *pass, struct gathering *gathering, uint
     pass->members[gathering->first_member + gathering->member_count++] = (struct member){entry, stream->first};
     for (uint32_t k = 0; k < stream->count; k++) {
         struct event *event = &pass->events[gathering->first_event + k];
+        double end = pass->timeline->moments[entry][stream->first + k].end;
+        event->apart |= event->pending && (end < event->end || end > event->end);
+        event->end = end;
         event->pending++;
-        event->data_start = fmax(event->data_start, pass->timeline->moments[entry][stream->first + k].start);
     }
 }
 
@@ -106,7 +119,7 @@ static void gather(struct backward *pass)
     pass->members = allocate(members, sizeof *pass->members);
     pass->events = allocate(events, sizeof *pass->events);
     for (size_t i = 0; i < events; i++)
-        pass->events[i] = (struct event){0, INFINITY, 0};
+        pass->events[i] = (struct event){.slack = INFINITY};
     each_membership(pass, list_member);
 }
 
@@ -149,19 +162,116 @@ static void bound_before(struct backward *pass, uint32_t entry, uint32_t id, dou
     }
 }
 
+/* A member's collective may end that much later. */
+static void settle_member(struct backward *pass, const struct member *member, uint32_t number, double slack)
+{
+    uint32_t id = member->first + number;
+    pass->slack[member->entry][id] = slack;
+    bound_before(pass, member->entry, id, slack, pass->timeline->moments[member->entry][id].data_start);
+}
+
+/* ---- members that end apart ---- */
+
+struct ranked {
+    double time;
+    uint32_t member;
+};
+
+static int latest_first(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    if (a->time < b->time || a->time > b->time)
+        return a->time > b->time ? -1 : 1;
+    return (a->member > b->member) - (a->member < b->member);
+}
+
+static const struct moment *member_moment(const struct backward *pass, const struct gathering *gathering, uint32_t member, uint32_t number)
+{
+    const struct member *who = &pass->members[gathering->first_member + member];
+    return &pass->timeline->moments[who->entry][who->first + number];
+}
+
+static uint32_t *rank_members(const struct backward *pass, const struct gathering *gathering, uint32_t number, bool by_end)
+{
+    uint32_t count = (uint32_t)gathering->member_count, *members = allocate(count, sizeof *members);
+    struct ranked *ranked = allocate(count, sizeof *ranked);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct moment *moment = member_moment(pass, gathering, i, number);
+        ranked[i] = (struct ranked){by_end ? moment->end : moment->start, i};
+    }
+    qsort(ranked, count, sizeof *ranked, latest_first);
+    for (uint32_t i = 0; i < count; i++)
+        members[i] = ranked[i].member;
+    free(ranked);
+    return members;
+}
+
+static struct order *order_create(const struct backward *pass, const struct gathering *gathering, uint32_t number)
+{
+    struct order *order = allocate(1, sizeof *order);
+    *order = (struct order){.by_end = rank_members(pass, gathering, number, true),
+                            .by_start = rank_members(pass, gathering, number, false),
+                            .ready = array_zeroed(gathering->member_count, sizeof *order->ready)};
+    return order;
+}
+
+static void order_destroy(struct order *order)
+{
+    free(order->by_end);
+    free(order->by_start);
+    free(order->ready);
+    free(order);
+}
+
+/* Settles members that bear on none but those passed. */
+static void settle_passed(struct backward *pass, const struct gathering *gathering, struct event *event, uint32_t number)
+{
+    struct order *order = event->order;
+    uint32_t count = (uint32_t)gathering->member_count;
+    while (order->settled < count) {
+        uint32_t member = order->by_start[order->settled];
+        if (order->passed < count && moment_bears_on(member_moment(pass, gathering, member, number),
+                                                     member_moment(pass, gathering, order->by_end[order->passed], number)))
+            return;
+        order->settled++;
+        settle_member(pass, &pass->members[gathering->first_member + member], number, event->slack);
+    }
+}
+
+/* One after the other is passed, from the one that ends last on, as far as they are ready. */
+static void settle_apart(struct backward *pass, const struct gathering *gathering, struct event *event, uint32_t entry, uint32_t number)
+{
+    uint32_t count = (uint32_t)gathering->member_count;
+    if (!event->order)
+        event->order = order_create(pass, gathering, number);
+    struct order *order = event->order;
+    for (uint32_t i = 0; i < count; i++)
+        order->ready[i] |= pass->members[gathering->first_member + i].entry == entry;
+    while (order->passed < count && order->ready[order->by_end[order->passed]]) {
+        const struct member *member = &pass->members[gathering->first_member + order->by_end[order->passed++]];
+        event->slack = fmin(event->slack, pass->slack[member->entry][member->first + number]);
+        settle_passed(pass, gathering, event, number);
+    }
+    if (order->settled == count) {
+        order_destroy(order);
+        event->order = NULL;
+    }
+}
+
 static void settle_collective(struct backward *pass, uint32_t entry, uint32_t id, const struct stream *stream)
 {
     const struct gathering *gathering = gathering_of(pass, entry, stream);
-    struct event *event = &pass->events[gathering->first_event + (id - stream->first)];
+    uint32_t number = id - stream->first;
+    struct event *event = &pass->events[gathering->first_event + number];
+    if (event->apart) {
+        settle_apart(pass, gathering, event, entry, number);
+        return;
+    }
     event->slack = fmin(event->slack, pass->slack[entry][id]);
     if (--event->pending)
         return;
-    for (size_t i = 0; i < gathering->member_count; i++) {
-        struct member member = pass->members[gathering->first_member + i];
-        uint32_t theirs = member.first + (id - stream->first);
-        pass->slack[member.entry][theirs] = event->slack;
-        bound_before(pass, member.entry, theirs, event->slack, event->data_start);
-    }
+    for (size_t i = 0; i < gathering->member_count; i++)
+        settle_member(pass, &pass->members[gathering->first_member + i], number, event->slack);
 }
 
 static void settle(struct backward *pass, uint32_t entry, uint32_t id)

@@ -153,14 +153,33 @@ void overlaps_await(struct overlaps *overlaps, double start, void *collective)
     add_event(overlaps, (struct event){.time = start, .collective = collective});
 }
 
-void overlaps_take(struct overlaps *overlaps, uint32_t rank, double end, double share)
+void overlaps_take(struct overlaps *overlaps, uint32_t rank, double start, double end, double share)
 {
     struct computing *computing = &overlaps->ranks[rank];
     if (computing->busy)
         compute_until(computing, overlaps->now);
     forget_past(computing, overlaps->now);
     computing->taking = array_grow(computing->taking, &computing->capacity, computing->count + 1, sizeof *computing->taking);
-    computing->taking[computing->count++] = (struct taking){overlaps->now, end, share};
+    computing->taking[computing->count++] = (struct taking){fmax(start, overlaps->now), end, share};
+    if (computing->busy)
+        foresee_end(overlaps, rank);
+}
+
+/* Where several began together one is like the other. */
+void overlaps_leave(struct overlaps *overlaps, uint32_t rank, double start, double end, double share)
+{
+    struct computing *computing = &overlaps->ranks[rank];
+    struct taking *found = NULL;
+    if (computing->busy)
+        compute_until(computing, overlaps->now);
+    for (size_t i = 0; i < computing->count && !found; i++) {
+        struct taking *taking = &computing->taking[i];
+        if (isinf(taking->end) && taking->share >= share && taking->share <= share && fabs(taking->start - start) <= 1e-9 * fabs(start))
+            found = taking;
+    }
+    assert(found);
+    if (found)
+        found->end = end;
     if (computing->busy)
         foresee_end(overlaps, rank);
 }

@@ -9,6 +9,7 @@
 #include "simulator/program.h"
 #include "simulator/simgrid_bridge.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,14 @@ struct computation {
     FILE *results;
 };
 
-/* A program of one group: all ranks, one collective after the other. */
+/* Members of others end together. */
+static bool is_rooted(enum stagesim_collective kind)
+{
+    return kind == STAGESIM_BROADCAST || kind == STAGESIM_REDUCE;
+}
+
+/* A program of one group: all ranks, one collective after the other; behind one that members leave one by one a barrier, so
+ * that all come to the next one together. */
 static struct program *program_of(const struct computation *computation, struct mesh *mesh)
 {
     const struct collective_request *request = computation->request;
@@ -57,13 +65,29 @@ static struct program *program_of(const struct computation *computation, struct 
     mesh_finish(mesh, computation->arena);
     struct program_builder *builder = program_builder_create(mesh);
     uint32_t group = program_add_group(builder, 1, (const uint32_t[]){0}, 1);
-    program_add_compute(builder, 0, identity, program_add_cost(builder, &(struct stagesim_cost){0}));
-    for (size_t i = 0; i < request->size_count; i++)
-        program_add_collective(builder, 0, group, request->kind, identity,
-                               program_add_cost(builder, &(struct stagesim_cost){.bytes = request->sizes[i]}));
+    uint32_t nothing = program_add_cost(builder, &(struct stagesim_cost){0}), begin = program_add_compute(builder, 0, identity, nothing);
+    for (size_t i = 0; i < request->size_count; i++) {
+        uint32_t cost = program_add_cost(builder, &(struct stagesim_cost){.bytes = request->sizes[i]});
+        uint32_t id = program_add_collective(builder, 0, group, request->kind, identity, cost);
+        if (i == 0)
+            program_add_wait(builder, 0, id, begin); /* the clock of a second simulation does not begin at 0 */
+        if (is_rooted(request->kind))
+            program_add_collective(builder, 0, group, STAGESIM_BARRIER, identity, nothing);
+    }
     struct program *program = program_finish(builder, computation->arena);
     program_builder_destroy(builder);
     return program;
+}
+
+/* From the last rank's arrival at a collective to its end on the last rank. */
+static double whole_seconds(const struct timeline *timeline, uint32_t ranks, uint32_t id)
+{
+    double begin = 0, end = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        begin = fmax(begin, timeline_rank(timeline, rank)[id].start);
+        end = fmax(end, timeline_rank(timeline, rank)[id].end);
+    }
+    return end - begin;
 }
 
 /* Replaces the rows' times by those of a simulation. */
@@ -80,10 +104,8 @@ static bool simulate_rows(const struct computation *computation, const struct co
     struct engine_job job = {.program = program, .platform = computation->platform, .hosts = computation->hosts, .timeline = timeline};
     bool done = request->engine->run(&job, fault);
     uint32_t first = program->positions[0].streams[position_group_stream(&program->positions[0], 0)].first;
-    for (size_t i = 0; done && i < request->size_count; i++) {
-        const struct moment *moment = &timeline_rank(timeline, 0)[first + i];
-        rows[i].seconds = moment->end - moment->data_start;
-    }
+    for (size_t i = 0; done && i < request->size_count; i++)
+        rows[i].seconds = whole_seconds(timeline, computation->ranks, first + (uint32_t)i * (is_rooted(request->kind) ? 2 : 1));
     timeline_destroy(timeline);
     return done;
 }

@@ -2,6 +2,8 @@
 #include "simulator/deadlock.h"
 
 #include "simulator/arena.h"
+#include "simulator/collectives/arrivals.h"
+#include "simulator/collectives/assignment.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -44,7 +46,28 @@ static struct where sender_of(const struct timeline *timeline, struct where at, 
     return (struct where){timeline->index_of[peer], opposite->first + (at.id - stream->first)};
 }
 
-/* A member of the collective that has not come to it. */
+/* Whether member `waiting` of a collective cannot end while member `missing` is not there. */
+static bool needs(const struct timeline *timeline, const struct where *at, uint32_t waiting, uint32_t missing)
+{
+    const struct program *program = timeline->program;
+    const struct position *position = position_of(timeline, at->index);
+    const struct operation *operation = &position->operations[at->id];
+    uint32_t group = position->streams[operation->stream].peer, count = group_size(program, &program->groups[group]);
+    bool rooted = operation->collective == STAGESIM_BROADCAST || operation->collective == STAGESIM_REDUCE;
+    const struct collective_flows *flows = rooted ? assignment_flows(program, group, operation) : NULL;
+    if (!flows || !flows->ends_apart)
+        return true;
+    struct arena *arena = arena_create();
+    double *times = arena_array(arena, 3 * (size_t)count, sizeof *times);
+    struct arrivals_size nothing = {.repeats = 1, .ratios = {{1, 1}, {1, 1}}};
+    times[missing] = INFINITY;
+    arrivals_evaluate(arrivals_create(flows, count, NULL, NULL, arena), &nothing, times, times + count, times + 2 * (size_t)count);
+    bool waits = isinf(times[2 * (size_t)count + waiting]);
+    arena_destroy(arena);
+    return waits;
+}
+
+/* A member of the collective that has not come to it and is needed. */
 static struct where missing_member(const struct timeline *timeline, struct where at, const struct stream *stream)
 {
     const struct program *program = timeline->program;
@@ -54,12 +77,15 @@ static struct where missing_member(const struct timeline *timeline, struct where
     if (!ranks)
         return at;
     group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[timeline->ranks[at.index]]), ranks);
+    uint32_t own = 0;
+    while (ranks[own] != timeline->ranks[at.index])
+        own++;
     for (uint32_t i = 0; i < group_size(program, group); i++) {
         uint32_t index = timeline->index_of[ranks[i]];
         const struct position *position = position_of(timeline, index);
         const struct stream *other = &position->streams[position_group_stream(position, stream->peer)];
         struct where there = {index, other->first + (at.id - stream->first)};
-        if (index != at.index && isnan(timeline->moments[index][there.id].start))
+        if (index != at.index && isnan(timeline->moments[index][there.id].start) && needs(timeline, &at, own, i))
             missing = there;
     }
     free(ranks);

@@ -2,9 +2,10 @@
 /* The contention-free engine: the longest path through the program's operations and transfers. Every stream advances as far
  * as what it waits for allows; what ends sets others going; each operation is looked at once. A message takes its route's
  * latency plus its bytes over the narrowest link, a collective as long as its flows take that share links with each other,
- * whatever else is under way. Where collectives take a share of their ranks' compute, computations end and such collectives begin in the
- * order of time (analytic_overlap.h); all else runs ahead as before. */
+ * whatever else is under way. Where collectives take a share of their ranks' compute, computations end and members come to such
+ * collectives in the order of time (analytic_overlap.h); all else runs ahead as before. */
 #include "simulator/analytic_overlap.h"
+#include "simulator/collectives/arrivals.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/collectives/estimate.h"
 #include "simulator/deadlock.h"
@@ -25,8 +26,20 @@ struct instance;
 /* Flows of a group, and their times on an instance's hosts. */
 struct known_flows {
     const struct collective_flows *flows;
-    struct estimate estimate;
+    const uint32_t *hosts;    /* of the members */
+    struct estimate estimate; /* of flows that start together, once one of their collectives ends */
+    bool estimated;
+    struct arrivals *arrivals; /* of the others */
     struct known_flows *next;
+};
+
+/* A collective of an instance whose members begin by and by. */
+struct meeting {
+    uint32_t number;         /* among the instance's collectives */
+    uint32_t arrived, ended; /* members */
+    double *ready;           /* [member of the group]: INFINITY: it has not come */
+    double *taken;           /* [participant]: from when on it takes a share of compute, INFINITY: not yet */
+    struct meeting *next;
 };
 
 struct cursor {
@@ -36,6 +49,7 @@ struct cursor {
     double free;                      /* end of the operation before */
     double latency, seconds_per_byte; /* send: of the route */
     uint32_t peer, opposite;          /* send: entry that receives, its stream */
+    uint32_t participant;             /* collective: its place among the instance's */
     struct instance *instance;        /* collective */
 };
 
@@ -50,6 +64,8 @@ struct entry {
 
 struct participant {
     uint32_t entry, stream;
+    uint32_t member; /* of an instance: first of those in the group that it stands for */
+    struct instance *instance;
 };
 
 /* One instance of a group. Members that are folded away arrive with the entry that stands for them. */
@@ -59,15 +75,25 @@ struct instance {
     uint32_t rank_count;
     struct participant *participants; /* the simulated members */
     uint32_t participant_count;
+    uint32_t *next_alike; /* [member]: the next one that the same participant stands for, MEMBER_NONE */
     uint32_t arrived;
     double data_start; /* of the current collective: the latest arrival so far */
-    double duration;   /* of the newest kind and cost */
-    size_t flow_count; /* of them */
     double share;      /* of compute that its collectives take while they move */
     struct known_flows *known;
-    uint32_t cost;
+    /* Of the newest kind and cost. */
     int collective;
+    uint32_t cost;
+    struct known_flows *flows; /* NULL: there are none */
+    struct arrivals_size size;
+    double delay;    /* before data move */
+    double duration; /* of flows that start together, with the delay; NaN: nobody asked */
+    /* Collectives that are under way, oldest first, where members begin by and by. */
+    struct meeting *meetings, *spare;
+    bool queued; /* on the list of instances to look at */
+    struct instance *next_queued;
 };
+
+#define MEMBER_NONE UINT32_MAX
 
 struct walk {
     const struct program *program;
@@ -80,6 +106,9 @@ struct walk {
     struct entry *entries;
     struct participant *stack; /* streams to try, each at most once */
     size_t stack_count;
+    struct instance *queued; /* with new arrivals at collectives whose members end apart */
+    double *starts, *ends;   /* scratch, [member] of the largest group */
+    uint32_t members_max;    /* of that group */
     uint64_t done, total, report_at;
     struct overlaps *overlaps; /* NULL: no collective takes a share of compute */
 };
@@ -90,7 +119,7 @@ static inline void push(struct walk *walk, uint32_t entry, uint32_t stream)
     if (cursor->queued)
         return;
     cursor->queued = true;
-    walk->stack[walk->stack_count++] = (struct participant){entry, stream};
+    walk->stack[walk->stack_count++] = (struct participant){entry, stream, 0, NULL};
 }
 
 /* An operation is done: streams whose next operation waits for it are tried again. */
@@ -218,72 +247,207 @@ static void advance_sends(struct walk *walk, uint32_t index, struct cursor *curs
 /* ---- collectives ---- */
 
 /* The flows' times on the instance's own hosts, once for each kind and algorithm. */
-static const struct estimate *estimate_of(struct walk *walk, struct instance *instance, const struct collective_flows *flows)
+static struct known_flows *know(struct walk *walk, struct instance *instance, const struct collective_flows *flows)
 {
     for (struct known_flows *known = instance->known; known; known = known->next)
         if (known->flows == flows)
-            return &known->estimate;
+            return known;
     uint32_t *hosts = arena_array(walk->arena, instance->rank_count, sizeof *hosts);
     for (uint32_t i = 0; i < instance->rank_count; i++)
         hosts[i] = walk->hosts[instance->ranks[i]];
     struct known_flows *known = arena_alloc(walk->arena, sizeof *known);
-    *known = (struct known_flows){flows, estimate_create(flows, walk->platform, hosts, walk->arena), instance->known};
+    *known = (struct known_flows){.flows = flows, .hosts = hosts, .next = instance->known};
+    if (flows->start != START_TOGETHER)
+        known->arrivals = arrivals_create(flows, instance->rank_count, walk->platform, hosts, walk->arena);
     instance->known = known;
-    return &known->estimate;
+    return known;
 }
 
-static double duration_of(struct walk *walk, struct instance *instance, const struct operation *operation)
+/* What a collective is made of; one follows another of its kind mostly. */
+static void look_up(struct walk *walk, struct instance *instance, const struct operation *operation)
 {
     if (instance->collective == (int)operation->collective && instance->cost == operation->cost)
-        return instance->duration;
+        return;
     uint32_t group = (uint32_t)(instance->group - walk->program->groups);
     const struct stagesim_cost *cost = operation_cost(walk->program, operation);
     struct collective_choice choice = assignment_choose(walk->program, group, operation);
     double repeats = fmax(cost->repeats, 1);
     instance->collective = (int)operation->collective;
     instance->cost = operation->cost;
-    instance->duration = 0;
-    instance->flow_count = 0;
-    if (choice.algorithm) {
-        const struct collective_flows *flows = assignment_flows(walk->program, group, operation);
-        const struct estimate *estimate = estimate_of(walk, instance, flows);
-        instance->flow_count = flows->count;
-        instance->duration = repeats * (choice.delay + estimate_seconds(estimate, &choice.ratios, cost->bytes / repeats));
+    instance->delay = repeats * choice.delay;
+    instance->duration = NAN;
+    instance->size = (struct arrivals_size){cost->bytes, repeats, choice.ratios};
+    instance->flows = choice.algorithm ? know(walk, instance, assignment_flows(walk->program, group, operation)) : NULL;
+}
+
+/* From the last arrival to the end of flows that start together. */
+static double duration_of(struct walk *walk, struct instance *instance)
+{
+    struct known_flows *known = instance->flows;
+    const struct arrivals_size *size = &instance->size;
+    if (!isnan(instance->duration))
+        return instance->duration;
+    if (known && !known->estimated)
+        known->estimate = estimate_create(known->flows, walk->platform, known->hosts, walk->arena);
+    instance->duration = instance->delay;
+    if (known) {
+        known->estimated = true;
+        instance->duration += size->repeats * estimate_seconds(&known->estimate, &size->ratios, size->bytes / size->repeats);
     }
     return instance->duration;
 }
 
-static void complete_collective(struct walk *walk, struct instance *instance, const struct operation *operation)
+/* The participant's current collective is over. */
+static void end_member(struct walk *walk, struct instance *instance, uint32_t participant, double data_start, double end)
 {
-    double end = instance->data_start + duration_of(walk, instance, operation);
-    walk->timeline->activities += instance->flow_count;
-    for (uint32_t i = 0; i < instance->participant_count; i++) {
-        struct entry *entry = &walk->entries[instance->participants[i].entry];
-        struct cursor *cursor = &entry->cursors[instance->participants[i].stream];
-        uint32_t id = cursor->next++;
-        entry->times[id].data_start = instance->data_start;
-        entry->times[id].end = cursor->free = end;
-        cursor->arrived = false;
-        set_off(walk, instance->participants[i].entry, id);
-        push(walk, instance->participants[i].entry, instance->participants[i].stream);
-    }
+    uint32_t index = instance->participants[participant].entry, stream = instance->participants[participant].stream;
+    struct entry *entry = &walk->entries[index];
+    struct cursor *cursor = &entry->cursors[stream];
+    uint32_t id = cursor->next++;
+    entry->times[id].data_start = fmax(entry->times[id].start, data_start);
+    entry->times[id].end = cursor->free = end;
+    cursor->arrived = false;
+    set_off(walk, index, id);
+    push(walk, index, stream);
+}
+
+static void end_all(struct walk *walk, struct instance *instance)
+{
+    double end = instance->data_start + duration_of(walk, instance);
+    for (uint32_t i = 0; instance->share > 0 && i < instance->participant_count; i++)
+        overlaps_take(walk->overlaps, instance->participants[i].entry, instance->data_start, end, instance->share);
+    walk->timeline->activities += instance->flows ? instance->flows->flows->count : 0;
+    for (uint32_t i = 0; i < instance->participant_count; i++)
+        end_member(walk, instance, i, instance->data_start, end);
     instance->arrived = 0;
     instance->data_start = 0;
 }
 
-/* A collective that takes a share of its members' compute begins. */
-static void begin_collective(struct walk *walk, struct instance *instance)
+/* ---- collectives whose members begin by and by ---- */
+
+/* That of the instance's collective `number`, a new one where nobody has come to it yet. */
+static struct meeting *meeting_of(struct walk *walk, struct instance *instance, uint32_t number)
 {
-    const struct participant *lead = &instance->participants[0];
-    const struct entry *entry = &walk->entries[lead->entry];
-    const struct operation *operation = &entry->position->operations[entry->cursors[lead->stream].next];
-    double end = instance->data_start + duration_of(walk, instance, operation);
-    for (uint32_t i = 0; i < instance->participant_count; i++)
-        overlaps_take(walk->overlaps, instance->participants[i].entry, end, instance->share);
-    complete_collective(walk, instance, operation);
+    struct meeting **link = &instance->meetings;
+    while (*link && (*link)->number < number)
+        link = &(*link)->next;
+    if (*link && (*link)->number == number)
+        return *link;
+    struct meeting *meeting = instance->spare;
+    if (meeting) {
+        instance->spare = meeting->next;
+    } else {
+        meeting = arena_alloc(walk->arena, sizeof *meeting);
+        meeting->ready = arena_array(walk->arena, instance->rank_count, sizeof *meeting->ready);
+        meeting->taken = arena_array(walk->arena, instance->rank_count, sizeof *meeting->taken);
+    }
+    *meeting = (struct meeting){.number = number, .ready = meeting->ready, .taken = meeting->taken, .next = *link};
+    for (uint32_t m = 0; m < instance->rank_count; m++)
+        meeting->ready[m] = meeting->taken[m] = INFINITY;
+    *link = meeting;
+    return meeting;
 }
 
-/* One at a time: complete_collective queues the streams that can go on. */
+static void forget_meeting(struct instance *instance, struct meeting *meeting)
+{
+    struct meeting **link = &instance->meetings;
+    while (*link != meeting)
+        link = &(*link)->next;
+    *link = meeting->next;
+    meeting->next = instance->spare;
+    instance->spare = meeting;
+}
+
+/* Whether a participant has come to the meeting and is not done. */
+static bool takes_part(const struct walk *walk, const struct instance *instance, uint32_t participant, const struct meeting *meeting)
+{
+    const struct entry *entry = &walk->entries[instance->participants[participant].entry];
+    uint32_t stream = instance->participants[participant].stream;
+    const struct cursor *cursor = &entry->cursors[stream];
+    return cursor->arrived && cursor->next == entry->position->streams[stream].first + meeting->number;
+}
+
+/* A participant's flows begin, and end where that is known. */
+static void take_share(struct walk *walk, const struct instance *instance, struct meeting *meeting, uint32_t participant, double start,
+                       double end)
+{
+    uint32_t entry = instance->participants[participant].entry;
+    if (isinf(meeting->taken[participant]) && !isinf(start)) {
+        meeting->taken[participant] = start;
+        overlaps_take(walk->overlaps, entry, start, end, instance->share);
+    } else if (!isinf(meeting->taken[participant]) && !isinf(end)) {
+        overlaps_leave(walk->overlaps, entry, meeting->taken[participant], end, instance->share);
+    }
+}
+
+/* Ends it for those of whom all is known. False: somebody is left. */
+static bool evaluate_meeting(struct walk *walk, struct instance *instance, struct meeting *meeting, const struct operation *operation)
+{
+    look_up(walk, instance, operation);
+    arrivals_evaluate(instance->flows->arrivals, &instance->size, meeting->ready, walk->starts, walk->ends);
+    double launch = collective_goes_by_members(instance->flows->flows) ? 0 : instance->delay;
+    for (uint32_t i = 0; i < instance->participant_count; i++) {
+        uint32_t member = instance->participants[i].member;
+        if (!takes_part(walk, instance, i, meeting))
+            continue;
+        if (instance->share > 0)
+            take_share(walk, instance, meeting, i, walk->starts[member] - launch, walk->ends[member]);
+        if (isinf(walk->ends[member]))
+            continue;
+        end_member(walk, instance, i, walk->starts[member] - launch, walk->ends[member]);
+        meeting->ended++;
+    }
+    if (meeting->ended < instance->participant_count)
+        return false;
+    walk->timeline->activities += instance->flows->flows->count;
+    forget_meeting(instance, meeting);
+    return true;
+}
+
+/* Where members end apart. All that arrive while anything else goes on are looked at together. */
+static void evaluate_instance(struct walk *walk, struct instance *instance)
+{
+    struct participant first = instance->participants[0];
+    const struct position *position = walk->entries[first.entry].position;
+    instance->queued = false;
+    for (struct meeting *meeting = instance->meetings, *next; meeting; meeting = next) {
+        next = meeting->next;
+        evaluate_meeting(walk, instance, meeting, &position->operations[position->streams[first.stream].first + meeting->number]);
+    }
+}
+
+static void join_meeting(struct walk *walk, struct participant *who, const struct operation *operation, double start)
+{
+    struct instance *instance = who->instance;
+    const struct position *position = walk->entries[who->entry].position;
+    uint32_t number = (uint32_t)(operation - position->operations) - position->streams[who->stream].first;
+    struct meeting *meeting = meeting_of(walk, instance, number);
+    for (uint32_t m = who->member; m != MEMBER_NONE; m = instance->next_alike[m])
+        meeting->ready[m] = start + instance->delay;
+    meeting->arrived++;
+    if (!instance->flows->flows->ends_apart || instance->share > 0) {
+        if (meeting->arrived == instance->participant_count || instance->share > 0)
+            evaluate_meeting(walk, instance, meeting, operation);
+    } else if (!instance->queued) {
+        instance->queued = true;
+        instance->next_queued = walk->queued;
+        walk->queued = instance;
+    }
+}
+
+/* The time has come when all have arrived at a collective that takes a share of compute, or, where members begin by and by, one. */
+static void begin_collective(struct walk *walk, struct participant *who)
+{
+    const struct entry *entry = &walk->entries[who->entry];
+    const struct operation *operation = &entry->position->operations[entry->cursors[who->stream].next];
+    look_up(walk, who->instance, operation);
+    if (who->instance->flows && who->instance->flows->arrivals)
+        join_meeting(walk, who, operation, entry->times[entry->cursors[who->stream].next].start);
+    else
+        end_all(walk, who->instance);
+}
+
+/* One at a time: the end of a collective queues the streams that can go on. */
 static void arrive(struct walk *walk, uint32_t index, struct cursor *cursor)
 {
     const struct entry *entry = &walk->entries[index];
@@ -296,13 +460,22 @@ static void arrive(struct walk *walk, uint32_t index, struct cursor *cursor)
         return;
     cursor->arrived = true;
     entry->times[cursor->next].start = start;
+    look_up(walk, instance, operation);
+    if (instance->flows && instance->flows->arrivals) {
+        struct participant *who = &instance->participants[cursor->participant];
+        if (instance->share > 0)
+            overlaps_await(walk->overlaps, start, who);
+        else
+            join_meeting(walk, who, operation, start);
+        return;
+    }
     instance->data_start = fmax(instance->data_start, start);
     if (++instance->arrived < instance->participant_count)
         return;
     if (instance->share > 0)
-        overlaps_await(walk->overlaps, instance->data_start, instance);
+        overlaps_await(walk->overlaps, instance->data_start, &instance->participants[0]);
     else
-        complete_collective(walk, instance, operation);
+        end_all(walk, instance);
 }
 
 /* ---- all streams ---- */
@@ -340,17 +513,34 @@ static void report_progress(struct walk *walk)
         walk->progress->report(walk->progress->user, walk->done, walk->total);
 }
 
-/* The next computation ends, or the next collective that slows computations down begins; false when there is none. */
+/* The next computation ends, or somebody comes to a collective that slows computations down; false when there is none. */
 static bool next_event(struct walk *walk)
 {
     struct overlap_event event;
-    if (!overlaps_next(walk->overlaps, &event))
+    if (!walk->overlaps || !overlaps_next(walk->overlaps, &event))
         return false;
     if (event.collective)
         begin_collective(walk, event.collective);
     else
         end_compute(walk, event.rank, event.time);
     return true;
+}
+
+/* All that follows from what is known. */
+static void walk_ahead(struct walk *walk)
+{
+    while (walk->stack_count || walk->queued) {
+        if (!walk->stack_count) {
+            struct instance *instance = walk->queued;
+            walk->queued = instance->next_queued;
+            evaluate_instance(walk, instance);
+            continue;
+        }
+        struct participant next = walk->stack[--walk->stack_count];
+        advance(walk, next.entry, next.stream);
+        if (walk->done >= walk->report_at)
+            report_progress(walk);
+    }
 }
 
 static void walk_all(struct walk *walk)
@@ -360,13 +550,8 @@ static void walk_all(struct walk *walk)
             push(walk, index, stream);
     walk->report_at = PROGRESS_INTERVAL;
     do
-        while (walk->stack_count) {
-            struct participant next = walk->stack[--walk->stack_count];
-            advance(walk, next.entry, next.stream);
-            if (walk->done >= walk->report_at)
-                report_progress(walk);
-        }
-    while (walk->overlaps && next_event(walk));
+        walk_ahead(walk);
+    while (next_event(walk));
 }
 
 /* ---- setting up ---- */
@@ -427,6 +612,25 @@ static bool has_route(struct walk *walk, const struct instance *instance)
     return true;
 }
 
+/* Members with the same entry of the timeline, lowest first. */
+static void list_alike(struct walk *walk, struct instance *instance)
+{
+    instance->next_alike = arena_array(walk->arena, instance->rank_count, sizeof *instance->next_alike);
+    for (uint32_t m = instance->rank_count; m-- > 0;) {
+        uint32_t index = walk->timeline->index_of[instance->ranks[m]];
+        const struct position *position = walk->entries[index].position;
+        uint32_t group = (uint32_t)(instance->group - walk->program->groups);
+        const struct cursor *cursor = &walk->entries[index].cursors[position_group_stream(position, group)];
+        instance->next_alike[m] = instance->participants[cursor->participant].member;
+        instance->participants[cursor->participant].member = m;
+    }
+    if (!walk->starts || instance->rank_count > walk->members_max) {
+        walk->members_max = instance->rank_count;
+        walk->starts = arena_array(walk->arena, instance->rank_count, sizeof *walk->starts);
+        walk->ends = arena_array(walk->arena, instance->rank_count, sizeof *walk->ends);
+    }
+}
+
 /* The simulated members of an instance take part; false when a route is missing. */
 static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
 {
@@ -444,10 +648,13 @@ static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
         const struct position *position = walk->entries[index].position;
         uint32_t stream = position_group_stream(position, group);
         walk->entries[index].cursors[stream].instance = instance;
-        instance->participants[instance->participant_count++] = (struct participant){index, stream};
+        walk->entries[index].cursors[stream].participant = instance->participant_count;
+        instance->participants[instance->participant_count++] = (struct participant){index, stream, MEMBER_NONE, instance};
     }
-    if (instance->participant_count)
+    if (instance->participant_count) {
+        list_alike(walk, instance);
         instance->share = overlap_share(walk->platform, walk->hosts, instance->ranks, instance->rank_count);
+    }
     if (instance->share > 0 && !walk->overlaps)
         walk->overlaps = overlaps_create(walk->timeline->rank_count);
     return instance->participant_count == 0 || has_route(walk, instance);

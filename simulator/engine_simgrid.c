@@ -6,7 +6,8 @@
  * computation that the send waits for ends, and takes messages out of the mailbox when it needs them. The recorded times are
  * those of separate streams: a message's end is read from the transfer itself, not from the moment when somebody looks.
  * Other streams have an actor of their own (ACTOR_OWN); a send stream gets one when its first message has to queue behind
- * another. A collective is driven by one actor per group, which moves to each member's host to start its flow. */
+ * another. A collective is driven by one actor per group, which moves to each member's host to start its flow, or, where members go
+ * on by themselves, by an actor for each member. */
 #include "simulator/simgrid_run.h"
 
 #include "simulator/arena.h"
@@ -40,7 +41,7 @@ static bool is_done(const struct rank *rank, uint32_t id)
     return !isnan(rank->times[id].end);
 }
 
-static bool is_ready(const struct rank *rank, uint32_t id)
+bool operation_ready(const struct rank *rank, uint32_t id)
 {
     const struct operation *operation = &rank->position->operations[id];
     for (uint32_t i = 0; i < operation_wait_count(operation); i++)
@@ -101,7 +102,7 @@ static void send_advance(struct stream_state *stream)
 {
     struct rank *rank = stream->rank;
     const struct stream *description = &rank->position->streams[stream->index];
-    while (stream->next < description->count && is_ready(rank, description->first + stream->next)) {
+    while (stream->next < description->count && operation_ready(rank, description->first + stream->next)) {
         if (!settle(stream)) {
             stream->service = ACTOR_OWN;
             bridge_actor_start(rank->run->platform, rank->run->hosts[rank->number], stream_actor, stream);
@@ -135,8 +136,8 @@ void operation_done(struct rank *rank, uint32_t id)
         struct stream_state *stream = &rank->streams[index];
         if (stream->service == SERVED_BY_RANK && position->streams[index].type == OPERATION_SEND)
             send_advance(stream);
-        else if (stream->service == ACTOR_GROUP && is_ready(rank, dependent))
-            group_arrive(rank->drivers[index], dependent - position->streams[index].first);
+        else if (stream->service == ACTOR_GROUP && operation_ready(rank, dependent))
+            group_arrive(rank, index, dependent - position->streams[index].first);
     }
 }
 
@@ -334,7 +335,7 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
                           .speed = run->platform->hosts[run->hosts[mesh_rank(run->program->mesh, position, 0)]].speed,
                           .last_post = -1};
     rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
-    rank->drivers = arena_array(run->arena, rank->position->stream_count, sizeof(struct group_driver *));
+    rank->members = arena_array(run->arena, rank->position->stream_count, sizeof(struct member *));
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         rank->streams[i] = (struct stream_state){.service = services[i], .rank = rank, .index = i};
     run->total += rank->position->operation_count;
@@ -374,7 +375,7 @@ static void arrive_ready(struct rank *rank)
         const struct stream *stream = &rank->position->streams[i];
         for (uint32_t k = 0; stream->type == OPERATION_COLLECTIVE && k < stream->count; k++)
             if (operation_wait_count(&rank->position->operations[stream->first + k]) == 0)
-                group_arrive(rank->drivers[i], k);
+                group_arrive(rank, i, k);
     }
 }
 

@@ -198,7 +198,8 @@ static bool same_scope(const struct fold_proof *proof, uint32_t from, uint32_t t
            platform_scope_of(proof->platform, proof->hosts[from + other], proof->hosts[to + other]);
 }
 
-/* Without contention a link is shared by the flows of one phase only, so that each phase has a map of its own. */
+/* Without contention a link is shared by the flows of one phase only where they begin together, so that each phase has a map of its
+ * own, and otherwise by those of one collective. */
 static bool same_local(struct fold_proof *proof, const struct fold_local *local, struct comparison compared)
 {
     uint32_t count;
@@ -209,7 +210,7 @@ static bool same_local(struct fold_proof *proof, const struct fold_local *local,
         for (size_t i = 0, end = 0; same && i < sets[set]->count; i++) {
             if (i == end) {
                 end = collective_phase_end(sets[set], i);
-                if (!proof->contention)
+                if (!proof->contention && (i == 0 || sets[set]->start == START_TOGETHER))
                     forget_map(proof);
             }
             struct collective_phase_flow flow = collective_flow_at(sets[set], i);
@@ -360,6 +361,31 @@ static bool find_meetings(struct fold_proof *proof)
     return true;
 }
 
+/* Whether slices that are alike are so in a collective across them. Members of broadcasts and reductions end at different times; and whose
+ * flows begin when depends on with whom they are, which only those see whose computations are slowed down meanwhile. Of an all-to-all
+ * with equals in other slices everybody has a partner that comes when it comes. */
+static bool same_across(const struct collective_flows *flows, bool overlaps)
+{
+    return !flows->ends_apart && (flows->start == START_TOGETHER || flows->all_to_all || !overlaps);
+}
+
+static bool check_coupling(struct fold_proof *proof)
+{
+    const struct program *program = proof->program;
+    const struct platform_library *library = &proof->platform->library;
+    bool overlaps = library->overlap_node > 0 || library->overlap_network > 0;
+    for (uint32_t i = 0; i < program->group_count; i++) {
+        uint32_t count = 0;
+        const struct collective_flows *const *sets = NULL;
+        if (program->groups[i].collective_count && fold_couples(proof, &program->groups[i]))
+            sets = assignment_all_flows(program, i, &count);
+        for (uint32_t set = 0; set < count; set++)
+            if (!same_across(sets[set], overlaps))
+                return refuse(proof, "replicas take part in a collective that begins or ends at different times for its members");
+    }
+    return true;
+}
+
 /* ---- the decision ---- */
 
 static uint32_t *unmapped(struct arena *arena, uint32_t count)
@@ -420,7 +446,7 @@ static bool prove(struct fold_proof *proof)
                           ? "no rank is a replica of another one"
                           : "there is one data-parallel replica");
     proof_init(proof);
-    if (!check_profiles(proof) || !classify(proof))
+    if (!check_profiles(proof) || !check_coupling(proof) || !classify(proof))
         return false;
     if (!proof->contention)
         return true;

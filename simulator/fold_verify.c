@@ -2,6 +2,7 @@
 #include "simulator/fold_proof.h"
 
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,34 +49,52 @@ static struct messages messages_of(const struct fold_proof *proof, const struct 
     return (struct messages){timeline_rank(timeline, rank) + stream->first, stream->first, stream->count};
 }
 
-/* Marks messages that move while one rank's collectives of a group do. Both are ordered in time, so one walk suffices. */
+/* Marks messages that move while one rank is at collectives of a group: from its arrival on, for its flows with those that are there may
+ * move before others come. Both are ordered in time, so one walk suffices. */
 static bool mark_against_rank(struct folding *folding, const struct messages *messages, uint32_t position, const struct moment *collectives,
-                              uint32_t count)
+                              const struct stream *stream, bool together)
 {
     bool marked = false;
-    for (uint32_t i = 0, k = 0; i < messages->count; i++) {
-        while (k < count && collectives[k].end <= messages->times[i].data_start)
-            k++;
-        if (k < count && overlap(&messages->times[i], &collectives[k]))
+    const struct moment *end = collectives + stream->count;
+    for (uint32_t i = 0; i < messages->count; i++) {
+        while (collectives < end && collectives->end <= messages->times[i].data_start)
+            collectives++;
+        double start = collectives < end ? together ? collectives->data_start : collectives->start : INFINITY;
+        if (messages->times[i].end > start)
             marked |= mark(folding, position, messages->first + i);
     }
     return marked;
 }
 
-/* Collectives of a coupling group take the same time on all members, so one rank per instance tells them. */
+/* Whether all collectives of a group begin with their last member. */
+static bool begins_together(const struct fold_proof *proof, uint32_t group)
+{
+    uint32_t count;
+    const struct collective_flows *const *sets = assignment_all_flows(proof->program, group, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (sets[i]->start != START_TOGETHER)
+            return false;
+    return true;
+}
+
+/* Collectives of a coupling group that begin together take the same time on all members, so one rank per instance tells them; of
+ * others every simulated member has its own, and ghosts are like their equals. */
 static bool mark_against_group(struct folding *folding, const struct timeline *timeline, const struct fold_sender *sender, uint32_t slice,
-                               uint32_t group)
+                               uint32_t number)
 {
     const struct fold_proof *proof = folding->proof;
-    uint32_t member = proof->program->groups[group].positions[0];
-    const struct position *position = &proof->program->positions[member];
-    const struct stream *stream = &position->streams[position_group_stream(position, group)];
+    const struct group *group = &proof->program->groups[number];
     struct messages messages = messages_of(proof, timeline, sender, slice);
-    bool marked = false;
-    for (uint32_t replica = 0; replica < proof->program->mesh->replicas; replica++) {
-        uint32_t rank = mesh_rank(proof->program->mesh, member, replica);
-        if (fold_slice(proof, rank) == 0)
-            marked |= mark_against_rank(folding, &messages, sender->position, timeline_rank(timeline, rank) + stream->first, stream->count);
+    bool marked = false, together = begins_together(proof, number);
+    for (uint32_t i = 0; i < (together ? 1 : group->position_count); i++) {
+        const struct position *position = &proof->program->positions[group->positions[i]];
+        const struct stream *stream = &position->streams[position_group_stream(position, number)];
+        for (uint32_t replica = 0; replica < proof->program->mesh->replicas; replica++) {
+            uint32_t rank = mesh_rank(proof->program->mesh, group->positions[i], replica);
+            if (together ? fold_slice(proof, rank) == 0 : timeline_simulates(timeline, rank))
+                marked |= mark_against_rank(folding, &messages, sender->position, timeline_rank(timeline, rank) + stream->first, stream,
+                                            together);
+        }
     }
     return marked;
 }

@@ -407,7 +407,8 @@ void bridge_expect_many_actors(void)
 void *bridge_mailbox(const char *name, void *actor)
 {
     sg4::Mailbox *mailbox = sg4::Mailbox::by_name(name);
-    mailbox->set_receiver(static_cast<sg4::Actor *>(actor));
+    if (actor)
+        mailbox->set_receiver(static_cast<sg4::Actor *>(actor));
     return mailbox;
 }
 
@@ -436,6 +437,16 @@ void *bridge_send(void *mailbox, double bytes)
     static char payload; /* SimGrid wants one; nobody reads it */
     sg4::CommPtr comm = static_cast<sg4::Mailbox *>(mailbox)->put_init(&payload, 0);
     comm->set_remaining(bytes);
+    comm->start();
+    comm->add_ref();
+    return comm.get();
+}
+
+void *bridge_receive(void *mailbox)
+{
+    static void *payload; /* nobody reads it */
+    sg4::CommPtr comm = static_cast<sg4::Mailbox *>(mailbox)->get_init();
+    comm->set_dst_data(&payload, sizeof payload);
     comm->start();
     comm->add_ref();
     return comm.get();

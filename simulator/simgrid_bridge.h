@@ -28,7 +28,8 @@ void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(
 double bridge_set_precision(double seconds);
 /* Makes room for very many actors: small stacks without guard pages. Before the first actor is started. */
 void bridge_expect_many_actors(void);
-/* A mailbox (sg_mailbox_t) for messages to an actor: they start to move as soon as they are sent. */
+/* A mailbox (sg_mailbox_t) for messages to an actor: they start to move as soon as they are sent. NULL: for anybody, they start when
+ * somebody receives. */
 void *bridge_mailbox(const char *name, void *actor);
 /* Runs until no actor is left. False with the fault filled when an actor or SimGrid failed (a host or a link went down). */
 bool bridge_run(struct fault *fault);
@@ -36,6 +37,8 @@ bool bridge_run(struct fault *fault);
 /* Starts a message of that many bytes (a fraction is allowed, 0 is not) from the calling actor's host to a mailbox; the
  * returned sg_comm_t is to be given to bridge_wait. */
 void *bridge_send(void *mailbox, double bytes);
+/* Receives a message from a mailbox that is addressed to nobody; to be given to bridge_wait. */
+void *bridge_receive(void *mailbox);
 /* When a message ended; negative while it is under way. */
 double bridge_comm_finish(const void *comm);
 /* Waits for a message, frees it, and returns when it ended, which may be before now. */

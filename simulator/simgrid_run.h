@@ -33,11 +33,15 @@ enum service {
     SERVED_BY_RANK,   /* the rank's actor: its compute stream, or a stream that it serves in passing */
     SERVED_BY_STREAM, /* receive: taken by the actor of another stream, the only one that waits for it */
     ACTOR_OWN,        /* an actor of its own */
-    ACTOR_GROUP       /* collectives: the group's driver */
+    ACTOR_GROUP       /* collectives: the group's driver, or its members' actors */
 };
 
 struct rank;
+struct member;
 struct group_driver;
+struct member_flows;
+struct meeting_point;
+struct spare_box;
 
 struct stream_state {
     enum service service;
@@ -74,7 +78,7 @@ struct rank {
     double speed;           /* of the host of the position's first replica, for which times are given: SimGrid computes with its own */
     double last_post;       /* when its newest message was sent */
     struct sleeper *sleepers;
-    struct group_driver **drivers; /* [stream]: of collective streams */
+    struct member **members; /* [stream]: what it is in the groups of its collective streams */
     struct overlap overlap;
 };
 
@@ -82,16 +86,30 @@ struct member {
     uint32_t number;   /* of its rank */
     struct rank *rank; /* NULL: a ghost, it arrives with its equal of the simulated slice */
     uint32_t first;    /* id of its first collective in this group */
+    struct group_driver *driver;
+    struct member *alike, *next_ghost; /* its equal, itself where it is no ghost; the next ghost of the same equal */
+    /* Of the collective that it is at. */
+    double came;       /* when it arrived there, NaN: it has not */
+    uint32_t at;       /* number of the newest one that it has come to, and one more */
+    double data_start; /* of its first flow, launch and start of the protocol included; INFINITY: none has begun */
+    bool overlaps;     /* it takes a share of its rank's compute */
+    double previous_end;
+    /* Where members have actors: */
+    sg_sem_t wake;
+    bool asleep;
+    double ready; /* when it can begin its current phase */
+    void **comms; /* of a phase */
 };
 
 /* Up to BUNDLE_FLOWS flows of a collective, started and awaited by one actor; moving an actor costs time in proportion to
  * its running transfers. */
 struct bundle {
     struct group_driver *driver;
-    uint32_t index;
+    size_t first, last; /* the flows, places in driver->order where there is one */
     sg_sem_t go;
-    void *target;     /* the actor to which the flows are addressed, moved to the host of each */
-    sg_mailbox_t box; /* its mailbox */
+    void *target;        /* the actor to which the flows are addressed, moved to the host of each; NULL: not started */
+    sg_mailbox_t box;    /* its mailbox */
+    struct bundle *next; /* that is free */
 };
 
 struct group_driver {
@@ -100,22 +118,31 @@ struct group_driver {
     struct member *members;
     uint32_t member_count, simulated_count;
     const struct member *lead; /* a simulated member: its operations say what the group does */
-    uint32_t *arrived;         /* [collective]: simulated members that are ready */
+    uint32_t *arrived;         /* [collective]: members that are ready, of those that are expected */
+    uint32_t expected;         /* the simulated ones; all where they have actors */
     uint32_t current;          /* the collective that is waited for or running */
     bool waiting;
     uint32_t number; /* of the driver: staggers the flows of different groups */
     sg_sem_t wake;
-    struct bundle *bundles;
-    uint32_t bundle_count, running_bundles;
+    struct bundle *bundles, *free_bundles;
+    uint32_t bundle_count, started_bundles, running_bundles;
     bool finished;                   /* no collective is left */
     struct collective_choice choice; /* of the running collective */
     const struct collective_flows *flows;
-    size_t phase_first, phase_end; /* flows of the running phase */
     double bytes, repeats;
-    double end;        /* of the running phase: the latest flow, latencies of all steps included */
-    double *latencies; /* [flow] of `flows`, NaN: not looked up */
-    double previous_end;
+    double end;           /* of the running phase, or of all flows so far: the latest, latencies of all steps included */
+    double *latencies;    /* [flow] of `flows`, NaN: not looked up */
     double overlap_share; /* of compute that a collective takes while it moves */
+    /* Where pairs begin by and by: */
+    bool by_pairs;   /* the running collective does */
+    uint32_t *queue; /* members in the order in which they came */
+    uint32_t queued, taken;
+    size_t *order, ordered; /* flows in the order in which they begin; NULL: in their own */
+    /* Where members have actors: */
+    bool acting;
+    uint32_t ended; /* collectives that the driver has ended */
+    struct member_flows *member_flows;
+    struct meeting_point *all; /* of all members */
 };
 
 struct run {
@@ -127,8 +154,9 @@ struct run {
     struct arena *arena;
     struct rank *ranks; /* [timeline index] */
     uint64_t done, total, activities;
-    uint32_t mailboxes; /* names given so far */
-    double precision;   /* seconds within which events are one */
+    uint32_t mailboxes;      /* names given so far */
+    struct spare_box *boxes; /* mailboxes for two that nobody uses now */
+    double precision;        /* seconds within which events are one */
 };
 
 /* ---- engine_simgrid.c ---- */
@@ -136,11 +164,13 @@ struct run {
 /* The simulated rank of that number, or NULL. */
 struct rank *run_rank(const struct run *run, uint32_t number);
 void count_done(struct run *run);
+/* Whether all that an operation waits for is done, its stream left aside. */
+bool operation_ready(const struct rank *rank, uint32_t id);
 /* Called when an operation has ended, its end recorded: sets off what waits for it. */
 void operation_done(struct rank *rank, uint32_t id);
 /* Sleeps for that many staggers, see STAGGER. */
 void run_stagger(const struct run *run, uint32_t count);
-/* A mailbox with a name of its own, addressed to an actor. */
+/* A mailbox with a name of its own, addressed to an actor; NULL: whoever takes a message out of it. */
 sg_mailbox_t run_mailbox(struct run *run, void *actor);
 
 /* ---- simgrid_collective.c ---- */
@@ -155,8 +185,28 @@ struct drivers drivers_create(struct run *run);
 /* Actors that they need. */
 uint32_t drivers_actor_count(const struct drivers *drivers);
 void driver_start(struct group_driver *driver);
-/* A member is ready for collective number `index` of the group. */
-void group_arrive(struct group_driver *driver, uint32_t index);
+/* A rank is ready for collective number `index` of the group of one of its streams. */
+void group_arrive(struct rank *rank, uint32_t stream, uint32_t index);
+/* The member has come to collective number `index`, which the driver runs. */
+void driver_arrive(struct group_driver *driver, struct member *member, uint32_t index);
+/* When a member's stream reached the collective and what it waits for was done. */
+double member_posted(const struct member *member, uint32_t index);
+/* Records the end of a simulated member's collective, data moving since data_start, and sets off what waits for it. */
+void member_record(struct member *member, uint32_t index, double end);
+/* It is done with the collective. */
+void member_leave(struct member *member, double end);
+void sleep_until(double time);
+
+/* ---- simgrid_members.c ---- */
+
+/* Actors of all members, which carry out the group's collectives from now on. */
+void members_start(struct group_driver *driver);
+/* What they need, of the group's flows. */
+void members_create(struct group_driver *driver);
+/* Something that the member may sleep for has happened. */
+void member_wake(struct member *member);
+/* Data of the member move since `start`. */
+void member_moves(struct member *member, double start);
 
 /* ---- simgrid_overlap.c ---- */
 

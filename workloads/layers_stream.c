@@ -24,9 +24,9 @@ static void add_groups(const struct layers_steps *s, struct layers_stream *strea
     const struct layers_job *j = s->j;
     uint32_t *positions = calloc(s->worker_count + (size_t)1, sizeof *positions);
     for (uint32_t i = 0; i < s->worker_count; i++)
-        positions[i] = i;
+        positions[i + 1] = i;
     for (uint32_t server = 0; server < stream->count; server++) {
-        positions[s->worker_count] = server_position(s, server);
+        positions[0] = server_position(s, server); /* the root */
         stream->down[server] = j->api->group(j->job, "", positions, s->worker_count + (size_t)1);
         stream->up[server] = j->api->group(j->job, "", positions, s->worker_count + (size_t)1);
     }

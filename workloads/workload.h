@@ -316,7 +316,8 @@ struct stagesim_api {
      * other in the order added. Ids of the two operations are stored where the pointers are not NULL. */
     void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost, uint32_t *send,
                     uint32_t *receive);
-    /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th collective. */
+    /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th collective. A broadcast
+     * comes from, and a reduction goes to, the lowest rank of the first position that the group was made of. */
     uint32_t (*collective)(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
                            struct stagesim_identity identity, uint32_t cost);
     /* `operation`, which is not a receive, starts only after `awaited` of the same position has ended. */

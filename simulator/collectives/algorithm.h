@@ -16,6 +16,7 @@ enum { TORUS_DIMENSIONS = 3 };
 /* What an algorithm knows of the members of a group and of where they are. */
 struct collective_shape {
     uint32_t ranks;
+    uint32_t root;             /* member from which a broadcast comes and to which a reduction goes */
     uint32_t node_size;        /* members of each node, when all nodes hold equally many and they follow each other; 0 otherwise */
     bool reduces;              /* the switch between all members adds and multiplies (NVLS, SHARP) */
     double reduces_efficiency; /* what of the link rate such a switch carries; 0 or less: all */
@@ -45,9 +46,9 @@ struct collective_algorithm {
      * rank has one port of full duplex. */
     double (*seconds)(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
                       const struct collective_costs *costs);
-    /* Adds all transfers. */
+    /* Adds all transfers; of a broadcast and a reduction as if member 0 were the root. */
     void (*steps)(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps);
-    /* Adds the steady-state flows; no function: each round of the steps is a phase. */
+    /* Adds the steady-state flows, likewise; no function: each round of the steps is a phase. */
     void (*flows)(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows);
 };
 

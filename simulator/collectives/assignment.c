@@ -64,13 +64,27 @@ static struct collective_shape common_shape(const struct collective_shape *a, co
     return common;
 }
 
+/* The lowest rank of the first position that the group names, as a number among the members. */
+static uint32_t root_of(const struct assignment *assignment, const struct group *group, uint32_t *ranks)
+{
+    const struct mesh *mesh = assignment->program->mesh;
+    uint32_t root = 0;
+    group_ranks(assignment->program, group, 0, ranks);
+    while (mesh->position_of[ranks[root]] != group->positions[0])
+        root++;
+    return root;
+}
+
 static struct communicator *communicator_of(const struct assignment *assignment, const struct group *group)
 {
     uint32_t ranks = group_size(assignment->program, group);
-    if (!assignment->platform)
-        return communicator_create(NULL, NULL, ranks, assignment->arena);
     uint32_t *hosts = arena_array(assignment->arena, ranks, sizeof *hosts);
     uint32_t *others = arena_array(assignment->arena, ranks, sizeof *others);
+    uint32_t root = root_of(assignment, group, others);
+    if (!assignment->platform) {
+        struct collective_shape plain = {.ranks = ranks, .root = root};
+        return communicator_create_shaped(NULL, NULL, &plain, false, assignment->arena);
+    }
     member_hosts(assignment, group, 0, hosts);
     struct collective_shape shape = communicator_shape_of(assignment->platform, hosts, ranks);
     for (uint32_t instance = 1; instance < group_instances(assignment->program, group); instance++) {
@@ -78,6 +92,7 @@ static struct communicator *communicator_of(const struct assignment *assignment,
         struct collective_shape other = communicator_shape_of(assignment->platform, others, ranks);
         shape = common_shape(&shape, &other);
     }
+    shape.root = root;
     return communicator_create_shaped(assignment->platform, hosts, &shape, assignment->policy.stepwise, assignment->arena);
 }
 

@@ -34,6 +34,7 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
             collective_flows_add(flows, 0, place, place + 1, 1, last);
         else
             collective_flows_add(flows, 0, last - place, last - place - 1, 1, last);
+    flows->start = START_CHAIN;
 }
 
 const struct collective_algorithm algorithm_chain = {

@@ -33,6 +33,7 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
         *flows = (struct collective_flows){.count = (size_t)ranks * (ranks - 1), .phases = 1, .total = ranks - 1.0, .all_to_all = ranks};
     for (uint32_t rank = 0; rank < ranks && kind == STAGESIM_SEND_RECEIVE; rank++)
         collective_flows_add(flows, 0, rank, (rank + 1) % ranks, 1, 1);
+    flows->start = START_PAIRS;
 }
 
 const struct collective_algorithm algorithm_direct = {

@@ -53,13 +53,22 @@ static void slow_crossings(struct collective_flows *flows, const struct collecti
             flows->items[i].share /= shape->strided_efficiency;
 }
 
+/* All other collectives need something of every member for every member: nobody is done before the last has come. */
+static bool is_rooted(enum stagesim_collective kind)
+{
+    return kind == STAGESIM_BROADCAST || kind == STAGESIM_REDUCE;
+}
+
 static void add_flows(struct collective_flows *flows, const struct collective_algorithm *algorithm, const struct collective_shape *shape,
                       enum stagesim_collective kind, bool stepwise)
 {
     if (algorithm->flows && !(stepwise && steps_fit(algorithm, shape))) {
         algorithm->flows(shape, kind, flows);
+        flows->ends_apart = flows->start != START_TOGETHER && is_rooted(kind);
         return;
     }
+    flows->start = START_PAIRS;
+    flows->ends_apart = is_rooted(kind);
     struct collective_steps steps = {0};
     algorithm->steps(shape, kind, &steps);
     steps_sort(&steps);
@@ -70,11 +79,22 @@ static void add_flows(struct collective_flows *flows, const struct collective_al
     steps_finish(&steps);
 }
 
+/* Members are counted from the root on. */
+static void turn_to_root(struct collective_flows *flows, const struct collective_shape *shape)
+{
+    for (size_t i = 0; i < flows->count; i++) {
+        flows->items[i].from = (flows->items[i].from + shape->root) % shape->ranks;
+        flows->items[i].to = (flows->items[i].to + shape->root) % shape->ranks;
+    }
+}
+
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
                            const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise)
 {
     *flows = (struct collective_flows){0};
     add_flows(flows, algorithm, shape, kind, stepwise);
+    if (is_rooted(kind))
+        turn_to_root(flows, shape);
     if (algorithm->crosses && shape->strided && shape->strided_efficiency > 0 && shape->node_size)
         slow_crossings(flows, shape);
 }

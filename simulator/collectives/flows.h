@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flows of a collective: what engines run. A collective is one phase after another, each begins when the one before has
- * ended at all members. The flows of a phase start together; a flow stands for `steps` transfers that follow each other on one
- * edge: it takes the route's latency `steps` times and its bytes over its share of the route. */
+/* The flows of a collective: what engines run. A collective is one phase of flows after another; a flow stands for `steps` transfers
+ * that follow each other on one edge: it takes the route's latency `steps` times and its bytes over its share of the route. Who has to
+ * be there before a flow begins is said by enum collective_start, and what follows from it by simulator/collectives/arrivals.h. */
 #ifndef STAGESIM_COLLECTIVE_FLOWS_H
 #define STAGESIM_COLLECTIVE_FLOWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* When a flow may begin. A member is ready for its next phase when it has arrived and its flows of earlier phases have ended. */
+enum collective_start {
+    START_TOGETHER, /* when all members have arrived; a phase when all flows of the one before have ended */
+    START_PAIRS,    /* when its two members are ready */
+    START_RINGS,    /* the flows of a phase are rings: those of a ring when all its members are ready. They end together */
+    START_CHAIN     /* one phase, in the order in which the data pass: when its two members have arrived and the flow before it moves. It
+                       ends no earlier than the flow before it and one start-up */
+};
 
 struct collective_phase_flow {
     uint32_t from, to; /* members, 0 .. ranks - 1 in rank order */
@@ -21,7 +31,15 @@ struct collective_flows {
     uint32_t phases;
     double total;        /* sum of the shares: what all members together send, over the size of the collective */
     uint32_t all_to_all; /* ranks of which each sends to every other in one phase: too many flows to keep; 0: kept ones */
+    enum collective_start start;
+    bool ends_apart; /* a member goes on when its own flows have ended; otherwise all do when the last flow has */
 };
+
+/* Whether members carry out their flows one after the other, each by itself: not all together, nor all at once. */
+static inline bool collective_goes_by_members(const struct collective_flows *flows)
+{
+    return flows->start != START_TOGETHER && (flows->start != START_PAIRS || flows->phases > 1 || flows->ends_apart);
+}
 
 /* Flow number `index`. */
 struct collective_phase_flow collective_flow_at(const struct collective_flows *flows, size_t index);

@@ -82,6 +82,7 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
         collective_flows_add(flows, phase, rank, (rank + shape->node_size) % ranks, (double)steps / ranks, steps);
     if (kind != STAGESIM_REDUCE_SCATTER)
         add_within(shape, flows);
+    flows->start = START_RINGS;
 }
 
 const struct collective_algorithm algorithm_hierarchical = {

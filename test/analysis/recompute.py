@@ -211,6 +211,7 @@ class Run:
             operation = self.streams[int(operation.peer), "send:%d:%s" % (operation.position, kind)][self.at(operation)]
         elif operation.type == "collective":
             members = [stream[self.at(operation)] for stream in self.groups[operation.group]]
+            members = [o for o in members if self.bears_on(o, operation)]
             latest = max(o.start for o in members)
             if operation.start < latest:
                 operation = min((o for o in members if o.start == latest), key=lambda o: o.rank)
@@ -218,6 +219,11 @@ class Run:
         candidates = [self.streams[operation.rank, operation.stream][place - 1]] if place else []
         candidates += [self.ranks[operation.rank][i] for i in operation.waits]
         return max(candidates, key=lambda o: o.end) if candidates else None  # max: the first of equals
+
+    @staticmethod
+    def bears_on(member, other):
+        """Whether a member of a collective can have a part in when another one ends."""
+        return member.start < other.end or member.end >= other.end
 
     def at(self, operation):
         return self.index[operation.rank, operation.id]
@@ -244,21 +250,19 @@ class Run:
         """Largest delays under which all constraints hold, by relaxing from the back until nothing changes."""
         end = max(self.ends)
         slack = {(o.rank, o.id): end - o.end for o in self.operations}
-        arrivals = {group: [max(stream[k].start for stream in streams) for k in range(len(streams[0]))]
-                    for group, streams in self.groups.items()}
         order = sorted(self.operations, key=lambda o: (-o.end, -o.start))
         changed = True
         while changed:
             changed = False
             for o in order:
-                for (rank, number), gap, other in self.constraints(o, arrivals):
+                for (rank, number), gap, other in self.constraints(o):
                     bound = slack[o.rank, o.id] + max(0.0, gap)
                     if bound < slack[rank, number]:
                         slack[rank, number] = bound
                         changed = True
         return slack
 
-    def constraints(self, o, arrivals):
+    def constraints(self, o):
         """What must end before: ((rank, id), how long before it does, whether ...)."""
         begin = o.start
         if o.type == "receive":
@@ -267,10 +271,11 @@ class Run:
             yield (send.rank, send.id), o.end - send.end, None
             begin = o.end
         elif o.type == "collective":
-            begin = arrivals[o.group][self.at(o)]
+            begin = o.data_start
             for stream in self.groups[o.group]:
                 other = stream[self.at(o)]
-                yield (other.rank, other.id), 0.0, None
+                if self.bears_on(other, o):
+                    yield (other.rank, other.id), 0.0, None
         place = self.at(o)
         if place:
             previous = self.streams[o.rank, o.stream][place - 1]

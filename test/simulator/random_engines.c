@@ -125,6 +125,20 @@ static bool bounds_slope(const struct random_job *job, const char *what, double 
     return false;
 }
 
+/* Whether all collectives begin with their last member: then it is that one's path which counts. */
+static bool begin_together(const struct program *program)
+{
+    for (uint32_t group = 0; group < program->group_count; group++) {
+        uint32_t count = 0;
+        const struct collective_flows *const *sets =
+            program->groups[group].collective_count ? assignment_all_flows(program, group, &count) : NULL;
+        for (uint32_t i = 0; i < count; i++)
+            if (sets[i]->start != START_TOGETHER)
+                return false;
+    }
+    return true;
+}
+
 static bool check_sensitivity(uint64_t seed, bool shared)
 {
     struct arena *arena = arena_create();
@@ -132,7 +146,7 @@ static bool check_sensitivity(uint64_t seed, bool shared)
     struct timeline *timeline = timeline_create(job->program);
     bool ok = run(&engine_analytic, job, &job->platform, timeline);
     double time = latest_end(timeline);
-    if (ok && job->program->iterations == 1 && time > 0 && !job->overlaps) {
+    if (ok && job->program->iterations == 1 && time > 0 && !job->overlaps && begin_together(job->program)) {
         const struct frame *frame = frame_create(timeline, arena);
         const struct critical_path *path = critical_path_create(frame, arena);
         struct sensitivity slope = sensitivity_of(frame, path, &job->platform, job->hosts, arena);

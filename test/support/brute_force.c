@@ -22,6 +22,7 @@ struct relaxing {
     struct burden *burdens; /* [link] */
     uint32_t *burdened;     /* links that have one */
     uint32_t burdened_count;
+    double *ready, *moves, *reached, *longest; /* [member] */
     bool changed;
 };
 
@@ -38,7 +39,10 @@ struct phase {
     size_t first, end;
     const struct platform_ratios *ratios; /* the protocol's */
     double bytes;
+    uint32_t member; /* whose flows count; ALL_MEMBERS */
 };
+
+#define ALL_MEMBERS UINT32_MAX
 
 static void burden_links(struct relaxing *r, const struct platform_route *route, double bytes, double further)
 {
@@ -59,6 +63,8 @@ static double phase_seconds(struct relaxing *r, const struct phase *phase)
     double longest = 0;
     for (size_t i = phase->first; i < phase->end; i++) {
         struct collective_phase_flow flow = collective_flow_at(phase->flows, i);
+        if (phase->member != ALL_MEMBERS && flow.from != phase->member && flow.to != phase->member)
+            continue;
         struct platform_route route = route_of(r, r->members[flow.from], r->members[flow.to]);
         enum platform_scope scope = platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
         double bytes = phase->bytes * flow.share / phase->ratios->efficiency[scope];
@@ -84,7 +90,7 @@ static double collective_seconds(struct relaxing *r, uint32_t group, const struc
     struct collective_choice choice = assignment_choose(r->program, group, operation);
     const struct stagesim_cost *cost = operation_cost(r->program, operation);
     double repeats = fmax(1, cost->repeats), seconds = choice.delay;
-    struct phase phase = {.flows = flows, .ratios = &choice.ratios, .bytes = cost->bytes / repeats};
+    struct phase phase = {.flows = flows, .ratios = &choice.ratios, .bytes = cost->bytes / repeats, .member = ALL_MEMBERS};
     for (size_t i = 1; flows && i <= flows->count; i++)
         if (i == flows->count || collective_flow_at(flows, i).phase != collective_flow_at(flows, i - 1).phase) {
             phase.end = i;
@@ -110,12 +116,115 @@ static void relax_receive(struct relaxing *r, uint32_t rank, const struct stream
     update(r, &times->end, r->times[sender][sent].end);
 }
 
-/* All flows move from the moment of the last member's arrival. */
+/* ---- members that begin by and by ---- */
+
+static size_t end_of_phase(const struct collective_flows *flows, size_t i)
+{
+    uint32_t phase = collective_flow_at(flows, i).phase;
+    while (i < flows->count && collective_flow_at(flows, i).phase == phase)
+        i++;
+    return i;
+}
+
+/* Both members of every flow of a phase get the larger of their values, again and again: all of a ring have the same in the end. */
+static void level_rings(const struct collective_flows *flows, size_t first, size_t end, double *values)
+{
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t i = first; i < end; i++) {
+            struct collective_phase_flow flow = collective_flow_at(flows, i);
+            moved |= values[flow.from] < values[flow.to] || values[flow.from] > values[flow.to];
+            values[flow.from] = values[flow.to] = fmax(values[flow.from], values[flow.to]);
+        }
+    }
+}
+
+/* One phase of members that have come so far at r->reached: when the flows of each begin, and when the last of them ends. */
+static void pass_phase(struct relaxing *r, const struct phase *all, size_t first, size_t end, double repeats, uint32_t count)
+{
+    bool rings = all->flows->start == START_RINGS;
+    for (uint32_t m = 0; m < count; m++)
+        r->longest[m] = 0;
+    if (rings)
+        level_rings(all->flows, first, end, r->reached);
+    for (uint32_t m = 0; m < count; m++)
+        r->ready[m] = r->reached[m];
+    for (size_t i = first; i < end; i++) {
+        struct collective_phase_flow flow = collective_flow_at(all->flows, i);
+        struct platform_route route = route_of(r, r->members[flow.from], r->members[flow.to]);
+        enum platform_scope scope = platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
+        double seconds = repeats * (fmax(1, flow.steps * all->ratios->latency[scope]) * route.latency +
+                                    all->bytes * flow.share / all->ratios->efficiency[scope] / route.bandwidth);
+        double start = fmax(r->ready[flow.from], r->ready[flow.to]);
+        const uint32_t both[] = {flow.from, flow.to};
+        for (int side = 0; side < 2; side++) {
+            r->moves[both[side]] = fmin(r->moves[both[side]], start);
+            r->longest[both[side]] = fmax(r->longest[both[side]], rings ? seconds : start + seconds);
+        }
+    }
+    if (rings)
+        level_rings(all->flows, first, end, r->longest);
+    for (uint32_t m = 0; m < count; m++)
+        r->reached[m] = rings ? r->reached[m] + r->longest[m] : fmax(r->reached[m], r->longest[m]);
+}
+
+/* The moment when all are done, where r->reached holds when each is ready to begin; r->moves: when data of each begin to move. Links that
+ * flows share: all bytes take their time from the first one on, and in a single phase those of each member from its own arrival on. */
+static double by_and_by(struct relaxing *r, const struct phase *all, double repeats, uint32_t count)
+{
+    double first = INFINITY, end = 0, whole = repeats * phase_seconds(r, all);
+    if (all->flows->start == START_CHAIN || all->flows->ends_apart)
+        abort(); /* no random job has such */
+    for (uint32_t m = 0; m < count; m++) {
+        struct phase own = *all;
+        own.member = m;
+        first = fmin(first, r->reached[m]);
+        r->moves[m] = INFINITY;
+        if (all->flows->phases == 1)
+            end = fmax(end, r->reached[m] + fmin(whole, repeats * phase_seconds(r, &own)));
+    }
+    end = fmax(end, first + whole);
+    for (size_t i = 0, behind; i < all->flows->count; i = behind) {
+        behind = end_of_phase(all->flows, i);
+        pass_phase(r, all, i, behind, repeats, count);
+    }
+    for (uint32_t m = 0; m < count; m++)
+        end = fmax(end, r->reached[m]);
+    return end;
+}
+
+static void relax_by_and_by(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k, const struct operation *operation,
+                            uint32_t count)
+{
+    struct collective_choice choice = assignment_choose(r->program, stream->peer, operation);
+    const struct collective_flows *flows = assignment_flows(r->program, stream->peer, operation);
+    const struct stagesim_cost *cost = operation_cost(r->program, operation);
+    double repeats = fmax(1, cost->repeats);
+    uint32_t own = 0;
+    struct phase all = {
+        .flows = flows, .end = flows->count, .ratios = &choice.ratios, .bytes = cost->bytes / repeats, .member = ALL_MEMBERS};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct position *position = &r->program->positions[r->program->mesh->position_of[r->members[i]]];
+        uint32_t first = position->streams[position_group_stream(position, stream->peer)].first;
+        r->reached[i] = r->times[r->members[i]][first + k].start + repeats * choice.delay;
+        own = r->members[i] == rank ? i : own;
+    }
+    double end = by_and_by(r, &all, repeats, count);
+    update(r, &r->times[rank][stream->first + k].data_start, r->moves[own] - (flows->phases == 1 ? repeats * choice.delay : 0));
+    update(r, &r->times[rank][stream->first + k].end, end);
+}
+
+/* All flows move from the moment of the last member's arrival, where they do not begin by and by. */
 static void relax_collective(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k, const struct operation *operation)
 {
     const struct group *group = &r->program->groups[stream->peer];
     uint32_t count = group_size(r->program, group);
     group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]), r->members);
+    const struct collective_flows *flows = assignment_flows(r->program, stream->peer, operation);
+    if (flows && flows->start != START_TOGETHER) {
+        relax_by_and_by(r, rank, stream, k, operation, count);
+        return;
+    }
     double last = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct position *position = &r->program->positions[r->program->mesh->position_of[r->members[i]]];
@@ -186,6 +295,10 @@ static struct relaxing relaxing_create(const struct program *program, struct pla
                              .members = calloc(program->mesh->ranks, sizeof(uint32_t)),
                              .burdens = calloc(platform->link_count + (size_t)1, sizeof(struct burden)),
                              .burdened = calloc(platform->link_count + (size_t)1, sizeof(uint32_t)),
+                             .ready = calloc(program->mesh->ranks, sizeof(double)),
+                             .moves = calloc(program->mesh->ranks, sizeof(double)),
+                             .reached = calloc(program->mesh->ranks, sizeof(double)),
+                             .longest = calloc(program->mesh->ranks, sizeof(double)),
                              .changed = true};
 }
 
@@ -194,6 +307,10 @@ static void relaxing_finish(struct relaxing *r)
     free(r->members);
     free(r->burdens);
     free(r->burdened);
+    free(r->ready);
+    free(r->moves);
+    free(r->reached);
+    free(r->longest);
 }
 
 bool brute_force(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline)
