@@ -207,7 +207,7 @@ const struct command command_platform = {
             "  -o, --output FILE       write there instead of to standard output\n\n"
             "show: what is in a platform, any that SimGrid can load.\n\n"
             "  --between HOST HOST     only the route between two hosts: links, bandwidth, latency\n"
-            "  --format FORMAT         text, json, svg or png (text)\n"
+            "  --format FORMAT         text, json, svg or png (what FILE ends in; text)\n"
             "  -o, --output FILE       write there instead of to standard output\n\n"
             "fit: launch times and protocols of collectives from tables that nccl-tests measured; prints the errors before and after.\n\n"
             "  --platform FILE         the platform to start from\n"

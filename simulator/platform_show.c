@@ -172,10 +172,26 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
     return code;
 }
 
+/* Without --format the ending of the output file says it; text where there is none. */
+static int choose_format(const struct command *command, struct arguments *arguments)
+{
+    const char *slash = arguments->output ? strrchr(arguments->output, '/') : NULL;
+    const char *dot = arguments->output ? strrchr(slash ? slash : arguments->output, '.') : NULL;
+    if (arguments->format != FORMATS)
+        return 0;
+    arguments->format = FORMAT_TEXT;
+    if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
+        return 0;
+    return command_usage(command, "'%s': no format has the ending %s; known are .txt, .json, .svg and .png; or give --format",
+                         arguments->output, dot);
+}
+
 int platform_show_run(const struct command *command, int argc, char **argv)
 {
-    struct arguments arguments = {.format = FORMAT_TEXT};
+    struct arguments arguments = {.format = FORMATS};
     int code = read_arguments(command, argc, argv, &arguments);
+    if (code == 0)
+        code = choose_format(command, &arguments);
     if (code)
         return code;
     if (!arguments.file)

@@ -127,6 +127,11 @@ def check_presets(directory):
         for form in ("text", "json", "svg") if name in ("dgx-1v", "piz-daint") else ():
             shown = good("platform", "show", path, "--format", form)
             good("platform", "show", path, "--format", form, "-o", again)
+            if form != "text":
+                named = os.path.join(directory, "named." + form)
+                good("platform", "show", path, "-o", named)
+                with open(named) as file:
+                    check(file.read() == shown, name, "the ending says", form)
             with open(again) as file:
                 check(file.read() == shown and len(shown) > 100, name, "shown twice as", form)
 
@@ -208,6 +213,7 @@ def check_refusals(directory):
     refused(1, "cannot read", "platform", "show", os.path.join(directory, "none.xml"))
     refused(2, "which platform?", "platform", "show")
     refused(2, "'gif' is no format", "platform", "show", mesh, "--format", "gif")
+    refused(2, "no format has the ending .gif", "platform", "show", mesh, "-o", os.path.join(directory, "shown.gif"))
     refused(2, "--between wants two hosts", "platform", "show", mesh, "--between", "gpu-0")
     refused(1, "no GPU is called 'gpu-9'; did you mean 'gpu-", "platform", "show", mesh, "--between", "gpu-0", "gpu-9")
     refused(1, "a directory of that name is in the way", "platform", "generate", "dgx-a100", "--nodes", "2", "-o", directory)
