@@ -18,12 +18,13 @@ struct efficiency_curve {
 };
 
 struct efficiency {
-    struct efficiency_curve matrix; /* by flop of a matrix product: share of the peak */
-    struct efficiency_curve memory; /* by bytes that an operator moves: share of the memory's bandwidth */
-    double flash;                   /* share of the peak that flash attention reaches, at any size */
-    double launch;                  /* seconds that each operator takes beside its work */
-    double dispatch;                /* seconds that the host needs to issue an operator: what a block takes at least, per operator */
-    double step;                    /* seconds that the host needs beside all operators for an iteration's end */
+    struct efficiency_curve matrix;     /* by flop of a matrix product: share of the peak */
+    struct efficiency_curve matrix_fp8; /* the same of products of 8-bit numbers; without points: as `matrix` */
+    struct efficiency_curve memory;     /* by bytes that an operator moves: share of the memory's bandwidth */
+    double flash;                       /* share of the peak that flash attention reaches, at any size */
+    double launch;                      /* seconds that each operator takes beside its work */
+    double dispatch;                    /* seconds that the host needs to issue an operator: what a block takes at least, per operator */
+    double step;                        /* seconds that the host needs beside all operators for an iteration's end */
 };
 
 /* Reads a table. False with the fault filled ("FILE:LINE: what"). */
@@ -38,6 +39,7 @@ struct efficiency_device {
     const struct efficiency *efficiency;
     double peak;      /* flop/s of matrix products in the precision in use */
     double wide_peak; /* the same of those that stay in 16 bits */
+    bool fp8;         /* the precision in use has 8 bits */
     double bandwidth; /* bytes per second of its memory; 0: moving bytes costs nothing */
 };
 

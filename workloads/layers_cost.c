@@ -5,13 +5,13 @@
 #include <math.h>
 
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+enum { FP16_INDEX = 2, BF16_INDEX, FP8_INDEX };
 
 /* ---- the device ---- */
 
 /* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
 static double find_peak(const struct stagesim_device *device, unsigned precision)
 {
-    enum { FP16_INDEX = 2, BF16_INDEX = 3 };
     bool any = false;
     for (int i = 0; i < 5; i++)
         any |= device->peak[i] > 0;
@@ -48,8 +48,10 @@ static bool read_efficiency(const struct layers_job *j, const struct stagesim_de
 bool layers_device(const struct layers_job *j, uint32_t position, struct efficiency *efficiency, struct efficiency_device *device)
 {
     struct stagesim_device host = j->api->device(j->job, position);
-    *device = (struct efficiency_device){
-        .efficiency = efficiency, .peak = find_peak(&host, j->parameters->precision), .bandwidth = host.memory_bandwidth};
+    *device = (struct efficiency_device){.efficiency = efficiency,
+                                         .peak = find_peak(&host, j->parameters->precision),
+                                         .fp8 = j->parameters->precision == FP8_INDEX,
+                                         .bandwidth = host.memory_bandwidth};
     if (device->peak > 0)
         return read_efficiency(j, &host, efficiency);
     j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its devices", precisions[j->parameters->precision]);

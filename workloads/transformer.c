@@ -13,6 +13,7 @@ static const char *const granularities[] = {"stage", "layer", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const char *const gradient_types[] = {"fp32", "same", NULL};
+const char *const kernel_names[] = {"default", "transformer-engine", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 
 static const struct transformer_parameters defaults = {
@@ -129,6 +130,8 @@ static const struct stagesim_field fields[] = {
      "one share of the peak for all matrix products, in place of a table; other operators then take no time"},
     {"compute.table", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, table),
      .doc = "efficiency table of the GPU; default: the installed one of the platform's GPU model"},
+    WORD("compute.kernels", kernels, kernel_names,
+         "whose matrix products and attention the GPU runs, where tables are installed for several; default the table's without a name"),
     {"compute.profile", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, profile),
      .doc = "measured times of layers, in place of a table"},
     WORD("tensor_parallel.algorithm", algorithm, tensor_algorithm_names,
@@ -280,6 +283,11 @@ static bool check_job(const struct transformer_job *j)
     if (j->layout.samples <= 0) {
         j->api->error(j->job, NULL,
                       "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
+        ok = false;
+    }
+    if (j->parameters->kernels && (j->parameters->efficiency > 0 || j->parameters->table || j->parameters->profile)) {
+        j->api->error(j->job, "compute.kernels",
+                      "kernels choose among installed tables; expected no efficiency, table or profile beside them");
         ok = false;
     }
     if (j->parameters->efficiency > 0 && j->parameters->table) {

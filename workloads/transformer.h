@@ -14,6 +14,9 @@ enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
 enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
 enum transformer_precision { FP32, TF32, FP16, BF16, FP8 }; /* in the order of struct stagesim_device.peak */
 
+/* What tables of a GPU are told apart by, besides its name: compute.kernels. */
+extern const char *const kernel_names[];
+
 /* What the field table fills. */
 struct transformer_parameters {
     struct transformer_model model;
@@ -26,6 +29,7 @@ struct transformer_parameters {
     const char *table, *profile;
     unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
     bool product_overlap;
+    unsigned kernels; /* index of kernel_names */
 };
 
 /* The job while it is built. */

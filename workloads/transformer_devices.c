@@ -39,6 +39,18 @@ static const char *name_of(const struct stagesim_device *device)
     return device->model ? device->model : "(without a model)";
 }
 
+/* The installed table of a GPU with the kernels that the scenario names; NULL: there is none. */
+static const char *find_table(const struct transformer_job *j, const struct stagesim_device *device)
+{
+    enum { ROOM = 200 };
+    char name[ROOM];
+    unsigned kernels = j->parameters->kernels;
+    if (!device->model)
+        return NULL;
+    snprintf(name, sizeof name, "%s%s%s", device->model, kernels ? "-" : "", kernels ? kernel_names[kernels] : "");
+    return j->api->efficiency_table(j->job, name);
+}
+
 static bool set_efficiency(struct transformer_job *j, const struct stagesim_device *device, struct transformer_device *out)
 {
     struct fault fault = {""};
@@ -49,13 +61,13 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
         out->device.bandwidth = p->profile ? device->memory_bandwidth : 0;
         return true;
     }
-    if (!table && device->model)
-        table = j->api->efficiency_table(j->job, device->model);
+    if (!table)
+        table = find_table(j, device);
     if (!table) {
-        j->api->error(j->job, NULL,
-                      "there is no efficiency table for the GPU '%s' of the platform; give compute.efficiency, compute.table or "
+        j->api->error(j->job, p->kernels ? "compute.kernels" : NULL,
+                      "there is no efficiency table for the GPU '%s' of the platform%s%s; give compute.efficiency, compute.table or "
                       "compute.profile",
-                      name_of(device));
+                      name_of(device), p->kernels ? " with the kernels of " : "", p->kernels ? kernel_names[p->kernels] : "");
         return false;
     }
     if (efficiency_read(table, &out->efficiency, &fault))
@@ -91,6 +103,7 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
     kind->device = (struct efficiency_device){.efficiency = &kind->efficiency,
                                               .peak = find_peak(&device, precision),
                                               .wide_peak = find_peak(&device, wide),
+                                              .fp8 = precision == FP8,
                                               .bandwidth = device.memory_bandwidth};
     j->kinds = kind;
     if (kind->device.peak > 0 && kind->device.wide_peak > 0)

@@ -12,18 +12,19 @@ import tempfile
 import transformer
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 880, 470, 96, 14, 46, 104
-LOW, HIGH, MOST_GPUS = 0.55, 2.2, 2 ** 14.5
+LOW, HIGH, MOST_GPUS = 0.55, 2.2, 2 ** 14.6
 # Colours that people who confuse red and green tell apart, each with a shape of its own.
 GROUPS = {"vTrain, A100": ("#56b4e9", "circle"), "MosaicML FSDP, A100": ("#009e73", "diamond"), "MosaicML FSDP, H100": ("#e69f00", "triangle"),
-          "NVIDIA NeMo fp8, H100 to GB200": ("#000000", "square"), "papers: Megatron-LM, Korthikanti, Zero Bubble, Llama 3, DeepSeek-V3": ("#d55e00", "cross")}
+          "NVIDIA recipes, bf16 and fp8, H100 to GB200": ("#000000", "square"), "papers: Megatron-LM, Korthikanti, Zero Bubble, Llama 3, DeepSeek-V3": ("#d55e00", "cross")}
 
 
 def measured(files, folder):
     """(group, GPUs, speed, fitted) of the rows that tools/fit-efficiency knows."""
     fit, points = transformer.fitting(), []
     for group, paths, gpu in ((list(GROUPS)[0], files, None), (list(GROUPS)[1], [transformer.HERE + "/mpt.csv"], "A100-SXM4-80GB"),
-                              (list(GROUPS)[2], [transformer.HERE + "/mpt.csv"], "H100-SXM5-80GB")):
-        rows = fit.read_rows(paths, gpu)
+                              (list(GROUPS)[2], [transformer.HERE + "/mpt.csv"], "H100-SXM5-80GB"),
+                              (list(GROUPS)[3], [transformer.HERE + "/dgxc.csv"], "H100-SXM5-80GB-transformer-engine")):
+        rows = fit.read_rows(paths, gpu and gpu.removesuffix("-transformer-engine"))
         if not rows:
             continue
         with tempfile.TemporaryDirectory(dir=folder) as own:
@@ -40,7 +41,8 @@ def published(folder):
         for paper in ("korthikanti", "megatron", "zero_bubble", "nemo", "nemo_blackwell", "llama", "llama_long", "deepseek"):
             getattr(transformer, paper)(folder)
     names = list(GROUPS)
-    return [(names[3] if "tokens per second and GPU in fp8" in heading else names[4], gpus, speed, False) for heading, gpus, speed in transformer.Table.drawn]
+    return [(names[3] if "in fp8, kernels default" in heading else names[4], gpus, speed, False) for heading, gpus, speed in transformer.Table.drawn
+            if "kernels transformer-engine" not in heading]
 
 
 def across(gpus):
@@ -82,7 +84,7 @@ def axes():
 
 
 def legend(points):
-    lines, places = [], ((LEFT, 0), (LEFT + 250, 0), (LEFT + 500, 0), (LEFT, 1), (LEFT + 250, 1))
+    lines, places = [], ((LEFT, 0), (LEFT + 250, 0), (LEFT + 500, 0), (LEFT, 1), (LEFT + 320, 1))
     for (group, (colour, shape)), (x, row) in zip(GROUPS.items(), places):
         count, y = sum(point[0] == group for point in points), HEIGHT - BOTTOM + 56 + 20 * row
         if count:
@@ -102,7 +104,7 @@ def draw(points):
              f'<text x="{LEFT}" y="24" font-size="15" font-weight="bold">Predicted over measured training speed: {within(points)} of {len(points)} published jobs within 10 %</text>']
     lines += axes()
     for number, (group, gpus, speed, fitted) in enumerate(points):
-        x = across(gpus * 2 ** (0.8 * ((number * 0.618034) % 1 - 0.5)))
+        x = across(gpus * 2 ** (0.7 * ((number * 0.618034) % 1 - 0.5)))
         lines.append(mark(GROUPS[group][1], x, up(min(max(speed, LOW), HIGH)), style_of(GROUPS[group][0], fitted)))
     return "\n".join(lines + legend(points) + ["</svg>"]) + "\n"
 

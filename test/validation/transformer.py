@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Published iteration times of GPT training beside stagesim's predictions.
 
-usage: transformer.py STAGESIM korthikanti|megatron|zero_bubble|nemo|nemo_blackwell|chimera|llama|llama_long|deepseek|mpt|vtrain [FILE...]
+usage: transformer.py STAGESIM korthikanti|megatron|zero_bubble|nemo|nemo_blackwell|dgxc|chimera|llama|llama_long|deepseek|mpt|vtrain [FILE...]
 
 Prints the table and fails where the errors are larger than LIMITS says. Rows are predicted with the installed efficiency tables of the
 A100 and the H100, which tools/fit-efficiency fitted to some of the rows of vtrain and of mpt (doc/accuracy.md); nothing is fitted to a
@@ -156,27 +156,6 @@ engine: analytic
 
 # ---- NVIDIA's published throughputs in fp8 (nemo.csv says from where). Assumed, as NeMo's recipes have it: sequence parallelism and its
 # communication beside the products, the distributed optimizer, flash attention, nothing recomputed.
-NEMO = """platform: {platform}
-workload: transformer
-model: {{layers: {layers}, hidden: {hidden}, heads: {heads}, kv_heads: {kv_heads}, ffn: {ffn}, gated: {gated}, sequence: {sequence},
-  vocabulary: {vocabulary}, tied: false, biases: false, dropout: false}}
-parallel: {{tensor: {tensor}, context: {context}, pipeline: {pipeline}, data: {data}}}
-order: [tensor, context, data, pipeline]
-batch: {{global: {global_batch}, micro: {micro_batch}}}
-transformer: {{attention: flash, sequence_parallel: {sharded}, tensor_overlap: {sharded}, zero: {zero}{placed}}}
-schedule: {schedule}
-compute: {{precision: fp8}}
-engine: analytic
-"""
-
-
-def layers_placed(row):
-    """Llama 3 405B has 126 layers: one less than others on the first and the last stage, as its paper says, where they do not divide."""
-    stages, layers = int(row["pipeline"]) * int(row["chunks"]), int(row["layers"])
-    most = -(-layers // stages)
-    return f", layers_per_stage: {[most - 1] + [most] * (stages - 2) + [most - 1]}" if layers % stages else ""
-
-
 def nemo_platform(folder, system, gpus):
     """GB200: racks of 64 of the 72 GPUs, as jobs of 2^n GPUs use them."""
     if system != "gb200-nvl72":
@@ -186,15 +165,13 @@ def nemo_platform(folder, system, gpus):
     return path
 
 
-def nemo_rows(folder, systems, limits):
-    table = Table("model, GPUs: tokens per second and GPU in fp8")
-    for row in fitting().read_rows([os.path.join(HERE, "nemo.csv")]):
+def nemo_rows(folder, systems, kernels, limits):
+    fit, table = fitting(), Table(f"tokens per second and GPU in fp8, kernels {kernels}")
+    for row in fit.read_rows([os.path.join(HERE, "nemo.csv")]):
         if row["system"] not in systems:
             continue
-        ranks = int(row["tensor"]) * int(row["pipeline"]) * int(row["context"])
-        schedule = f"{{name: interleaved, chunks: {row['chunks']}}}" if int(row["chunks"]) > 1 else "1f1b"
-        text = NEMO.format(**row, platform=nemo_platform(folder, row["system"], int(row["gpus"])), data=int(row["gpus"]) // ranks,
-                           schedule=schedule, sharded=str(int(row["tensor"]) > 1).lower(), placed=layers_placed(row))
+        row["precision"] = "fp8"
+        text = fit.recipe(row, nemo_platform(folder, row["system"], int(row["gpus"])), f"kernels: {kernels}")
         tokens = run(folder, text)["throughput"]["tokens_per_s"] / int(row["gpus"])
         layout = " ".join(f"{letter}{row[key]}" for letter, key in (("t", "tensor"), ("c", "context"), ("p", "pipeline"), ("v", "chunks")) if int(row[key]) > 1)
         table.row(f"{row['system']} {row['model']}, {row['gpus']}, {layout}", float(row["tokens_per_s_gpu"]), tokens, gpus=int(row["gpus"]))
@@ -202,12 +179,31 @@ def nemo_rows(folder, systems, limits):
 
 
 def nemo(folder):
-    return nemo_rows(folder, ("dgx-h100",), LIMITS["nemo"])
+    return nemo_rows(folder, ("dgx-h100",), "default", LIMITS["nemo"]) | nemo_rows(folder, ("dgx-h100",), "transformer-engine", LIMITS["nemo"])
 
 
 # The tables of B200 and GB200 are derived from the H100's: nothing is fitted to these GPUs.
 def nemo_blackwell(folder):
-    return nemo_rows(folder, ("dgx-b200", "gb200-nvl72"), LIMITS["nemo_blackwell"])
+    return nemo_rows(folder, ("dgx-b200", "gb200-nvl72"), "default", LIMITS["nemo_blackwell"])
+
+
+# ---- NVIDIA's published steps of the same recipes in bf16 and fp8, on up to 2,304 GPUs; half of the rows are those that the table of the kernels of
+# TransformerEngine was fitted to.
+def dgxc(folder):
+    fit, wrong = fitting(), False
+    rows = fit.read_rows([os.path.join(HERE, "dgxc.csv")])
+    for table, fitted in (("H100-SXM5-80GB-transformer-engine", set(fit.fitted_rows(rows, fit.EVERY))), ("H100-SXM5-80GB", set())):
+        model = fit.Model(STAGESIM, rows, folder, 2)
+        use_table(model, table)
+        lines, errors = fit.report(model, fitted)
+        print("\n".join(f"{table}, {line}" for line in lines))
+        for precision in ("bf16", "fp8"):
+            part = [e for row, e in zip(rows, errors) if row["precision"] == precision]
+            print(f"{table}, {precision}: mean {100 * sum(map(abs, part)) / len(part):.1f} %, bias {100 * sum(part) / len(part):+.1f} %")
+        mean, limit = sum(map(abs, errors)) / len(errors), LIMITS[f"dgxc {table}"]
+        print(f"{table}: all {len(errors)} rows: mean {100 * mean:.1f} % (limit {100 * limit:g} %)")
+        wrong |= mean > limit
+    return wrong
 
 
 # ---- Chimera (arXiv 2107.06925), figure 14: Bert-48 on 64 nodes of Piz Daint, D=4, W=16, 1,024 sequences, sequences/s as read off
@@ -387,6 +383,7 @@ def vtrain(folder):
 
 # Mean and worst error that are accepted.
 LIMITS = {"korthikanti": (0.03, 0.08), "megatron": (0.08, 0.15), "chimera": (0.1, 0.1), "zero_bubble": (0.08, 0.1), "nemo": (0.07, 0.15), "nemo_blackwell": (0.08, 0.15),
+          "dgxc H100-SXM5-80GB-transformer-engine": 0.045, "dgxc H100-SXM5-80GB": 0.11,
           "zero_bubble_gain": (0.03, 0.05), "llama": (0.1, 0.1), "llama_long": (0.2, 0.2), "deepseek": (0.3, 0.3), "deepseek_h100": (0.25, 0.25),
           "multi_node.csv": 0.08, "single_node.csv": 0.08, "H100-SXM5-80GB": 0.04, "A100-SXM4-80GB": 0.08}
 

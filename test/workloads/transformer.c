@@ -235,7 +235,7 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
     unlink(path);
     expect(efficiency_at(&table.matrix, 1e7), 0.3, "half way on the logarithm");
     cr_assert(efficiency_at(&table.matrix, 1) == 0.1 && efficiency_at(&table.matrix, 1e12) == 0.5);
-    struct efficiency_device device = {&table, 1e12, 5e11, 1e9};
+    struct efficiency_device device = {.efficiency = &table, .peak = 1e12, .wide_peak = 5e11, .bandwidth = 1e9};
     struct transformer_operator matrix = {"", true, false, false, false, 1e8, 1e3}, vector = {"", false, false, false, false, 0, 1e6};
     struct transformer_operator wide = {"", true, false, false, true, 1e8, 1e3};
     expect(efficiency_operator_time(&device, &matrix), 1e-6 + 1e8 / 0.5e12, "computing");
@@ -247,6 +247,25 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
     expect(weight, 1e-3, "of it weights");
     expect(efficiency_time(&device, &two, 5e-4, &weight), 1.5e-3, "the host's issue goes on during transfers");
     expect(efficiency_time(&device, &two, 1, &weight), 2 * (1e-6 + 1e8 / 0.5e12), "transfers longer than the host's issue");
+}
+
+Test(efficiency, products_of_8_bits_have_shares_of_their_own_where_the_table_has_them)
+{
+    static const char *const texts[] = {"what,size,value\nmatrix,1e6,0.5\nmemory,1,1\n",
+                                        "what,size,value\nmatrix,1e6,0.5\nmatrix_fp8,1e6,0.2\nmemory,1,1\n"};
+    for (int has = 0; has < 2; has++) {
+        struct efficiency table;
+        struct fault fault = {""};
+        const char *path = write_table(texts[has]);
+        cr_assert(efficiency_read(path, &table, &fault), "%s", fault.text);
+        unlink(path);
+        struct transformer_operator narrow = {"", true, false, false, false, 1e8, 0}, wide = {"", true, false, false, true, 1e8, 0};
+        for (int fp8 = 0; fp8 < 2; fp8++) {
+            struct efficiency_device device = {.efficiency = &table, .peak = 1e12, .wide_peak = 5e11, .fp8 = fp8};
+            expect(efficiency_operator_time(&device, &narrow), 1e8 / (has && fp8 ? 0.2e12 : 0.5e12), "of 8 bits");
+            expect(efficiency_operator_time(&device, &wide), 1e8 / 0.25e12, "of 16 bits");
+        }
+    }
 }
 
 Test(efficiency, mistakes_have_a_line)

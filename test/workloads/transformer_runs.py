@@ -20,6 +20,7 @@ transformer: {{attention: standard}}
 compute: {{precision: fp16, efficiency: 0.5}}
 engine: analytic
 """
+STAGESIM_TABLES = pathlib.Path(__file__).resolve().parent.parent.parent / "workloads" / "efficiency"
 faults = []
 
 
@@ -215,13 +216,29 @@ def check_profile(folder):
         near(runs[mode]["memory"]["peak_bytes"] - runs["none"]["memory"]["peak_bytes"], activation, f"profile, {mode}: memory", 1e-6)
 
 
+def check_kernels(folder):
+    """compute.kernels names an installed table of the GPU; where there is none the job is refused."""
+    tables = STAGESIM_TABLES / "H100-SXM5-80GB-transformer-engine.csv"
+    subprocess.run([STAGESIM, "platform", "generate", "dgx-h100", "--nodes", "2", "-o", folder / "h100.xml"], check=True)
+    common = ("platform=h100.xml", "transformer.attention=flash")
+    named = run(folder, *common, "compute={precision: fp8, kernels: transformer-engine}")["time"]["iteration_s"]
+    near(named, run(folder, *common, f"compute={{precision: fp8, table: {tables}}}")["time"]["iteration_s"], "the table of the kernels", 1e-12)
+    if abs(named / run(folder, *common, "compute.precision=fp8")["time"]["iteration_s"] - 1) < 0.01:
+        faults.append("kernels do not matter")
+    for compute, reason in (("{kernels: transformer-engine}", "with the kernels of transformer-engine"),
+                            ("{efficiency: 0.5, kernels: transformer-engine}", "expected no efficiency, table or profile beside them")):
+        done = subprocess.run([STAGESIM, "check", folder / "job.yaml", "--set", f"compute={compute}"], capture_output=True, text=True, timeout=60)
+        if done.returncode != 1 or reason not in done.stderr:
+            faults.append(f"{compute}: {done.returncode} {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
         (folder / "job.yaml").write_text(BASE)
         for check in (check_one_rank, check_flash, check_traffic, check_hybrid, check_granularity, check_overlap, check_balance, check_levers, check_training,
-                      check_repeated_heads, check_profile):
+                      check_repeated_heads, check_profile, check_kernels):
             check(folder)
     print("\n".join(faults) or "all hold")
     return bool(faults)
