@@ -9,14 +9,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "workloads" / "efficiency"
-TE = "-transformer-engine"
+KERNELS = "-transformer-engine"
 # Peaks in bf16, best measured products in 16 and 8 bits, and bandwidths of both GPUs: doc/transformer.md.
 DERIVED = {"A100-SXM4-40GB": ("A100-SXM4-80GB", 1, 1, 1, 1555 / 2039), "A100-PCIE-80GB": ("A100-SXM4-80GB", 1, 253 / 271, 1, 1935 / 2039),
            "H200-SXM5-141GB": ("H100-SXM5-80GB", 1, 1, 1, 4800 / 3350), "GH200-96GB": ("H100-SXM5-80GB", 1, 828.6 / 794.5, 1, 4000 / 3350),
            "B200-180GB": ("H100-SXM5-80GB", 2250 / 989, 0.776 / 0.803, 1, 8000 / 3350),
            "GB200-186GB": ("H100-SXM5-80GB", 2500 / 989, 0.729 / 0.803, 1, 8000 / 3350),
-           "H200-SXM5-141GB" + TE: ("H100-SXM5-80GB" + TE, 1, 1, 1, 4800 / 3350),
-           "GH200-96GB" + TE: ("H100-SXM5-80GB" + TE, 1, 828.6 / 794.5, 1535 / 1402.6, 4000 / 3350)}
+           "H200-SXM5-141GB" + KERNELS: ("H100-SXM5-80GB" + KERNELS, 1, 1, 1, 4800 / 3350),
+           "GH200-96GB" + KERNELS: ("H100-SXM5-80GB" + KERNELS, 1, 828.6 / 794.5, 1535 / 1402.6, 4000 / 3350)}
 faults = []
 
 
