@@ -79,9 +79,19 @@ def check_refusals(folder):
     expect(not (folder / "none.csv").exists(), "something was written")
 
 
+def check_shipped(tool):
+    """The rows that come with the source are complete, as the tool reads them."""
+    rows = pathlib.Path(__file__).resolve().parent.parent / "validation"
+    for name, gpu, count in (("dgxc.csv", "H100-SXM5-80GB", 70), ("mpt.csv", "H100-SXM5-80GB", 70), ("mpt.csv", "A100-SXM4-80GB", 61)):
+        found = len(tool.rows_to_fit([str(rows / name)], gpu))
+        if found != count:
+            faults.append(f"{name}: {found} rows of {gpu}, not {count}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        check_shipped(load())
         make_rows(load(), folder / "rows.csv")
         check_fit(folder)
         check_refusals(folder)
