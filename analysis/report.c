@@ -144,9 +144,9 @@ static void find_limits(struct making *making)
         sum_add(&waiting, times->causes[CAUSE_RECEIVE] + times->causes[CAUSE_COLLECTIVE]);
     }
     double computing = share(making, sum_total(&busy) / ranks), network = share(making, sum_total(&waiting) / ranks);
-    report->limits = (struct limits){.known = report->run.bounds_known && report->iteration > 0,
-                                     .shares = {[LIMIT_COMPUTE] = computing * (1 - report->run.memory_bound),
-                                                [LIMIT_MEMORY] = computing * report->run.memory_bound,
+    report->limits = (struct limits){.known = report->run.figures.bounds_known && report->iteration > 0,
+                                     .shares = {[LIMIT_COMPUTE] = computing * (1 - report->run.figures.memory_bound),
+                                                [LIMIT_MEMORY] = computing * report->run.figures.memory_bound,
                                                 [LIMIT_NETWORK] = network,
                                                 [LIMIT_PIPELINE] = fmax(0, 1 - computing - network)}};
 }
@@ -157,17 +157,17 @@ static void find_throughput(struct report *report, const struct mesh *mesh)
     if (report->iteration <= 0)
         return;
     report->samples_per_s = report->micro_batches * run->micro_batch_size * mesh_size(mesh, "data") / report->iteration;
-    report->tokens_per_s = report->samples_per_s * run->sequence_length;
-    if (run->tokens > 0 && report->tokens_per_s > 0) {
-        report->training_s = run->tokens / report->tokens_per_s;
-        report->training_cost = report->training_s / 3600 * report->ranks * run->price;
+    report->tokens_per_s = report->samples_per_s * run->figures.sequence_length;
+    if (run->figures.tokens > 0 && report->tokens_per_s > 0) {
+        report->training_s = run->figures.tokens / report->tokens_per_s;
+        report->training_cost = report->training_s / 3600 * report->ranks * run->figures.price;
     }
     if (report->tokens_per_s > 0)
-        report->million_tokens_cost = 1e6 / report->tokens_per_s / 3600 * report->ranks * run->price;
-    report->model_flops_per_s_per_gpu = run->model_flops / report->iteration / report->ranks;
-    if (run->peak_flops > 0) {
-        report->mfu = report->model_flops_per_s_per_gpu / run->peak_flops;
-        report->hfu = run->hardware_flops / report->iteration / report->ranks / run->peak_flops;
+        report->million_tokens_cost = 1e6 / report->tokens_per_s / 3600 * report->ranks * run->figures.price;
+    report->model_flops_per_s_per_gpu = run->figures.model_flops / report->iteration / report->ranks;
+    if (run->figures.peak_flops > 0) {
+        report->mfu = report->model_flops_per_s_per_gpu / run->figures.peak_flops;
+        report->hfu = run->figures.hardware_flops / report->iteration / report->ranks / run->figures.peak_flops;
     }
 }
 

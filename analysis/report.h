@@ -7,6 +7,7 @@
 #include "analysis/contention.h"
 #include "platforms/platform.h"
 #include "simulator/timeline.h"
+#include "workloads/workload.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,20 +22,13 @@ extern const char *const cause_names[CAUSES];
 struct run_description {
     const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
     const char *platform_file, *workload, *schedule, *engine;
-    double micro_batch_size;   /* samples; 0: not known (then no throughput block) */
-    double sequence_length;    /* tokens per sample; 0: not a sequence model */
-    double model_flops;        /* per iteration, all ranks, recomputation not counted; 0: not known */
-    double hardware_flops;     /* the same with recomputation; 0: not known */
-    double peak_flops;         /* flop/s of a rank in the precision in use; 0: not known */
-    bool bounds_known;         /* memory_bound is */
-    double memory_bound;       /* share of computing in which memory sets the pace */
-    double tokens;             /* of the whole training; 0: not given */
-    double price;              /* of a GPU for an hour; 0: not given */
-    bool asynchronous;         /* the schedule is not equivalent to synchronous training */
-    const uint32_t *staleness; /* [positions], NULL when synchronous */
-    const uint32_t *hosts;     /* rank -> index into platform hosts */
-    uint32_t folded_replicas;  /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
-    const char *fold_reason;   /* why all were simulated; NULL or empty: not said */
+    double micro_batch_size;         /* samples; 0: not known (then no throughput block) */
+    struct stagesim_figures figures; /* what the workload declared; 0: not known, not given */
+    bool asynchronous;               /* the schedule is not equivalent to synchronous training */
+    const uint32_t *staleness;       /* [positions], NULL when synchronous */
+    const uint32_t *hosts;           /* rank -> index into platform hosts */
+    uint32_t folded_replicas;        /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
+    const char *fold_reason;         /* why all were simulated; NULL or empty: not said */
 };
 
 /* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */

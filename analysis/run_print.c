@@ -73,7 +73,7 @@ static void print_training(FILE *out, const struct report *report)
 {
     const char *label = "training";
     if (report->training_s > 0) {
-        fprintf(out, "%-18s %.4g days for %.4g tokens", label, report->training_s / 86400, report->run.tokens);
+        fprintf(out, "%-18s %.4g days for %.4g tokens", label, report->training_s / 86400, report->run.figures.tokens);
         if (report->training_cost > 0)
             fprintf(out, ", price %.6g", report->training_cost);
         fputc('\n', out);

@@ -68,7 +68,7 @@ static void write_training(struct json_writer *json, const struct report *report
     if (report->training_s <= 0 && report->million_tokens_cost <= 0)
         return;
     json_object_begin(json, "training", false);
-    write_positive(json, "tokens", report->training_s > 0 ? report->run.tokens : 0);
+    write_positive(json, "tokens", report->training_s > 0 ? report->run.figures.tokens : 0);
     write_positive(json, "days", report->training_s / 86400);
     write_positive(json, "cost", report->training_cost);
     write_positive(json, "cost_per_million_tokens", report->million_tokens_cost);

@@ -75,6 +75,7 @@ static struct program *program_of(const struct computation *computation, struct 
             program_add_collective(builder, 0, group, STAGESIM_BARRIER, identity, nothing);
     }
     struct program *program = program_finish(builder, computation->arena);
+    assignment_create(program, computation->arena);
     program_builder_destroy(builder);
     return program;
 }

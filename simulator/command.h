@@ -3,12 +3,7 @@
 #ifndef STAGESIM_COMMAND_H
 #define STAGESIM_COMMAND_H
 
-enum exit_code {
-    EXIT_DONE = 0,
-    EXIT_BAD_INPUT = 1, /* the user's files or values are wrong; nothing was written */
-    EXIT_USAGE = 2,     /* the command line is wrong */
-    EXIT_FAILED = 3     /* the simulation failed, or trouble outside the input */
-};
+#include "simulator/exit_code.h"
 
 struct command {
     const char *name;

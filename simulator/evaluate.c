@@ -2,6 +2,7 @@
 #include "simulator/evaluate.h"
 
 #include "simulator/arena.h"
+#include "simulator/describe.h"
 #include "simulator/engine.h"
 #include "simulator/folded_run.h"
 

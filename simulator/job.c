@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/job_parts.h"
 
-#include "analysis/report.h"
 #include "schedules/plan_check.h"
 #include "schedules/plan_file.h"
 #include "simulator/arena.h"
@@ -324,6 +323,7 @@ static bool build(struct stagesim_job *building)
 static struct program *finish_program(struct stagesim_job *building)
 {
     struct program *program = program_finish(building->builder, building->arena);
+    assignment_create(program, building->arena);
     const struct plan *plan = building->plan;
     program->iterations = plan && plan->iterations > 1 ? plan->iterations : building->scenario->iterations;
     program->overlapping = (plan && plan->iterations > 1) || building->pace.overlapping;
@@ -434,26 +434,4 @@ struct job *job_create_steady(const struct scenario *scenario, struct platform *
         crossing = find_crossing(scenario, platform, diag);
     }
     return crossing ? job_create(scenario, platform, crossing, arena, diag) : NULL;
-}
-
-void job_describe(const struct job *job, struct run_description *run)
-{
-    const struct scenario *scenario = job->scenario;
-    *run = (struct run_description){.scenario_file = scenario->file,
-                                    .scenario_name = scenario->name,
-                                    .platform_file = scenario->platform_text,
-                                    .workload = scenario->workload->name,
-                                    .schedule = scenario->schedule_name,
-                                    .micro_batch_size = (double)scenario->micro_batch_size,
-                                    .sequence_length = job->figures.sequence_length,
-                                    .model_flops = job->figures.model_flops,
-                                    .hardware_flops = job->figures.hardware_flops,
-                                    .peak_flops = job->figures.peak_flops,
-                                    .bounds_known = job->figures.bounds_known,
-                                    .memory_bound = job->figures.memory_bound,
-                                    .tokens = job->figures.tokens,
-                                    .price = job->figures.price,
-                                    .asynchronous = job->asynchronous,
-                                    .staleness = job->staleness,
-                                    .hosts = job->hosts};
 }

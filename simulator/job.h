@@ -29,8 +29,4 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
  * iterations agree to 1e-9 on the analytic engine, at most 2 D iterations; the last interval is the next one. */
 struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena, struct diag *diag);
 
-/* What the report needs to know, apart from the engine's name. */
-struct run_description;
-void job_describe(const struct job *job, struct run_description *run);
-
 #endif

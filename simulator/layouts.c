@@ -3,8 +3,8 @@
 
 #include "analysis/comparison.h"
 #include "simulator/arena.h"
-#include "simulator/command.h"
 #include "simulator/evaluate.h"
+#include "simulator/exit_code.h"
 #include "simulator/job.h"
 #include "simulator/simulation.h"
 

@@ -3,7 +3,6 @@
 
 #include "simulator/arena.h"
 #include "simulator/bulk.h"
-#include "simulator/collectives/assignment.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -392,7 +391,6 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
         lay_out_position(builder, &builder->positions[position], &program->positions[position], arena);
     for (uint32_t position = 0; position < positions; position++)
         link_streams(program, position);
-    program->assignment = assignment_create(program, arena);
     return program;
 }
 

@@ -100,7 +100,7 @@ struct program {
     struct group *groups;
     uint32_t group_count;
     struct position *positions;    /* [mesh->positions] */
-    struct assignment *assignment; /* how the collectives are carried out; see simulator/collectives/assignment.h */
+    struct assignment *assignment; /* how the collectives are carried out, see assignment_create; NULL until then */
     uint32_t iterations;
     bool overlapping;         /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
     bool independent;         /* ranks go through their iterations each at its own speed, see struct stagesim_pace */

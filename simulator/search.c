@@ -2,8 +2,8 @@
 #include "simulator/search.h"
 
 #include "simulator/arena.h"
-#include "simulator/command.h"
 #include "simulator/evaluate.h"
+#include "simulator/exit_code.h"
 #include "simulator/isolate.h"
 #include "simulator/progress.h"
 #include "simulator/simulation.h"

@@ -2,8 +2,6 @@
 /* The workload `layers`: the scenario's keys, what has to hold among them, and the order in which the job is built. */
 #include "workloads/layers.h"
 
-#include "workloads/workload_table.h"
-
 #include <math.h>
 #include <stdlib.h>
 

@@ -99,4 +99,6 @@ bool layers_build_pipeline(const struct layers_job *job);
  * reported. */
 bool layers_build_steps(const struct layers_job *job);
 
+extern const struct stagesim_workload layers_workload;
+
 #endif

@@ -2,7 +2,7 @@
 /* The workload `stages`: an abstract pipeline for studying schedules, given in time and bytes per micro-batch and worker.
  * Values are those of one worker's share, 1/D of the model; a schedule with v stages per share gives each 1/v of it, except
  * for messages, which are whole. */
-#include "workloads/workload_table.h"
+#include "workloads/stages.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,6 @@
  * among them, and the order in which the job is built. */
 #include "workloads/transformer.h"
 
-#include "workloads/workload_table.h"
-
 #include <math.h>
 #include <stdlib.h>
 

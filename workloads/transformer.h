@@ -83,4 +83,6 @@ bool transformer_lower(const struct transformer_job *job);
 double transformer_stage_experts(const struct transformer_job *job, uint32_t stage);
 double transformer_stage_parameters(const struct transformer_job *job, uint32_t stage);
 
+extern const struct stagesim_workload transformer_workload;
+
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/workload_table.h"
 
+#include "workloads/layers.h"
+#include "workloads/stages.h"
+#include "workloads/transformer.h"
+
 #include <stddef.h>
 
 const struct stagesim_workload *const workload_table[] = {&stages_workload, &transformer_workload, &layers_workload, NULL};

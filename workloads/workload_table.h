@@ -5,8 +5,6 @@
 
 #include "workloads/workload.h"
 
-extern const struct stagesim_workload stages_workload, transformer_workload, layers_workload;
-
 /* NULL-terminated, in the order in which they are listed. */
 extern const struct stagesim_workload *const workload_table[];
 

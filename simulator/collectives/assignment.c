@@ -29,12 +29,12 @@ struct assignment {
     struct group_state *groups;
 };
 
-struct assignment *assignment_create(const struct program *program, struct arena *arena)
+void assignment_create(struct program *program, struct arena *arena)
 {
     struct assignment *assignment = arena_alloc(arena, sizeof *assignment);
     *assignment = (struct assignment){.program = program, .arena = arena};
     assignment->groups = arena_array(arena, program->group_count + (size_t)1, sizeof *assignment->groups);
-    return assignment;
+    program->assignment = assignment;
 }
 
 void assignment_place(struct assignment *assignment, struct platform *platform, const uint32_t *hosts,

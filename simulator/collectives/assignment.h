@@ -17,8 +17,9 @@ struct collective_policy {
     bool stepwise; /* every single transfer where the algorithm's steps are known, in place of steady-state flows */
 };
 
-/* Without a platform: what needs none. The program is borrowed, memory is the arena's. */
-struct assignment *assignment_create(const struct program *program, struct arena *arena);
+/* Gives a finished program its assignment, without a platform: what needs none. Memory is the arena's, which lives as long as the
+ * program. */
+void assignment_create(struct program *program, struct arena *arena);
 /* From now on for a platform; borrowed, with hosts[rank], as long as the assignment lives. */
 void assignment_place(struct assignment *assignment, struct platform *platform, const uint32_t *hosts,
                       const struct collective_policy *policy);

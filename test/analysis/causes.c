@@ -4,6 +4,7 @@
 #include "analysis/frame.h"
 #include "analysis/report.h"
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 
 #include <criterion/criterion.h>
 
@@ -67,7 +68,9 @@ static struct example *straggler_create(void)
     program_add_wait(builder, 0, pause, first);
     program_add_wait(builder, 0, second, pause);
     program_add_wait(builder, 0, second, gather);
-    example->timeline = timeline_create(program_finish(builder, example->arena));
+    struct program *program = program_finish(builder, example->arena);
+    assignment_create(program, example->arena);
+    example->timeline = timeline_create(program);
     program_builder_destroy(builder);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         double late = rank == 3;
@@ -173,6 +176,7 @@ static struct example *iterations_create(bool overlapping, uint32_t iterations, 
         program_add_compute(builder, 0, identity, cost);
     }
     struct program *program = program_finish(builder, example->arena);
+    assignment_create(program, example->arena);
     program->iterations = iterations;
     program->overlapping = overlapping;
     example->timeline = timeline_create(program);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/analysis/worked_example.h"
 
+#include "simulator/collectives/assignment.h"
+
 #include <stdlib.h>
 
 static struct stagesim_identity identity(enum stagesim_kind kind, uint32_t stage, uint32_t micro_batch)
@@ -35,6 +37,7 @@ static void build(struct worked_example *example, double bytes)
     program_set_memory(builder, 0, &held);
     program_set_memory(builder, 1, &held);
     example->program = program_finish(builder, example->arena);
+    assignment_create(example->program, example->arena);
     program_builder_destroy(builder);
     example->program->workers = example->program->stages = example->program->micro_batches = 2;
 }

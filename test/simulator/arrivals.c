@@ -172,6 +172,7 @@ static void program_create(const struct setting *setting, const double *arrivals
         job->hosts[m] = m;
     }
     job->program = program_finish(builder, arena);
+    assignment_create(job->program, arena);
     program_builder_destroy(builder);
     struct collective_policy policy = {.stepwise = setting->stepwise};
     policy.algorithms[setting->kind] = setting->algorithm;

@@ -94,6 +94,7 @@ static void finish(struct example *example, const char *properties)
     struct fault fault = {""};
     char *file = platform_write(properties);
     example->program = program_finish(example->builder, example->arena);
+    assignment_create(example->program, example->arena);
     program_builder_destroy(example->builder);
     example->platform = bridge_configure(NULL, 0, &fault) ? bridge_load(file, example->arena, &fault) : NULL;
     cr_assert(example->platform, "%s", fault.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that cannot finish, built by hand, and the words in which the analytic engine says why. */
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 #include "simulator/engine.h"
 
 #include <criterion/criterion.h>
@@ -61,6 +62,7 @@ static void connect(struct bench *bench, uint32_t from, uint32_t operation, uint
 static void expect(struct bench *bench, const char *text)
 {
     struct program *program = program_finish(bench->builder, bench->arena);
+    assignment_create(program, bench->arena);
     struct platform_host hosts[WORKERS_MAX];
     for (uint32_t host = 0; host < WORKERS_MAX; host++)
         hosts[host] = (struct platform_host){.name = "a", .speed = 1};

@@ -2,6 +2,7 @@
 #include "test/support/pipeline_job.h"
 
 #include "simulator/arena.h"
+#include "simulator/collectives/assignment.h"
 #include "workloads/pipeline.h"
 
 /* Each stage is one part, for parts have exchanges. */
@@ -59,6 +60,7 @@ struct program *pipeline_job(const struct plan *plan, const struct setting *sett
     struct pipeline_request request = {.plan = plan, .costs = &costs, .repetitions = 1};
     pipeline_lower(&request, mesh, builder);
     struct program *program = program_finish(builder, arena);
+    assignment_create(program, arena);
     program_builder_destroy(builder);
     return program;
 }

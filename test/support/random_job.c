@@ -187,6 +187,7 @@ static void random_program(struct random *random, struct random_job *job, struct
     pipeline_lower(&request, &job->mesh, builder);
     vary_costs(random, &job->mesh, builder);
     job->program = program_finish(builder, arena);
+    assignment_create(job->program, arena);
     job->program->iterations = plan->iterations > 1 ? plan->iterations : repetitions;
     job->program->overlapping = plan->iterations > 1;
     job->program->workers = plan->workers;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a command, or a process that works for it, ends. */
+#ifndef STAGESIM_EXIT_CODE_H
+#define STAGESIM_EXIT_CODE_H
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_BAD_INPUT = 1, /* the user's files or values are wrong; nothing was written */
+    EXIT_USAGE = 2,     /* the command line is wrong */
+    EXIT_FAILED = 3     /* the simulation failed, or trouble outside the input */
+};
+
+#endif
