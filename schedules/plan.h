@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+    SCHEDULE_STAGES_MAX = 65535,     /* a slot holds its stage in 16 bits */
+    SCHEDULE_FORWARDS_MAX = 1 << 24, /* stages times micro-batches of a plan: at most 0.6 GB of slots */
+};
+
 struct arena;
 
 enum slot_kind {

@@ -2,7 +2,6 @@
 #include "schedules/plan_file.h"
 
 #include "schedules/plan_check.h"
-#include "schedules/schedules.h"
 #include "simulator/arena.h"
 #include "simulator/csv.h"
 

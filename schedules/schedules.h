@@ -5,11 +5,6 @@
 
 #include "schedules/schedule.h"
 
-enum {
-    SCHEDULE_STAGES_MAX = 65535,     /* a slot holds its stage in 16 bits */
-    SCHEDULE_FORWARDS_MAX = 1 << 24, /* stages times micro-batches of a plan: at most 0.6 GB of slots */
-};
-
 extern const struct schedule schedule_gpipe, schedule_1f1b, schedule_eager_1f1b;
 extern const struct schedule schedule_pipedream, schedule_pipedream_2bw;
 extern const struct schedule schedule_gems, schedule_chimera;
