@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/library.h"
 
-#include "simulator/quantity.h"
+#include "base/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>

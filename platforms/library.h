@@ -3,8 +3,8 @@
 #ifndef STAGESIM_PLATFORM_LIBRARY_H
 #define STAGESIM_PLATFORM_LIBRARY_H
 
+#include "base/diagnostics.h"
 #include "platforms/platform.h"
-#include "simulator/diagnostics.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/measured.h"
 
-#include "simulator/arena.h"
-#include "simulator/csv.h"
+#include "base/arena.h"
+#include "base/csv.h"
 
 #include <ctype.h>
 #include <errno.h>

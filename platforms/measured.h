@@ -4,8 +4,8 @@
 #ifndef STAGESIM_MEASURED_H
 #define STAGESIM_MEASURED_H
 
-#include "simulator/diagnostics.h"
-#include "workloads/workload.h"
+#include "abi/workload.h"
+#include "base/diagnostics.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The platform: hosts that can hold a rank, and the route between any two. Filled from a SimGrid platform by
- * simulator/simgrid_bridge.cpp; knows nothing of SimGrid itself. */
+ * simulator/engines/simgrid/bridge.cpp; knows nothing of SimGrid itself. */
 #ifndef STAGESIM_PLATFORM_H
 #define STAGESIM_PLATFORM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/profiles.h"
 
-#include "simulator/arena.h"
+#include "base/arena.h"
 
 #include <ctype.h>
 #include <expat.h>

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_PROFILES_H
 #define STAGESIM_PROFILES_H
 
-#include "simulator/diagnostics.h"
+#include "base/diagnostics.h"
 
 #include <stdbool.h>
 

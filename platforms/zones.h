@@ -3,7 +3,7 @@
 #ifndef STAGESIM_ZONES_H
 #define STAGESIM_ZONES_H
 
-#include "simulator/diagnostics.h"
+#include "base/diagnostics.h"
 
 #include <stdbool.h>
 #include <stdint.h>

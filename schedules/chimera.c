@@ -6,8 +6,8 @@
  * s in slot 2i + s and its backward in slot 2i + 2D - 1 - s; no worker has two in one slot. Further units follow 2D slots
  * later. Forward doubling (two forwards as one) and backward halving (a backward as two) fill a unit of 3D slots with D
  * forwards and 2D backwards per worker. */
+#include "base/arena.h"
 #include "schedules/schedules.h"
-#include "simulator/arena.h"
 
 #include <stdlib.h>
 

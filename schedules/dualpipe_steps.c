@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedules/dualpipe_steps.h"
 
-#include "simulator/arena.h"
+#include "base/arena.h"
 
 #include <stdlib.h>
 

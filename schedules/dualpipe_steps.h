@@ -3,7 +3,7 @@
 #ifndef STAGESIM_DUALPIPE_STEPS_H
 #define STAGESIM_DUALPIPE_STEPS_H
 
-#include "schedules/plan.h"
+#include "schedules/plan/plan.h"
 
 /* One of the two streams of micro-batches through a worker: a stage of a pipeline, its micro-batches in order. */
 struct dualpipe_phase {

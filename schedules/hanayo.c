@@ -2,8 +2,8 @@
 /* Hanayo: the model is cut into 2 W D stages that run to and fro over the workers in W waves, so that the bubble shrinks as
  * in Chimera without a second copy of the weights. The order is that of a list schedule in the request's times: a worker that
  * is free takes a backward before a forward, then the lowest micro-batch, then the latest stage. */
+#include "base/arena.h"
 #include "schedules/zero_bubble.h"
-#include "simulator/arena.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_SCHEDULE_H
 #define STAGESIM_SCHEDULE_H
 
-#include "schedules/plan.h"
+#include "schedules/plan/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

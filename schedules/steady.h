@@ -3,7 +3,7 @@
 #ifndef STAGESIM_STEADY_H
 #define STAGESIM_STEADY_H
 
-#include "schedules/plan_timing.h"
+#include "schedules/plan/plan_timing.h"
 #include "schedules/schedule.h"
 
 /* The interval between the ends of consecutive iterations once two intervals in a row agree to 1e-9, after at most 2 D

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedules/v_block.h"
 
+#include "base/arena.h"
+#include "base/bulk.h"
 #include "schedules/zero_bubble.h"
-#include "simulator/arena.h"
-#include "simulator/bulk.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_STAGES_H
 #define STAGESIM_STAGES_H
 
-#include "workloads/workload.h"
+#include "abi/workload.h"
 
 extern const struct stagesim_workload stages_workload;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/workload_table.h"
 
-#include "workloads/layers.h"
+#include "workloads/layers/layers.h"
 #include "workloads/stages.h"
-#include "workloads/transformer.h"
+#include "workloads/transformer/transformer.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_WORKLOAD_TABLE_H
 #define STAGESIM_WORKLOAD_TABLE_H
 
-#include "workloads/workload.h"
+#include "abi/workload.h"
 
 /* NULL-terminated, in the order in which they are listed. */
 extern const struct stagesim_workload *const workload_table[];

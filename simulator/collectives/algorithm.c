@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/collectives/algorithm.h"
 
-#include "simulator/program.h"
+#include "simulator/program/program.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #ifndef STAGESIM_COLLECTIVE_ALGORITHM_H
 #define STAGESIM_COLLECTIVE_ALGORITHM_H
 
+#include "abi/workload.h"
 #include "simulator/collectives/flows.h"
 #include "simulator/collectives/steps.h"
-#include "workloads/workload.h"
 
 #include <stdbool.h>
 #include <stdint.h>

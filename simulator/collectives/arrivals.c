@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/collectives/arrivals.h"
 
-#include "simulator/arena.h"
+#include "base/arena.h"
 #include "simulator/collectives/estimate.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/collectives/assignment.h"
 
-#include "simulator/arena.h"
-#include "simulator/program.h"
+#include "base/arena.h"
+#include "simulator/program/program.h"
 
 #include <math.h>
 

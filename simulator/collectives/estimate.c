@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/collectives/estimate.h"
 
-#include "simulator/arena.h"
+#include "base/arena.h"
 
 #include <math.h>
 #include <stdlib.h>

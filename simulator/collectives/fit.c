@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/collectives/fit.h"
 
+#include "base/arena.h"
 #include "platforms/library.h"
-#include "simulator/arena.h"
 #include "simulator/collectives/communicator.h"
 
 #include <math.h>

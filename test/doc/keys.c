@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keys: prints the tables of doc/scenario.md. keys FILE: loads a scenario and reports its mistakes. */
-#include "simulator/arena.h"
-#include "simulator/scenario.h"
+#include "base/arena.h"
+#include "simulator/scenario/scenario.h"
 
 int main(int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the fuzzer's dictionary: the words of the scenario's tables. */
 #include "schedules/schedule.h"
-#include "simulator/scenario_tables.h"
+#include "simulator/scenario/scenario_tables.h"
 #include "workloads/workload_table.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes everything from the text of a topology file to the platform that it becomes. hwloc itself is not instrumented, but
  * what it makes of the text is read. */
-#include "platforms/generate.h"
-#include "platforms/import.h"
-#include "simulator/arena.h"
+#include "base/arena.h"
+#include "platforms/generate/generate.h"
+#include "platforms/import/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes networks given as csv: from the file's text to the costs of layers. */
-#include "simulator/arena.h"
-#include "simulator/fields.h"
-#include "simulator/fields_rows.h"
-#include "workloads/layers.h"
+#include "base/arena.h"
+#include "simulator/scenario/fields.h"
+#include "simulator/scenario/fields_rows.h"
+#include "workloads/layers/layers.h"
 #include "workloads/workload_table.h"
 
 #include <math.h>

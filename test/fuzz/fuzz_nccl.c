@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* As fuzz_hwloc.c, with the seeds and words of NCCL's format, and options for what its files often lack. */
-#include "platforms/generate.h"
-#include "platforms/import.h"
-#include "simulator/arena.h"
+#include "base/arena.h"
+#include "platforms/generate/generate.h"
+#include "platforms/import/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes what reads an output directory back. An input that begins with '{' is a summary.json; any other is operations.csv,
  * critical-path.csv and memory.csv of a run of two workers, separated by form feeds. What they accept is drawn. */
-#include "analysis/picture_timeline.h"
-#include "analysis/report_html.h"
-#include "analysis/saved_operations.h"
-#include "analysis/saved_summary.h"
-#include "analysis/summary.h"
-#include "simulator/arena.h"
+#include "analysis/output/report_html.h"
+#include "analysis/output/saved_operations.h"
+#include "analysis/output/saved_summary.h"
+#include "analysis/output/summary.h"
+#include "analysis/pictures/picture_timeline.h"
+#include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes everything between a scenario's text and the checked struct, reports included. The input is a scenario, then
  * overrides (KEY=VALUE), then perhaps a replacing schedule, separated by NUL bytes. */
-#include "simulator/arena.h"
-#include "simulator/scenario.h"
+#include "base/arena.h"
+#include "simulator/scenario/scenario.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the reader of schedule files with the plan checker behind it. What they accept is evaluated, written out and read
  * again: the same plan must come back. */
-#include "schedules/plan_file.h"
-#include "simulator/arena.h"
-#include "simulator/schedule_output.h"
+#include "base/arena.h"
+#include "commands/schedule/schedule_output.h"
+#include "schedules/plan/plan_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 2,048 nodes of 8 GPUs: how long it takes, how much memory, and that routes have exactly the links that the description of
  * node and fabric says. The description is held here by itself. */
-#include "platforms/presets.h"
-#include "simulator/arena.h"
-#include "simulator/simgrid_bridge.h"
+#include "base/arena.h"
+#include "platforms/presets/presets.h"
+#include "simulator/engines/simgrid/bridge.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

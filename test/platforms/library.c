@@ -2,7 +2,7 @@
 /* Properties of collective libraries: read, completed, written. */
 #include "platforms/library.h"
 
-#include "workloads/workload.h"
+#include "abi/workload.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

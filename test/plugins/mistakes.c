@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plug-in whose programs are wrong in a way that the scenario chooses. */
-#include "workloads/workload.h"
+#include "abi/workload.h"
 
 #include <math.h>
 

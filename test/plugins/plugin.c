@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plug-ins for the loader's tests, one for each way to be refused; the build chooses with FAULT. */
-#include "workloads/workload.h"
+#include "abi/workload.h"
 
 #define FAULT_NONE 0
 #define FAULT_ABI 1

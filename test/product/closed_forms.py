@@ -9,6 +9,7 @@ import pathlib
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
 # schedule, D, N, iteration time, each worker's largest number of stashed micro-batches

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
 FORMULA = """platform: mesh.xml
@@ -100,7 +101,7 @@ def follow_links(check, root):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
             check.that("://" in target or (page.parent / target).exists(), f"installed {page.name} leads to {target}, which is not there")
         if page.parent == find(root, "LICENSE").parent:
-            check.that("`test/analysis/recompute.py`" in text and "](doc/schedules.md)" in text, "links of the installed README.md")
+            check.that("`test/analysis/figures/recompute.py`" in text and "](doc/schedules.md)" in text, "links of the installed README.md")
 
 
 def read_manual(check, root):

@@ -7,6 +7,7 @@ import resource
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
 MEBI = 1 << 20

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
 STAGES = "forward: [1s, 1.1s, 0.9s, 1.3s], backward: 2s, weight: 0.9s, message: 1GB, gradient: 3GB, activation: 1GB"

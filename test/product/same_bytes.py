@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""same_bytes.py STAGESIM [STAGESIM...]: the same scenario gives the same bytes twice, and from every build given.
+"""same_bytes.py [--scenarios] STAGESIM [STAGESIM...]: the same scenario gives the same bytes twice, and from every build given.
+
+--scenarios: every scenario that is shipped, in place of the runs below; for comparing a build with an older one.
 
 Runs the demo (contention, all-reduces, every output format) and one schedule of every kind on small platforms, and compares all
 files. Only the block `simulation` of summary.json, which holds the time a run took, may differ.
@@ -26,6 +28,11 @@ RUNS = {
     "ring": ["ring.yaml", "--schedules", "all", "--trace", "csv", "--quiet", "--engine", "both"],
     "node": ["node.yaml", "--schedules", "all", "--picture", "svg", "--trace", "paje", "--quiet"],
 }
+
+
+def shipped():
+    """A run for each scenario that is shipped."""
+    return {path.stem: [str(path), *OUTPUTS] for path in sorted((ROOT / "scenarios").glob("*.yaml"))}
 
 
 def content(path):
@@ -56,7 +63,11 @@ def run(binary, name, folder):
 
 
 def main():
-    binaries = [str(pathlib.Path(path).resolve()) for path in sys.argv[1:]]
+    paths = [path for path in sys.argv[1:] if path != "--scenarios"]
+    if len(paths) < len(sys.argv) - 1:
+        RUNS.clear()
+        RUNS.update(shipped())
+    binaries = [str(pathlib.Path(path).resolve()) for path in paths]
     if len(binaries) == 1:
         binaries *= 2
     faults = 0

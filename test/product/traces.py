@@ -11,6 +11,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
 SCHEDULES = ["gpipe", "1f1b", "chimera"]

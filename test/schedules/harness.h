@@ -3,8 +3,8 @@
 #ifndef STAGESIM_TEST_HARNESS_H
 #define STAGESIM_TEST_HARNESS_H
 
-#include "schedules/plan_check.h"
-#include "schedules/plan_timing.h"
+#include "schedules/plan/plan_check.h"
+#include "schedules/plan/plan_timing.h"
 #include "schedules/schedule.h"
 
 /* Times of one micro-batch on one worker's share; backward whole; block 0: the sum. */

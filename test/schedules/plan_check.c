@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the checker refuses, and in which words: a good plan of 1F1B with 3 workers is damaged in one place each time. */
-#include "schedules/plan_check.h"
+#include "schedules/plan/plan_check.h"
 
 #include "test/schedules/harness.h"
 

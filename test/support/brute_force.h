@@ -5,7 +5,7 @@
 #define STAGESIM_TEST_BRUTE_FORCE_H
 
 #include "platforms/platform.h"
-#include "simulator/timeline.h"
+#include "simulator/program/timeline.h"
 
 /* How far the times of a timeline that has all ranks are from what the program means, in seconds: each time is worked out from those that
  * it follows from, computations also from what collectives take of them meanwhile (which relaxing cannot find: it only makes times

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/support/pipeline_job.h"
 
-#include "simulator/arena.h"
+#include "base/arena.h"
 #include "simulator/collectives/assignment.h"
-#include "workloads/pipeline.h"
+#include "workloads/pipeline/pipeline.h"
 
 /* Each stage is one part, for parts have exchanges. */
 static void add_exchanges(struct stagesim_pipeline *costs, const struct setting *setting, struct arena *arena)

@@ -3,8 +3,8 @@
 #ifndef STAGESIM_TEST_PIPELINE_JOB_H
 #define STAGESIM_TEST_PIPELINE_JOB_H
 
-#include "schedules/plan.h"
-#include "simulator/program.h"
+#include "schedules/plan/plan.h"
+#include "simulator/program/program.h"
 
 struct arena;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/support/random_job.h"
 
+#include "base/arena.h"
 #include "platforms/library.h"
 #include "schedules/schedule.h"
-#include "simulator/arena.h"
 #include "simulator/collectives/assignment.h"
-#include "workloads/pipeline.h"
+#include "workloads/pipeline/pipeline.h"
 
 #include <math.h>
 #include <stdio.h>

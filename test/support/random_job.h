@@ -6,7 +6,7 @@
 #define STAGESIM_TEST_RANDOM_JOB_H
 
 #include "platforms/platform.h"
-#include "simulator/program.h"
+#include "simulator/program/program.h"
 
 #include <stdbool.h>
 #include <stdint.h>

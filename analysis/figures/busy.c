@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures/busy.h"
+
+#include "analysis/figures/causes.h"
+#include "base/arena.h"
+#include "base/sum.h"
+
+#include <math.h>
+
+struct busy_scratch busy_scratch_create(const struct program *program, struct arena *arena)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < program->mesh->positions; i++)
+        if (program->positions[i].operation_count > most)
+            most = program->positions[i].operation_count;
+    return (struct busy_scratch){arena_array(arena, most, sizeof(struct interval)), arena_array(arena, most, sizeof(struct interval))};
+}
+
+/* What is gathered while a rank is watched through its windows. */
+struct watch {
+    const struct program *program;
+    const struct position *position;
+    const struct moment *moments;
+    const struct busy_scratch *scratch;
+    size_t busy_count; /* of the current window, in scratch->busy */
+    struct sum busy, span, causes[CAUSES], exposed, overlapped;
+};
+
+static struct interval clip(double start, double end, const struct window *window)
+{
+    return (struct interval){start > window->start ? start : window->start, end < window->end ? end : window->end};
+}
+
+/* The first operation of a stream that ends after `time`: ends do not decrease along a stream. */
+static uint32_t first_after(const struct moment *moments, const struct stream *stream, double time)
+{
+    uint32_t low = stream->first, high = stream->first + stream->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (moments[middle].end > time)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Idle time before computation `next` (the end of the stream: none left in the window). */
+static void attribute(struct watch *watch, const struct window *window, uint32_t next, struct interval idle)
+{
+    if (!(idle.end > idle.start))
+        return;
+    if (window->computes.first == window->computes.end || next <= window->computes.first) {
+        sum_add(&watch->causes[CAUSE_FILL], idle.end - idle.start);
+    } else if (next < window->computes.end) {
+        sum_add(&watch->causes[cause_before(watch->position, watch->moments, next)], idle.end - idle.start);
+    } else {
+        double collective = cause_collective_after(watch->position, watch->moments, idle, watch->scratch->moving);
+        sum_add(&watch->causes[CAUSE_COLLECTIVE], collective);
+        sum_add(&watch->causes[CAUSE_DRAIN], idle.end - idle.start - collective);
+    }
+}
+
+static void watch_computing(struct watch *watch, const struct window *window)
+{
+    const struct stream *stream = &watch->position->streams[0];
+    uint32_t id = first_after(watch->moments, stream, window->start), end = stream->first + stream->count;
+    double idle_since = window->start;
+    watch->busy_count = 0;
+    for (; id < end && watch->moments[id].start < window->end; id++) {
+        if (frame_is_marker(watch->program, &watch->position->operations[id]))
+            continue;
+        struct interval run = clip(watch->moments[id].start, watch->moments[id].end, window);
+        attribute(watch, window, id, (struct interval){idle_since, run.start});
+        sum_add(&watch->busy, run.end - run.start);
+        watch->scratch->busy[watch->busy_count++] = run;
+        idle_since = run.end;
+    }
+    while (id < end && frame_is_marker(watch->program, &watch->position->operations[id]))
+        id++;
+    attribute(watch, window, id, (struct interval){idle_since, window->end});
+}
+
+static void watch_span(struct watch *watch, const struct window *window, bool steady)
+{
+    struct id_range range = window->computes;
+    if (range.first == range.end)
+        return;
+    struct interval span = {watch->moments[range.first].start, watch->moments[range.end - 1].end};
+    if (steady)
+        span = clip(span.start, span.end, window);
+    sum_add(&watch->span, span.end - span.start);
+}
+
+static void watch_communication(struct watch *watch, const struct window *window)
+{
+    struct interval *moving = watch->scratch->moving;
+    size_t count = 0;
+    for (uint32_t i = 1; i < watch->position->stream_count; i++) {
+        const struct stream *stream = &watch->position->streams[i];
+        if (stream->type == OPERATION_DELAY)
+            continue;
+        uint32_t end = stream->first + stream->count;
+        for (uint32_t id = first_after(watch->moments, stream, window->start); id < end && watch->moments[id].start < window->end; id++)
+            moving[count++] = clip(watch->moments[id].data_start, watch->moments[id].end, window);
+    }
+    count = intervals_unite(moving, count);
+    double overlapped = intervals_common(moving, count, watch->scratch->busy, watch->busy_count);
+    sum_add(&watch->overlapped, overlapped);
+    sum_add(&watch->exposed, intervals_length(moving, count) - overlapped);
+}
+
+struct rank_times busy_times(const struct frame *frame, uint32_t entry, const struct busy_scratch *scratch)
+{
+    const struct timeline *timeline = frame->timeline;
+    struct watch watch = {.program = timeline->program,
+                          .position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]],
+                          .moments = timeline->moments[entry],
+                          .scratch = scratch};
+    for (uint32_t i = 0; i < frame->windows; i++) {
+        struct window window = frame_window(frame, entry, i);
+        watch_computing(&watch, &window);
+        watch_span(&watch, &window, frame->steady || frame->whole);
+        watch_communication(&watch, &window);
+    }
+    struct rank_times times = {.busy = sum_total(&watch.busy) / frame->share,
+                               .span = sum_total(&watch.span) / frame->share,
+                               .exposed = fmax(0, sum_total(&watch.exposed)) / frame->share,
+                               .overlapped = sum_total(&watch.overlapped) / frame->share};
+    for (int i = 0; i < CAUSES; i++)
+        times.causes[i] = sum_total(&watch.causes[i]) / frame->share;
+    return times;
+}

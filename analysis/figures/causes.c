@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures/causes.h"
+
+#include <math.h>
+
+const char *const cause_names[CAUSES] = {
+    [CAUSE_FILL] = "fill",
+    [CAUSE_DRAIN] = "drain",
+    [CAUSE_RECEIVE] = "receive",
+    [CAUSE_COLLECTIVE] = "collective",
+    [CAUSE_DEPENDENCY] = "dependency",
+};
+
+static enum cause cause_of_type(uint8_t type)
+{
+    if (type == OPERATION_RECEIVE)
+        return CAUSE_RECEIVE;
+    return type == OPERATION_COLLECTIVE ? CAUSE_COLLECTIVE : CAUSE_DEPENDENCY;
+}
+
+/* enum cause lists receive, collective, dependency in the order in which they win a tie. */
+enum cause cause_before(const struct position *position, const struct moment *moments, uint32_t id)
+{
+    const struct operation *operation = &position->operations[id];
+    enum cause cause = CAUSE_DEPENDENCY;
+    double latest = -1;
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
+        uint32_t awaited = operation_wait(position, operation, i);
+        if (position->operations[awaited].type == OPERATION_COMPUTE)
+            continue;
+        enum cause other = cause_of_type(position->operations[awaited].type);
+        if (moments[awaited].end > latest || (moments[awaited].end == latest && other < cause)) {
+            latest = moments[awaited].end;
+            cause = other;
+        }
+    }
+    return cause;
+}
+
+double cause_collective_after(const struct position *position, const struct moment *moments, struct interval idle, struct interval *scratch)
+{
+    size_t count = 0;
+    for (uint32_t i = 1; i < position->stream_count; i++) {
+        const struct stream *stream = &position->streams[i];
+        if (stream->type != OPERATION_COLLECTIVE)
+            continue;
+        for (uint32_t id = stream->first + stream->count; id-- > stream->first && moments[id].end > idle.start;)
+            scratch[count++] = (struct interval){fmax(moments[id].start, idle.start), fmin(moments[id].end, idle.end)};
+    }
+    count = intervals_unite(scratch, count);
+    return intervals_length(scratch, count);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures/critical_path.h"
+
+#include "analysis/figures/partner.h"
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct walk {
+    const struct timeline *timeline;
+    uint32_t *ranks; /* scratch: members of a group */
+};
+
+static const struct moment *moment_at(const struct timeline *timeline, struct critical_step at)
+{
+    return &timeline->moments[at.entry][at.id];
+}
+
+/* Of the operation before it in its stream and those that it waits for, the one that ends last. False: none. */
+static bool last_awaited(const struct timeline *timeline, struct critical_step at, struct critical_step *before)
+{
+    const struct position *position = timeline_position(timeline, at.entry);
+    const struct operation *operation = &position->operations[at.id];
+    const struct moment *moments = timeline->moments[at.entry];
+    bool found = at.id > position->streams[operation->stream].first;
+    *before = (struct critical_step){at.entry, at.id - 1};
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
+        uint32_t awaited = operation_wait(position, operation, i);
+        if (!found || moments[awaited].end > moments[before->id].end)
+            before->id = awaited;
+        found = true;
+    }
+    return found;
+}
+
+/* The member that arrived last at a collective, itself if equal; where members end apart, of those that came before it ended. */
+static struct critical_step last_member(const struct walk *walk, struct critical_step at)
+{
+    const struct timeline *timeline = walk->timeline;
+    const struct program *program = timeline->program;
+    const struct position *position = timeline_position(timeline, at.entry);
+    const struct stream *stream = &position->streams[position->operations[at.id].stream];
+    const struct group *group = &program->groups[stream->peer];
+    uint32_t replica = program->mesh->replica_of[timeline->ranks[at.entry]], size = group_size(program, group);
+    group_ranks(program, group, group_instance_of(program, group, replica), walk->ranks);
+    struct critical_step last = at;
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t entry = timeline->index_of[walk->ranks[i]];
+        const struct stream *theirs = partner_collectives(timeline_position(timeline, entry), stream->peer);
+        struct critical_step member = {entry, theirs->first + (at.id - stream->first)};
+        const struct moment *other = moment_at(timeline, member);
+        if (other->start > moment_at(timeline, last)->start && moment_bears_on(other, moment_at(timeline, at)))
+            last = member;
+    }
+    return last;
+}
+
+/* What let an operation end when it did. False: it stood at the beginning. */
+static bool step_before(const struct walk *walk, struct critical_step at, struct critical_step *before)
+{
+    const struct timeline *timeline = walk->timeline;
+    const struct position *position = timeline_position(timeline, at.entry);
+    const struct operation *operation = &position->operations[at.id];
+    const struct stream *stream = &position->streams[operation->stream];
+    if (operation->type == OPERATION_RECEIVE) {
+        uint32_t rank = partner_rank(timeline->program, timeline->ranks[at.entry], stream);
+        at = (struct critical_step){timeline->index_of[rank], partner_id(timeline->program, stream, at.id)};
+    } else if (operation->type == OPERATION_COLLECTIVE) {
+        at = last_member(walk, at);
+    }
+    return last_awaited(timeline, at, before);
+}
+
+static double *share_of(struct critical_path *path, uint8_t type)
+{
+    switch (type) {
+    case OPERATION_COMPUTE:
+        return &path->compute;
+    case OPERATION_COLLECTIVE:
+        return &path->collective;
+    case OPERATION_DELAY:
+        return &path->delay;
+    default:
+        return &path->receive;
+    }
+}
+
+/* The first operation (by rank, then id) of an iteration that ends last. False: the iteration is empty. */
+static bool last_operation(const struct timeline *timeline, uint32_t iteration, struct critical_step *last)
+{
+    bool found = false;
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
+        const struct position *position = timeline_position(timeline, entry);
+        for (uint32_t id = 0; id < position->operation_count; id++) {
+            if (position->operations[id].iteration != iteration)
+                continue;
+            if (found && timeline->moments[entry][id].end <= moment_at(timeline, *last)->end)
+                continue;
+            *last = (struct critical_step){entry, id};
+            found = true;
+        }
+    }
+    return found;
+}
+
+static void reverse(struct critical_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct critical_step step = steps[i];
+        steps[i] = steps[count - 1 - i];
+        steps[count - 1 - i] = step;
+    }
+}
+
+struct critical_path *critical_path_create(const struct frame *frame, struct arena *arena)
+{
+    const struct timeline *timeline = frame->timeline;
+    struct critical_path *path = arena_alloc(arena, sizeof *path);
+    struct walk walk = {timeline, arena_array(arena, timeline->program->mesh->ranks, sizeof *walk.ranks)};
+    uint32_t iteration = frame->first_measured + frame->measured - 1;
+    double begin = frame->steady ? frame->ends[iteration - 1] : frame->starts[iteration];
+    struct critical_step *steps = NULL, at, before;
+    size_t capacity = 0;
+    bool more = last_operation(timeline, iteration, &at);
+    while (more) {
+        steps = array_grow(steps, &capacity, path->step_count + 1, sizeof *steps);
+        steps[path->step_count++] = at;
+        more = step_before(&walk, at, &before) && moment_at(timeline, before)->end > begin;
+        double length = moment_at(timeline, at)->end - (more ? moment_at(timeline, before)->end : begin);
+        *share_of(path, timeline_position(timeline, at.entry)->operations[at.id].type) += length;
+        at = before;
+    }
+    reverse(steps, path->step_count);
+    path->length = frame->ends[iteration] - begin;
+    path->steps = arena_array(arena, path->step_count + 1, sizeof *steps);
+    if (path->step_count)
+        memcpy(path->steps, steps, path->step_count * sizeof *steps);
+    free(steps);
+    return path;
+}

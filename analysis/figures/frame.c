@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures/frame.h"
+
+#include "base/arena.h"
+#include "base/sum.h"
+
+#include <math.h>
+
+static const struct position *position_of(const struct timeline *timeline, uint32_t entry)
+{
+    return &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]];
+}
+
+/* A receive is posted as soon as its stream reaches it, possibly in the iteration before, and a marker reserves room as early:
+ * they begin nothing. */
+static bool begins(const struct program *program, const struct operation *operation)
+{
+    return operation->type != OPERATION_RECEIVE && !frame_is_marker(program, operation);
+}
+
+static void extend(struct frame *frame, uint32_t entry)
+{
+    const struct position *position = position_of(frame->timeline, entry);
+    const struct moment *moments = frame->timeline->moments[entry];
+    double last = 0;
+    for (uint32_t id = 0; id < position->operation_count; id++) {
+        const struct operation *operation = &position->operations[id];
+        uint32_t iteration = operation->iteration;
+        if (begins(frame->timeline->program, operation) && moments[id].start < frame->starts[iteration])
+            frame->starts[iteration] = moments[id].start;
+        if (moments[id].end > frame->ends[iteration])
+            frame->ends[iteration] = moments[id].end;
+        if (moments[id].end > last)
+            last = moments[id].end;
+    }
+    frame->rank_ends[entry] = last;
+}
+
+static void find_computes(struct frame *frame, uint32_t iterations)
+{
+    const struct program *program = frame->timeline->program;
+    for (uint32_t index = 0; index < program->mesh->positions; index++) {
+        const struct position *position = &program->positions[index];
+        const struct stream *stream = &position->streams[0];
+        struct id_range *ranges = &frame->computes[(size_t)index * iterations];
+        for (uint32_t id = stream->first + stream->count; id-- > stream->first;) {
+            struct id_range *range = &ranges[position->operations[id].iteration];
+            if (frame_is_marker(program, &position->operations[id]))
+                continue;
+            range->first = id;
+            if (!range->end)
+                range->end = id + 1;
+        }
+    }
+}
+
+static double mean_length(const struct frame *frame)
+{
+    struct sum sum = {0, 0};
+    for (uint32_t i = 0; i < frame->measured; i++)
+        sum_add(&sum, frame->ends[frame->first_measured + i] - frame->starts[frame->first_measured + i]);
+    return sum_total(&sum) / frame->measured;
+}
+
+/* Nothing follows the last of overlapping iterations, so that it may end early: where there are three, the one before counts. */
+static void choose_steady(struct frame *frame, uint32_t iterations)
+{
+    frame->steady = true;
+    frame->first_measured = iterations > 2 ? iterations - 2 : 1;
+    frame->measured = 1;
+    frame->iteration = frame->ends[frame->first_measured] - frame->ends[frame->first_measured - 1];
+}
+
+static void watch_whole(struct frame *frame, double start, double end)
+{
+    frame->whole = true;
+    frame->whole_window = (struct window){.start = start, .end = end};
+    frame->windows = 1;
+    frame->share = frame->iteration > 0 ? (end - start) / frame->iteration : 1;
+}
+
+/* The mean over all rounds but the first, from the end of one to the end of another. */
+static void choose_rounds(struct frame *frame, uint32_t iterations, uint32_t period)
+{
+    frame->first_measured = iterations > period ? period : 0;
+    frame->measured = iterations - frame->first_measured;
+    double start = frame->first_measured ? frame->ends[frame->first_measured - 1] : frame->starts[0], end = frame->ends[iterations - 1];
+    frame->iteration = (end - start) / frame->measured;
+    watch_whole(frame, start, end);
+}
+
+/* When a rank ends each of its iterations, into `ends`; false for a rank that computes nothing, as a server. */
+static bool rank_ends(const struct frame *frame, uint32_t entry, uint32_t iterations, double *ends)
+{
+    const struct position *position = position_of(frame->timeline, entry);
+    const struct id_range *ranges = &frame->computes[(size_t)(position - frame->timeline->program->positions) * iterations];
+    for (uint32_t i = 0; i < iterations; i++) {
+        if (ranges[i].end == ranges[i].first)
+            return false;
+        ends[i] = frame->timeline->moments[entry][ranges[i].end - 1].end;
+    }
+    return true;
+}
+
+/* How many iterations a rank has done at a moment, parts of one in proportion to time. */
+static double done_at(const double *ends, uint32_t iterations, double time)
+{
+    uint32_t i = 1;
+    while (i + 1 < iterations && ends[i] < time)
+        i++;
+    double length = ends[i] - ends[i - 1];
+    return i + (length > 0 ? (time - ends[i - 1]) / length : 0);
+}
+
+/* Ranks each at its own pace are watched while all of them are between the ends of their first and last computation of an iteration:
+ * T is the time in which they do one iteration each on the mean. */
+static void choose_independent(struct frame *frame, uint32_t iterations, struct arena *arena)
+{
+    uint32_t count = frame->timeline->rank_count, working = 0;
+    double *ends = arena_array(arena, (size_t)count * iterations, sizeof *ends), start = 0, end = INFINITY;
+    for (uint32_t entry = 0; entry < count; entry++) {
+        double *own = &ends[(size_t)working * iterations];
+        if (!rank_ends(frame, entry, iterations, own))
+            continue;
+        start = fmax(start, own[0]);
+        end = fmin(end, own[iterations - 1]);
+        working++;
+    }
+    struct sum done = {0, 0};
+    for (uint32_t rank = 0; rank < working && end > start; rank++)
+        sum_add(&done,
+                done_at(&ends[(size_t)rank * iterations], iterations, end) - done_at(&ends[(size_t)rank * iterations], iterations, start));
+    if (sum_total(&done) <= 0) {
+        choose_steady(frame, iterations);
+        return;
+    }
+    frame->first_measured = 1;
+    frame->measured = iterations - 1;
+    frame->iteration = working * (end - start) / sum_total(&done);
+    watch_whole(frame, start, end);
+}
+
+static void choose(struct frame *frame, uint32_t iterations, struct arena *arena)
+{
+    const struct program *program = frame->timeline->program;
+    if (program->period > 1) {
+        choose_rounds(frame, iterations, program->period);
+    } else if (program->independent && iterations > 2) {
+        choose_independent(frame, iterations, arena);
+    } else if (program->overlapping && iterations > 1) {
+        choose_steady(frame, iterations);
+    } else {
+        frame->first_measured = iterations > 1;
+        frame->measured = iterations - frame->first_measured;
+        frame->iteration = mean_length(frame);
+    }
+    if (!frame->whole) {
+        frame->windows = frame->measured;
+        frame->share = frame->measured;
+    }
+}
+
+struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
+{
+    uint32_t iterations = timeline->program->iterations;
+    struct frame *frame = arena_alloc(arena, sizeof *frame);
+    *frame = (struct frame){
+        .timeline = timeline,
+        .starts = arena_array(arena, iterations, sizeof *frame->starts),
+        .ends = arena_array(arena, iterations, sizeof *frame->ends),
+        .computes = arena_array(arena, (size_t)timeline->program->mesh->positions * iterations, sizeof *frame->computes),
+        .rank_ends = arena_array(arena, timeline->rank_count, sizeof *frame->rank_ends),
+    };
+    for (uint32_t i = 0; i < iterations; i++)
+        frame->starts[i] = INFINITY;
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++)
+        extend(frame, entry);
+    double first = INFINITY, last = 0;
+    for (uint32_t i = 0; i < iterations; i++) {
+        if (isinf(frame->starts[i])) /* an iteration without operations */
+            frame->starts[i] = frame->ends[i];
+        first = fmin(first, frame->starts[i]);
+        last = fmax(last, frame->ends[i]);
+    }
+    frame->makespan = last - first;
+    find_computes(frame, iterations);
+    choose(frame, iterations, arena);
+    return frame;
+}
+
+struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index)
+{
+    const struct timeline *timeline = frame->timeline;
+    uint32_t iterations = timeline->program->iterations, iteration = frame->first_measured + index;
+    uint32_t position = timeline->program->mesh->position_of[timeline->ranks[entry]];
+    const struct id_range *ranges = &frame->computes[(size_t)position * iterations];
+    if (frame->whole) {
+        struct window window = frame->whole_window;
+        window.computes = (struct id_range){0, timeline->program->positions[position].streams[0].count};
+        return window;
+    }
+    if (!frame->steady)
+        return (struct window){frame->starts[iteration], frame->ends[iteration], ranges[iteration]};
+    const struct stream *stream = &timeline->program->positions[position].streams[0];
+    const struct id_range *last = &ranges[iterations - 1];
+    double end = last->end > last->first ? timeline->moments[entry][last->first].start : frame->ends[iteration];
+    return (struct window){end - frame->iteration, end, {stream->first, stream->first + stream->count}};
+}
+
+void frame_shown(const struct frame *frame, double *start, double *end)
+{
+    uint32_t last = frame->timeline->program->iterations - 1;
+    *start = frame->steady ? fmax(0, frame->starts[last] - frame->iteration) : frame->starts[last];
+    *end = frame->steady ? *start + frame->iteration : frame->ends[last];
+}

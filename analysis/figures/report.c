@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures/report.h"
+
+#include "analysis/figures/busy.h"
+#include "analysis/figures/critical_path.h"
+#include "analysis/figures/frame.h"
+#include "analysis/figures/memory_use.h"
+#include "analysis/figures/partner.h"
+#include "analysis/figures/sensitivity.h"
+#include "analysis/figures/traffic.h"
+#include "base/arena.h"
+#include "base/sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LINKS_MAX = 20 };
+
+/* The figures of one simulated rank; the ranks that it stands for have the same. */
+struct figures {
+    struct rank_times times;
+    struct memory_peak peak;
+    uint32_t weight; /* ranks of the mesh with these times, itself included */
+};
+
+struct making {
+    struct report *report;
+    const struct frame *frame;
+    struct platform *platform;
+    struct arena *arena;
+    struct figures *figures; /* [simulated rank] */
+};
+
+static double share(const struct making *making, double seconds)
+{
+    return making->frame->iteration > 0 ? seconds / making->frame->iteration : 0;
+}
+
+static void watch_ranks(struct making *making)
+{
+    const struct timeline *timeline = making->frame->timeline;
+    struct busy_scratch scratch = busy_scratch_create(timeline->program, making->arena);
+    struct memory_use *memory = memory_use_create(timeline, making->arena);
+    making->figures = arena_array(making->arena, timeline->rank_count, sizeof *making->figures);
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
+        making->figures[entry].times = busy_times(making->frame, entry, &scratch);
+        making->figures[entry].peak = memory_use_peak(memory, entry);
+    }
+    for (uint32_t rank = 0; rank < timeline->program->mesh->ranks; rank++)
+        making->figures[timeline->index_of[rank]].weight++;
+}
+
+static double bubble_of(const struct making *making, const struct rank_times *times)
+{
+    return making->frame->iteration > 0 ? 1 - times->busy / making->frame->iteration : 0;
+}
+
+const char *memory_dominant(const struct memory_parts *parts, double *bytes)
+{
+    const struct {
+        const char *name;
+        double bytes;
+    } all[] = {{"parameters", parts->parameters},
+               {"gradients", parts->gradients},
+               {"optimizer state", parts->optimizer},
+               {"buffers", parts->buffers},
+               {"activations", parts->activations}};
+    size_t largest = 0;
+    for (size_t i = 1; i < sizeof all / sizeof *all; i++)
+        if (all[i].bytes > all[largest].bytes)
+            largest = i;
+    *bytes = all[largest].bytes;
+    return all[largest].name;
+}
+
+static void note_parts(struct making *making, const struct figures *figures)
+{
+    const struct timeline *timeline = making->frame->timeline;
+    const struct program *program = timeline->program;
+    uint32_t position = program->mesh->position_of[timeline->ranks[figures - making->figures]];
+    const struct stagesim_static_memory *held = &program->positions[position].memory;
+    double fixed = held->parameters + held->gradients + held->optimizer + held->buffers;
+    making->report->parts =
+        (struct memory_parts){held->parameters, held->gradients, held->optimizer, held->buffers, fmax(0, figures->peak.bytes - fixed)};
+}
+
+static void note_extremes(struct making *making, const struct figures *figures, bool first)
+{
+    struct report *report = making->report;
+    double bubble = bubble_of(making, &figures->times);
+    double span = figures->times.span > 0 ? fmax(0, 1 - figures->times.busy / figures->times.span) : 0;
+    report->bubble_min = first ? bubble : fmin(report->bubble_min, bubble);
+    report->bubble_max = first ? bubble : fmax(report->bubble_max, bubble);
+    report->span_max = fmax(report->span_max, span);
+    report->peak_in_flight = fmax(report->peak_in_flight, figures->peak.in_flight);
+    if (first || figures->peak.bytes > report->peak_bytes)
+        note_parts(making, figures);
+    report->peak_bytes = fmax(report->peak_bytes, figures->peak.bytes);
+}
+
+static void average_ranks(struct making *making)
+{
+    struct report *report = making->report;
+    struct sum busy = {0, 0}, exposed = {0, 0}, overlapped = {0, 0}, causes[CAUSES] = {{0, 0}};
+    for (uint32_t entry = 0; entry < making->frame->timeline->rank_count; entry++) {
+        const struct figures *figures = &making->figures[entry];
+        sum_add(&busy, figures->weight * figures->times.busy);
+        sum_add(&exposed, figures->weight * figures->times.exposed);
+        sum_add(&overlapped, figures->weight * figures->times.overlapped);
+        for (int i = 0; i < CAUSES; i++)
+            sum_add(&causes[i], figures->weight * figures->times.causes[i]);
+        note_extremes(making, figures, entry == 0);
+    }
+    double mean_busy = sum_total(&busy) / report->ranks;
+    report->bubble = report->iteration > 0 ? 1 - mean_busy / report->iteration : 0;
+    report->over_ideal = mean_busy > 0 ? report->iteration / mean_busy - 1 : INFINITY;
+    report->exposed = sum_total(&exposed) / report->ranks;
+    report->overlapped = sum_total(&overlapped) / report->ranks;
+    for (int i = 0; i < CAUSES; i++)
+        report->causes[i] = share(making, sum_total(&causes[i]) / report->ranks);
+}
+
+const char *const limit_names[LIMITS] = {"compute", "memory", "network", "pipeline"};
+
+enum limit limits_by(const struct limits *limits)
+{
+    enum limit largest = LIMIT_COMPUTE;
+    for (int i = 1; i < LIMITS; i++)
+        if (limits->shares[i] > limits->shares[largest])
+            largest = (enum limit)i;
+    return largest;
+}
+
+/* Servers are left out: they wait by their nature. */
+static void find_limits(struct making *making)
+{
+    struct report *report = making->report;
+    const struct timeline *timeline = making->frame->timeline;
+    struct sum busy = {0, 0}, waiting = {0, 0};
+    uint32_t ranks = report->ranks - timeline->program->mesh->extra;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        const struct rank_times *times = &making->figures[timeline->index_of[rank]].times;
+        sum_add(&busy, times->busy);
+        sum_add(&waiting, times->causes[CAUSE_RECEIVE] + times->causes[CAUSE_COLLECTIVE]);
+    }
+    double computing = share(making, sum_total(&busy) / ranks), network = share(making, sum_total(&waiting) / ranks);
+    report->limits = (struct limits){.known = report->run.figures.bounds_known && report->iteration > 0,
+                                     .shares = {[LIMIT_COMPUTE] = computing * (1 - report->run.figures.memory_bound),
+                                                [LIMIT_MEMORY] = computing * report->run.figures.memory_bound,
+                                                [LIMIT_NETWORK] = network,
+                                                [LIMIT_PIPELINE] = fmax(0, 1 - computing - network)}};
+}
+
+static void find_throughput(struct report *report, const struct mesh *mesh)
+{
+    const struct run_description *run = &report->run;
+    if (report->iteration <= 0)
+        return;
+    report->samples_per_s = report->micro_batches * run->micro_batch_size * mesh_size(mesh, "data") / report->iteration;
+    report->tokens_per_s = report->samples_per_s * run->figures.sequence_length;
+    if (run->figures.tokens > 0 && report->tokens_per_s > 0) {
+        report->training_s = run->figures.tokens / report->tokens_per_s;
+        report->training_cost = report->training_s / 3600 * report->ranks * run->figures.price;
+    }
+    if (report->tokens_per_s > 0)
+        report->million_tokens_cost = 1e6 / report->tokens_per_s / 3600 * report->ranks * run->figures.price;
+    report->model_flops_per_s_per_gpu = run->figures.model_flops / report->iteration / report->ranks;
+    if (run->figures.peak_flops > 0) {
+        report->mfu = report->model_flops_per_s_per_gpu / run->figures.peak_flops;
+        report->hfu = run->figures.hardware_flops / report->iteration / report->ranks / run->figures.peak_flops;
+    }
+}
+
+/* Every rank has to fit in its own host; the capacity is that of the smallest host in use. */
+static void check_memory(struct making *making)
+{
+    struct report *report = making->report;
+    report->fits = true;
+    for (uint32_t rank = 0; rank < report->ranks; rank++) {
+        double capacity = making->platform->hosts[report->run.hosts[rank]].memory;
+        if (capacity <= 0)
+            continue;
+        if (report->capacity_bytes == 0 || capacity < report->capacity_bytes)
+            report->capacity_bytes = capacity;
+        if (making->figures[making->frame->timeline->index_of[rank]].peak.bytes > capacity)
+            report->fits = false;
+    }
+}
+
+/* Per iteration: each rank's host is busy while it computes and idle for the rest of T. */
+static void find_energy(struct making *making)
+{
+    struct report *report = making->report;
+    struct sum joules = {0, 0};
+    for (uint32_t rank = 0; rank < report->ranks; rank++) {
+        const struct platform_host *host = &making->platform->hosts[report->run.hosts[rank]];
+        double busy = making->figures[making->frame->timeline->index_of[rank]].times.busy;
+        if (!host->has_watts)
+            return;
+        sum_add(&joules, host->busy_watts * busy + host->idle_watts * (report->iteration - busy));
+    }
+    report->energy = sum_total(&joules);
+}
+
+/* ---- workers ---- */
+
+static uint32_t last_replica(const struct frame *frame)
+{
+    const struct mesh *mesh = frame->timeline->program->mesh;
+    uint32_t last = 0;
+    double latest = -1;
+    for (uint32_t replica = 0; replica < mesh->replicas; replica++) {
+        double end = 0;
+        for (uint32_t position = 0; position < mesh->positions; position++)
+            end = fmax(end, frame->rank_ends[frame->timeline->index_of[mesh_rank(mesh, position, replica)]]);
+        if (end > latest) {
+            latest = end;
+            last = replica;
+        }
+    }
+    return last;
+}
+
+static void describe_workers(struct making *making)
+{
+    struct report *report = making->report;
+    const struct timeline *timeline = making->frame->timeline;
+    const struct mesh *mesh = timeline->program->mesh;
+    uint32_t replica = last_replica(making->frame);
+    report->worker_count = mesh->positions;
+    report->workers = arena_array(making->arena, mesh->positions, sizeof *report->workers);
+    for (uint32_t position = 0; position < mesh->positions; position++) {
+        uint32_t rank = mesh_rank(mesh, position, replica);
+        const struct figures *figures = &making->figures[timeline->index_of[rank]];
+        struct worker_report *worker = &report->workers[position];
+        *worker = (struct worker_report){.position = position,
+                                         .rank = rank,
+                                         .simulated_rank = timeline->ranks[timeline->index_of[rank]],
+                                         .host = making->platform->hosts[report->run.hosts[rank]].name,
+                                         .busy = figures->times.busy,
+                                         .span = figures->times.span,
+                                         .bubble = bubble_of(making, &figures->times),
+                                         .peak_in_flight = figures->peak.in_flight,
+                                         .peak_bytes = figures->peak.bytes};
+        for (int i = 0; i < CAUSES; i++)
+            worker->causes[i] = share(making, figures->times.causes[i]);
+    }
+}
+
+/* ---- links ---- */
+
+struct ranked_link {
+    uint32_t index; /* platform->links are in the order of names */
+    double bytes, utilization;
+};
+
+static int busier_first(const void *left, const void *right)
+{
+    const struct ranked_link *a = left, *b = right;
+    if (a->utilization != b->utilization)
+        return a->utilization > b->utilization ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static void rank_links(struct making *making)
+{
+    struct report *report = making->report;
+    const struct platform *platform = making->platform;
+    double *bytes = traffic_links(making->frame, making->platform, report->run.hosts, making->arena);
+    struct ranked_link *used = NULL;
+    size_t count = 0, capacity = 0;
+    for (uint32_t i = 0; i < platform->link_count; i++) {
+        if (bytes[i] <= 0)
+            continue;
+        used = array_grow(used, &capacity, count + 1, sizeof *used);
+        used[count++] = (struct ranked_link){i, bytes[i], share(making, bytes[i] / platform->links[i].bandwidth)};
+    }
+    if (count)
+        qsort(used, count, sizeof *used, busier_first);
+    report->link_count = count < LINKS_MAX ? (uint32_t)count : LINKS_MAX;
+    report->links = arena_array(making->arena, (size_t)report->link_count + 1, sizeof *report->links);
+    for (uint32_t i = 0; i < report->link_count; i++)
+        report->links[i] = (struct link_report){platform->links[used[i].index].name, used[i].bytes, used[i].utilization};
+    free(used);
+}
+
+static void describe_path(struct making *making)
+{
+    struct report *report = making->report;
+    const struct critical_path *path = critical_path_create(making->frame, making->arena);
+    report->has_critical_path = path->step_count > 0;
+    report->critical_length = path->length;
+    report->critical_compute = path->compute;
+    report->critical_receive = path->receive;
+    report->critical_collective = path->collective;
+    report->critical_delay = path->delay;
+    struct sensitivity sensitivity = sensitivity_of(making->frame, path, making->platform, report->run.hosts, making->arena);
+    report->sensitive_compute = sensitivity.compute;
+    report->sensitive_bandwidth = sensitivity.bandwidth;
+    report->sensitive_latency = sensitivity.latency;
+}
+
+struct report *report_create(const struct run_description *run, const struct timeline *timeline, struct platform *platform,
+                             struct arena *arena)
+{
+    const struct program *program = timeline->program;
+    const struct frame *frame = frame_create(timeline, arena);
+    struct report *report = arena_alloc(arena, sizeof *report);
+    *report = (struct report){.run = *run,
+                              .mesh = program->mesh,
+                              .ranks = program->mesh->ranks,
+                              .iterations = program->iterations,
+                              .micro_batches = program->micro_batches,
+                              .pipeline_workers = program->workers,
+                              .stages = program->stages,
+                              .represented_ranks = program->mesh->ranks - timeline->rank_count,
+                              .iteration = frame->iteration,
+                              .makespan = frame->makespan,
+                              .steady_state = frame->steady,
+                              .period = program->period > 1 ? program->period : 0,
+                              .independent = frame->whole && program->period <= 1,
+                              .energy = -1,
+                              .activities = timeline->activities};
+    struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};
+    if (program->iterations > 1)
+        frame_shown(frame, &report->window_start, &report->window_end);
+    watch_ranks(&making);
+    average_ranks(&making);
+    find_limits(&making);
+    find_throughput(report, program->mesh);
+    check_memory(&making);
+    find_energy(&making);
+    describe_workers(&making);
+    report->sent_bytes = traffic_total(frame);
+    report->collectives = collective_uses(frame, &report->collective_count, arena);
+    rank_links(&making);
+    describe_path(&making);
+    return report;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers of a run, as defined in doc/definitions.md. Seconds, bytes, flop; shares are of T unless said otherwise. */
+#ifndef STAGESIM_REPORT_H
+#define STAGESIM_REPORT_H
+
+#include "abi/workload.h"
+#include "analysis/figures/collective_use.h"
+#include "analysis/figures/contention.h"
+#include "platforms/platform.h"
+#include "simulator/program/timeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+enum cause { CAUSE_FILL, CAUSE_DRAIN, CAUSE_RECEIVE, CAUSE_COLLECTIVE, CAUSE_DEPENDENCY, CAUSES };
+extern const char *const cause_names[CAUSES];
+
+/* What the report needs to know beside program, platform and timeline; borrowed. */
+struct run_description {
+    const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
+    const char *platform_file, *workload, *schedule, *engine;
+    double micro_batch_size;         /* samples; 0: not known (then no throughput block) */
+    struct stagesim_figures figures; /* what the workload declared; 0: not known, not given */
+    bool asynchronous;               /* the schedule is not equivalent to synchronous training */
+    const uint32_t *staleness;       /* [positions], NULL when synchronous */
+    const uint32_t *hosts;           /* rank -> index into platform hosts */
+    uint32_t folded_replicas;        /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
+    const char *fold_reason;         /* why all were simulated; NULL or empty: not said */
+};
+
+/* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */
+enum limit { LIMIT_COMPUTE, LIMIT_MEMORY, LIMIT_NETWORK, LIMIT_PIPELINE, LIMITS };
+extern const char *const limit_names[LIMITS];
+
+struct limits {
+    bool known;
+    double shares[LIMITS]; /* arithmetic; moving bytes of device memory; waiting for communication; filling and draining */
+};
+
+/* The largest share. */
+enum limit limits_by(const struct limits *limits);
+
+/* What the fullest rank holds at its peak, in bytes. */
+struct memory_parts {
+    double parameters, gradients, optimizer, buffers, activations;
+};
+
+/* A change of the scenario that needs less memory. */
+struct lever {
+    const char *setting; /* as --set takes it */
+    double peak_bytes;   /* of the fullest rank with it */
+    bool fits;           /* in the platform's memory */
+};
+
+struct worker_report { /* one position of the replica that ends last */
+    uint32_t position, rank;
+    uint32_t simulated_rank; /* the rank whose times these are: another one where replicas were folded */
+    const char *host;
+    double busy, span, bubble; /* seconds, seconds, 1 - busy/T */
+    double causes[CAUSES];     /* shares of T */
+    double peak_in_flight;
+    double peak_bytes;
+};
+
+struct link_report {
+    const char *name;
+    double bytes, utilization; /* bytes / (T * bandwidth) */
+};
+
+struct report {
+    struct run_description run;
+    const struct mesh *mesh; /* borrowed from the program */
+    uint32_t ranks, iterations, micro_batches;
+    uint32_t pipeline_workers, stages; /* 0: the workload has no pipeline */
+    uint32_t represented_ranks;        /* ranks that were not simulated themselves: another rank's times are theirs */
+    double iteration, makespan;
+    /* Where several iterations were simulated: the one that the figures are about, see frame_shown; window_end 0: there is but one. */
+    double window_start, window_end;
+    uint32_t period;   /* iterations of a round where they repeat in rounds, otherwise 0 */
+    bool independent;  /* ranks are watched each at its own pace */
+    bool steady_state; /* iterations overlap: `iteration` is the interval between the ends of two */
+    double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
+    double bubble, bubble_min, bubble_max, over_ideal, span_max;             /* over_ideal: INFINITY where nothing is computed */
+    double causes[CAUSES];
+    double exposed, overlapped, sent_bytes;
+    double peak_in_flight;             /* largest over all ranks */
+    double peak_bytes, capacity_bytes; /* capacity 0: the platform says nothing of memory */
+    bool fits;
+    struct limits limits;
+    struct memory_parts parts;        /* of the rank with peak_bytes */
+    double training_s, training_cost; /* time and price of all tokens; 0: not asked for */
+    double million_tokens_cost;       /* price of a million tokens; 0: not asked for */
+    struct lever *levers;             /* of a job that does not fit, the one that saves least first; filled by the caller */
+    uint32_t lever_count;
+    double energy; /* joules; negative: the platform has no wattage */
+    struct worker_report *workers;
+    uint32_t worker_count;
+    struct link_report *links; /* the 20 busiest, busiest first, then by name */
+    uint32_t link_count;
+    struct collective_use *collectives; /* how they were carried out */
+    size_t collective_count;
+    bool has_critical_path;
+    double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;
+    /* seconds of the critical path that scale with each, see sensitivity.h */
+    double sensitive_compute, sensitive_bandwidth, sensitive_latency;
+    const struct contention *contention; /* what SimGrid's timeline has and the analytic one has not; NULL: not compared */
+    /* the simulation block: the only figures that differ from run to run */
+    double wall, activities_per_s;
+    uint64_t activities;
+    double peak_rss_bytes;
+};
+
+/* The name and size of the largest part: "activations". */
+const char *memory_dominant(const struct memory_parts *parts, double *bytes);
+
+/* Computes all figures; memory from the arena. `simulation` figures other than activities are left to the caller. */
+struct report *report_create(const struct run_description *run, const struct timeline *timeline, struct platform *platform,
+                             struct arena *arena);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures/sensitivity.h"
+
+#include "analysis/figures/partner.h"
+#include "base/arena.h"
+#include "simulator/collectives/assignment.h"
+#include "simulator/collectives/estimate.h"
+
+#include <math.h>
+
+struct reading {
+    const struct timeline *timeline;
+    struct platform *platform;
+    const uint32_t *hosts;
+    uint32_t *members; /* scratch */
+};
+
+static struct platform_route route_of(const struct reading *reading, uint32_t from, uint32_t to)
+{
+    struct platform_route route;
+    reading->platform->route(reading->platform, reading->hosts[from], reading->hosts[to], &route);
+    return route;
+}
+
+/* What of a transfer's time does not depend on its bytes. */
+struct start_up {
+    double latency, fixed;
+};
+
+/* Of a collective that nothing else disturbs: start-ups of its flows, and its launch. */
+static struct start_up collective_start_up(const struct reading *reading, uint32_t rank, const struct stream *stream,
+                                           const struct operation *operation)
+{
+    const struct program *program = reading->timeline->program;
+    const struct group *group = &program->groups[stream->peer];
+    const struct stagesim_cost *cost = operation_cost(program, operation);
+    const struct collective_flows *flows = assignment_flows(program, stream->peer, operation);
+    struct collective_choice choice = assignment_choose(program, stream->peer, operation);
+    double repeats = fmax(cost->repeats, 1);
+    if (!flows)
+        return (struct start_up){0};
+    group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[rank]), reading->members);
+    for (uint32_t i = 0; i < group_size(program, group); i++)
+        reading->members[i] = reading->hosts[reading->members[i]];
+    struct arena *arena = arena_create();
+    struct estimate estimate = estimate_create(flows, reading->platform, reading->members, arena);
+    double latency = estimate_latency(&estimate, &choice.ratios, cost->bytes / repeats);
+    arena_destroy(arena);
+    return (struct start_up){repeats * latency, repeats * choice.delay};
+}
+
+/* Of the transfer that a step of the path stands for. */
+static struct start_up step_start_up(const struct reading *reading, struct critical_step step)
+{
+    const struct position *position = timeline_position(reading->timeline, step.entry);
+    const struct operation *operation = &position->operations[step.id];
+    const struct stream *stream = &position->streams[operation->stream];
+    uint32_t rank = reading->timeline->ranks[step.entry];
+    if (operation->type == OPERATION_COLLECTIVE)
+        return collective_start_up(reading, rank, stream, operation);
+    uint32_t peer = partner_rank(reading->timeline->program, rank, stream);
+    bool receives = operation->type == OPERATION_RECEIVE;
+    return (struct start_up){.latency = route_of(reading, receives ? peer : rank, receives ? rank : peer).latency};
+}
+
+struct sensitivity sensitivity_of(const struct frame *frame, const struct critical_path *path, struct platform *platform,
+                                  const uint32_t *hosts, struct arena *arena)
+{
+    const struct timeline *timeline = frame->timeline;
+    struct reading reading = {timeline, platform, hosts, arena_array(arena, timeline->program->mesh->ranks, sizeof(uint32_t))};
+    struct sensitivity sensitivity = {0};
+    double before = path->step_count ? frame->ends[frame->first_measured + frame->measured - 1] - path->length : 0;
+    for (size_t i = 0; i < path->step_count; i++) {
+        struct critical_step step = path->steps[i];
+        const struct moment *moment = &timeline->moments[step.entry][step.id];
+        uint8_t type = timeline_position(timeline, step.entry)->operations[step.id].type;
+        double length = moment->end - before;
+        before = moment->end;
+        if (type == OPERATION_COMPUTE || type == OPERATION_DELAY) {
+            *(type == OPERATION_COMPUTE ? &sensitivity.compute : &sensitivity.fixed) += length;
+            continue;
+        }
+        struct start_up start_up = step_start_up(&reading, step);
+        double fixed = fmin(length, start_up.fixed), latency = fmin(length - fixed, start_up.latency);
+        sensitivity.fixed += fixed;
+        sensitivity.latency += latency;
+        sensitivity.bandwidth += length - fixed - latency;
+    }
+    return sensitivity;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures/traffic.h"
+
+#include "analysis/figures/partner.h"
+#include "base/arena.h"
+#include "base/sum.h"
+#include "simulator/collectives/assignment.h"
+
+#include <stdlib.h>
+
+double traffic_sent(const struct program *program, const struct operation *operation, const struct position *position)
+{
+    double bytes = operation_cost(program, operation)->bytes;
+    if (operation->type == OPERATION_SEND)
+        return bytes;
+    if (operation->type != OPERATION_COLLECTIVE)
+        return 0;
+    uint32_t group = position->streams[operation->stream].peer;
+    const struct collective_flows *flows = assignment_flows(program, group, operation);
+    return flows ? bytes * flows->total / group_size(program, &program->groups[group]) : 0;
+}
+
+double traffic_total(const struct frame *frame)
+{
+    const struct program *program = frame->timeline->program;
+    struct sum total = {0, 0};
+    for (uint32_t index = 0; index < program->mesh->positions; index++) {
+        const struct position *position = &program->positions[index];
+        for (uint32_t id = 0; id < position->operation_count; id++)
+            if (frame_measures(frame, &position->operations[id]))
+                sum_add(&total, traffic_sent(program, &position->operations[id], position));
+    }
+    return sum_total(&total) * program->mesh->replicas / frame->measured;
+}
+
+/* ---- bytes over links ---- */
+
+struct flow {
+    uint32_t from, to; /* platform hosts */
+    double bytes;
+};
+
+/* Flows that are gathered before they are routed: pairs of hosts that repeat are routed once. */
+enum { FLOWS_MAX = 1 << 22 };
+
+struct flows {
+    struct flow *items;
+    size_t count, capacity;
+    struct platform *platform;
+    const uint32_t *hosts;
+    double *links; /* bytes so far */
+};
+
+static int by_hosts(const void *left, const void *right)
+{
+    const struct flow *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* Puts the flows gathered so far on their links. */
+static void route_flows(struct flows *flows)
+{
+    if (flows->count)
+        qsort(flows->items, flows->count, sizeof *flows->items, by_hosts);
+    for (size_t i = 0; i < flows->count;) {
+        const struct flow *pair = &flows->items[i];
+        struct sum bytes = {0, 0};
+        for (; i < flows->count && flows->items[i].from == pair->from && flows->items[i].to == pair->to; i++)
+            sum_add(&bytes, flows->items[i].bytes);
+        struct platform_route route;
+        flows->platform->route(flows->platform, pair->from, pair->to, &route);
+        for (uint32_t k = 0; k < route.link_count; k++)
+            flows->links[route.links[k]] += sum_total(&bytes);
+    }
+    flows->count = 0;
+}
+
+static void flow_add(struct flows *flows, uint32_t from_rank, uint32_t to_rank, double bytes)
+{
+    if (bytes <= 0)
+        return;
+    if (flows->count == FLOWS_MAX)
+        route_flows(flows);
+    flows->items = array_grow(flows->items, &flows->capacity, flows->count + 1, sizeof *flows->items);
+    flows->items[flows->count++] = (struct flow){flows->hosts[from_rank], flows->hosts[to_rank], bytes};
+}
+
+/* Bytes of a stream's measured operations. */
+static double stream_bytes(const struct frame *frame, const struct position *position, const struct stream *stream)
+{
+    struct sum sum = {0, 0};
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+        const struct operation *operation = &position->operations[id];
+        if (frame_measures(frame, operation))
+            sum_add(&sum, operation_cost(frame->timeline->program, operation)->bytes);
+    }
+    return sum_total(&sum) / frame->measured;
+}
+
+static void add_messages(const struct frame *frame, struct flows *flows)
+{
+    const struct mesh *mesh = frame->timeline->program->mesh;
+    for (uint32_t index = 0; index < mesh->positions; index++) {
+        const struct position *position = &frame->timeline->program->positions[index];
+        for (uint32_t i = 1; i < position->stream_count; i++) {
+            const struct stream *stream = &position->streams[i];
+            if (stream->type != OPERATION_SEND)
+                continue;
+            double bytes = stream_bytes(frame, position, stream);
+            for (uint32_t replica = 0; replica < mesh->replicas; replica++)
+                flow_add(flows, mesh_rank(mesh, index, replica), mesh_rank(mesh, stream->peer, replica), bytes);
+        }
+    }
+}
+
+/* Bytes of a group's measured operations that are carried out with the same flows. */
+struct moved {
+    const struct collective_flows *flows;
+    struct sum bytes;
+};
+
+enum { MOVED_MAX = 64 };
+
+static uint32_t collect_moved(const struct frame *frame, const struct position *position, const struct stream *stream, struct moved *moved)
+{
+    uint32_t count = 0;
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+        const struct operation *operation = &position->operations[id];
+        const struct collective_flows *flows = assignment_flows(frame->timeline->program, stream->peer, operation);
+        if (!flows || !frame_measures(frame, operation))
+            continue;
+        uint32_t known = 0;
+        while (known < count && moved[known].flows != flows)
+            known++;
+        if (known == count && count < MOVED_MAX)
+            moved[count++] = (struct moved){.flows = flows};
+        if (known < count)
+            sum_add(&moved[known].bytes, operation_cost(frame->timeline->program, operation)->bytes);
+    }
+    return count;
+}
+
+static void add_instance(struct flows *flows, const uint32_t *ranks, const struct moved *moved, double measured)
+{
+    double bytes = sum_total(&moved->bytes) / measured;
+    for (size_t i = 0; bytes > 0 && i < moved->flows->count; i++) {
+        struct collective_phase_flow flow = collective_flow_at(moved->flows, i);
+        flow_add(flows, ranks[flow.from], ranks[flow.to], bytes * flow.share);
+    }
+}
+
+static void add_collectives(const struct frame *frame, struct flows *flows, struct arena *arena)
+{
+    const struct program *program = frame->timeline->program;
+    uint32_t *ranks = arena_array(arena, program->mesh->ranks, sizeof *ranks);
+    for (uint32_t g = 0; g < program->group_count; g++) {
+        const struct group *group = &program->groups[g];
+        const struct position *position = group->position_count ? &program->positions[group->positions[0]] : NULL;
+        const struct stream *stream = position ? partner_collectives(position, g) : NULL;
+        struct moved moved[MOVED_MAX];
+        uint32_t count = stream ? collect_moved(frame, position, stream, moved) : 0;
+        for (uint32_t instance = 0; count && instance < group_instances(program, group); instance++) {
+            group_ranks(program, group, instance, ranks);
+            for (uint32_t i = 0; i < count; i++)
+                add_instance(flows, ranks, &moved[i], frame->measured);
+        }
+    }
+}
+
+double *traffic_links(const struct frame *frame, struct platform *platform, const uint32_t *hosts, struct arena *arena)
+{
+    double *links = arena_array(arena, (size_t)platform->link_count + 1, sizeof *links);
+    struct flows flows = {.platform = platform, .hosts = hosts, .links = links};
+    add_messages(frame, &flows);
+    add_collectives(frame, &flows, arena);
+    route_flows(&flows);
+    free(flows.items);
+    return links;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line per run, for `run`, `compare` and `search`: as a table, CSV or JSON. */
+#ifndef STAGESIM_COMPARISON_H
+#define STAGESIM_COMPARISON_H
+
+#include "analysis/figures/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum comparison_format { COMPARISON_TABLE, COMPARISON_CSV, COMPARISON_JSON };
+
+enum { COMPARISON_TEXT_MAX = 128 };
+
+/* Plain data without pointers: a forked child can send it through a pipe. Texts are cut where they are too long. */
+struct comparison_row {
+    char scenario[COMPARISON_TEXT_MAX], schedule[COMPARISON_TEXT_MAX], engine[16];
+    char directory[300]; /* of the run's files, below that of the comparison; empty: nothing is written */
+    bool asynchronous;
+    double iteration, samples_per_s; /* samples_per_s 0: not known */
+    double bubble, causes[CAUSES];
+    double peak_in_flight, peak_bytes; /* bytes 0: not known */
+    bool capacity_known, fits;
+    struct limits limits;
+};
+
+struct comparison_row comparison_row_of(const struct report *report);
+
+/* Times are given relative to the first row. Errors stay on the stream. */
+void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum comparison_format format);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/comparison_output.h"
+
+#include "analysis/output/report_html.h"
+#include "analysis/output/run_files.h"
+#include "analysis/pictures/picture_comparison.h"
+
+static bool write_picture(const struct comparison_view *view, struct output *output, enum canvas_format format, struct fault *fault)
+{
+    char name[64];
+    snprintf(name, sizeof name, "comparison.%s", canvas_format_name(format));
+    FILE *out = output_open(output, name, fault);
+    return out && picture_comparison(view->gantts, view->count, view->title, format, NULL, out, fault);
+}
+
+bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, struct output *output, struct fault *fault)
+{
+    for (int format = 0; format < PICTURE_FORMATS; format++)
+        if (picture_wanted(pictures, (enum canvas_format)format) && !write_picture(view, output, (enum canvas_format)format, fault))
+            return false;
+    return true;
+}
+
+bool comparison_write_report(const struct comparison_view *view, struct output *output, struct fault *fault)
+{
+    FILE *out = output_open(output, "report.html", fault);
+    return out && report_html_comparison(out, view->title, view->rows, view->gantts, view->links, view->count, fault);
+}

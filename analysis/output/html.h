@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces of self-contained HTML pages. Nothing in them refers to another file. */
+#ifndef STAGESIM_HTML_H
+#define STAGESIM_HTML_H
+
+#include "analysis/figures/report.h"
+
+#include <stdio.h>
+
+/* All up to and with <body>, style sheet included; the heading, and a line below it (NULL: none). */
+void html_begin(FILE *out, const char *title, const char *subtitle);
+void html_end(FILE *out);
+
+/* Text with its special characters as entities. */
+void html_text(FILE *out, const char *text);
+
+/* Idle time by cause as a stacked bar, `whole` (a share of T) being the full width; and what its colours and patterns mean. */
+void html_cause_bar(FILE *out, const double causes[CAUSES], double whole);
+void html_cause_legend(FILE *out);
+
+/* A bar of one share of the full width. */
+void html_share_bar(FILE *out, double share);
+
+/* What a cause is, in a sentence. */
+const char *html_cause_definition(enum cause cause);
+
+#endif

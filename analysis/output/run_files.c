@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/run_files.h"
+
+#include "analysis/output/chrome_trace.h"
+#include "analysis/output/memory_csv.h"
+#include "analysis/output/operations_csv.h"
+#include "analysis/output/paje.h"
+#include "analysis/output/report_html.h"
+#include "analysis/output/summary.h"
+#include "analysis/pictures/picture_timeline.h"
+
+#include <stdio.h>
+
+static bool open_file(FILE **file, struct output *output, const char *directory, const char *name, struct fault *fault)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", directory, name);
+    *file = output_open(output, path, fault);
+    return *file != NULL;
+}
+
+static bool open_traces(struct run_files *files, unsigned traces, struct output *output, const char *directory, struct fault *fault)
+{
+    bool ok = true;
+    if (traces & TRACE_CSV)
+        ok = open_file(&files->operations, output, directory, "operations.csv", fault) &&
+             open_file(&files->critical_path, output, directory, "critical-path.csv", fault) &&
+             open_file(&files->slack, output, directory, "slack.csv", fault) &&
+             open_file(&files->memory, output, directory, "memory.csv", fault);
+    if (ok && traces & TRACE_PAJE)
+        ok = open_file(&files->paje, output, directory, "timeline.paje", fault);
+    if (ok && traces & TRACE_CHROME)
+        ok = open_file(&files->chrome, output, directory, "timeline.chrome.json", fault);
+    return ok;
+}
+
+bool picture_wanted(unsigned pictures, enum canvas_format format)
+{
+    static const unsigned bits[PICTURE_FORMATS] = {[CANVAS_SVG] = PICTURE_SVG, [CANVAS_PNG] = PICTURE_PNG, [CANVAS_PDF] = PICTURE_PDF};
+    return (pictures & bits[format]) != 0;
+}
+
+static bool open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output, const char *directory,
+                       struct fault *fault)
+{
+    bool ok = true;
+    for (int format = 0; ok && format < PICTURE_FORMATS; format++) {
+        char name[64];
+        snprintf(name, sizeof name, "timeline.%s", canvas_format_name((enum canvas_format)format));
+        if (picture_wanted(pictures, (enum canvas_format)format))
+            ok = open_file(&files->pictures[format], output, directory, name, fault);
+    }
+    return ok && (!report || open_file(&files->html, output, directory, "report.html", fault));
+}
+
+bool run_files_open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output, const char *directory,
+                          struct fault *fault)
+{
+    *files = (struct run_files){0};
+    return open_drawn(files, pictures, report, output, directory, fault);
+}
+
+bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output, const char *directory,
+                    struct fault *fault)
+{
+    *files = (struct run_files){0};
+    return open_file(&files->summary, output, directory, "summary.json", fault) &&
+           open_traces(files, scenario->traces, output, directory, fault) &&
+           open_drawn(files, scenario->pictures, scenario->report, output, directory, fault);
+}
+
+bool run_files_draw(const struct run_files *files, const struct report *report, const struct gantt *gantt, struct fault *fault)
+{
+    if (files->html && !report_html(files->html, report, gantt, fault))
+        return false;
+    for (int format = 0; format < PICTURE_FORMATS; format++)
+        if (files->pictures[format] && !picture_timeline(gantt, (enum canvas_format)format, NULL, files->pictures[format], fault))
+            return false;
+    return true;
+}
+
+bool run_files_write(const struct run_files *files, const struct trace_source *source, const struct report *report,
+                     const struct gantt *gantt, struct fault *fault)
+{
+    summary_write(files->summary, report);
+    if (files->operations)
+        operations_csv_write(files->operations, source);
+    if (files->critical_path)
+        critical_path_csv_write(files->critical_path, source);
+    if (files->slack)
+        slack_csv_write(files->slack, source);
+    if (files->memory)
+        memory_csv_write(files->memory, report, gantt);
+    if (files->paje)
+        paje_write(files->paje, source);
+    if (files->chrome)
+        chrome_trace_write(files->chrome, source);
+    return run_files_draw(files, report, gantt, fault);
+}

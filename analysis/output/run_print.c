@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/run_print.h"
+
+#include "analysis/output/contention_print.h"
+#include "base/table.h"
+
+static void print_figure(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%-18s %s\n", name, value);
+}
+
+static void print_bubble(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    fprintf(out, "%-18s %s of the iteration, mean over ranks%s", "bubble", quantity_percent(text, report->bubble),
+            report->bubble > 0 ? ":" : "");
+    for (int cause = 0; cause < CAUSES; cause++)
+        if (report->causes[cause] > 0)
+            fprintf(out, " %s %s", cause_names[cause], quantity_percent(text, report->causes[cause]));
+    fputc('\n', out);
+}
+
+/* What would make the job fit, or where nothing would alone, what saves most. */
+static void print_levers(FILE *out, const struct report *report)
+{
+    char bytes[QUANTITY_MAX];
+    const struct lever *levers = report->levers;
+    unsigned count = report->lever_count, fitting = 0;
+    for (unsigned i = 0; i < count; i++)
+        fitting += levers[i].fits;
+    if (!count)
+        return;
+    fprintf(out, "%-18s", fitting ? "would fit with" : "would be less with");
+    for (unsigned i = fitting ? 0 : count - 1, shown = 0; i < count; i++)
+        if (levers[i].fits || !fitting)
+            fprintf(out, "%s %s (%s)", shown++ ? "," : "", levers[i].setting, quantity_binary_bytes(bytes, levers[i].peak_bytes));
+    fputc('\n', out);
+}
+
+static void print_memory(FILE *out, const struct report *report)
+{
+    char peak[QUANTITY_MAX], capacity[QUANTITY_MAX], part[QUANTITY_MAX];
+    double bytes;
+    if (report->peak_bytes <= 0)
+        return;
+    fprintf(out, "%-18s %s per rank at most", "memory", quantity_binary_bytes(peak, report->peak_bytes));
+    if (report->capacity_bytes > 0)
+        fprintf(out, " of %s: %s", quantity_binary_bytes(capacity, report->capacity_bytes), report->fits ? "fits" : "does not fit");
+    if (!report->fits) {
+        const char *dominant = memory_dominant(&report->parts, &bytes);
+        fprintf(out, "; most of it %s, %s", dominant, quantity_binary_bytes(part, bytes));
+    }
+    fputc('\n', out);
+    if (!report->fits)
+        print_levers(out, report);
+}
+
+/* Of an iteration, and of the whole training where its tokens are given. */
+static void print_energy(FILE *out, const struct report *report)
+{
+    char joules[QUANTITY_MAX], watts[QUANTITY_MAX], bill[QUANTITY_MAX];
+    if (report->energy < 0)
+        return;
+    fprintf(out, "%-18s %s per iteration", "energy", quantity_joules(joules, report->energy));
+    if (report->iteration > 0)
+        fprintf(out, ", %s", quantity_watts(watts, report->energy / report->iteration));
+    if (report->training_s > 0 && report->iteration > 0)
+        fprintf(out, "; %s in training", quantity_watt_hours(bill, report->energy * (report->training_s / report->iteration)));
+    fputc('\n', out);
+}
+
+static void print_training(FILE *out, const struct report *report)
+{
+    const char *label = "training";
+    if (report->training_s > 0) {
+        fprintf(out, "%-18s %.4g days for %.4g tokens", label, report->training_s / 86400, report->run.figures.tokens);
+        if (report->training_cost > 0)
+            fprintf(out, ", price %.6g", report->training_cost);
+        fputc('\n', out);
+        label = "";
+    }
+    if (report->million_tokens_cost > 0)
+        fprintf(out, "%-18s price of a million tokens %.4g\n", label, report->million_tokens_cost);
+}
+
+/* The largest share first. */
+static void print_limits(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    struct limits left = report->limits;
+    if (!left.known)
+        return;
+    fprintf(out, "%-18s", "limited by");
+    for (int i = 0; i < LIMITS; i++) {
+        enum limit by = limits_by(&left);
+        if (left.shares[by] >= 5e-5 || i == 0)
+            fprintf(out, "%s %s %s", i ? "," : "", limit_names[by], quantity_percent(text, left.shares[by]));
+        left.shares[by] = -1;
+    }
+    fputc('\n', out);
+}
+
+static void print_throughput(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    if (report->samples_per_s > 0)
+        fprintf(out, "%-18s %.6g samples/s\n", "throughput", report->samples_per_s);
+    if (report->tokens_per_s > 0)
+        fprintf(out, "%-18s %.6g tokens/s\n", "", report->tokens_per_s);
+    if (report->mfu > 0)
+        print_figure(out, "MFU", quantity_percent(text, report->mfu));
+    if (report->hfu > 0)
+        print_figure(out, "HFU", quantity_percent(text, report->hfu));
+    print_limits(out, report);
+    print_training(out, report);
+    print_energy(out, report);
+}
+
+static void print_communication(FILE *out, const struct report *report)
+{
+    char exposed[QUANTITY_MAX], overlapped[QUANTITY_MAX], bytes[QUANTITY_MAX];
+    if (report->sent_bytes <= 0 && report->exposed + report->overlapped <= 0)
+        return;
+    fprintf(out, "%-18s %s exposed, %s overlapped per rank; %s sent\n", "communication", quantity_seconds(exposed, report->exposed),
+            quantity_seconds(overlapped, report->overlapped), quantity_decimal_bytes(bytes, report->sent_bytes));
+}
+
+/* A line for each way in which collectives were carried out. */
+static void print_collectives(FILE *out, const struct report *report)
+{
+    enum { LINES_MAX = 6 };
+    char least[QUANTITY_MAX], most[QUANTITY_MAX];
+    size_t count = report->collective_count, shown = count > LINES_MAX ? LINES_MAX - 1 : count;
+    for (size_t i = 0; i < shown; i++) {
+        const struct collective_use *use = &report->collectives[i];
+        fprintf(out, "%-18s %.6g x %s of %s", i ? "" : "collectives", use->count, use->collective,
+                quantity_decimal_bytes(least, use->least_bytes));
+        if (use->most_bytes > use->least_bytes)
+            fprintf(out, " to %s", quantity_decimal_bytes(most, use->most_bytes));
+        fprintf(out, " over %u ranks: %s%s%s\n", use->ranks, use->algorithm, use->protocol ? ", protocol " : "",
+                use->protocol ? use->protocol : "");
+    }
+    if (count > shown)
+        fprintf(out, "%-18s and %zu others (summary.json)\n", "", count - shown);
+}
+
+static void print_sensitivity(FILE *out, const struct report *report)
+{
+    char compute[QUANTITY_MAX], bandwidth[QUANTITY_MAX], latency[QUANTITY_MAX];
+    if (!report->has_critical_path || report->critical_length <= 0)
+        return;
+    double percent = 0.01 / report->critical_length;
+    fprintf(out, "%-18s 1 %% less time to compute %s, per byte %s, of latency %s\n", "gain",
+            quantity_percent(compute, percent * report->sensitive_compute),
+            quantity_percent(bandwidth, percent * report->sensitive_bandwidth),
+            quantity_percent(latency, percent * report->sensitive_latency));
+}
+
+static void print_workers(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    struct table *table = table_create();
+    table_column(table, "worker", '>');
+    table_column(table, "host", '<');
+    table_column(table, "busy", '>');
+    table_column(table, "utilization", '>');
+    for (int cause = 0; cause < CAUSES; cause++)
+        table_column(table, cause_names[cause], '>');
+    table_column(table, "in flight", '>');
+    for (uint32_t i = 0; i < report->worker_count; i++) {
+        const struct worker_report *worker = &report->workers[i];
+        table_cell(table, "%u", worker->position);
+        table_cell(table, "%s", worker->host);
+        table_cell(table, "%s", quantity_seconds(text, worker->busy));
+        table_cell(table, "%s", quantity_percent(text, 1 - worker->bubble));
+        for (int cause = 0; cause < CAUSES; cause++)
+            table_cell(table, "%s", quantity_percent(text, worker->causes[cause]));
+        table_cell(table, "%.4g", worker->peak_in_flight);
+    }
+    table_print(table, out, 0);
+    table_destroy(table);
+}
+
+void run_print(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    fprintf(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
+            report->run.schedule ? report->run.schedule : report->run.workload, report->ranks, quantity_plural(report->ranks),
+            report->run.platform_file, report->run.engine);
+    print_figure(out, "iteration", quantity_seconds(text, report->iteration));
+    print_bubble(out, report);
+    print_throughput(out, report);
+    print_communication(out, report);
+    print_collectives(out, report);
+    print_memory(out, report);
+    print_sensitivity(out, report);
+    fputc('\n', out);
+    print_workers(out, report);
+    if (report->contention)
+        contention_print(out, report);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/saved_run.h"
+
+#include "analysis/output/saved_operations.h"
+#include "analysis/output/saved_summary.h"
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/document.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMPARISON_SIZE_MAX = 16 << 20, NAME_SIZE_MAX = 300 };
+
+/* NULL after a mistake was reported. The caller frees it. */
+static char *load(const char *file, size_t *size, struct diag *diag)
+{
+    char *text = csv_load(file, SIZE_MAX / 2, size);
+    if (!text)
+        diag_error(diag, (struct place){file, 0, 0}, "cannot be read: %s; `stagesim run SCENARIO -o DIR --trace csv` writes it",
+                   strerror(errno));
+    return text;
+}
+
+bool saved_run_read(const char *directory, struct saved_run *run, struct arena *arena, struct diag *diag)
+{
+    struct saved_texts texts = {.operations_file = arena_print(arena, "%s/operations.csv", directory),
+                                .critical_file = arena_print(arena, "%s/critical-path.csv", directory),
+                                .memory_file = arena_print(arena, "%s/memory.csv", directory)};
+    char *operations = load(texts.operations_file, &texts.operations_size, diag);
+    char *critical = load(texts.critical_file, &texts.critical_size, diag);
+    char *memory = load(texts.memory_file, &texts.memory_size, diag);
+    run->gantt = NULL;
+    run->report = saved_summary_read(arena_print(arena, "%s/summary.json", directory), arena, diag);
+    if (run->report && operations && critical && memory) {
+        texts.operations = operations;
+        texts.critical = critical;
+        texts.memory = memory;
+        run->gantt = saved_operations_gantt(&texts, run->report, diag);
+    }
+    free(operations);
+    free(critical);
+    free(memory);
+    return run->gantt != NULL;
+}
+
+/* Names a sub-directory and nothing else. */
+static bool is_directory_name(const struct node *node)
+{
+    return node && node->kind == NODE_SCALAR && *node->text && strlen(node->text) < NAME_SIZE_MAX && !strchr(node->text, '/') &&
+           strcmp(node->text, ".") != 0 && strcmp(node->text, "..") != 0;
+}
+
+/* A run under both engines has two rows. */
+static bool is_listed(const char *name, const char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+const char **saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag)
+{
+    static const struct document_kind kind = {NODE_LIST, COMPARISON_SIZE_MAX, "the list of runs that `stagesim compare -o DIR` writes",
+                                              "one file is one comparison"};
+    unsigned before = diag->errors;
+    struct node *list = document_load_kind(&kind, file, (struct place){arena_copy(arena, file), 0, 0}, arena, diag);
+    *count = 0;
+    if (!list)
+        return NULL;
+    const char **names = arena_array(arena, list->count + 1, sizeof *names);
+    for (const struct node *row = list->first; row; row = row->next) {
+        const struct node *name = row->kind == NODE_MAP ? node_get(row, "directory") : NULL;
+        if (!is_directory_name(name))
+            diag_error(diag, name ? name->at : row->at, "expected a run with its \"directory\", the name of one below this");
+        else if (!is_listed(name->text, names, *count))
+            names[(*count)++] = name->text;
+    }
+    if (!*count && diag->errors == before)
+        diag_error(diag, list->at, "there is no run in this comparison");
+    return diag->errors == before ? names : NULL;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/saved_summary.h"
+
+#include "base/arena.h"
+#include "base/document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_SIZE_MAX = 256 << 20, COUNT_MAX = INT32_MAX };
+
+static const struct document_kind summary_kind = {NODE_MAP, FILE_SIZE_MAX, "the summary of a run, as `stagesim run -o DIR` writes it",
+                                                  "one file is one summary"};
+
+struct reader {
+    struct arena *arena;
+    struct diag *diag;
+};
+
+enum type { TYPE_TEXT, TYPE_NUMBER, TYPE_POSITIVE, TYPE_COUNT, TYPE_FLAG };
+
+/* A member of the file and where it belongs. */
+struct member {
+    const char *path; /* dotted, from a node */
+    enum type type;
+    bool required;
+    size_t offset; /* const char *, double, double, uint32_t, bool */
+};
+
+#define REPORT(path, type, required, name)                                                                                                 \
+    {                                                                                                                                      \
+        path, type, required, offsetof(struct report, name)                                                                                \
+    }
+#define WORKER(path, type, required, name)                                                                                                 \
+    {                                                                                                                                      \
+        path, type, required, offsetof(struct worker_report, name)                                                                         \
+    }
+
+static const struct member report_members[] = {
+    REPORT("scenario.name", TYPE_TEXT, true, run.scenario_name),
+    REPORT("scenario.file", TYPE_TEXT, false, run.scenario_file),
+    REPORT("scenario.platform", TYPE_TEXT, true, run.platform_file),
+    REPORT("scenario.workload", TYPE_TEXT, true, run.workload),
+    REPORT("scenario.schedule", TYPE_TEXT, false, run.schedule),
+    REPORT("scenario.engine", TYPE_TEXT, true, run.engine),
+    REPORT("scenario.ranks", TYPE_COUNT, true, ranks),
+    REPORT("scenario.pipeline_workers", TYPE_COUNT, false, pipeline_workers),
+    REPORT("scenario.stages", TYPE_COUNT, false, stages),
+    REPORT("scenario.micro_batches", TYPE_COUNT, false, micro_batches),
+    REPORT("scenario.micro_batch_size", TYPE_POSITIVE, false, run.micro_batch_size),
+    REPORT("time.iteration_s", TYPE_POSITIVE, true, iteration),
+    REPORT("time.makespan_s", TYPE_POSITIVE, true, makespan),
+    REPORT("time.iterations", TYPE_COUNT, true, iterations),
+    REPORT("time.steady_state", TYPE_FLAG, false, steady_state),
+    REPORT("time.window_start_s", TYPE_POSITIVE, false, window_start),
+    REPORT("time.window_end_s", TYPE_POSITIVE, false, window_end),
+    REPORT("throughput.samples_per_s", TYPE_POSITIVE, false, samples_per_s),
+    REPORT("throughput.tokens_per_s", TYPE_POSITIVE, false, tokens_per_s),
+    REPORT("throughput.model_flops_per_s_per_gpu", TYPE_POSITIVE, false, model_flops_per_s_per_gpu),
+    REPORT("throughput.mfu", TYPE_POSITIVE, false, mfu),
+    REPORT("throughput.hfu", TYPE_POSITIVE, false, hfu),
+    REPORT("bubble.ratio", TYPE_NUMBER, true, bubble),
+    REPORT("bubble.min", TYPE_NUMBER, true, bubble_min),
+    REPORT("bubble.max", TYPE_NUMBER, true, bubble_max),
+    REPORT("bubble.over_ideal", TYPE_NUMBER, false, over_ideal),
+    REPORT("bubble.span_max", TYPE_NUMBER, true, span_max),
+    REPORT("communication.exposed_s", TYPE_POSITIVE, true, exposed),
+    REPORT("communication.overlapped_s", TYPE_POSITIVE, true, overlapped),
+    REPORT("communication.sent_bytes", TYPE_POSITIVE, true, sent_bytes),
+    REPORT("stash.peak_in_flight", TYPE_NUMBER, false, peak_in_flight),
+    REPORT("memory.peak_bytes", TYPE_POSITIVE, false, peak_bytes),
+    REPORT("memory.capacity_bytes", TYPE_POSITIVE, false, capacity_bytes),
+    REPORT("memory.fits", TYPE_FLAG, false, fits),
+    REPORT("energy.total_j", TYPE_POSITIVE, false, energy),
+    REPORT("critical_path.length_s", TYPE_POSITIVE, false, critical_length),
+    REPORT("critical_path.compute_s", TYPE_NUMBER, false, critical_compute),
+    REPORT("critical_path.receive_s", TYPE_NUMBER, false, critical_receive),
+    REPORT("critical_path.collective_s", TYPE_NUMBER, false, critical_collective),
+    REPORT("critical_path.delay_s", TYPE_NUMBER, false, critical_delay),
+    REPORT("sensitivity.compute_s", TYPE_NUMBER, false, sensitive_compute),
+    REPORT("sensitivity.bandwidth_s", TYPE_NUMBER, false, sensitive_bandwidth),
+    REPORT("sensitivity.latency_s", TYPE_NUMBER, false, sensitive_latency),
+};
+
+static const struct member worker_members[] = {
+    WORKER("position", TYPE_COUNT, true, position),
+    WORKER("rank", TYPE_COUNT, true, rank),
+    WORKER("simulated_rank", TYPE_COUNT, false, simulated_rank),
+    WORKER("host", TYPE_TEXT, true, host),
+    WORKER("busy_s", TYPE_POSITIVE, true, busy),
+    WORKER("span_s", TYPE_POSITIVE, true, span),
+    WORKER("bubble", TYPE_NUMBER, true, bubble),
+    WORKER("peak_in_flight", TYPE_NUMBER, true, peak_in_flight),
+    WORKER("peak_bytes", TYPE_POSITIVE, false, peak_bytes),
+};
+
+static const struct member link_members[] = {
+    {"name", TYPE_TEXT, true, offsetof(struct link_report, name)},
+    {"bytes", TYPE_POSITIVE, true, offsetof(struct link_report, bytes)},
+    {"utilization", TYPE_POSITIVE, true, offsetof(struct link_report, utilization)},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* ---- values ---- */
+
+static bool read_number(const struct reader *reader, const struct node *node, double least, double *number)
+{
+    char *end = NULL;
+    double value = NAN;
+    bool plain = node->kind == NODE_SCALAR && !node->quoted && *node->text && node->text[strspn(node->text, "0123456789.eE+-")] == '\0';
+    if (plain)
+        value = strtod(node->text, &end);
+    if (plain && !*end && isfinite(value) && value >= least) {
+        *number = value;
+        return true;
+    }
+    diag_error(reader->diag, node->at, "%s: expected a number%s, not %s", node->key ? node->key : "value",
+               isfinite(least) ? " that is not negative" : "", node_describe(node, reader->arena));
+    return false;
+}
+
+static bool read_count(const struct reader *reader, const struct node *node, uint32_t *count)
+{
+    double value;
+    if (!read_number(reader, node, 0, &value))
+        return false;
+    if (value <= COUNT_MAX && value == floor(value)) {
+        *count = (uint32_t)value;
+        return true;
+    }
+    diag_error(reader->diag, node->at, "%s: expected a whole number up to %d, not '%.40s'", node->key, COUNT_MAX, node->text);
+    return false;
+}
+
+static void read_flag(const struct reader *reader, const struct node *node, bool *flag)
+{
+    bool known = node->kind == NODE_SCALAR && !node->quoted && (!strcmp(node->text, "true") || !strcmp(node->text, "false"));
+    if (known)
+        *flag = !strcmp(node->text, "true");
+    else
+        diag_error(reader->diag, node->at, "%s: expected true or false, not %s", node->key, node_describe(node, reader->arena));
+}
+
+static void read_text(const struct reader *reader, const struct node *node, const char **text)
+{
+    if (node->kind == NODE_SCALAR && node->quoted)
+        *text = node->text;
+    else
+        diag_error(reader->diag, node->at, "%s: expected a text in quotes, not %s", node->key, node_describe(node, reader->arena));
+}
+
+static void read_member(const struct reader *reader, const struct node *root, const struct member *member, char *target)
+{
+    const struct node *node = node_find(root, member->path);
+    void *value = target + member->offset;
+    if (!node) {
+        if (member->required)
+            diag_error(reader->diag, node_place(root, member->path), "'%s' is missing: this is no whole summary of a run", member->path);
+        return;
+    }
+    switch (member->type) {
+    case TYPE_TEXT:
+        read_text(reader, node, value);
+        break;
+    case TYPE_NUMBER:
+        read_number(reader, node, -INFINITY, value);
+        break;
+    case TYPE_POSITIVE:
+        read_number(reader, node, 0, value);
+        break;
+    case TYPE_COUNT:
+        read_count(reader, node, value);
+        break;
+    case TYPE_FLAG:
+        read_flag(reader, node, value);
+        break;
+    }
+}
+
+static void read_members(const struct reader *reader, const struct node *root, const struct member *members, size_t count, void *target)
+{
+    for (size_t i = 0; i < count; i++)
+        read_member(reader, root, &members[i], target);
+}
+
+static void read_causes(const struct reader *reader, const struct node *parent, double *causes)
+{
+    const struct node *map = node_get(parent, "causes");
+    if (!map || map->kind != NODE_MAP) {
+        diag_error(reader->diag, map ? map->at : parent->at, "expected the map 'causes'");
+        return;
+    }
+    for (int cause = 0; cause < CAUSES; cause++) {
+        const struct node *node = node_get(map, cause_names[cause]);
+        if (node)
+            read_number(reader, node, -INFINITY, &causes[cause]);
+        else
+            diag_error(reader->diag, map->at, "the cause '%s' is missing", cause_names[cause]);
+    }
+}
+
+/* ---- blocks ---- */
+
+static void read_mesh(const struct reader *reader, const struct node *root, struct report *report)
+{
+    const struct node *map = node_find(root, "scenario.mesh");
+    struct mesh *mesh = arena_alloc(reader->arena, sizeof *mesh);
+    report->mesh = mesh;
+    if (!map || map->kind != NODE_MAP || map->count > MESH_NAMES_MAX + 1) {
+        diag_error(reader->diag, node_place(root, "scenario.mesh"), "expected a map of at most %d axes as scenario.mesh", MESH_NAMES_MAX);
+        return;
+    }
+    for (const struct node *axis = map->first; axis; axis = axis->next) {
+        bool extra = !strcmp(axis->key, "servers") || mesh->name_count == MESH_NAMES_MAX; /* ranks beside the axes */
+        struct mesh_name *name = &mesh->names[extra ? 0 : mesh->name_count++];
+        if (!extra)
+            name->name = axis->key;
+        read_count(reader, axis, extra ? &mesh->extra : &name->size);
+    }
+}
+
+/* The entries of a list of maps; NULL where there is none, or after a mistake. */
+static const struct node *entries(const struct reader *reader, const struct node *root, const char *key, bool required, size_t *count)
+{
+    const struct node *list = node_get(root, key);
+    *count = 0;
+    if (list && list->kind == NODE_LIST) {
+        *count = list->count;
+        return list->first;
+    }
+    if (list || required)
+        diag_error(reader->diag, list ? list->at : root->at, "expected the list '%s'", key);
+    return NULL;
+}
+
+static void read_worker(const struct reader *reader, const struct node *node, struct report *report, uint32_t index, uint32_t *staleness)
+{
+    struct worker_report *worker = &report->workers[index];
+    worker->simulated_rank = UINT32_MAX;
+    unsigned before = reader->diag->errors;
+    read_members(reader, node, worker_members, COUNT_OF(worker_members), worker);
+    read_causes(reader, node, worker->causes);
+    const struct node *age = node_get(node, "staleness");
+    if (age && read_count(reader, age, &staleness[index]))
+        report->run.staleness = staleness;
+    if (worker->simulated_rank == UINT32_MAX)
+        worker->simulated_rank = worker->rank;
+    if (reader->diag->errors != before)
+        return;
+    if (worker->position != index)
+        diag_error(reader->diag, node->at, "workers are listed by position: expected %u, not %u", index, worker->position);
+    if (worker->rank >= report->ranks || worker->simulated_rank >= report->ranks)
+        diag_error(reader->diag, node->at, "there are %u ranks, numbered from 0", report->ranks);
+}
+
+static void read_workers(const struct reader *reader, const struct node *root, struct report *report)
+{
+    size_t count;
+    const struct node *node = entries(reader, root, "workers", true, &count);
+    report->workers = arena_array(reader->arena, count + 1, sizeof *report->workers);
+    report->worker_count = (uint32_t)count;
+    uint32_t *staleness = arena_array(reader->arena, count + 1, sizeof *staleness);
+    for (uint32_t i = 0; node; node = node->next, i++) {
+        if (node->kind == NODE_MAP)
+            read_worker(reader, node, report, i, staleness);
+        else
+            diag_error(reader->diag, node->at, "expected a map of a worker's figures, not %s", node_describe(node, reader->arena));
+    }
+}
+
+static void read_links(const struct reader *reader, const struct node *root, struct report *report)
+{
+    size_t count;
+    const struct node *node = entries(reader, root, "links", false, &count);
+    report->links = arena_array(reader->arena, count + 1, sizeof *report->links);
+    report->link_count = (uint32_t)count;
+    for (uint32_t i = 0; node; node = node->next, i++) {
+        if (node->kind == NODE_MAP)
+            read_members(reader, node, link_members, COUNT_OF(link_members), &report->links[i]);
+        else
+            diag_error(reader->diag, node->at, "expected a map of a link's figures, not %s", node_describe(node, reader->arena));
+    }
+}
+
+static bool check_schema(const struct reader *reader, const struct node *root)
+{
+    const struct node *schema = node_get(root, "schema");
+    if (schema && schema->kind == NODE_SCALAR && !strcmp(schema->text, "1"))
+        return true;
+    diag_error(reader->diag, schema ? schema->at : root->at, "expected \"schema\": 1: this is no summary of a run");
+    return false;
+}
+
+static struct report *read_report(const struct reader *reader, const struct node *root)
+{
+    unsigned before = reader->diag->errors;
+    if (!root || !check_schema(reader, root))
+        return NULL;
+    struct report *report = arena_alloc(reader->arena, sizeof *report);
+    bool synchronous = true;
+    static const struct member synchronous_member = {"scenario.synchronous", TYPE_FLAG, false, 0};
+    *report = (struct report){.over_ideal = INFINITY, .energy = -1, .fits = true};
+    read_members(reader, root, report_members, COUNT_OF(report_members), report);
+    read_member(reader, root, &synchronous_member, (char *)&synchronous);
+    report->run.asynchronous = !synchronous;
+    report->has_critical_path = node_get(root, "critical_path") != NULL;
+    const struct node *bubble = node_get(root, "bubble");
+    if (bubble) /* else its members have been missed */
+        read_causes(reader, bubble, report->causes);
+    read_mesh(reader, root, report);
+    read_workers(reader, root, report);
+    for (uint32_t i = 0; i < report->worker_count && !node_find(root, "stash.peak_in_flight"); i++)
+        report->peak_in_flight = fmax(report->peak_in_flight, report->workers[i].peak_in_flight);
+    read_links(reader, root, report);
+    return reader->diag->errors == before ? report : NULL;
+}
+
+struct report *saved_summary_parse(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
+{
+    struct reader reader = {arena, diag};
+    return read_report(&reader, document_parse_kind(&summary_kind, file, text, size, arena, diag));
+}
+
+struct report *saved_summary_read(const char *file, struct arena *arena, struct diag *diag)
+{
+    struct reader reader = {arena, diag};
+    struct place at = {arena_copy(arena, file), 0, 0};
+    return read_report(&reader, document_load_kind(&summary_kind, file, at, arena, diag));
+}

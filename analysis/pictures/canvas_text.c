@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/pictures/canvas.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Length of the UTF-8 character at `text`, 0 when it is none or not printable. */
+static size_t character_length(const unsigned char *text)
+{
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 && text[0] != 0x7f;
+    size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+    uint32_t code = text[0] & (0x7f >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    static const uint32_t least[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
+    bool surrogate = code >= 0xd800 && code < 0xe000;
+    bool control = code < 0xa0 || (code & 0xfffe) == 0xfffe;
+    return text[0] < 0xc2 || code < least[length] || code > 0x10ffff || surrogate || control ? 0 : length;
+}
+
+void text_clean(char *to, size_t size, const char *text)
+{
+    assert(size >= 4);
+    size_t used = 0;
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t length = character_length(at);
+        if (used + (length ? length : 1) >= size)
+            break;
+        if (length)
+            memcpy(to + used, at, length);
+        else
+            to[used] = '?';
+        used += length ? length : 1;
+        at += length ? length : 1;
+    }
+    to[used] = '\0';
+}
+
+void canvas_set_font(cairo_t *cr, struct canvas_font font)
+{
+    cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, font.bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cr, font.size);
+}
+
+static double clean_width(cairo_t *cr, const char *clean)
+{
+    cairo_text_extents_t extents;
+    cairo_text_extents(cr, clean, &extents);
+    return extents.x_advance;
+}
+
+double canvas_text_width(cairo_t *cr, struct canvas_font font, const char *text)
+{
+    char clean[512];
+    text_clean(clean, sizeof clean, text);
+    canvas_set_font(cr, font);
+    return clean_width(cr, clean);
+}
+
+void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align, struct canvas_font font, struct colour colour,
+                 const char *text)
+{
+    char clean[512];
+    text_clean(clean, sizeof clean, text);
+    if (!*clean)
+        return;
+    canvas_set_font(cr, font);
+    if (align != ALIGN_LEFT)
+        x -= clean_width(cr, clean) * (align == ALIGN_CENTRE ? 0.5 : 1);
+    canvas_set_colour(cr, colour);
+    cairo_move_to(cr, canvas_snap(x), canvas_snap(baseline));
+    cairo_show_text(cr, clean);
+    cairo_new_path(cr);
+}
+
+void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font, struct colour colour,
+                        const char *text)
+{
+    static const char ellipsis[] = "\xe2\x80\xa6";
+    char clean[512];
+    text_clean(clean, sizeof clean - sizeof ellipsis, text);
+    canvas_set_font(cr, font);
+    size_t length = strlen(clean);
+    while (length > 0 && clean_width(cr, clean) > width) {
+        length -= length >= sizeof ellipsis && strcmp(clean + length - sizeof ellipsis + 1, ellipsis) == 0 ? sizeof ellipsis - 1 : 0;
+        while (length > 0 && (clean[length - 1] & 0xc0) == 0x80)
+            length--;
+        length -= length > 0;
+        memcpy(clean + length, ellipsis, sizeof ellipsis);
+        length = length ? length + sizeof ellipsis - 1 : 0;
+    }
+    clean[length] = '\0';
+    canvas_text(cr, x, baseline, ALIGN_LEFT, font, colour, clean);
+}

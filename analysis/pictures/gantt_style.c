@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/pictures/gantt_style.h"
+
+#include <math.h>
+
+struct look {
+    const char *label;
+    uint32_t light, dark;
+    enum hatch hatch;
+};
+
+/* Blue, orange and bluish green stay apart with all common kinds of colour blindness; lightness alone does not tell them apart,
+ * the pattern does. */
+static const struct look looks[GANTT_KINDS] = {
+    [GANTT_FORWARD] = {"forward", 0xB5D8F7, 0x2E6FB7, HATCH_NONE},
+    [GANTT_BACKWARD] = {"backward", 0xFFCB8E, 0xC05A00, HATCH_DIAGONAL},
+    [GANTT_WEIGHT] = {"weight gradient", 0xB3E2D2, 0x0B7A5B, HATCH_HORIZONTAL},
+    [GANTT_OPTIMIZER] = {"optimizer", 0x4D4D4D, 0x4D4D4D, HATCH_NONE},
+    [GANTT_COMPUTE] = {"other computation", 0xE6DFCF, 0x8C7B55, HATCH_CROSS},
+    [GANTT_COLLECTIVE] = {"collective", 0x9A5AA6, 0x9A5AA6, HATCH_VERTICAL},
+};
+
+static const struct look cause_looks[CAUSES] = {
+    [CAUSE_FILL] = {"fill", 0xD5DADF, 0, HATCH_NONE},
+    [CAUSE_DRAIN] = {"drain", 0x98A2AD, 0, HATCH_DIAGONAL},
+    [CAUSE_RECEIVE] = {"receive", 0xE58A7B, 0, HATCH_HORIZONTAL},
+    [CAUSE_COLLECTIVE] = {"collective", 0x9A5AA6, 0, HATCH_VERTICAL},
+    [CAUSE_DEPENDENCY] = {"dependency", 0xF3E08B, 0, HATCH_CROSS},
+};
+
+const struct colour style_text = {0.10, 0.11, 0.13}, style_faint = {0.38, 0.40, 0.44}, style_idle = {0.933, 0.935, 0.945},
+                    style_grid = {0.80, 0.81, 0.83}, style_critical = {0.78, 0.02, 0.24};
+
+struct colour gantt_fill(enum gantt_kind kind, unsigned shade, unsigned shades)
+{
+    double share = shades > 1 ? fmin(shade, shades - 1) / (shades - 1) : 0;
+    return colour_mix(colour_hex(looks[kind].light), colour_hex(looks[kind].dark), share);
+}
+
+enum hatch gantt_hatch(enum gantt_kind kind)
+{
+    return looks[kind].hatch;
+}
+
+const char *gantt_kind_label(enum gantt_kind kind)
+{
+    return looks[kind].label;
+}
+
+struct colour cause_fill(enum cause cause)
+{
+    return colour_hex(cause_looks[cause].light);
+}
+
+enum hatch cause_hatch(enum cause cause)
+{
+    return cause_looks[cause].hatch;
+}
+
+struct colour style_ink(struct colour fill)
+{
+    return colour_lightness(fill) > 0.55 ? style_text : colour_hex(0xFFFFFF);
+}
+
+struct colour style_line(struct colour fill)
+{
+    bool light = colour_lightness(fill) > 0.55;
+    return colour_mix(fill, colour_hex(light ? 0x000000 : 0xFFFFFF), light ? 0.34 : 0.38);
+}
+
+void style_add_rectangle(cairo_t *cr, struct rectangle rectangle)
+{
+    double left = canvas_snap(rectangle.x), right = canvas_snap(rectangle.x + rectangle.width);
+    double top = canvas_snap(rectangle.y), bottom = canvas_snap(rectangle.y + rectangle.height);
+    cairo_rectangle(cr, left, top, right - left, bottom - top);
+}
+
+static void add_diagonals(cairo_t *cr, struct rectangle area, double step)
+{
+    for (double x = area.x - area.height; x < area.x + area.width; x += step) {
+        cairo_move_to(cr, x, area.y + area.height);
+        cairo_line_to(cr, x + area.height, area.y);
+    }
+}
+
+static void add_horizontals(cairo_t *cr, struct rectangle area, double step)
+{
+    for (double y = area.y + step / 2; y < area.y + area.height; y += step) {
+        cairo_move_to(cr, area.x, y);
+        cairo_line_to(cr, area.x + area.width, y);
+    }
+}
+
+static void add_verticals(cairo_t *cr, struct rectangle area, double step)
+{
+    for (double x = area.x + step / 2; x < area.x + area.width; x += step) {
+        cairo_move_to(cr, x, area.y);
+        cairo_line_to(cr, x, area.y + area.height);
+    }
+}
+
+static void add_hatch(cairo_t *cr, enum hatch hatch, struct rectangle area)
+{
+    if (hatch == HATCH_DIAGONAL)
+        add_diagonals(cr, area, 5);
+    if (hatch == HATCH_HORIZONTAL || hatch == HATCH_CROSS)
+        add_horizontals(cr, area, 3);
+    if (hatch == HATCH_VERTICAL || hatch == HATCH_CROSS)
+        add_verticals(cr, area, 3);
+}
+
+void style_paint(cairo_t *cr, struct colour fill, enum hatch hatch, double line, struct rectangle area)
+{
+    cairo_path_t *path = hatch != HATCH_NONE ? cairo_copy_path(cr) : NULL;
+    canvas_set_colour(cr, fill);
+    cairo_fill_preserve(cr);
+    if (path) {
+        cairo_save(cr);
+        cairo_clip(cr);
+        add_hatch(cr, hatch, area);
+        canvas_set_colour(cr, colour_mix(fill, style_line(fill), 0.62));
+        cairo_set_line_width(cr, 0.7);
+        cairo_stroke(cr);
+        cairo_restore(cr);
+        cairo_append_path(cr, path);
+        cairo_path_destroy(path);
+    }
+    canvas_set_colour(cr, style_line(fill));
+    cairo_set_line_width(cr, line);
+    if (line > 0)
+        cairo_stroke(cr);
+    cairo_new_path(cr);
+}
+
+void style_swatch(cairo_t *cr, struct rectangle rectangle, struct colour fill, enum hatch hatch)
+{
+    style_add_rectangle(cr, rectangle);
+    style_paint(cr, fill, hatch, 0.6, rectangle);
+}

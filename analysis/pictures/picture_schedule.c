@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/pictures/picture_schedule.h"
+
+#include "analysis/pictures/gantt_collect.h"
+#include "analysis/pictures/picture_timeline.h"
+#include "base/arena.h"
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_rows(struct gantt *gantt, const struct timed_plan *plan)
+{
+    size_t capacity = 0;
+    double *busy = array_grow(NULL, &capacity, (size_t)plan->workers + 1, sizeof *busy);
+    for (uint32_t worker = 0; worker <= plan->workers; worker++)
+        busy[worker] = 0;
+    double end = 0;
+    for (size_t i = 0; i < plan->slot_count; i++) {
+        const struct timed_slot *slot = &plan->slots[i];
+        busy[slot->worker] += slot->block == 2 ? 0 : slot->end - slot->start;
+        end = slot->end > end ? slot->end : end;
+    }
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        char label[16];
+        snprintf(label, sizeof label, "%u", worker);
+        gantt_add_row(gantt, label, end > 0 ? busy[worker] / end : -1);
+    }
+    free(busy);
+}
+
+struct gantt *gantt_of_plan(const struct timed_plan *plan)
+{
+    bool bidirectional = plan->pipelines > 1;
+    uint32_t chunks = plan->workers ? plan->stages / plan->workers : 1;
+    char subtitle[96];
+    size_t used = (size_t)snprintf(subtitle, sizeof subtitle, "%u worker%s, %u micro-batch%s", plan->workers,
+                                   quantity_plural(plan->workers), plan->micro_batches, plan->micro_batches == 1 ? "" : "es");
+    if (plan->stages != plan->workers)
+        snprintf(subtitle + used, sizeof subtitle - used, ", %u stages", plan->stages);
+    struct gantt *gantt = gantt_create(plan->name, subtitle, GANTT_BARE);
+    gantt->iteration = plan->iteration;
+    gantt->bubble = plan->ratio;
+    gantt_set_shades(gantt, bidirectional, chunks);
+    add_rows(gantt, plan);
+    for (size_t i = 0; i < plan->slot_count; i++) {
+        const struct timed_slot *slot = &plan->slots[i];
+        struct gantt_box box = {.start = slot->start, .end = slot->end, .row = slot->worker, .number = slot->micro_batch};
+        box.kind = slot->kind == 'F' ? GANTT_FORWARD : slot->kind == 'B' ? GANTT_BACKWARD : GANTT_WEIGHT;
+        box.part = slot->part;
+        box.half = slot->block;
+        box.shade = gantt_shade_of(gantt, bidirectional, chunks, slot->pipeline, plan->workers ? slot->stage / plan->workers : 0);
+        if (strchr("FBW", slot->kind))
+            gantt_add_box(gantt, &box);
+    }
+    gantt_finish(gantt);
+    return gantt;
+}
+
+bool picture_schedule(const struct timed_plan *plan, enum canvas_format format, FILE *out, struct fault *fault)
+{
+    struct gantt *gantt = gantt_of_plan(plan);
+    bool done = picture_timeline(gantt, format, NULL, out, fault);
+    gantt_destroy(gantt);
+    return done;
+}

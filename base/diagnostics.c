@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/diagnostics.h"
+
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    ERRORS_SHOWN = 50,     /* a file that is wrong throughout must not bury its first mistake */
+    MESSAGE_SIZE = 2048,   /* longer texts are cut */
+    EXCERPT_WIDTH = 110,   /* characters of the source line that are shown */
+    EXCERPT_BEFORE = 70,   /* of these before the caret */
+    LINE_SIZE = 64 << 10,  /* bytes of a source line that are looked at */
+    DISTANCE_WORD_MAX = 40 /* longer words have no near ones */
+};
+
+/* The bytes of the character at text (at least one) when they are well-formed UTF-8 of a printable character, else 0. */
+static size_t printable_size(const unsigned char *text)
+{
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 && text[0] != 0x7F;
+    size_t size = text[0] >= 0xF0 && text[0] < 0xF5 ? 4 : text[0] >= 0xE0 ? 3 : text[0] >= 0xC2 ? 2 : 0;
+    if (text[0] >= 0xF5)
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    /* C1 controls steer terminals like escape sequences do. */
+    return size == 2 && text[0] == 0xC2 && text[1] < 0xA0 ? 0 : size;
+}
+
+/* Control characters and broken UTF-8 are shown as \xNN: what a user's file holds must not steer the terminal. A report is
+ * one line: breaks become blanks. */
+static void write_clean(FILE *out, const char *text)
+{
+    for (const unsigned char *byte = (const unsigned char *)text; *byte;) {
+        size_t size = printable_size(byte);
+        if (size)
+            fwrite(byte, 1, size, out);
+        else if (*byte == '\n')
+            fputc(' ', out);
+        else
+            fprintf(out, "\\x%02x", *byte);
+        byte += size ? size : 1;
+    }
+}
+
+static void close_file(FILE **file)
+{
+    if (*file)
+        fclose(*file);
+}
+
+/* The bytes of the line break that ends the text, 0 when there is none: those that YAML counts. */
+static size_t break_at_end(const char *text, size_t length)
+{
+    if (length && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+        return 1;
+    if (length >= 2 && !memcmp(text + length - 2, "\xC2\x85", 2))
+        return 2;
+    bool separator = length >= 3 && (!memcmp(text + length - 3, "\xE2\x80\xA8", 3) || !memcmp(text + length - 3, "\xE2\x80\xA9", 3));
+    return separator ? 3 : 0;
+}
+
+/* Reads a line of any length into `line` (LINE_SIZE bytes; what does not fit is left out), without its break. */
+static bool next_line(FILE *file, char *line)
+{
+    size_t length = 0, end = 0;
+    bool any = false;
+    for (int byte; !end && (byte = getc(file)) != EOF; any = true) {
+        if (byte == '\0')
+            byte = ' ';
+        if (length + 1 == LINE_SIZE)
+            length -= byte == '\n' || byte == '\r';
+        if (length + 1 < LINE_SIZE)
+            line[length++] = (char)byte;
+        end = break_at_end(line, length);
+        if (byte == '\r' && (byte = getc(file)) != '\n')
+            ungetc(byte, file);
+    }
+    line[length - end] = '\0';
+    return any;
+}
+
+/* Only regular files are read again: a pipe would wait for ever. */
+static bool read_line(const char *name, unsigned number, char *line)
+{
+    struct stat status;
+    if (stat(name, &status) || !S_ISREG(status.st_mode))
+        return false;
+    SCOPED(close_file) FILE *file = fopen(name, "rb");
+    for (; file && number && next_line(file, line); number--)
+        ;
+    return file && !number;
+}
+
+/* Writes at most EXCERPT_WIDTH characters in single columns: tabs as blanks, unprintable ones as '?'. */
+static void write_window(FILE *out, const char *text)
+{
+    for (unsigned shown = 0; *text && shown < EXCERPT_WIDTH; shown++) {
+        size_t size = printable_size((const unsigned char *)text);
+        if (size)
+            fwrite(text, 1, size, out);
+        else
+            fputc(*text == '\t' ? ' ' : '?', out);
+        text += size ? size : 1;
+    }
+    fputs(*text ? "...\n" : "\n", out);
+}
+
+/* The source line, its part around the column where it is long, and the caret. */
+static void write_excerpt(FILE *out, struct place at)
+{
+    char *line = malloc(LINE_SIZE);
+    if (line && read_line(at.file, at.line, line)) {
+        const char *from = line + (strncmp(line, "\xEF\xBB\xBF", 3) ? 0 : 3);
+        unsigned skipped = 0;
+        for (; *from && at.column > EXCERPT_BEFORE + skipped; skipped++) {
+            size_t size = printable_size((const unsigned char *)from);
+            from += size ? size : 1;
+        }
+        fprintf(out, "%8u | %s", at.line, skipped ? "..." : "");
+        write_window(out, from);
+        if (at.column && at.column - skipped <= EXCERPT_WIDTH)
+            fprintf(out, "         | %*s^\n", (int)(at.column - 1 - skipped + (skipped ? 3 : 0)), "");
+    }
+    free(line);
+}
+
+static void report(FILE *out, const char *label, struct place at, const char *format, va_list arguments)
+{
+    char text[MESSAGE_SIZE];
+    vsnprintf(text, sizeof text, format, arguments);
+    write_clean(out, at.file ? at.file : "stagesim");
+    if (at.line)
+        fprintf(out, ":%u", at.line);
+    if (at.line && at.column)
+        fprintf(out, ":%u", at.column);
+    fprintf(out, ": %s: ", label);
+    write_clean(out, text);
+    fputc('\n', out);
+    if (at.file && at.line)
+        write_excerpt(out, at);
+}
+
+void diag_verror(struct diag *diag, struct place at, const char *format, va_list arguments)
+{
+    diag->errors++;
+    if (!diag->out || diag->errors > ERRORS_SHOWN + 1)
+        return;
+    if (diag->errors <= ERRORS_SHOWN)
+        report(diag->out, "error", at, format, arguments);
+    else
+        fprintf(diag->out, "stagesim: error: more than %d mistakes, the others are not shown\n", ERRORS_SHOWN);
+}
+
+void diag_error(struct diag *diag, struct place at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    diag_verror(diag, at, format, arguments);
+    va_end(arguments);
+}
+
+void diag_note(struct diag *diag, struct place at, const char *format, ...)
+{
+    if (!diag->out || diag->errors > ERRORS_SHOWN)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    report(diag->out, "note", at, format, arguments);
+    va_end(arguments);
+}
+
+/* Levenshtein distance with neighbouring letters swapped counting once (optimal string alignment). */
+static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    unsigned rows[3][DISTANCE_WORD_MAX + 1];
+    unsigned *before = rows[0], *previous = rows[1], *current = rows[2];
+    for (size_t j = 0; j <= b_length; j++)
+        previous[j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        current[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            unsigned best = previous[j - 1] + (a[i - 1] != b[j - 1]);
+            best = previous[j] + 1 < best ? previous[j] + 1 : best;
+            best = current[j - 1] + 1 < best ? current[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            current[j] = best;
+        }
+        unsigned *free_row = before;
+        before = previous;
+        previous = current;
+        current = free_row;
+    }
+    return previous[b_length];
+}
+
+const char *diag_nearest(const char *word, const char *const *words, size_t count)
+{
+    size_t length = strlen(word);
+    if (!length || length > DISTANCE_WORD_MAX)
+        return NULL;
+    /* A third of the letters may differ: 'data' must not be offered for 'order'. */
+    unsigned least = (unsigned)(length + 1) / 3 + 1;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t candidate_length = strlen(words[i]);
+        if (candidate_length > DISTANCE_WORD_MAX)
+            continue;
+        unsigned edits = distance(word, length, words[i], candidate_length);
+        if (edits < least && edits < candidate_length) {
+            least = edits;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}
+
+bool fault_set(struct fault *fault, const char *format, ...)
+{
+    if (fault->text[0])
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault->text, sizeof fault->text, format, arguments);
+    va_end(arguments);
+    return false;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/isolate.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct child {
+    int (*body)(void *user, struct isolated *self);
+    void *user;
+    FILE *results, *kept; /* kept: what goes to stderr */
+    volatile int *stage;
+};
+
+/* Cuts the backtrace off and returns the text behind SimGrid's time, file and "[category/CRITICAL] ". */
+static const char *undecorated(char *text)
+{
+    char *end = strstr(text, "\nBacktrace"), *start = strstr(text, "/CRITICAL] ");
+    if (end)
+        *end = '\0';
+    return start && (!end || start < end) ? start + strlen("/CRITICAL] ") : text;
+}
+
+/* The end of what the child wrote to its standard error, without white space behind it. */
+static void read_end(FILE *kept, char *text, size_t size)
+{
+    fflush(kept);
+    fseek(kept, 0, SEEK_END);
+    long end = ftell(kept);
+    fseek(kept, end > (long)size - 1 ? end - (long)size + 1 : 0, SEEK_SET);
+    size_t length = fread(text, 1, size - 1, kept);
+    while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
+        length--;
+    text[length] = '\0';
+}
+
+struct isolation {
+    FILE *results, *kept;
+    int *shared; /* the child's stage */
+    pid_t pid;
+    int status;
+    struct rusage usage; /* of the child, when it has ended */
+    bool has_ended, was_lost;
+};
+
+/* Not every library says that it got no memory: how much the process held then, and might have held (see room.h), tells. */
+static void name_signal(const struct isolation *isolation, struct fault *fault)
+{
+    int number = WTERMSIG(isolation->status);
+    double held = 1024.0 * (double)isolation->usage.ru_maxrss;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && held > 0.5 * (double)limit.rlim_cur)
+        fault_set(fault,
+                  "the simulation's process was ended by signal %d (%s) when it held %.0f MB of the %.0f MB of memory that it may take",
+                  number, strsignal(number), held / 1e6, (double)limit.rlim_cur / 1e6);
+    else
+        fault_set(fault, "the simulation's process was ended by signal %d (%s)", number, strsignal(number));
+}
+
+/* The last lines that SimGrid wrote before it gave up, without its decoration. */
+static void last_words(const struct isolation *isolation, struct fault *fault)
+{
+    char text[4096];
+    read_end(isolation->kept, text, sizeof text);
+    const char *words = undecorated(text);
+    if (*words)
+        fault_set(fault, "%.900s", words);
+    else if (WIFSIGNALED(isolation->status))
+        name_signal(isolation, fault);
+    else
+        fault_set(fault, "the simulation's process ended with code %d", WEXITSTATUS(isolation->status));
+}
+
+static int run_child(const struct child *child)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody waits for its results then */
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    int console = dup(STDERR_FILENO);
+    struct isolated self = {child->results, console >= 0 ? fdopen(console, "w") : stderr, child->stage};
+    setvbuf(self.console, NULL, _IOLBF, BUFSIZ);
+    dup2(fileno(child->kept), STDERR_FILENO);
+    int code = child->body(child->user, &self);
+    fflush(self.console);
+    fflush(stdout);
+    if (fflush(child->results) && code == 0)
+        code = 3;
+    return code;
+}
+
+/* Waits, or looks whether it has ended (WNOHANG). */
+static void look(struct isolation *isolation, int options)
+{
+    while (!isolation->has_ended) {
+        pid_t ended = wait4(isolation->pid, &isolation->status, options, &isolation->usage);
+        isolation->was_lost = ended < 0 && errno != EINTR;
+        isolation->has_ended = ended > 0 || isolation->was_lost;
+        if (ended == 0)
+            return;
+    }
+}
+
+static int exit_code(const struct isolation *isolation, struct fault *fault)
+{
+    if (isolation->was_lost) {
+        fault_set(fault, "the simulation's process was lost");
+        return -1;
+    }
+    if (WIFEXITED(isolation->status) && WEXITSTATUS(isolation->status) < 4) {
+        char text[256];
+        read_end(isolation->kept, text, sizeof text);
+        if (strncmp(text, "stagesim: out of memory", 23) == 0) /* the one thing that is not said to the console */
+            fprintf(stderr, "%s\n", text);
+        return WEXITSTATUS(isolation->status);
+    }
+    last_words(isolation, fault);
+    return -1;
+}
+
+static void release(struct isolation *isolation)
+{
+    if (isolation->kept)
+        fclose(isolation->kept);
+    if (isolation->shared != MAP_FAILED)
+        munmap(isolation->shared, sizeof *isolation->shared);
+    free(isolation);
+}
+
+struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault)
+{
+    struct isolation *isolation = array_grow(NULL, &(size_t){0}, 1, sizeof *isolation);
+    *isolation = (struct isolation){.results = tmpfile(), .kept = tmpfile()};
+    isolation->shared = mmap(NULL, sizeof *isolation->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (isolation->shared != MAP_FAILED && isolation->kept && isolation->results) {
+        struct child child = {body, user, isolation->results, isolation->kept, isolation->shared};
+        fflush(NULL);
+        isolation->pid = fork();
+        if (isolation->pid == 0)
+            _exit(run_child(&child));
+        if (isolation->pid > 0)
+            return isolation;
+        fault_set(fault, "no process for the simulation: %s", strerror(errno));
+    } else {
+        fault_set(fault, "no temporary file for the simulation: %s", strerror(errno));
+    }
+    if (isolation->results)
+        fclose(isolation->results);
+    release(isolation);
+    return NULL;
+}
+
+bool isolate_runs(struct isolation *isolation)
+{
+    look(isolation, WNOHANG);
+    return !isolation->has_ended;
+}
+
+int isolate_wait(struct isolation *isolation, FILE **results, int *stage, struct fault *fault)
+{
+    look(isolation, 0);
+    int code = exit_code(isolation, fault);
+    rewind(isolation->results);
+    *results = isolation->results;
+    *stage = *isolation->shared;
+    release(isolation);
+    return code;
+}
+
+int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **results, int *stage, struct fault *fault)
+{
+    struct isolation *isolation = isolate_start(body, user, fault);
+    *results = NULL;
+    return isolation ? isolate_wait(isolation, results, stage, fault) : -1;
+}

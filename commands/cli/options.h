@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that run, compare and check share. */
+#ifndef STAGESIM_OPTIONS_H
+#define STAGESIM_OPTIONS_H
+
+#include "analysis/output/comparison.h"
+#include "commands/cli/command.h"
+#include "simulator/scenario/scenario.h"
+#include "studies/layouts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+struct options {
+    struct scenario_set *sets; /* --set, and --engine, --trace, --picture, --report as what they set */
+    size_t set_count;
+    const char *output;    /* -o; NULL: nothing is written */
+    const char *schedules; /* --schedules; NULL: not given */
+    enum comparison_format format;
+    enum layouts_method method; /* --method */
+    bool quiet;
+    unsigned top;       /* --top; OPTIONS_NOT_GIVEN */
+    unsigned jobs;      /* --jobs; 0: not given */
+    char *const *files; /* the arguments that are no options */
+    int file_count;
+};
+
+/* The lines of --help about these options. */
+#define OPTIONS_HELP                                                                                                                       \
+    "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                                        \
+    "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; repeatable\n"
+
+#define OPTIONS_NOT_GIVEN UINT32_MAX
+
+/* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and --quiet: o
+ * (-o, --picture), t (--trace, --report), s (--schedules), f (--format), l (--method), k (--top), g (--gpus, --jobs). False after a usage
+ * mistake was reported. Memory from the arena. */
+bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena, struct options *options);
+
+#endif

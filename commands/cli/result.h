@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one result of a command: to standard output, or to a file that appears whole or not at all. */
+#ifndef STAGESIM_RESULT_H
+#define STAGESIM_RESULT_H
+
+#include "base/diagnostics.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Calls write(out, user, fault) for standard output or, when `path` is not NULL, for the file. Says what went wrong on standard error
+ * after "stagesim NAME: "; returns an exit code. `write` returns false, with the fault filled, for bad input. */
+int result_write(const char *name, const char *path, bool (*write)(FILE *out, void *user, struct fault *fault), void *user);
+
+#endif

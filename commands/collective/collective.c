@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim collective: how long a collective takes by size, as nccl-tests measures it. */
+#include "base/arena.h"
+#include "base/paths.h"
+#include "base/quantity.h"
+#include "commands/cli/command.h"
+#include "commands/cli/result.h"
+#include "commands/collective/collective_output.h"
+#include "simulator/program/program.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZES_MAX = 1000, RANKS_MAX = 1 << 20 };
+
+/* What nccl-tests' -b, -e and -f do when nothing is said here. */
+static const char default_sizes[] = "8:1GiB:2";
+static const double size_most = 1e15;
+
+enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
+
+static const char *const format_names[FORMATS] = {"table", "csv", "json", "svg", "png", "pdf"};
+
+struct arguments {
+    struct collective_request request;
+    const char *sizes, *output;
+    enum format format; /* FORMATS: not given */
+    double list[SIZES_MAX];
+};
+
+/* ---- the command line ---- */
+
+static int unknown(const struct command *command, const char *what, const char *word, const char *const *words, size_t count)
+{
+    const char *nearest = diag_nearest(word, words, count);
+    if (nearest)
+        return command_usage(command, "'%s' is no %s; did you mean '%s'?", word, what, nearest);
+    char known[512] = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
+    }
+    return command_usage(command, "'%s' is no %s; known are %s", word, what, known);
+}
+
+static int read_kind(const struct command *command, const char *text, enum stagesim_collective *kind)
+{
+    const char *names[STAGESIM_COLLECTIVES];
+    size_t count = 0;
+    for (int i = 0; i < STAGESIM_COLLECTIVES; i++) {
+        *kind = (enum stagesim_collective)i;
+        if (*kind == STAGESIM_BARRIER)
+            continue;
+        names[count++] = collective_name(*kind);
+        if (strcmp(names[count - 1], text) == 0)
+            return 0;
+    }
+    return unknown(command, "collective", text, names, count);
+}
+
+static int read_algorithm(const struct command *command, const char *text, struct collective_request *request)
+{
+    const char *names[32] = {"auto", "all"};
+    size_t count = 2;
+    request->all = strcmp(text, "all") == 0;
+    request->algorithm = collective_algorithm_find(text);
+    if (request->all || request->algorithm || strcmp(text, "auto") == 0)
+        return 0;
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
+        names[count++] = (*each)->name;
+    return unknown(command, "algorithm", text, names, count);
+}
+
+static int read_engine(const struct command *command, const char *text, struct collective_request *request)
+{
+    const char *names[8];
+    size_t count = 0;
+    for (const struct engine *const *each = engine_table; *each; each++) {
+        names[count++] = (*each)->name;
+        if (strcmp((*each)->name, text) == 0) {
+            request->engine = *each;
+            return 0;
+        }
+    }
+    return unknown(command, "engine", text, names, count);
+}
+
+static bool read_format(const char *text, enum format *format)
+{
+    for (*format = FORMAT_TABLE; *format < FORMATS; (*format)++)
+        if (strcmp(text, format_names[*format]) == 0)
+            return true;
+    return false;
+}
+
+static int read_ranks(const struct command *command, const char *text, uint32_t *ranks)
+{
+    uint64_t count;
+    if (!quantity_count(text, &count, &(struct quantity_reason){""}) || count < 2 || count > RANKS_MAX)
+        return command_usage(command, "'%s' is no number of ranks; expected a whole number from 2 to %d", text, RANKS_MAX);
+    *ranks = (uint32_t)count;
+    return 0;
+}
+
+/* "8", "64KiB". */
+static bool read_bytes(const char *text, double *bytes)
+{
+    struct quantity_reason reason;
+    uint64_t count;
+    if (quantity_count(text, &count, &reason))
+        *bytes = (double)count;
+    else if (!quantity_parse(QUANTITY_BYTES, text, bytes, &reason))
+        return false;
+    return *bytes >= 1 && *bytes <= size_most;
+}
+
+/* MIN:MAX:FACTOR into the list of sizes. */
+static int read_sizes(const struct command *command, const char *text, struct arguments *arguments)
+{
+    char copy[128], *parts[4] = {NULL};
+    size_t count = 0;
+    double least, most, factor;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *rest = copy, *part; count < 4 && (part = strsep(&rest, ":"));)
+        parts[count++] = part;
+    if (count != 3 || strlen(text) >= sizeof copy)
+        return command_usage(command, "'%s' are no sizes; expected MIN:MAX:FACTOR such as %s", text, default_sizes);
+    for (int i = 0; i < 2; i++)
+        if (!read_bytes(parts[i], i ? &most : &least))
+            return command_usage(command, "'%s' is no size; expected 1 to 1e15 bytes such as 8 or 64KiB", parts[i]);
+    if (!quantity_parse(QUANTITY_RATIO, parts[2], &factor, &(struct quantity_reason){""}) || factor < 1.001 || factor > 1e6)
+        return command_usage(command, "'%s' is no factor; expected a number from 1.001 such as 2", parts[2]);
+    if (most < least)
+        return command_usage(command, "sizes from %s to %s: the first is larger than the last", parts[0], parts[1]);
+    struct collective_request *request = &arguments->request;
+    for (double size = least; size <= most * (1 + 1e-12); size *= factor) {
+        if (request->size_count == SIZES_MAX)
+            return command_usage(command, "'%s' are more than %d sizes", text, SIZES_MAX);
+        arguments->list[request->size_count++] = size;
+    }
+    request->sizes = arguments->list;
+    return 0;
+}
+
+static const struct option long_options[] = {
+    {"platform", required_argument, NULL, 'p'}, {"ranks", required_argument, NULL, 'n'},  {"algorithm", required_argument, NULL, 'a'},
+    {"sizes", required_argument, NULL, 's'},    {"engine", required_argument, NULL, 'e'}, {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},   {"stepwise", no_argument, NULL, 'w'},     {NULL, 0, NULL, 0},
+};
+
+/* One option. 0 when it was understood, else an exit code. */
+static int read_option(const struct command *command, int option, struct arguments *arguments)
+{
+    switch (option) {
+    case 'p':
+        arguments->request.file = optarg;
+        return 0;
+    case 'n':
+        return read_ranks(command, optarg, &arguments->request.ranks);
+    case 'a':
+        return read_algorithm(command, optarg, &arguments->request);
+    case 's':
+        arguments->sizes = optarg;
+        return 0;
+    case 'e':
+        return read_engine(command, optarg, &arguments->request);
+    case 'f':
+        return read_format(optarg, &arguments->format) ? 0 : unknown(command, "format", optarg, format_names, FORMATS);
+    case 'o':
+        arguments->output = optarg;
+        return 0;
+    case 'w':
+        arguments->request.stepwise = true;
+        return 0;
+    default:
+        return command_usage(command, "the command line is not understood");
+    }
+}
+
+/* From the ending of the output file; a table where there is none. */
+static int choose_format(const struct command *command, struct arguments *arguments)
+{
+    const char *slash = arguments->output ? strrchr(arguments->output, '/') : NULL;
+    const char *dot = arguments->output ? strrchr(slash ? slash : arguments->output, '.') : NULL;
+    arguments->format = FORMAT_TABLE;
+    if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
+        return 0;
+    return command_usage(command, "'%s': no format has the ending %s; known are .txt, .csv, .json, .svg, .png and .pdf; or give --format",
+                         arguments->output, dot);
+}
+
+static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
+{
+    int code = 0;
+    for (int option; code == 0 && (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;)
+        code = read_option(command, option, arguments);
+    if (code)
+        return code;
+    if (optind + 1 != argc)
+        return command_usage(command, optind == argc ? "which collective?" : "one collective at a time");
+    if ((code = read_kind(command, argv[optind], &arguments->request.kind)) || (code = read_sizes(command, arguments->sizes, arguments)))
+        return code;
+    if (!arguments->request.file)
+        return command_usage(command, "--platform is missing");
+    return arguments->format == FORMATS ? choose_format(command, arguments) : 0;
+}
+
+/* ---- the result ---- */
+
+static bool write_result(FILE *out, void *user, struct fault *fault)
+{
+    struct arguments *arguments = user;
+    struct collective_table table;
+    enum canvas_format picture;
+    bool drawn = canvas_format_of(format_names[arguments->format], &picture), done = true;
+    arguments->request.all |= drawn && !arguments->request.algorithm;
+    if (!collective_table_init(&table, &arguments->request, fault))
+        return false;
+    if (drawn)
+        done = collective_picture_write(out, &arguments->request, &table, picture, fault);
+    else if (arguments->format == FORMAT_CSV)
+        collective_csv_write(out, &arguments->request, &table);
+    else if (arguments->format == FORMAT_JSON)
+        collective_json_write(out, &arguments->request, &table);
+    else
+        collective_text_write(out, &arguments->request, &table);
+    collective_table_finish(&table);
+    return done;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct arena *arena = arena_create();
+    struct arguments *arguments = arena_alloc(arena, sizeof *arguments);
+    arguments->request.engine = &engine_simgrid;
+    arguments->sizes = default_sizes;
+    arguments->format = FORMATS;
+    int code = read_arguments(command, argc, argv, arguments);
+    if (code == 0) {
+        arguments->request.file = path_platform(arguments->request.file, arena);
+        code = result_write(command->name, arguments->output, write_result, arguments);
+    }
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_collective = {
+    .name = "collective",
+    .arguments = "KIND --platform FILE [OPTION]...",
+    .summary = "how long a collective takes by size, as nccl-tests measures it; compares algorithms",
+    .help = "KIND is one of all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce, send-receive.\n"
+            "size, algbw and busbw have nccl-tests' meanings.\n\n"
+            "  --platform FILE          a SimGrid platform\n"
+            "  --ranks N                only its first N GPUs\n"
+            "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would take), or all\n"
+            "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
+            "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
+            "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
+            "  --format FORMAT          table, csv, json, svg, png or pdf (what FILE ends in; table)\n"
+            "  -o, --output FILE        write there instead of to standard output\n\n"
+            "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
+            "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o all-reduce.svg\n",
+    .run = run,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of a collective on a platform by size, as nccl-tests measures them: what `stagesim collective` shows. */
+#ifndef STAGESIM_COLLECTIVE_TABLE_H
+#define STAGESIM_COLLECTIVE_TABLE_H
+
+#include "base/diagnostics.h"
+#include "simulator/collectives/algorithm.h"
+#include "simulator/engines/engine.h"
+
+struct collective_request {
+    const char *file; /* platform */
+    enum stagesim_collective kind;
+    uint32_t ranks;                               /* the first ones of the platform; 0: all */
+    const struct collective_algorithm *algorithm; /* NULL: auto */
+    bool all;                                     /* every algorithm, then auto */
+    bool stepwise;                                /* every single transfer, see collective_flows_init */
+    const struct engine *engine;
+    const double *sizes; /* bytes */
+    size_t size_count;
+};
+
+struct collective_row {
+    double bytes, seconds;
+    const struct collective_algorithm *algorithm; /* NULL: one rank has nothing to do */
+    char protocol[8];                             /* empty: the platform names none */
+    bool chosen;                                  /* by auto */
+};
+
+/* An algorithm for the collective that cannot carry it out here. */
+struct collective_refusal {
+    const struct collective_algorithm *algorithm;
+    const char *reason; /* constant data */
+};
+
+enum { REFUSALS_MAX = 16 };
+
+struct collective_table {
+    uint32_t ranks;
+    struct collective_refusal refusals[REFUSALS_MAX]; /* where all algorithms are asked for */
+    uint32_t refusal_count;
+    struct collective_row *rows; /* by algorithm, then by size; those of auto last */
+    size_t count;
+};
+
+/* Computes it in a process of its own. The caller owns the table and frees it with collective_table_finish. False with the fault filled
+ * for a platform that cannot be loaded, too few hosts, an algorithm that cannot. */
+bool collective_table_init(struct collective_table *table, const struct collective_request *request, struct fault *fault);
+void collective_table_finish(struct collective_table *table);
+
+/* Bytes over time, and the same times the factor by which nccl-tests makes results of different collectives comparable: bytes per
+ * second. */
+double collective_bandwidth(const struct collective_row *row);
+double collective_bus_bandwidth(const struct collective_row *row, enum stagesim_collective kind, uint32_t ranks);
+/* The factor: 2(p-1)/p for an all-reduce, (p-1)/p for parts, 1 for the others. */
+double collective_bus_factor(enum stagesim_collective kind, uint32_t ranks);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim list: what there is to choose from. */
+#include "base/arena.h"
+#include "base/json_writer.h"
+#include "base/paths.h"
+#include "commands/cli/command.h"
+#include "commands/platform/platform_text.h"
+#include "schedules/schedule.h"
+#include "simulator/collectives/algorithm.h"
+#include "simulator/engines/engine.h"
+#include "simulator/scenario/plugin.h"
+#include "workloads/workload_table.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Something that can be chosen by its name. */
+struct item {
+    const char *name, *summary;
+    const struct schedule *schedule; /* NULL: something else */
+};
+
+struct items {
+    struct item *items;
+    size_t count, capacity;
+    struct arena *arena;
+};
+
+static void add(struct items *items, const char *name, const char *summary, const struct schedule *schedule)
+{
+    if (items->count == items->capacity) {
+        struct item *larger = arena_array(items->arena, items->capacity = 2 * items->capacity + 16, sizeof *larger);
+        if (items->count)
+            memcpy(larger, items->items, items->count * sizeof *larger);
+        items->items = larger;
+    }
+    items->items[items->count++] = (struct item){name, summary, schedule};
+}
+
+static void add_schedules(struct items *items)
+{
+    for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++)
+        add(items, (*schedule)->name, (*schedule)->summary, *schedule);
+}
+
+static void add_workloads(struct items *items)
+{
+    for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++)
+        add(items, (*workload)->name, (*workload)->summary, NULL);
+    size_t count;
+    const char **names = path_list_installed(INSTALLED_PLUGINS, ".so", &count, items->arena);
+    for (size_t i = 0; i < count; i++) {
+        struct fault fault = {""};
+        const struct stagesim_workload *workload = plugin_find(names[i], ".", items->arena, &fault);
+        add(items, names[i], workload ? workload->summary : arena_copy(items->arena, fault.text), NULL);
+    }
+}
+
+static void add_engines(struct items *items)
+{
+    for (const struct engine *const *engine = engine_table; *engine; engine++)
+        add(items, (*engine)->name, (*engine)->summary, NULL);
+}
+
+static void add_collectives(struct items *items)
+{
+    add(items, "all-reduce", "every rank gets the sum of all ranks' buffers", NULL);
+    add(items, "reduce-scatter", "every rank gets its part of the sum of all ranks' buffers", NULL);
+    add(items, "all-gather", "every rank gets the parts of all ranks", NULL);
+    add(items, "all-to-all", "every rank sends a part of its buffer to every other", NULL);
+    add(items, "broadcast", "every rank gets one rank's buffer", NULL);
+    add(items, "reduce", "one rank gets the sum of all ranks' buffers", NULL);
+    add(items, "send-receive", "every rank sends to the next and receives from the one before", NULL);
+}
+
+static void add_algorithms(struct items *items)
+{
+    for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
+        add(items, (*algorithm)->name, (*algorithm)->summary, NULL);
+}
+
+/* The first line of a model's file, where it is a comment. */
+static const char *model_summary(const char *name, struct arena *arena)
+{
+    const char *path = path_find_installed(INSTALLED_MODELS, name, ".yaml", arena);
+    FILE *file = path ? fopen(path, "r") : NULL;
+    char line[512] = "";
+    if (file && !fgets(line, sizeof line, file))
+        line[0] = '\0';
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    return arena_copy(arena, line[0] == '#' ? line + 1 + strspn(line + 1, " #") : "");
+}
+
+static void add_models(struct items *items)
+{
+    size_t count;
+    const char **names = path_list_installed(INSTALLED_MODELS, ".yaml", &count, items->arena);
+    for (size_t i = 0; i < count; i++)
+        add(items, names[i], model_summary(names[i], items->arena), NULL);
+}
+
+static void print_text(const struct items *items)
+{
+    int width = 0;
+    for (size_t i = 0; i < items->count; i++)
+        width = (int)strlen(items->items[i].name) > width ? (int)strlen(items->items[i].name) : width;
+    for (size_t i = 0; i < items->count; i++)
+        printf("%-*s  %s\n", width, items->items[i].name, items->items[i].summary);
+}
+
+static void write_option(struct json_writer *json, const struct schedule_option *option)
+{
+    json_object_begin(json, NULL, false);
+    json_text(json, "name", option->key);
+    json_text(json, "summary", option->doc);
+    if (option->names) {
+        json_text(json, "default", option->names[option->initial]);
+        json_array_begin(json, "words", false);
+        for (const char *const *word = option->names; *word; word++)
+            json_text(json, NULL, *word);
+        json_array_end(json);
+    } else {
+        json_integer(json, "default", (uint64_t)option->initial);
+    }
+    json_object_end(json);
+}
+
+static void print_json(const struct items *items)
+{
+    struct json_writer json = json_writer_init(stdout);
+    json_array_begin(&json, NULL, true);
+    for (size_t i = 0; i < items->count; i++) {
+        const struct schedule *schedule = items->items[i].schedule;
+        json_object_begin(&json, NULL, false);
+        json_text(&json, "name", items->items[i].name);
+        json_text(&json, "summary", items->items[i].summary);
+        if (schedule) {
+            json_text(&json, "source", schedule->source);
+            json_flag(&json, "asynchronous", schedule->asynchronous);
+            json_flag(&json, "split_backward", schedule->split_backward);
+            json_array_begin(&json, "options", false);
+            for (const struct schedule_option *option = schedule->options; option && option->key; option++)
+                write_option(&json, option);
+            json_array_end(&json);
+        }
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    fputc('\n', stdout);
+}
+
+static const struct list {
+    const char *name;
+    void (*add)(struct items *items); /* NULL: a list with columns of its own */
+    void (*text)(FILE *out), (*json)(FILE *out);
+} lists[] = {
+    {.name = "schedules", .add = add_schedules},
+    {.name = "workloads", .add = add_workloads},
+    {.name = "collectives", .add = add_collectives},
+    {.name = "algorithms", .add = add_algorithms},
+    {.name = "presets", .text = preset_list_text, .json = preset_list_json},
+    {.name = "models", .add = add_models},
+    {.name = "engines", .add = add_engines},
+};
+
+static int print_list(const struct list *list, bool json)
+{
+    struct items items = {.arena = arena_create()};
+    if (list->add) {
+        list->add(&items);
+        (json ? print_json : print_text)(&items);
+    } else {
+        (json ? list->json : list->text)(stdout);
+    }
+    arena_destroy(items.arena);
+    if (!fflush(stdout) && !ferror(stdout))
+        return EXIT_DONE;
+    fprintf(stderr, "stagesim list: standard output: %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int unknown_list(const struct command *command, const char *word)
+{
+    const char *names[sizeof lists / sizeof *lists];
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        names[i] = lists[i].name;
+    const char *nearest = diag_nearest(word, names, sizeof lists / sizeof *lists);
+    if (nearest)
+        return command_usage(command, "there is no list of '%s'; did you mean '%s'?", word, nearest);
+    return command_usage(command, "there is no list of '%s'", word);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {{"format", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0}};
+    bool json = false;
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        json = option == 'f' && !strcmp(optarg, "json");
+        if (option != 'f' || (!json && strcmp(optarg, "text")))
+            return command_usage(command, "the only option is --format text or --format json");
+    }
+    if (optind + 1 != argc)
+        return command_usage(command, optind == argc ? "a list of what?" : "one list at a time");
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!strcmp(lists[i].name, argv[optind]))
+            return print_list(&lists[i], json);
+    return unknown_list(command, argv[optind]);
+}
+
+const struct command command_list = {
+    .name = "list",
+    .arguments = "schedules|workloads|collectives|algorithms|presets|models|engines [--format text|json]",
+    .summary = "lists what a scenario can name, each with a line of explanation",
+    .help = "  --format FORMAT   text or json (text); json gives the schedules' options and sources too\n\n"
+            "example:\n  stagesim list schedules\n",
+    .run = run,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/cli/command.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/room.h"
+#include "base/table.h"
+#include "commands/cli/help_text.h"
+
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct command *const command_table[] = {
+    &command_run,
+    &command_compare,
+    &command_check,
+    &command_schedule,
+    &command_collective,
+    &command_layouts,
+    &command_search,
+    &command_platform,
+    &command_report,
+    &command_list,
+    NULL,
+};
+
+int command_usage(const struct command *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "stagesim %s: ", command->name);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\nusage: stagesim %s %s\n`stagesim %s --help` explains.\n", command->name, command->arguments, command->name);
+    va_end(arguments);
+    return EXIT_USAGE;
+}
+
+static void print_help(FILE *out)
+{
+    size_t width = table_terminal_width(out);
+    struct arena *arena = arena_create();
+    help_text_print(out,
+                    "stagesim predicts how a deep-learning job trains on a GPU cluster: iteration\n"
+                    "time, bubbles and their causes, memory, traces and pictures, from a scenario\n"
+                    "(YAML) and a SimGrid platform (XML).\n\n"
+                    "usage: stagesim COMMAND [ARGUMENT]...\n\ncommands:\n",
+                    width);
+    for (const struct command *const *command = command_table; *command; command++)
+        help_text_print(out, arena_print(arena, "  %-11s %s\n", (*command)->name, (*command)->summary), width);
+    help_text_print(out,
+                    "\n`stagesim COMMAND --help` explains a command. Options of run, compare and check:\n"
+                    "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace paje,chrome,csv   --picture svg,png,pdf\n"
+                    "  --report   --quiet\n"
+                    "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n"
+                    "\nexit codes: 0 done, 1 bad input (nothing written), 2 wrong usage, 3 the simulation failed\n",
+                    width);
+    arena_destroy(arena);
+}
+
+static int print_command_help(const struct command *command)
+{
+    struct arena *arena = arena_create();
+    const char *text = arena_print(arena, "stagesim %s: %s\n\nusage: stagesim %s %s\n\n%s", command->name, command->summary, command->name,
+                                   command->arguments, command->help);
+    help_text_print(stdout, text, table_terminal_width(stdout));
+    arena_destroy(arena);
+    return EXIT_DONE;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return print_command_help(command);
+    return command->run(command, argc, argv);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[32];
+    size_t count = 0;
+    while (command_table[count] && count < sizeof names / sizeof *names) {
+        names[count] = command_table[count]->name;
+        count++;
+    }
+    const char *nearest = diag_nearest(name, names, count);
+    fprintf(stderr, "stagesim: '%s' is no command", name);
+    if (nearest)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fputs("\n`stagesim --help` lists the commands.\n", stderr);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_NUMERIC, "C");
+    room_set_limit();
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("stagesim " STAGESIM_VERSION);
+        return EXIT_DONE;
+    }
+    for (const struct command *const *command = command_table; *command; command++)
+        if (!strcmp((*command)->name, argv[1]))
+            return run_command(*command, argc - 1, argv + 1);
+    return unknown_command(argv[1]);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim platform show: see platform.c. */
+#include "base/arena.h"
+#include "base/isolate.h"
+#include "base/path_near.h"
+#include "base/paths.h"
+#include "commands/platform/platform_command.h"
+#include "commands/platform/platform_picture.h"
+#include "commands/platform/platform_text.h"
+#include "platforms/view.h"
+#include "platforms/zones.h"
+#include "simulator/engines/simgrid/bridge.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMATS };
+
+struct arguments {
+    const char *file;
+    const char *hosts[2]; /* --between; NULL: the whole platform */
+    enum format format;
+    const char *output;
+    struct arena *arena;
+};
+
+static bool read_format(const char *text, enum format *format)
+{
+    static const char *const names[FORMATS] = {"text", "json", "svg", "png"};
+    for (*format = FORMAT_TEXT; *format < FORMATS; (*format)++)
+        if (strcmp(text, names[*format]) == 0)
+            return true;
+    return false;
+}
+
+static const struct option long_options[] = {
+    {"between", required_argument, NULL, 'b'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool find_host(struct platform *platform, const char *name, uint32_t *host, struct fault *fault)
+{
+    char other[256];
+    for (*host = 0; *host < platform->host_count; (*host)++)
+        if (strcmp(platform->hosts[*host].name, name) == 0)
+            return true;
+    size_t capacity = 0;
+    const char **names = array_grow(NULL, &capacity, platform->host_count, sizeof *names);
+    for (uint32_t i = 0; i < platform->host_count; i++)
+        names[i] = platform->hosts[i].name;
+    const char *near = diag_nearest(name, names, platform->host_count);
+    free(names);
+    snprintf(other, sizeof other, near ? "; did you mean '%s'?" : "; the first one is '%s'", near ? near : platform->hosts[0].name);
+    return fault_set(fault, "%s: no GPU is called '%s'%s", platform->file, name, other);
+}
+
+static bool show_route(FILE *out, const struct arguments *arguments, struct platform *platform, struct fault *fault)
+{
+    uint32_t ends[2];
+    if (!find_host(platform, arguments->hosts[0], &ends[0], fault) || !find_host(platform, arguments->hosts[1], &ends[1], fault))
+        return false;
+    if (!platform->reaches(platform, ends[0], ends[1]))
+        return fault_set(fault, "%s: there is no route from '%s' to '%s'", platform->file, arguments->hosts[0], arguments->hosts[1]);
+    if (arguments->format == FORMAT_JSON)
+        platform_route_json(out, platform, ends[0], ends[1]);
+    else
+        platform_route_text(out, platform, ends[0], ends[1]);
+    return true;
+}
+
+static bool show_whole(FILE *out, const struct arguments *arguments, struct platform *platform, struct fault *fault)
+{
+    const struct zone *root = zones_read(arguments->file, arguments->arena, fault);
+    if (!root)
+        return false;
+    const struct view *view = view_create(platform, arguments->arena);
+    if (arguments->format == FORMAT_TEXT)
+        platform_text_write(out, view, root);
+    else if (arguments->format == FORMAT_JSON)
+        platform_json_write(out, view, root);
+    else
+        return platform_picture(view, root, arguments->format == FORMAT_SVG ? CANVAS_SVG : CANVAS_PNG, out, fault);
+    return true;
+}
+
+/* In a process of its own, because SimGrid ends it on some mistakes in a platform. Writes the result, or what is wrong. */
+static int show_isolated(void *user, struct isolated *self)
+{
+    const struct arguments *arguments = user;
+    struct fault fault = {""};
+    struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arguments->arena, &fault) : NULL;
+    bool done = platform != NULL;
+    if (done && platform->host_count == 0)
+        done = fault_set(&fault, "%s: no host in it can hold a rank", arguments->file);
+    else if (done)
+        done = arguments->hosts[0] ? show_route(self->results, arguments, platform, &fault)
+                                   : show_whole(self->results, arguments, platform, &fault);
+    arena_destroy(arguments->arena);
+    if (done)
+        return EXIT_DONE;
+    rewind(self->results);
+    fputs(fault.text, self->results);
+    return EXIT_BAD_INPUT;
+}
+
+/* What the other process wrote: the result, or in the fault what is wrong. */
+static bool take_results(FILE *out, FILE *results, int code, const char *file, struct fault *fault)
+{
+    char buffer[8192];
+    size_t length;
+    if (code < 0) {
+        struct fault last = *fault;
+        fault->text[0] = '\0';
+        return fault_set(fault, "%s: %s", file, last.text);
+    }
+    while (code == EXIT_DONE && (length = fread(buffer, 1, sizeof buffer, results)) > 0)
+        fwrite(buffer, 1, length, out);
+    if (code == EXIT_DONE)
+        return true;
+    length = fread(buffer, 1, sizeof fault->text - 1, results);
+    buffer[length] = '\0';
+    return fault_set(fault, "%s", buffer);
+}
+
+static bool show(FILE *out, void *user, struct fault *fault)
+{
+    const struct arguments *arguments = user;
+    FILE *results = NULL;
+    int stage = 0;
+    if (!path_check_platform(arguments->file, fault))
+        return false;
+    int code = isolate(show_isolated, user, &results, &stage, fault);
+    bool done = take_results(out, results, code, arguments->file, fault);
+    if (results)
+        fclose(results);
+    return done;
+}
+
+/* getopt_long gives an option one value; --between takes two. */
+static int read_between(const struct command *command, int argc, char **argv, struct arguments *arguments)
+{
+    if (optind >= argc)
+        return command_usage(command, "--between wants two hosts");
+    arguments->hosts[0] = optarg;
+    arguments->hosts[1] = argv[optind++];
+    return 0;
+}
+
+static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
+{
+    int code = 0;
+    while (optind < argc && code == 0) {
+        int option = getopt_long(argc, argv, "-o:", long_options, NULL); /* '-': other arguments come as option 1, in order */
+        if (option == -1)
+            break;
+        if (option == 'b')
+            code = read_between(command, argc, argv, arguments);
+        else if (option == 'o')
+            arguments->output = optarg;
+        else if (option == 'f' && !read_format(optarg, &arguments->format))
+            code = command_usage(command, "'%s' is no format; known are text, json, svg, png", optarg);
+        else if (option == 1 && arguments->file)
+            code = command_usage(command, "one platform at a time");
+        else if (option == 1)
+            arguments->file = optarg;
+        else if (option == '?')
+            code = command_usage(command, "the command line is not understood");
+    }
+    return code;
+}
+
+/* Without --format the ending of the output file says it; text where there is none. */
+static int choose_format(const struct command *command, struct arguments *arguments)
+{
+    const char *slash = arguments->output ? strrchr(arguments->output, '/') : NULL;
+    const char *dot = arguments->output ? strrchr(slash ? slash : arguments->output, '.') : NULL;
+    if (arguments->format != FORMATS)
+        return 0;
+    arguments->format = FORMAT_TEXT;
+    if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
+        return 0;
+    return command_usage(command, "'%s': no format has the ending %s; known are .txt, .json, .svg and .png; or give --format",
+                         arguments->output, dot);
+}
+
+int platform_show_run(const struct command *command, int argc, char **argv)
+{
+    struct arguments arguments = {.format = FORMATS};
+    int code = read_arguments(command, argc, argv, &arguments);
+    if (code == 0)
+        code = choose_format(command, &arguments);
+    if (code)
+        return code;
+    if (!arguments.file)
+        return command_usage(command, "which platform?");
+    if (arguments.hosts[0] && arguments.format >= FORMAT_SVG)
+        return command_usage(command, "a single route is shown as text or json");
+    arguments.arena = arena_create();
+    arguments.file = path_platform(arguments.file, arguments.arena);
+    code = platform_write_result(arguments.output, show, &arguments);
+    arena_destroy(arguments.arena);
+    return code;
+}

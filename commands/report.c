@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/comparison.h"
+#include "analysis/output/comparison_output.h"
+#include "analysis/output/run_files.h"
+#include "analysis/output/saved_run.h"
+#include "base/arena.h"
+#include "base/path_near.h"
+#include "commands/cli/command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An output directory: of one run, or of a comparison with its runs below. */
+struct directory {
+    const char *path;
+    bool is_comparison;
+    const char **names; /* [count]: "NAME/" of each run, "" where the directory is the run's own */
+    struct saved_run *runs;
+    size_t count;
+    struct output *output; /* open until all directories are written */
+};
+
+struct reporting {
+    struct arena *arena;
+    struct diag diag;
+    unsigned pictures; /* bits of enum scenario_picture; 0: those that are there */
+    bool quiet;
+    struct directory *directories;
+    size_t count;
+};
+
+/* ---- reading ---- */
+
+static bool exists(const struct reporting *reporting, const char *directory, const char *name)
+{
+    return access(arena_print(reporting->arena, "%s/%s", directory, name), F_OK) == 0;
+}
+
+static bool list_runs(struct reporting *reporting, struct directory *directory)
+{
+    struct arena *arena = reporting->arena;
+    if (access(directory->path, F_OK)) {
+        diag_error(&reporting->diag, (struct place){directory->path, 0, 0}, "%s%s", strerror(errno),
+                   path_near_directory(directory->path, arena));
+        return false;
+    }
+    directory->is_comparison = exists(reporting, directory->path, "comparison.json");
+    if (directory->is_comparison) {
+        const char *file = arena_print(arena, "%s/comparison.json", directory->path);
+        directory->names = saved_comparison_read(file, &directory->count, arena, &reporting->diag);
+        for (size_t i = 0; i < directory->count && directory->names; i++)
+            directory->names[i] = arena_print(arena, "%s/", directory->names[i]);
+        return directory->names != NULL;
+    }
+    if (!exists(reporting, directory->path, "summary.json")) {
+        diag_error(&reporting->diag, (struct place){directory->path, 0, 0},
+                   "there is neither a summary.json nor a comparison.json; expected a directory that `stagesim run -o` or `compare -o` "
+                   "wrote with --trace csv");
+        return false;
+    }
+    directory->names = arena_array(arena, 1, sizeof *directory->names);
+    directory->names[directory->count++] = "";
+    return true;
+}
+
+static void read_directory(struct reporting *reporting, struct directory *directory)
+{
+    if (!list_runs(reporting, directory))
+        return;
+    directory->runs = arena_array(reporting->arena, directory->count, sizeof *directory->runs);
+    for (size_t i = 0; i < directory->count; i++) {
+        int length = (int)strlen(directory->names[i]);
+        const char *path =
+            arena_print(reporting->arena, "%s%s%.*s", directory->path, length ? "/" : "", length ? length - 1 : 0, directory->names[i]);
+        saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
+    }
+}
+
+/* ---- writing ---- */
+
+/* The formats that are there already, else svg; unless the command line chose. */
+static unsigned pictures_of(const struct reporting *reporting, const char *path, const char *run, const char *name)
+{
+    static const unsigned bits[] = {PICTURE_SVG, PICTURE_PNG, PICTURE_PDF};
+    unsigned pictures = reporting->pictures;
+    for (int format = 0; format < PICTURE_FORMATS && !reporting->pictures; format++)
+        for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+            if (picture_wanted(bits[i], (enum canvas_format)format) &&
+                exists(reporting, path,
+                       arena_print(reporting->arena, "%s%s.%s", run, name, canvas_format_name((enum canvas_format)format))))
+                pictures |= bits[i];
+    return pictures ? pictures : PICTURE_SVG;
+}
+
+static bool write_run(const struct reporting *reporting, struct directory *directory, size_t index, struct fault *fault)
+{
+    const char *name = directory->names[index];
+    const struct saved_run *run = &directory->runs[index];
+    struct run_files files;
+    return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), true, directory->output, name, fault) &&
+           run_files_draw(&files, run->report, run->gantt, fault);
+}
+
+static bool write_top(const struct reporting *reporting, struct directory *directory, struct fault *fault)
+{
+    struct arena *arena = reporting->arena;
+    struct comparison_row *rows = arena_array(arena, directory->count, sizeof *rows);
+    const struct gantt **gantts = arena_array(arena, directory->count, sizeof *gantts);
+    const char **links = arena_array(arena, directory->count, sizeof *links);
+    for (size_t i = 0; i < directory->count; i++) {
+        rows[i] = comparison_row_of(directory->runs[i].report);
+        gantts[i] = directory->runs[i].gantt;
+        links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
+    }
+    struct comparison_view view = {directory->runs[0].report->run.scenario_name, gantts, rows, links, directory->count};
+    return comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"), directory->output, fault) &&
+           comparison_write_report(&view, directory->output, fault);
+}
+
+static bool write_directory(const struct reporting *reporting, struct directory *directory, struct fault *fault)
+{
+    directory->output = output_create(directory->path, fault);
+    bool ok = directory->output != NULL;
+    for (size_t i = 0; i < directory->count && ok; i++)
+        ok = write_run(reporting, directory, i, fault);
+    return ok && (!directory->is_comparison || write_top(reporting, directory, fault)) && output_flush(directory->output, fault);
+}
+
+/* Every directory's files are written before any of them gets its name. */
+static int write_all(struct reporting *reporting)
+{
+    struct fault fault = {""};
+    bool ok = true;
+    char *names = NULL;
+    size_t size = 0;
+    FILE *list = open_memstream(&names, &size);
+    for (size_t i = 0; i < reporting->count && ok; i++)
+        ok = write_directory(reporting, &reporting->directories[i], &fault);
+    for (size_t i = 0; i < reporting->count; i++) {
+        struct output *output = reporting->directories[i].output;
+        if (ok && list)
+            output_print_names(output, list);
+        if (ok)
+            ok = output_commit(output, &fault);
+        else
+            output_abort(output);
+    }
+    if (list)
+        fclose(list);
+    if (!ok)
+        fprintf(stderr, "stagesim: %s\n", fault.text);
+    else if (!reporting->quiet && names)
+        fputs(names, stdout);
+    free(names);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int report(struct reporting *reporting, int count, char *const *paths)
+{
+    reporting->directories = arena_array(reporting->arena, (size_t)count, sizeof *reporting->directories);
+    reporting->count = (size_t)count;
+    for (int i = 0; i < count; i++) {
+        reporting->directories[i].path = paths[i];
+        read_directory(reporting, &reporting->directories[i]);
+    }
+    int code = reporting->diag.errors ? EXIT_BAD_INPUT : write_all(reporting);
+    for (size_t i = 0; i < reporting->count; i++)
+        for (size_t run = 0; run < reporting->directories[i].count && reporting->directories[i].runs; run++)
+            gantt_destroy(reporting->directories[i].runs[run].gantt);
+    return code;
+}
+
+/* ---- the command line ---- */
+
+static bool read_pictures(const struct command *command, struct reporting *reporting, const char *list)
+{
+    static const char *const names[] = {"svg", "png", "pdf"};
+    static const unsigned bits[] = {PICTURE_SVG, PICTURE_PNG, PICTURE_PDF};
+    char *words = arena_copy(reporting->arena, list), *rest;
+    for (char *word = strtok_r(words, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
+        size_t format = 0;
+        while (format < 3 && strcmp(word, names[format]))
+            format++;
+        if (format == 3) {
+            command_usage(command, "--picture takes svg, png or pdf, separated by commas, not '%s'", word);
+            return false;
+        }
+        reporting->pictures |= bits[format];
+    }
+    return reporting->pictures || command_usage(command, "--picture takes svg, png or pdf, not nothing") == EXIT_DONE;
+}
+
+static int read_and_run(const struct command *command, struct reporting *reporting, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"picture", required_argument, NULL, 'p'}, {"quiet", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0}};
+    optind = 0;
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+        if (option == ':')
+            return command_usage(command, "option '%s' needs a value", argv[optind - 1]);
+        if (option == '?')
+            return command_usage(command, "unknown option '%s'",
+                                 optopt > 0 && optopt < 256 ? (char[]){'-', (char)optopt, 0} : argv[optind - 1]);
+        if (option == 'p' && !read_pictures(command, reporting, optarg))
+            return EXIT_USAGE;
+        reporting->quiet |= option == 'q';
+    }
+    if (optind == argc)
+        return command_usage(command, "expected at least one output directory");
+    return report(reporting, argc - optind, argv + optind);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct reporting reporting = {.arena = arena_create(), .diag = {.out = stderr}};
+    int code = read_and_run(command, &reporting, argc, argv);
+    arena_destroy(reporting.arena);
+    return code;
+}
+
+const struct command command_report = {
+    .name = "report",
+    .arguments = "DIR... [--picture svg,png,pdf] [--quiet]",
+    .summary = "draw pictures and write reports again from existing output",
+    .help =
+        "DIR was written by `run -o DIR` or `compare -o DIR` with --trace csv. Its report.html and pictures are written again, the same\n"
+        "as the run itself would write; nothing is simulated. The files written are listed.\n\n"
+        "  --picture svg,png,pdf            which pictures; without it those that are there, svg where there are none\n"
+        "  --quiet                          no list of the files\n"
+        "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  stagesim report saved --picture svg,pdf\n",
+    .run = run,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+#include "commands/cli/command.h"
+#include "commands/cli/options.h"
+#include "studies/simulation.h"
+
+/* Simulates with its files in the output set, which appears when all went well. */
+static int run_into(struct simulation_request *request, const char *directory, struct simulation_result *result)
+{
+    struct fault fault = {""};
+    struct run_files files;
+    request->output = output_create(directory, &fault);
+    request->files = &files;
+    request->draw = request->scenario->pictures || request->scenario->report;
+    int code = request->output ? EXIT_FAILED : EXIT_BAD_INPUT;
+    bool ok = request->output && run_files_open(&files, request->scenario, request->output, "", &fault);
+    if (ok)
+        code = simulate(request, result);
+    if (!ok || code != EXIT_DONE)
+        output_abort(request->output);
+    else if (!output_commit(request->output, &fault))
+        code = EXIT_FAILED;
+    if (fault.text[0])
+        fprintf(stderr, "stagesim: %s\n", fault.text);
+    return code;
+}
+
+static int run_scenario(const struct options *options, struct arena *arena)
+{
+    struct diag diag = {.out = stderr};
+    struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL};
+    struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
+    if (!scenario)
+        return EXIT_BAD_INPUT;
+    struct simulation_request request = {.scenario = scenario, .quiet = options->quiet, .print = options->format == COMPARISON_TABLE};
+    struct simulation_result result = {0};
+    int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
+    if (code == EXIT_DONE && (options->format != COMPARISON_TABLE || result.row_count > 1)) {
+        if (options->format == COMPARISON_TABLE)
+            putchar('\n');
+        comparison_print(stdout, result.rows, result.row_count, options->format);
+    }
+    if (code == EXIT_DONE && options->output && !options->quiet) {
+        fflush(stdout); /* both streams may go to one file */
+        fprintf(stderr, "written to %s\n", options->output);
+    }
+    gantt_destroy(result.gantt);
+    return code;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct arena *arena = arena_create();
+    struct options options;
+    int code = EXIT_USAGE;
+    if (options_read(command, "otf", argc, argv, arena, &options))
+        code = options.file_count == 1 ? run_scenario(&options, arena)
+                                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .arguments = "SCENARIO [-o DIR] [OPTION]...",
+    .summary = "simulate one scenario",
+    .help = "Prints iteration time, bubble and its causes, communication, memory, and each worker's utilization.\n\n"
+            "  -o DIR                           write summary.json and what --trace, --picture and --report ask for to DIR\n"
+            "  --trace paje,chrome,csv          timeline.paje, timeline.chrome.json, operations.csv\n"
+            "  --picture svg,png,pdf            timeline.svg, ...\n"
+            "  --report                         report.html\n"
+            "  --format table|csv|json          what is printed\n"
+            "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+            "\nexample:\n  stagesim run scenarios/demo.yaml -o out --trace paje,csv --picture png\n",
+    .run = run,
+};

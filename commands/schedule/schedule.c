@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim schedule: draws one schedule, without a platform. */
+#include "base/arena.h"
+#include "base/output.h"
+#include "base/path_near.h"
+#include "base/paths.h"
+#include "commands/cli/command.h"
+#include "commands/schedule/schedule_output.h"
+#include "schedules/plan/plan_check.h"
+#include "schedules/plan/plan_file.h"
+#include "schedules/steady.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { OPTIONS_MAX = 32, WIDTH_DEFAULT = 120 };
+
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
+
+static const char *const format_names[FORMATS] = {"text", "csv", "json", "svg", "png", "pdf"};
+
+/* One time for all shares of the model, or one for each. count 0: not given. */
+struct time_list {
+    double *values;
+    size_t count;
+};
+
+enum cost { FORWARD, BACKWARD, WEIGHT, BLOCK, COSTS };
+
+static const char *const cost_names[COSTS] = {"forward", "backward", "weight", "block"};
+
+/* The command line. */
+struct arguments {
+    const char *name; /* a schedule, or a csv file */
+    uint32_t workers, micro_batches, iterations;
+    const char *options[OPTIONS_MAX]; /* KEY=VALUE */
+    size_t option_count;
+    struct time_list costs[COSTS];
+    double latency;
+    enum format format; /* FORMATS: not given */
+    const char *output;
+    struct arena *arena;
+};
+
+/* ---- the command line ---- */
+
+static bool read_count(const char *text, uint32_t *count)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    *count = (uint32_t)value;
+    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && value >= 1 && value <= UINT32_MAX;
+}
+
+/* A time, and where it ends. */
+static bool read_time(const char *text, double *time, char **end)
+{
+    *time = strtod(text, end);
+    size_t length = strspn(text, "0123456789.eE+-");
+    return text[0] >= '0' && text[0] <= '9' && *end == text + length && isfinite(*time) && *time <= 1e15;
+}
+
+static bool read_times(const char *text, struct time_list *times, struct arena *arena)
+{
+    times->count = 0;
+    times->values = arena_array(arena, strlen(text) / 2 + 1, sizeof *times->values);
+    for (char *end;; text = end + 1) {
+        if (!read_time(text, &times->values[times->count++], &end))
+            return false;
+        if (*end != ',')
+            return *end == '\0';
+    }
+}
+
+static bool read_format(const char *text, enum format *format)
+{
+    for (*format = 0; *format < FORMATS; (*format)++)
+        if (!strcmp(text, format_names[*format]))
+            return true;
+    return false;
+}
+
+static const struct option long_options[] = {
+    {"workers", required_argument, NULL, 'w'},    {"micro-batches", required_argument, NULL, 'n'},
+    {"iterations", required_argument, NULL, 'i'}, {"option", required_argument, NULL, 'O'},
+    {"forward", required_argument, NULL, 'F'},    {"backward", required_argument, NULL, 'B'},
+    {"weight", required_argument, NULL, 'W'},     {"block", required_argument, NULL, 'X'},
+    {"latency", required_argument, NULL, 'L'},    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},     {NULL, 0, NULL, 0},
+};
+
+static int bad_time(const struct command *command, const char *text)
+{
+    return command_usage(command, "'%s' is no time; times here are plain numbers from 0, all in one unit", text);
+}
+
+/* One option. 0 when it was understood, else an exit code. */
+static int read_argument(const struct command *command, struct arguments *arguments, int option)
+{
+    uint32_t *counts[] = {['w'] = &arguments->workers, ['n'] = &arguments->micro_batches, ['i'] = &arguments->iterations};
+    enum cost costs[] = {['F'] = FORWARD, ['B'] = BACKWARD, ['W'] = WEIGHT, ['X'] = BLOCK};
+    char *end;
+    switch (option) {
+    case 'w':
+    case 'n':
+    case 'i':
+        return read_count(optarg, counts[option]) ? 0 : command_usage(command, "'%s' is no count; counts are whole numbers from 1", optarg);
+    case 'F':
+    case 'B':
+    case 'W':
+    case 'X':
+        return read_times(optarg, &arguments->costs[costs[option]], arguments->arena) ? 0 : bad_time(command, optarg);
+    case 'L':
+        return read_time(optarg, &arguments->latency, &end) && !*end ? 0 : bad_time(command, optarg);
+    case 'O':
+        if (arguments->option_count == OPTIONS_MAX)
+            return command_usage(command, "more than %d options", OPTIONS_MAX);
+        arguments->options[arguments->option_count++] = optarg;
+        return 0;
+    case 'f':
+        return read_format(optarg, &arguments->format)
+                   ? 0
+                   : command_usage(command, "'%s' is no format; known are text, csv, json, svg, png, pdf", optarg);
+    case 'o':
+        arguments->output = optarg;
+        return 0;
+    default:
+        return command_usage(command, "the command line is not understood");
+    }
+}
+
+/* Without --format the ending of the output file says it. */
+static void choose_format(struct arguments *arguments)
+{
+    const char *dot = arguments->output ? strrchr(arguments->output, '.') : NULL;
+    if (arguments->format == FORMATS && (!dot || !read_format(dot + 1, &arguments->format)))
+        arguments->format = FORMAT_TEXT;
+}
+
+static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
+{
+    arguments->iterations = 1;
+    arguments->format = FORMATS;
+    opterr = 1;
+    for (int option; (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;) {
+        int code = read_argument(command, arguments, option);
+        if (code)
+            return code;
+    }
+    if (optind + 1 != argc)
+        return command_usage(command, optind == argc ? "which schedule?" : "one schedule at a time");
+    arguments->name = argv[optind];
+    choose_format(arguments);
+    return 0;
+}
+
+/* ---- times ---- */
+
+/* The time of a share: the only one, or its own. */
+static double share_time(const struct time_list *list, uint32_t share)
+{
+    return list->values[list->count == 1 ? 0 : share];
+}
+
+static double mean_of(const struct time_list *list)
+{
+    double sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        sum += list->values[i];
+    return sum / (double)list->count;
+}
+
+/* Fills in what was not given: 1, 2 and half of the backward. */
+static void complete_times(struct arguments *arguments)
+{
+    static const double initial[] = {[FORWARD] = 1, [BACKWARD] = 2};
+    struct time_list *backward = &arguments->costs[BACKWARD], *weight = &arguments->costs[WEIGHT];
+    for (enum cost cost = FORWARD; cost <= BACKWARD; cost++)
+        if (!arguments->costs[cost].count) {
+            arguments->costs[cost] = (struct time_list){arena_array(arguments->arena, 1, sizeof(double)), 1};
+            arguments->costs[cost].values[0] = initial[cost];
+        }
+    if (weight->count)
+        return;
+    *weight = (struct time_list){arena_array(arguments->arena, backward->count, sizeof(double)), backward->count};
+    for (size_t i = 0; i < backward->count; i++)
+        weight->values[i] = backward->values[i] / 2;
+}
+
+/* 0 when the times fit that many workers, else an exit code. */
+static int check_times(const struct command *command, const struct arguments *arguments, uint32_t workers)
+{
+    for (enum cost cost = FORWARD; cost < COSTS; cost++)
+        if (arguments->costs[cost].count > 1 && arguments->costs[cost].count != workers)
+            return command_usage(command, "--%s gives %zu times, but there are %u workers", cost_names[cost], arguments->costs[cost].count,
+                                 workers);
+    for (uint32_t share = 0; share < workers; share++) {
+        double backward = share_time(&arguments->costs[BACKWARD], share), weight = share_time(&arguments->costs[WEIGHT], share);
+        if (weight > backward)
+            return command_usage(command, "the weight gradient (%g) is a part of the backward (%g) and cannot take longer", weight,
+                                 backward);
+    }
+    return 0;
+}
+
+/* ---- the request ---- */
+
+static int report_unknown(const struct command *command, const char *what, const char *word, const char *const *words, size_t count)
+{
+    const char *nearest = diag_nearest(word, words, count);
+    if (nearest)
+        return command_usage(command, "'%s' is no %s; did you mean '%s'?", word, what, nearest);
+    char known[512] = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
+    }
+    return command_usage(command, "'%s' is no %s; known are %s", word, what, known[0] ? known : "none");
+}
+
+static int unknown_schedule(const struct command *command, const char *name)
+{
+    const char *names[64];
+    size_t count = 0;
+    while (schedule_table[count] && count < sizeof names / sizeof *names) {
+        names[count] = schedule_table[count]->name;
+        count++;
+    }
+    return report_unknown(command, "schedule", name, names, count);
+}
+
+static int read_option_value(const struct command *command, const struct schedule_option *option, const char *text, int64_t *value)
+{
+    if (!option->names) {
+        char *end;
+        errno = 0;
+        *value = strtoll(text, &end, 10);
+        bool good = text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+        return good ? 0 : command_usage(command, "option %s wants a whole number, not '%s'", option->key, text);
+    }
+    size_t count = 0;
+    for (; option->names[count]; count++)
+        if (!strcmp(option->names[count], text)) {
+            *value = (int64_t)count;
+            return 0;
+        }
+    char what[64];
+    snprintf(what, sizeof what, "value of %s", option->key);
+    return report_unknown(command, what, text, option->names, count);
+}
+
+/* Puts KEY=VALUE into the request. 0 when it was understood, else an exit code. */
+static int set_option(const struct command *command, const struct schedule *schedule, const char *text, struct schedule_request *request)
+{
+    const char *keys[SCHEDULE_OPTIONS_MAX];
+    size_t length = strcspn(text, "="), count = 0;
+    if (!text[length])
+        return command_usage(command, "an option is KEY=VALUE, not '%s'", text);
+    for (; schedule->options && schedule->options[count].key; count++) {
+        keys[count] = schedule->options[count].key;
+        if (strlen(keys[count]) == length && !strncmp(text, keys[count], length))
+            return read_option_value(command, &schedule->options[count], text + length + 1, &request->options[count]);
+    }
+    char key[64], what[96];
+    snprintf(key, sizeof key, "%.*s", (int)length, text);
+    snprintf(what, sizeof what, "option of %s", schedule->name);
+    return report_unknown(command, what, key, keys, count);
+}
+
+static int make_request(const struct command *command, const struct schedule *schedule, const struct arguments *arguments,
+                        struct schedule_request *request)
+{
+    if (!arguments->workers || !arguments->micro_batches)
+        return command_usage(command, "%s is missing", arguments->workers ? "--micro-batches" : "--workers");
+    *request = schedule_request_default(schedule, arguments->workers, arguments->micro_batches);
+    request->iterations = arguments->iterations;
+    request->forward = mean_of(&arguments->costs[FORWARD]);
+    request->backward = mean_of(&arguments->costs[BACKWARD]);
+    request->weight = mean_of(&arguments->costs[WEIGHT]);
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        int code = set_option(command, schedule, arguments->options[i], request);
+        if (code)
+            return code;
+    }
+    if (arguments->iterations > 1 && !schedule->crosses)
+        return command_usage(command, "the iterations of %s do not overlap; --iterations is for schedules without a flush", schedule->name);
+    struct schedule_refusal refusal;
+    if (schedule_fits(schedule, request, &refusal))
+        return 0;
+    fprintf(stderr, "stagesim schedule: %s\n", refusal.text);
+    return EXIT_BAD_INPUT;
+}
+
+/* ---- the result ---- */
+
+static unsigned terminal_width(void)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return WIDTH_DEFAULT;
+}
+
+static bool write_view(FILE *out, const struct arguments *arguments, const struct schedule_view *view, struct fault *fault)
+{
+    bool terminal = !arguments->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    enum canvas_format picture;
+    if (canvas_format_of(format_names[arguments->format], &picture))
+        return schedule_picture_write(out, view, picture, fault);
+    if (arguments->format == FORMAT_CSV)
+        schedule_csv_write(out, view);
+    else if (arguments->format == FORMAT_JSON)
+        schedule_json_write(out, view);
+    else
+        schedule_text_write(out, view, (struct schedule_text_style){arguments->output ? WIDTH_DEFAULT : terminal_width(), terminal});
+    return true;
+}
+
+/* To the file of -o, which appears whole or not at all. */
+static int write_file(const struct arguments *arguments, const struct schedule_view *view)
+{
+    struct fault fault = {""};
+    struct arena *arena = arena_create();
+    const char *name = path_name(arguments->output, "", arena);
+    struct output *output = output_create(path_directory(arguments->output, arena), &fault);
+    FILE *out = output ? output_open(output, name, &fault) : NULL;
+    bool done = out && write_view(out, arguments, view, &fault);
+    if (done)
+        done = output_commit(output, &fault);
+    else
+        output_abort(output);
+    arena_destroy(arena);
+    if (!done)
+        fprintf(stderr, "stagesim schedule: %s\n", fault.text);
+    return done ? EXIT_DONE : out ? EXIT_FAILED : EXIT_BAD_INPUT;
+}
+
+static int write_result(const struct arguments *arguments, const struct schedule_view *view)
+{
+    if (arguments->output)
+        return write_file(arguments, view);
+    struct fault fault = {""};
+    bool written = write_view(stdout, arguments, view, &fault);
+    if (written && !fflush(stdout) && !ferror(stdout))
+        return EXIT_DONE;
+    fprintf(stderr, "stagesim schedule: standard output: %s\n", written ? strerror(errno) : fault.text);
+    return EXIT_FAILED;
+}
+
+/* Times of the stages: a share is cut evenly among its chunks, the model's shares in order. */
+static struct plan_costs stage_costs(const struct arguments *arguments, const struct plan *plan)
+{
+    uint32_t chunks = plan->stages / plan->workers > 0 ? plan->stages / plan->workers : 1;
+    double *times[COSTS];
+    for (enum cost cost = FORWARD; cost < COSTS; cost++) {
+        times[cost] = NULL;
+        if (!arguments->costs[cost].count)
+            continue;
+        times[cost] = arena_array(arguments->arena, plan->stages, sizeof(double));
+        for (uint32_t stage = 0; stage < plan->stages; stage++) {
+            uint32_t share = stage / chunks < plan->workers ? stage / chunks : plan->workers - 1;
+            times[cost][stage] = share_time(&arguments->costs[cost], share) * plan->workers / plan->stages;
+        }
+    }
+    return (struct plan_costs){times[FORWARD], times[BACKWARD], times[WEIGHT], times[BLOCK], arguments->latency};
+}
+
+static int show(const struct command *command, const struct arguments *arguments, struct schedule_view *view)
+{
+    int code = check_times(command, arguments, view->plan->workers);
+    if (code)
+        return code;
+    struct plan_costs costs = stage_costs(arguments, view->plan);
+    bool crosses = view->schedule && view->schedule->crosses && view->plan->iterations == 1;
+    /* before the plan's own times, for it needs the more memory */
+    double steady = crosses ? schedule_steady_iteration(view->schedule, view->request, &costs) : 0;
+    struct plan_timing timing;
+    plan_timing_init(&timing, view->plan, &costs);
+    if (crosses)
+        plan_timing_set_iteration(&timing, steady);
+    view->timing = &timing;
+    code = write_result(arguments, view);
+    plan_timing_finish(&timing);
+    return code;
+}
+
+/* A name with an ending or a directory is a file. */
+static bool is_file(const char *name)
+{
+    size_t length = strlen(name);
+    return strchr(name, '/') || (length > 4 && !strcmp(name + length - 4, ".csv"));
+}
+
+static int show_file(const struct command *command, const struct arguments *arguments)
+{
+    if (arguments->workers || arguments->micro_batches || arguments->option_count || arguments->iterations > 1)
+        return command_usage(command, "a schedule file says itself how many workers and micro-batches there are, and has no options");
+    struct diag diag = {.out = stderr};
+    struct fault fault = {""};
+    if (!path_check_typed(arguments->name, &fault))
+        diag_error(&diag, (struct place){.file = arguments->name}, "%s", fault.text);
+    struct plan *plan = diag.errors ? NULL : plan_file_read(arguments->name, &diag);
+    if (!plan)
+        return EXIT_BAD_INPUT;
+    int code = show(command, arguments, &(struct schedule_view){.name = arguments->name, .plan = plan});
+    plan_destroy(plan);
+    return code;
+}
+
+static bool print_mistake(void *user, const struct plan_mistake *mistake)
+{
+    fprintf(stderr, "stagesim schedule: internal error in %s: %s\n", (const char *)user, mistake->text);
+    return true;
+}
+
+static int show_schedule(const struct command *command, const struct arguments *arguments)
+{
+    const struct schedule *schedule = schedule_find(arguments->name);
+    if (!schedule)
+        return unknown_schedule(command, arguments->name);
+    struct schedule_request request;
+    int code = make_request(command, schedule, arguments, &request);
+    if (code)
+        return code;
+    struct plan *plan = schedule->plan(&request);
+    if (plan_check(plan, &(struct plan_reporter){print_mistake, (void *)schedule->name}))
+        code = show(command, arguments, &(struct schedule_view){schedule->name, schedule, &request, plan, NULL});
+    else
+        code = EXIT_FAILED;
+    plan_destroy(plan);
+    return code;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct arguments arguments = {.arena = arena_create()};
+    int code = read_arguments(command, argc, argv, &arguments);
+    if (!code) {
+        complete_times(&arguments);
+        code = is_file(arguments.name) ? show_file(command, &arguments) : show_schedule(command, &arguments);
+    }
+    arena_destroy(arguments.arena);
+    return code;
+}
+
+const struct command command_schedule = {
+    .name = "schedule",
+    .arguments = "NAME|FILE.csv --workers D --micro-batches N [OPTION]...",
+    .summary = "draws a pipeline schedule: who computes what when, bubbles, micro-batches in flight",
+    .help = "NAME is one of `stagesim list schedules`; FILE.csv a schedule of one's own (worker,kind,stage,micro_batch).\n"
+            "Times are those of one micro-batch on one worker's share of the model, plain numbers in any one unit; --forward,\n"
+            "--backward, --weight and --block also take a list of D times, the model's shares in order.\n\n"
+            "  --workers D          pipeline workers\n"
+            "  --micro-batches N    micro-batches of one iteration, both directions together\n"
+            "  --option KEY=VALUE   an option of the schedule, e.g. pairs=2; repeatable\n"
+            "  --iterations K       that many iterations in one go, for schedules without a flush (1)\n"
+            "  --forward S          time of a forward (1)\n"
+            "  --backward S         time of a whole backward (2)\n"
+            "  --weight S           its part that is the weight gradient (half of it)\n"
+            "  --block S            time of a forward and a backward as one block (their sum)\n"
+            "  --latency S          time of a message from worker to worker (0)\n"
+            "  --format FORMAT      text, csv, json, svg, png or pdf (what FILE ends in, else text)\n"
+            "  -o, --output FILE    write there instead of to standard output\n\n"
+            "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"
+            "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n",
+    .run = run,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes SimGrid platform files: many equal nodes joined by a fabric, laid out so that SimGrid loads them fast. All links are
+ * declared in the outermost zone; a node is a zone around the router where its network interfaces end, a pod a Floyd zone of
+ * nodes around a leaf switch, the cluster a Floyd zone of pods around a spine. Tori and dragonflies of single devices use
+ * SimGrid's own <cluster>. The same design gives the same bytes. */
+#ifndef STAGESIM_GENERATE_H
+#define STAGESIM_GENERATE_H
+
+#include "base/diagnostics.h"
+#include "platforms/generate/node.h"
+
+#include <stdio.h>
+
+enum fabric_kind {
+    FABRIC_SWITCHED,  /* pods around leaf switches, spine above; dragonflies with adaptive routing, too: a group is a pod */
+    FABRIC_RING,      /* node i beside nodes i-1 and i+1 */
+    FABRIC_TORUS,     /* SimGrid's torus of single devices */
+    FABRIC_DRAGONFLY, /* SimGrid's dragonfly of single devices: groups, chassis, blades */
+    FABRIC_MESH       /* every device has a private link to every other; for studies */
+};
+
+/* Whether interface k of all nodes of a pod is on leaf switch k (a rail), and how a message reaches another rail in its pod. */
+enum fabric_rails {
+    RAILS_NONE,
+    RAILS_SPINE, /* up to the spine and down again */
+    RAILS_NVLINK /* through the device of that rail in the sender's node, as NCCL's PXN does */
+};
+
+struct fabric {
+    const char *name;
+    enum fabric_kind kind;
+    const struct wire *wire; /* between neighbours (ring, torus, dragonfly, mesh); NULL for switched */
+    double hop;              /* seconds a message spends between a node and a leaf, and between a leaf and the spine */
+    uint32_t pod;            /* nodes around one leaf switch, or in one group */
+    double oversubscription; /* injection of a pod over the capacity of its way to the spine */
+    enum fabric_rails rails; /* switched fabrics only */
+    uint32_t dimensions[4];  /* torus: sizes, 0-terminated; dragonfly: groups, chassis, blades, nodes of a blade */
+    const char *source;
+    enum confidence confidence;
+};
+
+/* How collectives behave on a product beyond its links, and from where that is known. */
+struct design_library {
+    struct platform_library properties;
+    const char *source;
+    enum confidence confidence;
+};
+
+/* What a network makes of the protocols of collectives, whatever nodes it joins. */
+struct network_protocol {
+    const char *name;
+    double start;      /* seconds; NAN: as within a node */
+    double hop;        /* seconds of latency from a device to one of another node */
+    double efficiency; /* ratio; NAN: as within a node */
+};
+
+struct design_network {
+    double launch;                                         /* seconds; NAN: as within a node */
+    struct network_protocol protocols[PLATFORM_PROTOCOLS]; /* without a name: no further ones */
+    bool known_only;                                       /* only those that the product has within a node */
+    const char *source;
+    enum confidence confidence;
+};
+
+/* What is written: `nodes` copies of `node` in the fabric. For torus and dragonfly the node's devices are dealt out one by
+ * one; for a mesh they are joined pairwise. */
+struct design {
+    const char *title;        /* first line of the comment on top */
+    const char *const *notes; /* more lines, NULL-terminated; may be NULL. Neither may contain "--" */
+    const char *prefix;       /* of host names: "gpu" gives gpu-NODE-DEVICE */
+    const struct node *node;
+    struct fabric fabric;
+    uint32_t nodes;
+    const struct design_library *library; /* NULL: nothing is known */
+    const struct design_library *alone;   /* the library without what its network adds; NULL: it knows of none */
+    const struct design_network *network; /* where the library's values over nodes are from; NULL: it has none */
+    const char *interface;                /* value of the hosts' property `nic`; NULL: none is written */
+};
+
+/* Most nodes and devices in one file. */
+#define DESIGN_NODES_MAX 65536u
+#define DESIGN_DEVICES_MAX 1048576u
+
+/* Writes the platform. False, with the fault filled, for a design that cannot be written: a device without a way to another
+ * or to the port, dimensions that do not match the number of nodes, too many devices. */
+bool design_write(const struct design *design, FILE *out, struct fault *fault);
+
+/* Writes several designs, all with switched fabrics and none with rails, into one platform: in each the network that it has by
+ * itself, between them one interface of kind `join` in every node. Nodes and pods are numbered across all designs. */
+bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join, FILE *out,
+                         struct fault *fault);
+
+/* What `stagesim platform generate` was asked for; 0 takes the preset's own value. */
+struct platform_request {
+    const char *preset;
+    uint32_t nodes;    /* at least 1 */
+    uint32_t per_node; /* devices of a node */
+    uint32_t pod;
+    double oversubscription;
+    enum fabric_rails rails;
+    const char *nic; /* a name of interface_table: in place of the product's own interfaces; NULL: those */
+};
+
+/* Writes the platform of a preset. False with the fault filled when there is no such preset or it does not come in that shape;
+ * nothing has been written then. */
+bool platform_generate(const struct platform_request *request, FILE *out, struct fault *fault);
+/* Writes several into one platform, joined by interfaces of the kind `join` (a name of interface_table). */
+bool platform_generate_joined(const struct platform_request *requests, uint32_t count, const char *join, FILE *out, struct fault *fault);
+
+#endif

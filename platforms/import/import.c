@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platforms/import/import.h"
+
+#include "base/arena.h"
+#include "platforms/import/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* No node's topology comes near it. */
+#define FILE_BYTES_MAX (64u << 20)
+
+struct import *import_create(const char *source, struct arena *arena)
+{
+    struct import *import = arena_alloc(arena, sizeof *import);
+    import->arena = arena;
+    import->source = source;
+    return import;
+}
+
+/* One more item in an array of the arena that doubles at powers of two. */
+static void *grown(struct arena *arena, void *items, uint32_t count, size_t size)
+{
+    if (count & (count - 1))
+        return items;
+    void *larger = arena_array(arena, count ? 2 * (size_t)count : 1, size);
+    if (count)
+        memcpy(larger, items, count * size);
+    return larger;
+}
+
+struct import_place *import_add_place(struct import *import, enum import_place_kind kind, uint32_t parent, double wire, const char *bus,
+                                      struct fault *fault)
+{
+    if (import->place_count >= IMPORT_PLACES_MAX) {
+        fault_set(fault, "more than %u bridges and devices: this is no description of a single node", IMPORT_PLACES_MAX);
+        return NULL;
+    }
+    import->places = grown(import->arena, import->places, import->place_count, sizeof *import->places);
+    struct import_place *place = &import->places[import->place_count++];
+    *place = (struct import_place){kind, parent, wire, bus ? arena_copy(import->arena, bus) : NULL};
+    return place;
+}
+
+struct import_gpu *import_add_gpu(struct import *import, uint32_t place, struct fault *fault)
+{
+    if (import->gpu_count >= IMPORT_GPUS_MAX) {
+        fault_set(fault, "more than %u GPUs: this is no description of a single node", IMPORT_GPUS_MAX);
+        return NULL;
+    }
+    import->gpus = grown(import->arena, import->gpus, import->gpu_count, sizeof *import->gpus);
+    struct import_gpu *gpu = &import->gpus[import->gpu_count++];
+    *gpu = (struct import_gpu){.place = place, .numa = NODE_NONE, .partitions = 1, .name = import->places[place].bus};
+    return gpu;
+}
+
+struct import_nic *import_add_nic(struct import *import, uint32_t place, struct fault *fault)
+{
+    if (import->nic_count >= IMPORT_GPUS_MAX) {
+        fault_set(fault, "more than %u network interfaces: this is no description of a single node", IMPORT_GPUS_MAX);
+        return NULL;
+    }
+    import->nics = grown(import->arena, import->nics, import->nic_count, sizeof *import->nics);
+    struct import_nic *nic = &import->nics[import->nic_count++];
+    *nic = (struct import_nic){.place = place, .numa = NODE_NONE, .name = import->places[place].bus};
+    return nic;
+}
+
+void import_add_numa(struct import *import, uint32_t index, double memory)
+{
+    import->numas = grown(import->arena, import->numas, import->numa_count, sizeof *import->numas);
+    import->numas[import->numa_count++] = (struct import_numa){index, memory};
+}
+
+void import_find(struct import *import, enum import_origin origin, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    import->findings = grown(import->arena, import->findings, import->finding_count, sizeof *import->findings);
+    import->findings[import->finding_count++] = (struct import_finding){origin, arena_vprint(import->arena, format, arguments)};
+    va_end(arguments);
+}
+
+void import_link(struct import *import, uint32_t from, uint32_t to, double raw)
+{
+    if (!import->links)
+        import->links = arena_array(import->arena, (size_t)import->gpu_count * import->gpu_count, sizeof *import->links);
+    import->links[(size_t)from * import->gpu_count + to] = raw;
+}
+
+const char *import_origin_name(enum import_origin origin)
+{
+    static const char *const names[] = {"measured", "table", "assumed", "left out"};
+    return names[origin];
+}
+
+/* The file as text with a zero at its end, in the arena. */
+static char *read_whole(const char *path, size_t *size, struct arena *arena, struct fault *fault)
+{
+    struct stat status;
+    FILE *in = NULL;
+    if (stat(path, &status) != 0)
+        fault_set(fault, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        fault_set(fault, "%s: not a regular file", path);
+    else if (status.st_size > (off_t)FILE_BYTES_MAX)
+        fault_set(fault, "%s: %lld bytes: a node's topology has at most %u", path, (long long)status.st_size, FILE_BYTES_MAX);
+    else if (!(in = fopen(path, "rb")))
+        fault_set(fault, "%s: %s", path, strerror(errno));
+    if (!in)
+        return NULL;
+    char *text = arena_alloc(arena, (size_t)status.st_size + 1);
+    *size = fread(text, 1, (size_t)status.st_size, in);
+    bool failed = ferror(in);
+    fclose(in);
+    if (failed) {
+        fault_set(fault, "%s: cannot be read", path);
+        return NULL;
+    }
+    return text;
+}
+
+static bool refuse_version(const char *name, const struct xml_facts *facts, struct fault *fault)
+{
+    return fault_set(
+        fault,
+        "%s: this is hwloc XML of version %s, which this build of stagesim cannot read (it reads versions 1 and 2); write it again "
+        "on that machine with: lstopo --of xml --export-xml-flags v2 node.xml",
+        name, facts->version);
+}
+
+struct import *import_text(const char *name, const char *text, size_t size, const struct import_options *options, struct arena *arena,
+                           struct fault *fault)
+{
+    struct xml_facts facts = {0};
+    struct import *import = import_create("", arena);
+    bool read = false;
+    if (!xml_scan(name, text, size, &facts, fault))
+        return NULL;
+    if (strcmp(facts.root, "topology") == 0 && facts.version[0] && strtod(facts.version, NULL) >= 3)
+        refuse_version(name, &facts, fault);
+    else if (strcmp(facts.root, "topology") == 0)
+        read = import_hwloc_text(import, name, text, size, &facts, options, fault);
+    else if (strcmp(facts.root, "system") == 0)
+        read = import_nccl_text(import, name, text, size, fault);
+    else if (strcmp(facts.root, "platform") == 0)
+        fault_set(fault, "%s: this is a SimGrid platform already; use it as it is", name);
+    else
+        fault_set(fault,
+                  "%s: the outermost element is <%s>; expected <topology> (hwloc: lstopo --of xml) or <system> (NCCL: NCCL_TOPO_DUMP_FILE)",
+                  name, facts.root);
+    return read && import_build(import, name, options, fault) ? import : NULL;
+}
+
+struct import *import_file(const char *path, const struct import_options *options, struct arena *arena, struct fault *fault)
+{
+    size_t size = 0;
+    const char *text = read_whole(path, &size, arena, fault);
+    return text ? import_text(path, text, size, options, arena, fault) : NULL;
+}
+
+struct import *import_this_machine(const struct import_options *options, struct arena *arena, struct fault *fault)
+{
+    struct import *import = import_create("hwloc on this machine", arena);
+    if (!import_hwloc_here(import, options, fault))
+        return NULL;
+    if (import->gpu_count == 0) {
+        fault_set(fault,
+                  "this machine has no GPU that hwloc can see: run 'lstopo --of xml node.xml' on a node that has some and import that "
+                  "file, or take a product from 'stagesim list presets' with 'stagesim platform generate'");
+        return NULL;
+    }
+    return import_build(import, "this machine", options, fault) ? import : NULL;
+}

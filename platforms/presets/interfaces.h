@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Network interfaces that a platform may be asked to have in place of a product's own, or to join clusters with. */
+#ifndef STAGESIM_INTERFACES_H
+#define STAGESIM_INTERFACES_H
+
+#include "platforms/generate/node.h"
+
+struct interface {
+    const char *name;       /* as on the command line: ib-hdr, roce-200, ethernet-25 */
+    const char *technology; /* value of the host property `nic`: interfaces of different ones do not talk to each other */
+    const char *product;    /* for texts */
+    struct wire wire;
+};
+
+/* All of them, in the order of the documentation. */
+const struct interface *interface_table(size_t *count);
+/* NULL when there is none of that name. */
+const struct interface *interface_find(const char *name);
+
+#endif

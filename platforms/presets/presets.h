@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machines that the generator knows by name. */
+#ifndef STAGESIM_PRESETS_H
+#define STAGESIM_PRESETS_H
+
+#include "platforms/generate/generate.h"
+
+struct preset {
+    const char *name, *summary;
+    const char *device; /* row of the device table */
+    uint32_t devices;   /* of a node: the default, and the most */
+    bool any_devices;   /* fewer devices of a node may be asked for */
+    const char *prefix; /* of host names */
+    struct node *(*build)(const struct preset *preset, uint32_t devices, struct arena *arena);
+    struct fabric fabric;
+    /* Tori, dragonflies: fills the dimensions for that many nodes. NULL for others. */
+    bool (*shape)(struct fabric *fabric, uint32_t nodes, struct fault *fault);
+    uint32_t nodes_max;  /* 0: as many as a file holds */
+    const char *links;   /* for the table: inside a node */
+    const char *network; /* for the table: from the node outwards */
+    const char *const *notes;
+    /* What the generated platform carries, GB/s, with the default number of devices: one transfer from device 0 to device 1 of a
+     * node; each transfer of a ring over all devices of a node in order; one transfer from device 0 of a node to device 0 of
+     * the next. 0 where there is no such pair. Tests hold SimGrid to them. */
+    double peer_rate, ring_rate, network_rate;
+    const struct design_library *library;    /* NULL: nothing is known */
+    const struct design_network *on_network; /* of its own interfaces; NULL: nothing is known */
+};
+
+/* All presets in the order of the table. */
+const struct preset *preset_table(size_t *count);
+const struct preset *preset_find(const char *name);
+
+/* What is known of the collective libraries of products; see library.c. */
+extern const struct design_library library_a100, library_h100, library_blackwell, library_dgx_2, library_nccl, library_torus;
+/* What is known of collectives over networks. */
+extern const struct design_network network_infiniband, network_efa, network_efa_2, network_slingshot;
+
+/* The library of a product on nodes that a network joins: with the network's protocols, their latencies as ratios of `latency`, the seconds
+ * of a route between nodes. The library itself where neither knows the other's protocols. Memory from the arena. */
+const struct design_library *library_over(const struct design_library *library, const struct design_network *network, double latency,
+                                          struct arena *arena);
+
+/* Builders of nodes; see nodes.c. */
+struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_dgx_2(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_dgx_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_dgx_b200(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_summit(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_perlmutter(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_polaris(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_frontier(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_alps(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_aws_p4d(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_aws_p5(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_pcie_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_graphcore(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_cerebras(const struct preset *preset, uint32_t devices, struct arena *arena);
+/* Devices and nothing else, for fabrics that join single devices. */
+struct node *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena);
+
+#endif

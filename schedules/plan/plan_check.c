@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedules/plan/plan_check.h"
+
+#include "base/arena.h"
+#include "schedules/plan/plan_walk.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEARCHED = 100 }; /* mistakes after which the other slot of a double one is no longer searched for */
+
+struct check {
+    const struct plan *plan;
+    const struct plan_reporter *reporter;
+    uint8_t *seen;      /* [micro_batch * stages + stage]: enum plan_done bits of the slots met so far */
+    bool *split;        /* the same index: whether a backward announced a W */
+    uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
+    unsigned mistakes;
+    bool unclear; /* a slot does not say what it runs, so that nothing can be said to be missing */
+    bool stopped; /* nobody wants to hear of more */
+};
+
+__attribute__((format(printf, 3, 4))) static void report(struct check *check, struct plan_mistake at, const char *format, ...)
+{
+    check->mistakes++;
+    if (!check->reporter)
+        check->stopped = true; /* one mistake is as bad as many */
+    if (check->stopped)
+        return;
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    at.text = text;
+    check->stopped = !check->reporter->report(check->reporter->user, &at);
+}
+
+static struct plan_mistake at_slot(uint32_t worker, size_t index)
+{
+    return (struct plan_mistake){.worker = worker, .index = index, .other_worker = PLAN_NOWHERE};
+}
+
+static struct plan_mistake nowhere(void)
+{
+    return (struct plan_mistake){.worker = PLAN_NOWHERE, .other_worker = PLAN_NOWHERE};
+}
+
+struct words {
+    char text[64];
+};
+
+/* "the backward", "half a of the forward", ... */
+static struct words kind_words(unsigned kind, unsigned part)
+{
+    static const char *const kinds[] = {"forward", "backward", "weight gradient", "eviction", "fetch"};
+    struct words words;
+    snprintf(words.text, sizeof words.text, "%s%s",
+             part == PART_WHOLE ? "the "
+             : part == PART_A   ? "half a of the "
+                                : "half b of the ",
+             kinds[kind]);
+    return words;
+}
+
+/* ---- slot by slot ---- */
+
+static bool check_range(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    const struct plan *plan = check->plan;
+    unsigned before = check->mistakes;
+    if (slot->kind > SLOT_FETCH || slot->part > PART_B)
+        report(check, at_slot(worker, index), "there is no kind %u, part %u", slot->kind, slot->part);
+    else if (slot->part != PART_WHOLE && (slot->kind != SLOT_BACKWARD || slot->split))
+        report(check, at_slot(worker, index), "only a backward that is not split can be halved");
+    if (slot->stage >= plan->stages)
+        report(check, at_slot(worker, index), "stage %u does not exist: there are %u, from 0", slot->stage, plan->stages);
+    if (slot->pipeline >= plan->pipelines)
+        report(check, at_slot(worker, index), "pipeline %u does not exist: there are %u, from 0", slot->pipeline, plan->pipelines);
+    if (slot->micro_batch >= plan->micro_batches)
+        report(check, at_slot(worker, index), "micro-batch %u does not exist: there are %u, from 0", slot->micro_batch,
+               plan->micro_batches);
+    return check->mistakes == before;
+}
+
+/* The worker in whose order a slot may stand besides that of its stage: the partner, for moving stashes. */
+static bool is_partner(const struct plan *plan, uint32_t home, uint32_t worker, const struct slot *slot)
+{
+    return slot->kind >= SLOT_EVICT && plan->partners && home < plan->workers && plan->partners[home] == worker;
+}
+
+static void check_place(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    uint32_t home = plan_worker(check->plan, slot->pipeline, slot->stage);
+    if (home != worker && !is_partner(check->plan, home, worker, slot))
+        report(check, at_slot(worker, index), "stage %u of pipeline %u lives on worker %u, but worker %u runs %s of micro-batch %u",
+               slot->stage, slot->pipeline, home, worker, kind_words(slot->kind, slot->part).text, slot->micro_batch);
+    uint32_t *pipeline = &check->pipeline[slot->micro_batch];
+    if (*pipeline == PLAN_NOWHERE)
+        *pipeline = slot->pipeline;
+    if (*pipeline != slot->pipeline)
+        report(check, at_slot(worker, index), "micro-batch %u runs in pipeline %u and cannot run in pipeline %u as well", slot->micro_batch,
+               *pipeline, slot->pipeline);
+}
+
+/* Finds the slot before (worker, index) in reading order that does part of the same. */
+static struct plan_mistake with_first(const struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    struct plan_mistake mistake = at_slot(worker, index);
+    for (uint32_t other = 0; other <= worker; other++) {
+        const struct plan_order *order = &check->plan->orders[other];
+        for (size_t i = 0; i < (other < worker ? order->count : index); i++) {
+            const struct slot *first = &order->slots[i];
+            if (first->micro_batch == slot->micro_batch && first->stage == slot->stage && first->kind == slot->kind &&
+                (plan_mask(check->plan, other, first) & plan_mask(check->plan, worker, slot))) {
+                mistake.other_worker = other;
+                mistake.other_index = i;
+                return mistake;
+            }
+        }
+    }
+    return mistake;
+}
+
+/* Moving a stash must stand between its forward and its backward, and at the partner its return after its coming. */
+static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint8_t mask, uint8_t seen)
+{
+    const char *mistake = NULL;
+    if (mask == DONE_EVICT && !(seen & DONE_FORWARD))
+        mistake = "is evicted before its forward";
+    if ((mask == DONE_EVICT || mask == DONE_FETCH) && (seen & DONE_BACKWARD))
+        mistake = "moves after its backward";
+    if (mask == DONE_FETCH && !(seen & DONE_EVICT))
+        mistake = "is fetched but was not evicted";
+    if (slot->kind == SLOT_BACKWARD && (seen & DONE_EVICT) && !(seen & DONE_FETCH))
+        mistake = "is not fetched before its backward";
+    if (mask == DONE_RETURN && !(seen & DONE_TAKE))
+        mistake = "is returned but was not taken";
+    if (mistake)
+        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u %s", slot->micro_batch, slot->stage, mistake);
+}
+
+static void check_block(struct check *check, uint32_t worker, size_t first, size_t end)
+{
+    const struct slot *slots = &check->plan->orders[worker].slots[first];
+    if (slots[0].joined)
+        report(check, at_slot(worker, first), "the first slot of a worker has none before it to be joined with");
+    if (end - first == 1)
+        return;
+    bool forwards = slots[0].kind == SLOT_FORWARD && slots[1].kind == SLOT_FORWARD && slots[0].stage == slots[1].stage &&
+                    slots[0].pipeline == slots[1].pipeline;
+    bool both = slots[0].kind + slots[1].kind == SLOT_FORWARD + SLOT_BACKWARD && !slots[0].part && !slots[1].part;
+    if (end - first > 2 || !(forwards || both))
+        report(check, at_slot(worker, first), "a block is two forwards of one stage, or a whole forward and backward");
+}
+
+static void check_slot(struct check *check, uint32_t worker, size_t index)
+{
+    const struct slot *slot = &check->plan->orders[worker].slots[index];
+    if (!check_range(check, worker, index, slot)) {
+        check->unclear = true;
+        return;
+    }
+    check_place(check, worker, index, slot);
+    size_t cell = (size_t)slot->micro_batch * check->plan->stages + slot->stage;
+    uint8_t mask = plan_mask(check->plan, worker, slot);
+    if (check->seen[cell] & mask) {
+        bool search = check->reporter && check->mistakes < SEARCHED;
+        report(check, search ? with_first(check, worker, index, slot) : at_slot(worker, index),
+               "%s of micro-batch %u, stage %u is there more than once", kind_words(slot->kind, slot->part).text, slot->micro_batch,
+               slot->stage);
+        return;
+    }
+    check_stash(check, worker, index, slot, mask, check->seen[cell]);
+    check->seen[cell] |= mask;
+    if (slot->kind == SLOT_BACKWARD && slot->split)
+        check->split[cell] = true;
+}
+
+static void check_order(struct check *check, uint32_t worker)
+{
+    const struct plan_order *order = &check->plan->orders[worker];
+    for (size_t first = 0, end; first < order->count && !check->stopped; first = end) {
+        end = plan_block_end(order, first);
+        check_block(check, worker, first, end);
+        for (size_t index = first; index < end; index++)
+            check_slot(check, worker, index);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* The first slot that is wanted, or else the last one of the worker `home`, to which something is missing; without such a worker, nowhere.
+ */
+static struct plan_mistake find_slot(const struct check *check, uint32_t home,
+                                     bool (*wanted)(const struct slot *slot, uint32_t a, uint32_t b), uint32_t a, uint32_t b)
+{
+    const struct plan *plan = check->plan;
+    if (!check->reporter || check->mistakes >= SEARCHED)
+        return nowhere();
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++)
+            if (wanted(&plan->orders[worker].slots[i], a, b))
+                return at_slot(worker, i);
+    return home < plan->workers && plan->orders[home].count ? at_slot(home, plan->orders[home].count - 1) : nowhere();
+}
+
+static bool is_of_cell(const struct slot *slot, uint32_t micro_batch, uint32_t stage)
+{
+    return slot->micro_batch == micro_batch && slot->stage == stage;
+}
+
+static bool is_weight_of_cell(const struct slot *slot, uint32_t micro_batch, uint32_t stage)
+{
+    return is_of_cell(slot, micro_batch, stage) && slot->kind == SLOT_WEIGHT;
+}
+
+static bool is_beyond(const struct slot *slot, uint32_t micro_batch, uint32_t unused)
+{
+    (void)unused;
+    return slot->micro_batch > micro_batch;
+}
+
+static bool is_of_pipeline(const struct slot *slot, uint32_t pipeline, uint32_t unused)
+{
+    (void)unused;
+    return slot->pipeline == pipeline;
+}
+
+/* Any slot of a micro-batch in a stage, or the last one of the stage's worker. */
+static struct plan_mistake at_cell(const struct check *check, uint32_t micro_batch, uint32_t stage)
+{
+    return find_slot(check, plan_worker(check->plan, check->pipeline[micro_batch], stage), is_of_cell, micro_batch, stage);
+}
+
+static void report_missing(struct check *check, uint32_t micro_batch, uint32_t stage, enum slot_kind kind, enum slot_part part)
+{
+    report(check, at_cell(check, micro_batch, stage), "%s of micro-batch %u, stage %u is missing; it belongs on worker %u",
+           kind_words(kind, part).text, micro_batch, stage, plan_worker(check->plan, check->pipeline[micro_batch], stage));
+}
+
+static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stage, unsigned seen)
+{
+    static const char *const steps[] = {"evicted", "fetched", "taken by the partner", "returned by the partner"};
+    unsigned moves = seen / DONE_EVICT;
+    for (unsigned i = 0; moves && i < 4; i++)
+        if (!(moves >> i & 1))
+            report(check, at_cell(check, micro_batch, stage), "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch,
+                   stage, steps[i]);
+}
+
+static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage)
+{
+    size_t cell = (size_t)micro_batch * check->plan->stages + stage;
+    unsigned seen = check->seen[cell], half = seen & DONE_BACKWARD;
+    bool split = check->split[cell];
+    if (!(seen & DONE_FORWARD))
+        report_missing(check, micro_batch, stage, SLOT_FORWARD, PART_WHOLE);
+    if (half != DONE_BACKWARD)
+        report_missing(check, micro_batch, stage, SLOT_BACKWARD, half == 0 ? PART_WHOLE : half == 2 ? PART_B : PART_A);
+    if (split && !(seen & DONE_WEIGHT))
+        report_missing(check, micro_batch, stage, SLOT_WEIGHT, PART_WHOLE);
+    if (half == DONE_BACKWARD && !split && (seen & DONE_WEIGHT))
+        report(check, find_slot(check, PLAN_NOWHERE, is_weight_of_cell, micro_batch, stage),
+               "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch, stage);
+    check_moves(check, micro_batch, stage, seen);
+}
+
+static void check_complete(struct check *check)
+{
+    const struct plan *plan = check->plan;
+    for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && !check->stopped; micro_batch++) {
+        if (check->pipeline[micro_batch] == PLAN_NOWHERE) {
+            report(check, find_slot(check, PLAN_NOWHERE, is_beyond, micro_batch, 0), "micro-batch %u is not run at all", micro_batch);
+            continue;
+        }
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            check_cell(check, micro_batch, stage);
+    }
+}
+
+static void check_copies(struct check *check)
+{
+    const struct plan *plan = check->plan;
+    for (uint32_t pipeline = 0; pipeline < plan->pipelines && !check->stopped; pipeline++)
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            if (plan_worker(plan, pipeline, stage) >= plan->workers)
+                report(check, find_slot(check, PLAN_NOWHERE, is_of_pipeline, pipeline, 0), "stage %u of pipeline %u lives on no worker",
+                       stage, pipeline);
+    for (uint32_t worker = 0; plan->partners && worker < plan->workers; worker++)
+        if (plan->partners[worker] == worker || (plan->partners[worker] >= plan->workers && plan->partners[worker] != UINT32_MAX))
+            report(check, nowhere(), "worker %u cannot have worker %u as partner", worker, plan->partners[worker]);
+}
+
+/* ---- dead-locks ---- */
+
+/* What a worker that cannot go on waits for. */
+struct wait {
+    const struct slot *slot; /* the slot of its block that waits */
+    size_t index;
+    uint32_t stage; /* of the awaited operation, same micro-batch */
+    unsigned kind, part;
+    uint32_t worker; /* that should run it */
+};
+
+static bool find_input(const struct plan *plan, const struct plan_walk *walk, struct wait *wait)
+{
+    struct plan_input inputs[3];
+    const uint8_t *done = &walk->done[(size_t)wait->slot->micro_batch * plan->stages];
+    unsigned count = plan_inputs(plan, wait->slot, done[wait->slot->stage], inputs);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned missing = inputs[i].mask & ~done[inputs[i].stage];
+        if (!missing)
+            continue;
+        wait->kind = missing == DONE_FORWARD ? SLOT_FORWARD : missing == DONE_RETURN ? SLOT_FETCH : SLOT_BACKWARD;
+        wait->part = missing == 2 ? PART_A : missing == 4 ? PART_B : PART_WHOLE;
+        wait->stage = inputs[i].stage;
+        wait->worker = inputs[i].worker;
+        return true;
+    }
+    return false;
+}
+
+static struct wait find_wait(const struct plan *plan, const struct plan_walk *walk, uint32_t worker)
+{
+    struct wait wait = {0};
+    const struct plan_order *order = &plan->orders[worker];
+    size_t end = plan_block_end(order, walk->next[worker]);
+    for (wait.index = walk->next[worker]; wait.index < end; wait.index++) {
+        wait.slot = &order->slots[wait.index];
+        if (find_input(plan, walk, &wait))
+            break;
+    }
+    return wait;
+}
+
+/* A worker on the cycle with the lowest number: follow the waits from any blocked worker until one repeats. */
+static uint32_t cycle_start(const struct plan *plan, const struct plan_walk *walk)
+{
+    uint32_t worker = 0;
+    while (walk->next[worker] >= plan->orders[worker].count)
+        worker++;
+    for (uint32_t i = 0; i < plan->workers; i++)
+        worker = find_wait(plan, walk, worker).worker;
+    uint32_t lowest = worker;
+    for (uint32_t next = find_wait(plan, walk, worker).worker; next != worker; next = find_wait(plan, walk, next).worker)
+        if (next < lowest)
+            lowest = next;
+    return lowest;
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static void report_cycle(struct check *check, const struct plan_walk *walk)
+{
+    enum { SPELLED = 8 }; /* waits that are spelled out; longer cycles are cut */
+    const struct plan *plan = check->plan;
+    uint32_t start = cycle_start(plan, walk), worker = start, length = 0;
+    struct wait first = find_wait(plan, walk, start);
+    char text[960];
+    snprintf(text, sizeof text, "worker %u", start);
+    do {
+        struct wait wait = find_wait(plan, walk, worker);
+        if (length < SPELLED)
+            append(text, sizeof text, "%s waits for %s of micro-batch %u in stage %u", length ? ", which" : "",
+                   kind_words(wait.kind, wait.part).text, wait.slot->micro_batch, wait.stage);
+        if (length < SPELLED && wait.worker != worker)
+            append(text, sizeof text, " from worker %u", wait.worker);
+        else if (length < SPELLED)
+            append(text, sizeof text, ", which is not before it in its own order");
+        worker = wait.worker;
+        length++;
+    } while (worker != start);
+    if (length > SPELLED)
+        append(text, sizeof text, ", and so on through %u workers", length);
+    report(check, at_slot(start, first.index), "this order can never finish: %s", text);
+}
+
+bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
+{
+    struct check check = {.plan = plan, .reporter = reporter};
+    size_t cells = (size_t)plan->micro_batches * plan->stages, size = 0, split_size = 0;
+    check.seen = array_grow(NULL, &size, cells, sizeof *check.seen);
+    memset(check.seen, 0, size * sizeof *check.seen);
+    check.split = array_grow(NULL, &split_size, cells, sizeof *check.split);
+    memset(check.split, 0, split_size * sizeof *check.split);
+    check.pipeline = array_grow(NULL, &(size_t){0}, plan->micro_batches, sizeof *check.pipeline);
+    for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches; micro_batch++)
+        check.pipeline[micro_batch] = PLAN_NOWHERE;
+    check_copies(&check);
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        check_order(&check, worker);
+    if (!check.unclear)
+        check_complete(&check);
+    free(check.pipeline);
+    free(check.split);
+    free(check.seen);
+    if (check.mistakes)
+        return false;
+    struct plan_walk walk;
+    if (!plan_walk_run(&walk, plan, NULL, NULL))
+        report_cycle(&check, &walk);
+    plan_walk_finish(&walk);
+    return check.mistakes == 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedules/plan/plan_timing.h"
+
+#include "base/arena.h"
+#include "schedules/plan/plan_stash.h"
+#include "schedules/plan/plan_walk.h"
+
+#include <stdlib.h>
+
+/* When what has been done to a micro-batch in a stage ended. */
+struct ends {
+    double forward, halves[2]; /* halves of the backward */
+};
+
+/* When a stash was sent to the partner, and when the partner was ready to send it back. */
+struct move {
+    double evicted, returned;
+};
+
+struct evaluation {
+    const struct plan *plan;
+    const struct plan_costs *costs;
+    struct plan_timing *timing;
+    struct ends *ends;  /* [micro_batch * stages + stage] */
+    struct move *moves; /* the same index; NULL where the plan evicts nothing */
+    double *clock;      /* [worker] */
+    bool *evicted;      /* the same index as ends: the stash is away, or was */
+};
+
+static size_t cell_of(const struct evaluation *evaluation, uint32_t micro_batch, uint32_t stage)
+{
+    return (size_t)micro_batch * evaluation->plan->stages + stage;
+}
+
+static double later(double left, double right)
+{
+    return left > right ? left : right;
+}
+
+/* When the bits of an input were done, without the way from there. */
+static double input_end(const struct evaluation *evaluation, const struct slot *slot, const struct plan_input *input)
+{
+    size_t cell = cell_of(evaluation, slot->micro_batch, input->stage);
+    const struct ends *ends = &evaluation->ends[cell];
+    switch (input->mask) {
+    case DONE_FORWARD:
+        return ends->forward;
+    case DONE_RETURN: /* the partner sends it back when it is asked to, and has it */
+        return later(evaluation->moves[cell].returned, evaluation->moves[cell].evicted + evaluation->costs->latency);
+    case DONE_BACKWARD:
+        return later(ends->halves[0], ends->halves[1]);
+    default:
+        return ends->halves[input->mask == 4];
+    }
+}
+
+/* When all that a slot waits for has arrived. */
+static double arrival(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot)
+{
+    struct plan_input inputs[3];
+    bool evicted = evaluation->evicted && evaluation->evicted[cell_of(evaluation, slot->micro_batch, slot->stage)];
+    unsigned count = plan_inputs(evaluation->plan, slot, evicted ? DONE_EVICT : 0, inputs);
+    double latest = 0;
+    for (unsigned i = 0; i < count; i++)
+        latest = later(latest, input_end(evaluation, slot, &inputs[i]) + (inputs[i].worker == worker ? 0 : evaluation->costs->latency));
+    return latest;
+}
+
+static double duration(const struct plan_costs *costs, const struct slot *slot)
+{
+    switch ((enum slot_kind)slot->kind) {
+    case SLOT_FORWARD:
+        return costs->forward[slot->stage];
+    case SLOT_BACKWARD:
+        return costs->backward[slot->stage] * (slot->part == PART_WHOLE ? 1 : 0.5) - (slot->split ? costs->weight[slot->stage] : 0);
+    case SLOT_WEIGHT:
+        return costs->weight[slot->stage];
+    case SLOT_EVICT:
+    case SLOT_FETCH:
+        break;
+    }
+    return 0;
+}
+
+static double block_duration(const struct plan_costs *costs, const struct slot *slots, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += duration(costs, &slots[i]);
+    if (count == 1 || !costs->block || slots[0].kind == slots[1].kind)
+        return sum;
+    const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
+    double block = (costs->block[slots[0].stage] + costs->block[slots[1].stage]) / 2;
+    return block - (backward->split ? costs->weight[backward->stage] : 0);
+}
+
+static void record_move(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot, double time)
+{
+    size_t cell = cell_of(evaluation, slot->micro_batch, slot->stage);
+    uint8_t mask = plan_mask(evaluation->plan, worker, slot);
+    if (mask == DONE_EVICT) {
+        evaluation->evicted[cell] = true;
+        evaluation->moves[cell].evicted = time;
+    } else if (mask == DONE_RETURN) {
+        evaluation->moves[cell].returned = time;
+    }
+}
+
+static void record(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot, double end)
+{
+    const struct plan *plan = evaluation->plan;
+    struct ends *ends = &evaluation->ends[cell_of(evaluation, slot->micro_batch, slot->stage)];
+    if (slot->kind == SLOT_FORWARD)
+        ends->forward = end;
+    if (slot->kind == SLOT_BACKWARD && slot->part != PART_B)
+        ends->halves[0] = end;
+    if (slot->kind == SLOT_BACKWARD && slot->part != PART_A)
+        ends->halves[1] = end;
+    if (slot->kind >= SLOT_EVICT)
+        record_move(evaluation, worker, slot, end);
+    double *iteration = &evaluation->timing->iteration_ends[slot->micro_batch / (plan->micro_batches / plan->iterations)];
+    *iteration = later(*iteration, end);
+}
+
+static void visit(void *user, uint32_t worker, size_t first, size_t end)
+{
+    struct evaluation *evaluation = user;
+    const struct slot *slots = evaluation->plan->orders[worker].slots;
+    double start = evaluation->clock[worker];
+    for (size_t i = first; i < end; i++)
+        start = later(start, arrival(evaluation, worker, &slots[i]));
+    double length = block_duration(evaluation->costs, slots + first, end - first);
+    evaluation->clock[worker] = start + length;
+    evaluation->timing->busy[worker] += length;
+    for (size_t i = first; i < end; i++) {
+        evaluation->timing->spans[evaluation->timing->first[worker] + i] = (struct plan_span){start, start + length};
+        record(evaluation, worker, &slots[i], start + length);
+    }
+}
+
+static void *zeros(size_t count, size_t size)
+{
+    size_t capacity = 0;
+    unsigned char *memory = array_grow(NULL, &capacity, count, size);
+    for (size_t i = 0; i < capacity * size; i++)
+        memory[i] = 0;
+    return memory;
+}
+
+static void evaluate(struct plan_timing *timing, const struct plan *plan, const struct plan_costs *costs)
+{
+    size_t cells = (size_t)plan->micro_batches * plan->stages;
+    struct evaluation evaluation = {.plan = plan, .costs = costs, .timing = timing};
+    evaluation.ends = zeros(cells, sizeof *evaluation.ends);
+    evaluation.clock = zeros(plan->workers, sizeof *evaluation.clock);
+    if (plan->partners) {
+        evaluation.moves = zeros(cells, sizeof *evaluation.moves);
+        evaluation.evicted = zeros(cells, sizeof *evaluation.evicted);
+    }
+    struct plan_walk walk;
+    plan_walk_run(&walk, plan, visit, &evaluation);
+    plan_walk_finish(&walk);
+    free(evaluation.evicted);
+    free(evaluation.moves);
+    free(evaluation.clock);
+    free(evaluation.ends);
+}
+
+/* Makespan, T and the bubble figures from the spans. */
+static void summarize(struct plan_timing *timing, const struct plan *plan)
+{
+    double begin = 0, end = 0, busy = 0;
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        size_t count = plan->orders[worker].count;
+        if (!count)
+            continue;
+        double first = plan_timing_span(timing, worker, 0).start, last = plan_timing_span(timing, worker, count - 1).end;
+        begin = worker == 0 || first < begin ? first : begin;
+        end = last > end ? last : end;
+        busy += timing->busy[worker];
+        double span = last > first ? 1 - timing->busy[worker] / (last - first) : 0;
+        timing->span_max = span > timing->span_max ? span : timing->span_max;
+    }
+    timing->makespan = end - begin;
+    timing->mean_busy = busy / plan->workers / plan->iterations;
+    double last = plan->iterations > 1 ? timing->iteration_ends[plan->iterations - 2] : begin;
+    plan_timing_set_iteration(timing, end - last);
+}
+
+void plan_timing_set_iteration(struct plan_timing *timing, double iteration)
+{
+    timing->iteration = iteration;
+    timing->ratio = iteration > 0 ? 1 - timing->mean_busy / iteration : 0;
+    timing->over_ideal = timing->mean_busy > 0 ? iteration / timing->mean_busy - 1 : 0;
+}
+
+void plan_timing_init(struct plan_timing *timing, const struct plan *plan, const struct plan_costs *costs)
+{
+    *timing = (struct plan_timing){.first = zeros(plan->workers + 1u, sizeof *timing->first),
+                                   .busy = zeros(plan->workers, sizeof *timing->busy),
+                                   .peak_in_flight = zeros(plan->workers, sizeof *timing->peak_in_flight),
+                                   .iteration_ends = zeros(plan->iterations, sizeof *timing->iteration_ends)};
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        timing->first[worker + 1] = timing->first[worker] + plan->orders[worker].count;
+    timing->spans = zeros(timing->first[plan->workers], sizeof *timing->spans);
+    evaluate(timing, plan, costs);
+    summarize(timing, plan);
+    plan_stash_peaks(plan, timing->peak_in_flight);
+}
+
+void plan_timing_finish(struct plan_timing *timing)
+{
+    free(timing->spans);
+    free(timing->first);
+    free(timing->busy);
+    free(timing->peak_in_flight);
+    free(timing->iteration_ends);
+    *timing = (struct plan_timing){0};
+}

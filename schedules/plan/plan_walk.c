@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedules/plan/plan_walk.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The bits of a backward's part. */
+static uint8_t backward_mask(const struct slot *slot)
+{
+    return slot->part == PART_WHOLE ? DONE_BACKWARD : slot->part == PART_A ? 2 : 4;
+}
+
+uint8_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *slot)
+{
+    bool own = plan_worker(plan, slot->pipeline, slot->stage) == worker;
+    switch ((enum slot_kind)slot->kind) {
+    case SLOT_FORWARD:
+        return DONE_FORWARD;
+    case SLOT_BACKWARD:
+        return backward_mask(slot);
+    case SLOT_WEIGHT:
+        return DONE_WEIGHT;
+    case SLOT_EVICT:
+        return own ? DONE_EVICT : DONE_TAKE;
+    case SLOT_FETCH:
+        return own ? DONE_FETCH : DONE_RETURN;
+    }
+    return 0;
+}
+
+static struct plan_input input(const struct plan *plan, const struct slot *slot, uint32_t stage, uint8_t mask)
+{
+    return (struct plan_input){.stage = stage, .worker = plan_worker(plan, slot->pipeline, stage), .mask = mask};
+}
+
+unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t done, struct plan_input inputs[3])
+{
+    unsigned count = 0;
+    switch ((enum slot_kind)slot->kind) {
+    case SLOT_FORWARD:
+        if (slot->stage > 0)
+            inputs[count++] = input(plan, slot, slot->stage - 1u, DONE_FORWARD);
+        break;
+    case SLOT_BACKWARD:
+        inputs[count++] = input(plan, slot, slot->stage, DONE_FORWARD);
+        if (slot->stage + 1u < plan->stages)
+            inputs[count++] = input(plan, slot, slot->stage + 1u, backward_mask(slot));
+        if (done & DONE_EVICT) {
+            inputs[count] = input(plan, slot, slot->stage, DONE_RETURN);
+            inputs[count].worker = plan->partners[inputs[count].worker];
+            count++;
+        }
+        break;
+    case SLOT_WEIGHT:
+        inputs[count++] = input(plan, slot, slot->stage, DONE_BACKWARD);
+        break;
+    case SLOT_EVICT:
+    case SLOT_FETCH: /* move beside the computing: the checker sees to it that they stand between their F and B */
+        break;
+    }
+    return count;
+}
+
+size_t plan_block_end(const struct plan_order *order, size_t first)
+{
+    size_t end = first + 1;
+    while (end < order->count && order->slots[end].joined)
+        end++;
+    return end;
+}
+
+static uint8_t *done_of(const struct plan_walk *walk, const struct plan *plan, uint32_t micro_batch, uint32_t stage)
+{
+    return &walk->done[(size_t)micro_batch * plan->stages + stage];
+}
+
+/* plan_inputs says what a slot waits for; the two kinds that all plans are full of are looked at straight away. */
+static bool ready(const struct plan_walk *walk, const struct plan *plan, const struct slot *slot)
+{
+    const uint8_t *done = done_of(walk, plan, slot->micro_batch, slot->stage); /* stages are neighbours */
+    if (slot->kind == SLOT_FORWARD)
+        return slot->stage == 0 || done[-1] & DONE_FORWARD;
+    if (slot->kind == SLOT_BACKWARD && !(*done & DONE_EVICT))
+        return *done & DONE_FORWARD && (slot->stage + 1u == plan->stages || !(backward_mask(slot) & ~done[1]));
+    struct plan_input inputs[3];
+    unsigned count = plan_inputs(plan, slot, *done, inputs);
+    for (unsigned i = 0; i < count; i++)
+        if (inputs[i].mask & ~*done_of(walk, plan, slot->micro_batch, inputs[i].stage))
+            return false;
+    return true;
+}
+
+/* Workers that may be able to go on. */
+struct agenda {
+    uint32_t *workers;
+    bool *listed;
+    size_t count;
+};
+
+static void list(struct agenda *agenda, uint32_t worker)
+{
+    if (agenda->listed[worker])
+        return;
+    agenda->listed[worker] = true;
+    agenda->workers[agenda->count++] = worker;
+}
+
+/* Marks a slot as done and lists the worker that may wait for it. */
+static void complete(const struct plan_walk *walk, const struct plan *plan, uint32_t worker, const struct slot *slot, struct agenda *agenda)
+{
+    *done_of(walk, plan, slot->micro_batch, slot->stage) |= plan_mask(plan, worker, slot);
+    if (slot->kind == SLOT_FORWARD && slot->stage + 1u < plan->stages)
+        list(agenda, plan_worker(plan, slot->pipeline, slot->stage + 1u));
+    if (slot->kind == SLOT_BACKWARD && slot->stage > 0)
+        list(agenda, plan_worker(plan, slot->pipeline, slot->stage - 1u));
+    if (slot->kind == SLOT_FETCH)
+        list(agenda, plan_worker(plan, slot->pipeline, slot->stage));
+}
+
+/* Runs a worker's blocks until one has to wait. */
+static void advance(struct plan_walk *walk, const struct plan *plan, uint32_t worker, struct agenda *agenda, plan_visit *visit, void *user)
+{
+    const struct plan_order *order = &plan->orders[worker];
+    while (walk->next[worker] < order->count) {
+        size_t first = walk->next[worker], end = plan_block_end(order, first);
+        for (size_t i = first; i < end; i++)
+            if (!ready(walk, plan, &order->slots[i]))
+                return;
+        if (visit)
+            visit(user, worker, first, end);
+        walk->next[worker] = end;
+        for (size_t i = first; i < end; i++)
+            complete(walk, plan, worker, &order->slots[i], agenda);
+    }
+}
+
+bool plan_walk_run(struct plan_walk *walk, const struct plan *plan, plan_visit *visit, void *user)
+{
+    size_t capacity = 0;
+    *walk = (struct plan_walk){0};
+    size_t cells = (size_t)plan->micro_batches * plan->stages;
+    walk->done = array_grow(NULL, &capacity, cells, sizeof *walk->done);
+    memset(walk->done, 0, capacity);
+    struct agenda agenda = {0};
+    walk->next = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *walk->next);
+    agenda.workers = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *agenda.workers);
+    agenda.listed = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *agenda.listed);
+    for (uint32_t worker = plan->workers; worker-- > 0;) {
+        walk->next[worker] = 0;
+        agenda.listed[worker] = false;
+        list(&agenda, worker);
+    }
+    while (agenda.count > 0) {
+        uint32_t worker = agenda.workers[--agenda.count];
+        agenda.listed[worker] = false;
+        advance(walk, plan, worker, &agenda, visit, user);
+    }
+    free(agenda.workers);
+    free(agenda.listed);
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        if (walk->next[worker] < plan->orders[worker].count)
+            return false;
+    return true;
+}
+
+void plan_walk_finish(struct plan_walk *walk)
+{
+    free(walk->done);
+    free(walk->next);
+    *walk = (struct plan_walk){0};
+}

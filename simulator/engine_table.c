@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/engine.h"
-
-#include <stddef.h>
-
-const struct engine *const engine_table[] = {&engine_simgrid, &engine_analytic, NULL};

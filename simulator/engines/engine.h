@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An engine executes a program on a platform and records the timeline. */
+#ifndef STAGESIM_ENGINE_H
+#define STAGESIM_ENGINE_H
+
+#include "base/diagnostics.h"
+#include "platforms/platform.h"
+#include "simulator/engines/fold.h"
+#include "simulator/program/program.h"
+#include "simulator/program/timeline.h"
+
+/* Told now and then how many operations of how many are done; may be NULL. */
+struct engine_progress {
+    void (*report)(void *user, uint64_t done, uint64_t total);
+    void *user;
+};
+
+/* What an engine is to do; all borrowed. */
+struct engine_job {
+    const struct program *program;
+    struct platform *platform;
+    const uint32_t *hosts;                  /* rank r runs on platform->hosts[hosts[r]] */
+    struct timeline *timeline;              /* made for this program, times NaN; the ranks that it has are simulated */
+    const struct folding *folding;          /* how the others are represented; NULL: the timeline has all ranks */
+    const struct engine_progress *progress; /* NULL: nobody watches */
+};
+
+struct engine {
+    const char *name, *summary;
+    /* Fills the times of the job's timeline. False with the fault filled when the simulation failed. */
+    bool (*run)(const struct engine_job *job, struct fault *fault);
+};
+
+extern const struct engine engine_simgrid, engine_analytic;
+/* NULL-terminated. */
+extern const struct engine *const engine_table[];
+
+#endif

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/engines/engine.h"
+
+#include <stddef.h>
+
+const struct engine *const engine_table[] = {&engine_simgrid, &engine_analytic, NULL};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/engines/folded_run.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Each attempt marks more messages or splits classes; this many are rarely needed. */
+enum { ATTEMPTS_MAX = 10 };
+
+/* What an attempt says beside the times, in memory shared with its process. */
+struct outcome {
+    bool ok;
+    uint64_t activities;
+};
+
+/* SimGrid knows one simulation per process, and there may be several attempts: each has its own. */
+static bool attempt(const struct engine *engine, const struct engine_job *job, struct outcome *outcome)
+{
+    *outcome = (struct outcome){0};
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct fault fault = {""};
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        outcome->ok = engine->run(job, &fault);
+        outcome->activities = job->timeline->activities;
+        _exit(0);
+    }
+    int status = -1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    job->timeline->activities = outcome->activities;
+    return pid > 0 && status == 0 && outcome->ok;
+}
+
+/* Attempts until a timeline is proven; NULL when none can be. */
+static struct timeline *simulate_classes(const struct engine *engine, struct engine_job *job, struct folding *folding)
+{
+    struct outcome *outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    enum fold_verdict verdict = outcome == MAP_FAILED ? FOLD_REFUTED : FOLD_AGAIN;
+    job->timeline = NULL;
+    for (int i = 0; i < ATTEMPTS_MAX && verdict == FOLD_AGAIN; i++) {
+        timeline_destroy(job->timeline);
+        job->timeline = folding_timeline(folding, job->program, true);
+        folding_prepare(folding);
+        verdict = attempt(engine, job, outcome) ? folding_verify(folding, job->timeline) : FOLD_REFUTED;
+    }
+    if (outcome != MAP_FAILED)
+        munmap(outcome, sizeof *outcome);
+    if (verdict == FOLD_PROVEN)
+        return job->timeline;
+    timeline_destroy(job->timeline);
+    return NULL;
+}
+
+static bool run_all_ranks(const struct engine *engine, struct engine_job *job, struct folded_run *run, struct fault *fault)
+{
+    job->folding = NULL;
+    job->timeline = run->timeline = timeline_create(job->program);
+    if (engine->run(job, fault))
+        return true;
+    timeline_destroy(run->timeline);
+    run->timeline = NULL;
+    return false;
+}
+
+static bool run_folded(const struct engine *engine, struct engine_job *job, struct folded_run *run, struct fault *fault)
+{
+    job->folding = run->folding;
+    if (engine == &engine_simgrid) {
+        run->timeline = simulate_classes(engine, job, run->folding);
+        return run->timeline != NULL;
+    }
+    job->timeline = run->timeline = folding_timeline(run->folding, job->program, false);
+    if (engine->run(job, fault))
+        return true;
+    timeline_destroy(run->timeline);
+    run->timeline = NULL;
+    return false;
+}
+
+bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena, struct folded_run *run,
+                struct fault *fault)
+{
+    struct engine_job here = *job;
+    *run = (struct folded_run){0};
+    run->folding = fold ? folding_create(job->program, job->platform, job->hosts, engine == &engine_simgrid, arena)
+                        : folding_none("the scenario says fold: off", arena);
+    bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
+    folding_finish(run->folding);
+    if (!ok && !fault->text[0]) {
+        if (run->folding->classes)
+            run->folding = folding_none("replicas turned out to disturb each other in too many different ways", arena);
+        ok = run_all_ranks(engine, &here, run, fault);
+    }
+    return ok;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/engines/progress.h"
+
+#include <time.h>
+#include <unistd.h>
+
+/* Runs shorter than this show no bar. */
+static const double patience_seconds = 0.7, interval_seconds = 0.1;
+enum { BAR_WIDTH = 32 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void progress_init(struct progress *progress, FILE *out, const char *label)
+{
+    *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, now(), 0};
+}
+
+static void draw(struct progress *progress, double share, double elapsed)
+{
+    char bar[BAR_WIDTH + 1];
+    int filled = (int)(share * BAR_WIDTH);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        bar[i] = i < filled ? '#' : '.';
+    bar[BAR_WIDTH] = '\0';
+    double left = share > 0 ? elapsed / share - elapsed : 0;
+    fprintf(progress->out, "\r%s [%s] %3.0f %%  %.0f s left \033[K", progress->label, bar, 100 * share, left);
+    fflush(progress->out);
+}
+
+static void report(void *user, uint64_t done, uint64_t total)
+{
+    struct progress *progress = user;
+    if (!progress->out)
+        return;
+    double time = now();
+    if (time - progress->started < patience_seconds || time - progress->drawn < interval_seconds)
+        return;
+    progress->drawn = time;
+    draw(progress, total ? (double)done / (double)total : 0, time - progress->started);
+}
+
+struct engine_progress progress_hook(struct progress *progress)
+{
+    return (struct engine_progress){report, progress};
+}
+
+void progress_finish(struct progress *progress)
+{
+    if (progress->out && progress->drawn > 0) {
+        fputs("\r\033[K", progress->out);
+        fflush(progress->out);
+    }
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one C++ file: loads a platform and runs the engine under try, and reaches the few things that SimGrid offers to C++
+ * only. Everything else uses SimGrid's C API. */
+extern "C" {
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "platforms/library.h"
+#include "platforms/profiles.h"
+}
+
+#include "simulator/engines/simgrid/bridge.h"
+
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+#include <xbt/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace sg4 = simgrid::s4u;
+
+namespace
+{
+
+/* What the bridge keeps beside struct platform, whose handle points here. */
+struct loaded {
+    struct arena *arena;
+    std::unordered_map<const sg4::Link *, uint32_t> link_index;
+    std::vector<uint32_t> route_links;  /* of the newest route */
+    std::vector<sg4::Link *> traversed; /* scratch of the newest route */
+};
+
+/* The first failure inside the simulation; one simulation per process, so one place. */
+struct failure {
+    bool seen = false;
+    std::string text;
+    void set(const std::string &what)
+    {
+        if (!seen)
+            text = what;
+        seen = true;
+    }
+};
+
+failure &first_failure()
+{
+    static failure instance;
+    return instance;
+}
+
+struct stop_simulation : std::exception {
+    const char *what() const noexcept override
+    {
+        return "the simulation was stopped";
+    }
+};
+
+/* Links that are down and since when; one simulation per process, so one place. */
+std::map<std::string, double> &links_down()
+{
+    static std::map<std::string, double> instance;
+    return instance;
+}
+
+void note_link_state(sg4::Link const &link)
+{
+    if (link.is_on())
+        links_down().erase(link.get_name());
+    else
+        links_down().emplace(link.get_name(), sg4::Engine::get_clock());
+}
+
+/* "link 'l' went down at 5.000000 s; a message needed it at 7.000000 s". */
+std::string link_failure()
+{
+    std::string names;
+    double since = INFINITY, now = sg4::Engine::get_clock();
+    for (const sg4::Link *link : sg4::Engine::get_instance()->get_all_links())
+        if (!link->is_on()) /* from the start: nobody said so */
+            links_down().emplace(link->get_name(), 0);
+    for (const auto &[name, when] : links_down()) {
+        names += (names.empty() ? "link '" : ", '") + name + "'";
+        since = std::min(since, when);
+    }
+    if (names.empty())
+        return "a link went down at " + std::to_string(now) + " s while a message was on it";
+    return names + " went down at " + std::to_string(since) + " s; a message needed it at " + std::to_string(now) + " s";
+}
+
+void throw_on_host_failure(sg4::Host const &host)
+{
+    if (host.is_on() || host.get_actor_count() == 0)
+        return;
+    first_failure().set("host '" + host.get_name() + "' went down at " + std::to_string(sg4::Engine::get_clock()) +
+                        " s while the job ran on it");
+    throw stop_simulation();
+}
+
+void set_defaults()
+{
+    sg4::Engine::set_config("network/model:CM02");
+    sg4::Engine::set_config("network/crosstraffic:0");
+    sg4::Engine::set_config("network/TCP-gamma:0");
+#if defined(__SANITIZE_ADDRESS__)
+    sg4::Engine::set_config("contexts/factory:thread");
+#else
+    sg4::Engine::set_config("contexts/stack-size:64");
+#endif
+}
+
+/* ---- units of properties ---- */
+
+/* "80GiB", "2039GBps", "312Tf": a number and a unit with a decimal or binary prefix. NaN when it is neither. */
+double parse_amount(const char *text)
+{
+    char *rest = nullptr;
+    double value = strtod(text, &rest);
+    if (rest == text || !std::isfinite(value) || value < 0)
+        return NAN;
+    static const char prefixes[] = "kMGTPE";
+    const char *prefix = *rest ? strchr(prefixes, *rest == 'K' ? 'k' : *rest) : nullptr;
+    if (prefix) {
+        bool binary = rest[1] == 'i';
+        value *= std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(prefix - prefixes + 1));
+        rest += binary ? 2 : 1;
+    }
+    if (!strcmp(rest, "bps"))
+        return value / 8;
+    static const char *const units[] = {"", "B", "Bps", "f", "flops"};
+    bool known = std::any_of(std::begin(units), std::end(units), [rest](const char *unit) { return !strcmp(rest, unit); });
+    return known ? value : NAN;
+}
+
+struct bad_property : std::exception {
+    std::string text;
+    explicit bad_property(std::string what) : text(std::move(what))
+    {
+    }
+    const char *what() const noexcept override
+    {
+        return text.c_str();
+    }
+};
+
+double amount_property(sg4::Host *host, const char *key, const char *example)
+{
+    const char *text = host->get_property(key);
+    if (!text)
+        return 0;
+    double value = parse_amount(text);
+    if (std::isnan(value))
+        throw bad_property("host '" + host->get_name() + "': property " + key + "=\"" + text + "\" is no amount; expected one like " +
+                           example);
+    return value;
+}
+
+/* wattage_per_state is "Idle:AllCores" or "Idle:Epsilon:AllCores" for each state, states separated by commas. */
+void fill_watts(struct platform_host *out, sg4::Host *host)
+{
+    const char *text = host->get_property("wattage_per_state");
+    out->has_watts = text != nullptr;
+    if (!text)
+        return;
+    std::string state(text, strcspn(text, ","));
+    char *rest = nullptr;
+    out->idle_watts = strtod(state.c_str(), &rest);
+    const char *last = strrchr(state.c_str(), ':');
+    out->busy_watts = last ? strtod(last + 1, &rest) : NAN;
+    if (!last || *rest || !(out->idle_watts >= 0) || !(out->busy_watts >= 0))
+        throw bad_property("host '" + host->get_name() + "': property wattage_per_state=\"" + text +
+                           "\" is none; expected one like 50:400");
+}
+
+void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
+{
+    static const char *const precisions[PRECISIONS] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+    out->name = arena_copy(arena, host->get_cname());
+    if (const char *model = host->get_property("model"))
+        out->model = arena_copy(arena, model);
+    const char *node = host->get_property("node");
+    out->node = arena_copy(arena, node ? node : host->get_englobing_zone()->get_cname());
+    if (const char *nic = host->get_property("nic"))
+        out->nic = arena_copy(arena, nic);
+    out->speed = host->get_pstate_speed(0);
+    for (int precision = 0; precision < PRECISIONS; precision++)
+        out->peak[precision] = amount_property(host, (std::string("peak_") + precisions[precision]).c_str(), "312Tf");
+    out->memory = amount_property(host, "memory", "80GiB");
+    out->memory_bandwidth = amount_property(host, "memory_bandwidth", "2039GBps");
+    fill_watts(out, host);
+    out->handle = host;
+}
+
+/* Whether anything changes over time by itself. SimGrid does not tell, so the file's text is searched for the attributes and
+ * elements that attach profiles; a comment that names one is taken for one, which costs time but no truth. */
+bool has_profiles(const char *file)
+{
+    static const char *const words[] = {"_file=", "_file =", "<trace", "trace_connect"};
+    std::ifstream in(file);
+    std::string line;
+    while (std::getline(in, line))
+        for (const char *word : words)
+            if (line.find(word) != std::string::npos)
+                return true;
+    return false;
+}
+
+/* Every host is a GPU unless some host carries the property kind; then those with kind=gpu are. */
+std::vector<sg4::Host *> gpu_hosts(sg4::Engine *engine)
+{
+    std::vector<sg4::Host *> all = engine->get_all_hosts();
+    bool kinds = std::any_of(all.begin(), all.end(), [](const sg4::Host *host) { return host->get_property("kind") != nullptr; });
+    if (kinds)
+        all.erase(std::remove_if(all.begin(), all.end(),
+                                 [](const sg4::Host *host) {
+                                     const char *kind = host->get_property("kind");
+                                     return !kind || strcmp(kind, "gpu") != 0;
+                                 }),
+                  all.end());
+    std::sort(all.begin(), all.end(),
+              [](const sg4::Host *left, const sg4::Host *right) { return strverscmp(left->get_cname(), right->get_cname()) < 0; });
+    return all;
+}
+
+enum link_sharing sharing_of(const sg4::Link *link)
+{
+    switch (link->get_sharing_policy()) {
+    case sg4::Link::SharingPolicy::SHARED:
+        return LINK_SHARED;
+    case sg4::Link::SharingPolicy::FATPIPE:
+        return LINK_FATPIPE;
+    default:
+        return LINK_OTHER;
+    }
+}
+
+void fill_links(struct platform *platform, sg4::Engine *engine, loaded *loaded)
+{
+    std::vector<sg4::Link *> links = engine->get_all_links();
+    std::sort(links.begin(), links.end(),
+              [](const sg4::Link *left, const sg4::Link *right) { return strverscmp(left->get_cname(), right->get_cname()) < 0; });
+    platform->link_count = static_cast<uint32_t>(links.size());
+    platform->links = static_cast<struct platform_link *>(arena_array(loaded->arena, links.size() + 1, sizeof(struct platform_link)));
+    for (uint32_t index = 0; index < platform->link_count; index++) {
+        sg4::Link *link = links[index];
+        loaded->link_index[link] = index;
+        platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(), link->get_latency(),
+                                  sharing_of(link)};
+    }
+}
+
+void find_route(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route)
+{
+    auto *loaded = static_cast<struct loaded *>(platform->handle);
+    auto *source = static_cast<sg4::Host *>(platform->hosts[from].handle);
+    auto *target = static_cast<sg4::Host *>(platform->hosts[to].handle);
+    loaded->traversed.clear();
+    loaded->route_links.clear();
+    double latency = 0, bandwidth = INFINITY;
+    source->route_to(target, loaded->traversed, &latency);
+    for (const sg4::Link *link : loaded->traversed) {
+        auto found = loaded->link_index.find(link);
+        if (found == loaded->link_index.end())
+            continue;
+        loaded->route_links.push_back(found->second);
+        bandwidth = std::min(bandwidth, link->get_bandwidth());
+    }
+    *route = {latency, bandwidth, static_cast<uint32_t>(loaded->route_links.size()), loaded->route_links.data()};
+}
+
+bool find_reaches(struct platform *platform, uint32_t from, uint32_t to)
+{
+    try {
+        struct platform_route route;
+        find_route(platform, from, to, &route);
+        return from == to || route.link_count > 0 || route.latency > 0; /* a route of nothing: SimGrid sends nothing over it */
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
+void read_library(struct platform_library *library, const std::unordered_map<std::string, std::string> *properties,
+                  const std::string &owner)
+{
+    std::vector<std::pair<std::string, std::string>> ordered(properties->begin(), properties->end());
+    std::sort(ordered.begin(), ordered.end()); /* the first mistake is the same one every time */
+    for (const auto &[key, value] : ordered) {
+        struct fault fault = {};
+        if (library_owns(key.c_str()) && !library_set(library, key.c_str(), value.c_str(), &fault))
+            throw bad_property(owner + ": " + fault.text);
+    }
+}
+
+/* The collective library's properties: on the outermost zones, or, as in a <cluster>, on the hosts. */
+void fill_library(struct platform *platform, sg4::Engine *engine, const std::vector<sg4::Host *> &hosts)
+{
+    const std::string file = std::string(platform->file) + ": ";
+    if (!hosts.empty())
+        read_library(&platform->library, hosts[0]->get_properties(), file + "host '" + hosts[0]->get_name() + "'");
+    const sg4::NetZone *root = engine->get_netzone_root();
+    read_library(&platform->library, root->get_properties(), file + "zone '" + root->get_name() + "'");
+    for (const sg4::NetZone *zone : root->get_children())
+        read_library(&platform->library, zone->get_properties(), file + "zone '" + zone->get_name() + "'");
+    library_complete(&platform->library);
+}
+
+struct platform *load(const char *file, struct arena *arena)
+{
+    sg4::Engine *engine = sg4::Engine::get_instance();
+    engine->load_platform(file);
+    engine->seal_platform();
+    sg4::Host::on_state_change_cb(throw_on_host_failure);
+    sg4::Link::on_state_change_cb(note_link_state);
+
+    auto *platform = static_cast<struct platform *>(arena_alloc(arena, sizeof(struct platform)));
+    static std::unique_ptr<loaded> owner;
+    owner = std::make_unique<loaded>();
+    loaded *kept = owner.get();
+    kept->arena = arena;
+    platform->file = arena_copy(arena, file);
+    platform->handle = kept;
+    platform->route = find_route;
+    platform->reaches = find_reaches;
+    std::vector<sg4::Host *> hosts = gpu_hosts(engine);
+    platform->host_count = static_cast<uint32_t>(hosts.size());
+    platform->hosts = static_cast<struct platform_host *>(arena_array(arena, hosts.size() + 1, sizeof(struct platform_host)));
+    for (size_t i = 0; i < hosts.size(); i++)
+        fill_host(&platform->hosts[i], hosts[i], arena);
+    bool varies = has_profiles(file);
+    for (size_t i = 0; i < hosts.size(); i++)
+        platform->hosts[i].varies = varies;
+    fill_links(platform, engine, kept);
+    fill_library(platform, engine, hosts);
+    return platform;
+}
+
+/* Runs an actor's body. An exception must not leave it: outside an actor nobody could catch it. ForcefulKillException, by
+ * which SimGrid unwinds a killed actor, is no std::exception and passes. */
+void run_body(void (*body)(void *), void *argument)
+{
+    try {
+        body(argument);
+    } catch (const simgrid::NetworkFailureException &) {
+        first_failure().set(link_failure());
+        simgrid::s4u::Actor::kill_all();
+    } catch (const std::exception &exception) {
+        first_failure().set(exception.what());
+        simgrid::s4u::Actor::kill_all();
+    }
+}
+
+} // namespace
+
+bool bridge_configure(const char *const *config, size_t count, struct fault *fault)
+{
+    static char program[] = "stagesim", quiet[] = "--log=root.thres:critical", layout[] = "--log=root.fmt:%m%n";
+    static char *arguments[] = {program, quiet, layout, nullptr};
+    int argument_count = 3;
+    try {
+        sg4::Engine::get_instance(&argument_count, arguments);
+        set_defaults();
+        for (size_t i = 0; i < count; i++)
+            sg4::Engine::set_config(config[i]);
+    } catch (const std::exception &exception) {
+        return fault_set(fault, "%s", exception.what());
+    }
+    return true;
+}
+
+struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault)
+{
+    if (has_profiles(file) && !profiles_check(file, fault))
+        return nullptr;
+    try {
+        return load(file, arena);
+    } catch (const std::exception &exception) {
+        fault_set(fault, "%s", exception.what());
+    }
+    return nullptr;
+}
+
+void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument)
+{
+    auto *where = static_cast<sg4::Host *>(platform->hosts[host].handle);
+    try {
+        return sg4::Actor::create("rank", where, [body, argument]() { run_body(body, argument); }).get();
+    } catch (const simgrid::HostFailureException &) {
+        first_failure().set("host '" + where->get_name() + "' is down when the job starts");
+    }
+    return nullptr;
+}
+
+void bridge_expect_many_actors(void)
+{
+    /* Each stack with a guard page is two mappings, of which Linux allows 65,530. */
+    sg4::Engine::set_config("contexts/guard-size:0");
+    sg4::Engine::set_config("contexts/stack-size:16");
+}
+
+void *bridge_mailbox(const char *name, void *actor)
+{
+    sg4::Mailbox *mailbox = sg4::Mailbox::by_name(name);
+    if (actor)
+        mailbox->set_receiver(static_cast<sg4::Actor *>(actor));
+    return mailbox;
+}
+
+double bridge_set_precision(double seconds)
+{
+    if (simgrid::config::is_default("surf/precision"))
+        simgrid::config::set_value("surf/precision", seconds);
+    return simgrid::config::get_value<double>("surf/precision");
+}
+
+bool bridge_run(struct fault *fault)
+{
+    try {
+        if (!first_failure().seen)
+            sg4::Engine::get_instance()->run();
+    } catch (const std::exception &exception) {
+        first_failure().set(exception.what());
+    }
+    if (first_failure().seen)
+        return fault_set(fault, "%s", first_failure().text.c_str());
+    return true;
+}
+
+void *bridge_send(void *mailbox, double bytes)
+{
+    static char payload; /* SimGrid wants one; nobody reads it */
+    sg4::CommPtr comm = static_cast<sg4::Mailbox *>(mailbox)->put_init(&payload, 0);
+    comm->set_remaining(bytes);
+    comm->start();
+    comm->add_ref();
+    return comm.get();
+}
+
+void *bridge_receive(void *mailbox)
+{
+    static void *payload; /* nobody reads it */
+    sg4::CommPtr comm = static_cast<sg4::Mailbox *>(mailbox)->get_init();
+    comm->set_dst_data(&payload, sizeof payload);
+    comm->start();
+    comm->add_ref();
+    return comm.get();
+}
+
+double bridge_comm_finish(const void *comm)
+{
+    return static_cast<const sg4::Comm *>(comm)->get_finish_time();
+}
+
+double bridge_wait(void *comm)
+{
+    sg4::CommPtr owned(static_cast<sg4::Comm *>(comm), false);
+    owned->wait();
+    return owned->get_finish_time();
+}
+
+void *bridge_target_start(struct platform *platform, uint32_t host)
+{
+    auto *where = static_cast<sg4::Host *>(platform->hosts[host].handle);
+    /* Not suspended: messages to a suspended actor are suspended, too. */
+    sg4::ActorPtr target = sg4::Actor::create("target", where, []() { sg4::Semaphore::create(0)->acquire(); });
+    target->daemonize();
+    return target.get();
+}
+
+void bridge_target_move(struct platform *platform, void *target, uint32_t host)
+{
+    static_cast<sg4::Actor *>(target)->set_host(static_cast<sg4::Host *>(platform->hosts[host].handle));
+}
+
+void bridge_actor_move(struct platform *platform, uint32_t host)
+{
+    sg4::this_actor::set_host(static_cast<sg4::Host *>(platform->hosts[host].handle));
+}

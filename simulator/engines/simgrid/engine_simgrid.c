@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contention-aware engine: SimGrid actors walk the streams of every rank.
+ *
+ * Streams are meaning, actors are cost: a wake-up costs more than the bookkeeping of an operation. So one actor per rank
+ * runs the compute stream and serves every stream whose operations it alone can set off: it posts a send when the
+ * computation that the send waits for ends, and takes messages out of the mailbox when it needs them. The recorded times are
+ * those of separate streams: a message's end is read from the transfer itself, not from the moment when somebody looks.
+ * Other streams have an actor of their own (ACTOR_OWN); a send stream gets one when its first message has to queue behind
+ * another. A collective is driven by one actor per group, which moves to each member's host to start its flow, or, where members go
+ * on by themselves, by an actor for each member. */
+#include "simulator/engines/simgrid/run.h"
+
+#include "base/arena.h"
+#include "simulator/engines/simgrid/bridge.h"
+
+#include <math.h>
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct rank *run_rank(const struct run *run, uint32_t number)
+{
+    return timeline_simulates(run->timeline, number) ? &run->ranks[run->timeline->index_of[number]] : NULL;
+}
+
+sg_mailbox_t run_mailbox(struct run *run, void *actor)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%u", run->mailboxes++);
+    return bridge_mailbox(name, actor);
+}
+
+void run_stagger(const struct run *run, uint32_t count)
+{
+    sg_actor_sleep_for(count * fmax(STAGGER * fmax(1, simgrid_get_clock()), STAGGER_PRECISIONS * run->precision));
+}
+
+static bool is_done(const struct rank *rank, uint32_t id)
+{
+    return !isnan(rank->times[id].end);
+}
+
+bool operation_ready(const struct rank *rank, uint32_t id)
+{
+    const struct operation *operation = &rank->position->operations[id];
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        if (!is_done(rank, operation_wait(rank->position, operation, i)))
+            return false;
+    return true;
+}
+
+static double message_bytes(const struct rank *rank, uint32_t id)
+{
+    double bytes = operation_cost(rank->run->program, &rank->position->operations[id])->bytes;
+    return bytes > 0 ? bytes : EMPTY_MESSAGE_BYTES;
+}
+
+/* ---- what the end of an operation sets off ---- */
+
+void count_done(struct run *run)
+{
+    const struct engine_progress *progress = run->job->progress;
+    if (++run->done % PROGRESS_INTERVAL == 0 && progress)
+        progress->report(progress->user, run->done, run->total);
+}
+
+static void stream_actor(void *argument);
+
+/* Records the end of the message in flight. False while it is under way. */
+static bool settle(struct stream_state *stream)
+{
+    if (!stream->in_flight)
+        return true;
+    if (bridge_comm_finish(stream->in_flight) < 0)
+        return false;
+    uint32_t id = stream->rank->position->streams[stream->index].first + stream->next - 1;
+    stream->rank->times[id].end = bridge_wait(stream->in_flight);
+    stream->in_flight = NULL;
+    return true;
+}
+
+static void send_post(struct stream_state *stream, uint32_t id)
+{
+    struct rank *rank = stream->rank;
+    stream->next++;
+    rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
+    while (simgrid_get_clock() <= rank->last_post)
+        run_stagger(rank->run, 1);
+    rank->last_post = simgrid_get_clock();
+    double bytes = message_bytes(rank, id);
+    stream->in_flight = bridge_send(stream->box, bytes);
+    rank->run->activities++;
+    if (rank->ghosts && rank->ghosts[id] != GHOST_NONE)
+        ghosts_send(rank, rank->ghosts[id], rank->position->streams[stream->index].peer, bytes);
+    count_done(rank->run);
+}
+
+/* Posts what can be posted of a send stream that the rank's actor serves. When a message has to queue, the stream gets an
+ * actor of its own, which goes on from there. */
+static void send_advance(struct stream_state *stream)
+{
+    struct rank *rank = stream->rank;
+    const struct stream *description = &rank->position->streams[stream->index];
+    while (stream->next < description->count && operation_ready(rank, description->first + stream->next)) {
+        if (!settle(stream)) {
+            stream->service = ACTOR_OWN;
+            bridge_actor_start(rank->run->platform, rank->run->hosts[rank->number], stream_actor, stream);
+            return;
+        }
+        send_post(stream, description->first + stream->next);
+    }
+}
+
+static void wake_sleepers(struct rank *rank, uint32_t id)
+{
+    for (struct sleeper **link = &rank->sleepers; *link;) {
+        struct sleeper *sleeper = *link;
+        if (sleeper->awaited == id) {
+            *link = sleeper->next;
+            sg_sem_release(sleeper->semaphore);
+            link = &rank->sleepers; /* meanwhile others ran, who come and go */
+        } else {
+            link = &sleeper->next;
+        }
+    }
+}
+
+void operation_done(struct rank *rank, uint32_t id)
+{
+    const struct position *position = rank->position;
+    if (rank->sleepers)
+        wake_sleepers(rank, id);
+    for (uint32_t i = position->first_dependent[id]; i < position->first_dependent[id + 1]; i++) {
+        uint32_t dependent = position->dependents[i], index = position->operations[dependent].stream;
+        struct stream_state *stream = &rank->streams[index];
+        if (stream->service == SERVED_BY_RANK && position->streams[index].type == OPERATION_SEND)
+            send_advance(stream);
+        else if (stream->service == ACTOR_GROUP && operation_ready(rank, dependent))
+            group_arrive(rank, index, dependent - position->streams[index].first);
+    }
+}
+
+/* ---- waiting ---- */
+
+static void sleep_until_done(struct rank *rank, uint32_t id)
+{
+    struct sleeper sleeper = {id, sg_sem_init(0), rank->sleepers};
+    rank->sleepers = &sleeper;
+    sg_sem_acquire(sleeper.semaphore);
+    sg_sem_destroy(sleeper.semaphore);
+}
+
+/* Takes messages out of the mailbox up to and including index `last`. Their exact times follow from the sends. */
+static void receive_until(struct stream_state *stream, uint32_t last)
+{
+    uint32_t first = stream->rank->position->streams[stream->index].first;
+    while (stream->next <= last) {
+        sg_mailbox_get(stream->box);
+        stream->rank->times[first + stream->next++].end = simgrid_get_clock();
+        count_done(stream->rank->run);
+    }
+}
+
+static void await(struct rank *rank, uint32_t id)
+{
+    if (is_done(rank, id))
+        return;
+    uint32_t index = rank->position->operations[id].stream;
+    struct stream_state *stream = &rank->streams[index];
+    if (stream->service == SERVED_BY_STREAM)
+        receive_until(stream, id - rank->position->streams[index].first);
+    else
+        sleep_until_done(rank, id);
+}
+
+static void await_waits(struct rank *rank, uint32_t id)
+{
+    const struct operation *operation = &rank->position->operations[id];
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        await(rank, operation_wait(rank->position, operation, i));
+}
+
+/* ---- the actors ---- */
+
+static void compute(struct rank *rank, uint32_t id)
+{
+    await_waits(rank, id);
+    const struct operation *operation = &rank->position->operations[id];
+    double seconds = operation_cost(rank->run->program, operation)->seconds;
+    seconds *= operation_factor(rank->run->program, operation, rank->run->program->mesh->replica_of[rank->number]);
+    rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
+    if (seconds > 0) {
+        overlap_execute(rank, seconds);
+        rank->run->activities++;
+    }
+    rank->times[id].end = simgrid_get_clock();
+    count_done(rank->run);
+    operation_done(rank, id);
+}
+
+/* A message in flight dies with the actor that sent it, and with the one that it is addressed to. */
+static void drain(struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->position->stream_count; i++) {
+        struct stream_state *stream = &rank->streams[i];
+        const struct stream *description = &rank->position->streams[i];
+        if (stream->service == SERVED_BY_STREAM && rank->position->streams[i].type == OPERATION_RECEIVE)
+            receive_until(stream, description->count - 1);
+        else if (stream->service == SERVED_BY_RANK && stream->in_flight) {
+            rank->times[description->first + stream->next - 1].end = bridge_wait(stream->in_flight);
+            stream->in_flight = NULL;
+        }
+    }
+}
+
+static void rank_actor(void *argument)
+{
+    struct rank *rank = argument;
+    for (uint32_t i = 0; i < rank->position->stream_count; i++)
+        if (rank->position->streams[i].type == OPERATION_SEND && rank->streams[i].service == SERVED_BY_RANK)
+            send_advance(&rank->streams[i]);
+    const struct stream *stream = &rank->position->streams[0];
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++)
+        compute(rank, id);
+    for (uint32_t i = 1; i < rank->position->stream_count; i++)
+        if (rank->streams[i].service == ACTOR_OWN || rank->streams[i].service == ACTOR_GROUP)
+            await(rank, rank->position->streams[i].first + rank->position->streams[i].count - 1);
+    drain(rank);
+}
+
+static void own_send(struct stream_state *stream, uint32_t id)
+{
+    await_waits(stream->rank, id);
+    send_post(stream, id);
+    stream->rank->times[id].end = bridge_wait(stream->in_flight);
+    stream->in_flight = NULL;
+}
+
+static void own_delay(struct stream_state *stream, uint32_t id)
+{
+    struct rank *rank = stream->rank;
+    await_waits(rank, id);
+    stream->next++;
+    rank->times[id].start = rank->times[id].data_start = simgrid_get_clock();
+    sg_actor_sleep_for(operation_cost(rank->run->program, &rank->position->operations[id])->seconds);
+    rank->times[id].end = simgrid_get_clock();
+    count_done(rank->run);
+}
+
+/* Serves one stream to its end. A stream that was served by the rank before begins with the message in flight. */
+static void stream_actor(void *argument)
+{
+    struct stream_state *stream = argument;
+    const struct stream *description = &stream->rank->position->streams[stream->index];
+    if (stream->in_flight) {
+        stream->rank->times[description->first + stream->next - 1].end = bridge_wait(stream->in_flight);
+        stream->in_flight = NULL;
+        operation_done(stream->rank, description->first + stream->next - 1);
+    }
+    while (stream->next < description->count) {
+        uint32_t id = description->first + stream->next;
+        if (description->type == OPERATION_SEND)
+            own_send(stream, id);
+        else if (description->type == OPERATION_RECEIVE)
+            receive_until(stream, stream->next);
+        else
+            own_delay(stream, id);
+        operation_done(stream->rank, id);
+    }
+}
+
+/* ---- setting up ---- */
+
+/* True when every operation that waits for one of the stream's operations is in one other stream; *only is that stream. */
+static bool sole_waiter(const struct position *position, const struct stream *stream, uint32_t *only)
+{
+    *only = UINT32_MAX;
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++)
+        for (uint32_t i = position->first_dependent[id]; i < position->first_dependent[id + 1]; i++) {
+            uint32_t waiter = position->operations[position->dependents[i]].stream;
+            if (*only != UINT32_MAX && waiter != *only)
+                return false;
+            *only = waiter;
+        }
+    return true;
+}
+
+/* True when the rank's own actor is the one that sees all that the stream waits for end, and nobody waits for the stream. */
+static bool served_in_passing(const struct position *position, const struct stream *stream)
+{
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+        const struct operation *operation = &position->operations[id];
+        if (position->first_dependent[id] != position->first_dependent[id + 1])
+            return false;
+        for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+            if (position->operations[operation_wait(position, operation, i)].stream != 0)
+                return false;
+    }
+    return true;
+}
+
+static enum service choose_service(const struct position *position, uint32_t index)
+{
+    const struct stream *stream = &position->streams[index];
+    if (stream->type == OPERATION_COMPUTE)
+        return SERVED_BY_RANK;
+    if (stream->type == OPERATION_COLLECTIVE)
+        return ACTOR_GROUP;
+    if (stream->type == OPERATION_SEND)
+        return served_in_passing(position, stream) ? SERVED_BY_RANK : ACTOR_OWN;
+    uint32_t waiter;
+    if (stream->type == OPERATION_RECEIVE && sole_waiter(position, stream, &waiter) &&
+        (waiter == UINT32_MAX || position->streams[waiter].type == OPERATION_COMPUTE))
+        return SERVED_BY_STREAM;
+    return ACTOR_OWN;
+}
+
+static enum service *choose_services(const struct position *position, struct arena *arena)
+{
+    enum service *services = arena_array(arena, position->stream_count, sizeof *services);
+    for (uint32_t i = 0; i < position->stream_count; i++)
+        services[i] = choose_service(position, i);
+    return services;
+}
+
+static void rank_init(struct run *run, struct rank *rank, uint32_t number, const enum service *services)
+{
+    uint32_t position = run->program->mesh->position_of[number];
+    *rank = (struct rank){.run = run,
+                          .number = number,
+                          .position = &run->program->positions[position],
+                          .times = run->timeline->moments[run->timeline->index_of[number]],
+                          .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position] : NULL,
+                          .speed = run->platform->hosts[run->hosts[mesh_rank(run->program->mesh, position, 0)]].speed,
+                          .last_post = -1};
+    rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
+    rank->members = arena_array(run->arena, rank->position->stream_count, sizeof(struct member *));
+    for (uint32_t i = 0; i < rank->position->stream_count; i++)
+        rank->streams[i] = (struct stream_state){.service = services[i], .rank = rank, .index = i};
+    run->total += rank->position->operation_count;
+}
+
+/* The rank's actor and the mailboxes of what it receives. */
+static void rank_start(struct run *run, struct rank *rank)
+{
+    void *actor = bridge_actor_start(run->platform, run->hosts[rank->number], rank_actor, rank);
+    for (uint32_t i = 0; i < rank->position->stream_count; i++)
+        if (rank->position->streams[i].type == OPERATION_RECEIVE)
+            rank->streams[i].box = run_mailbox(run, actor);
+}
+
+static void connect_sends(struct run *run, struct rank *rank)
+{
+    const struct mesh *mesh = run->program->mesh;
+    for (uint32_t i = 0; i < rank->position->stream_count; i++) {
+        const struct stream *stream = &rank->position->streams[i];
+        if (stream->type == OPERATION_SEND)
+            rank->streams[i].box =
+                run_rank(run, mesh_rank(mesh, stream->peer, mesh->replica_of[rank->number]))->streams[stream->opposite].box;
+    }
+}
+
+static void own_actors_start(struct run *run, struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->position->stream_count; i++)
+        if (rank->streams[i].service == ACTOR_OWN)
+            bridge_actor_start(run->platform, run->hosts[rank->number], stream_actor, &rank->streams[i]);
+}
+
+/* Collectives that wait for nothing are ready from the start. */
+static void arrive_ready(struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->position->stream_count; i++) {
+        const struct stream *stream = &rank->position->streams[i];
+        for (uint32_t k = 0; stream->type == OPERATION_COLLECTIVE && k < stream->count; k++)
+            if (operation_wait_count(&rank->position->operations[stream->first + k]) == 0)
+                group_arrive(rank, i, k);
+    }
+}
+
+static void expect_actors(const struct run *run, const struct drivers *drivers)
+{
+    uint64_t actors = run->timeline->rank_count + drivers_actor_count(drivers);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++)
+        for (uint32_t i = 0; i < run->ranks[index].position->stream_count; i++)
+            actors += run->ranks[index].streams[i].service == ACTOR_OWN;
+    if (actors > MANY_ACTORS)
+        bridge_expect_many_actors();
+}
+
+static void ranks_init(struct run *run)
+{
+    const struct mesh *mesh = run->program->mesh;
+    enum service **services = arena_array(run->arena, mesh->positions, sizeof *services);
+    for (uint32_t position = 0; position < mesh->positions; position++)
+        services[position] = choose_services(&run->program->positions[position], run->arena);
+    run->ranks = arena_array(run->arena, run->timeline->rank_count, sizeof *run->ranks);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++)
+        rank_init(run, &run->ranks[index], run->timeline->ranks[index], services[mesh->position_of[run->timeline->ranks[index]]]);
+}
+
+static void start_all(struct run *run)
+{
+    ranks_init(run);
+    struct drivers drivers = drivers_create(run);
+    expect_actors(run, &drivers);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++)
+        rank_start(run, &run->ranks[index]);
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++) {
+        connect_sends(run, &run->ranks[index]);
+        own_actors_start(run, &run->ranks[index]);
+        arrive_ready(&run->ranks[index]);
+    }
+    for (uint32_t i = 0; i < drivers.count; i++)
+        driver_start(drivers.items[i]);
+}
+
+/* The job without contention: a program that cannot finish is refused, and how long it takes says how fine a clock is needed. */
+static bool run_ahead(struct run *run, struct fault *fault)
+{
+    if (!engine_analytic.run(run->job, fault))
+        return false;
+    double last = 0;
+    for (uint32_t index = 0; index < run->timeline->rank_count; index++) {
+        const struct position *position = &run->program->positions[run->program->mesh->position_of[run->timeline->ranks[index]]];
+        for (uint32_t i = 0; i < position->stream_count; i++)
+            if (position->streams[i].count)
+                last = fmax(last, run->timeline->moments[index][position->streams[i].first + position->streams[i].count - 1].end);
+    }
+    timeline_reset(run->timeline);
+    run->precision = bridge_set_precision(fmax(LEAST_PRECISION, PRECISION_SHARE * last));
+    return true;
+}
+
+static bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
+{
+    struct run run = {.job = job,
+                      .program = job->program,
+                      .platform = job->platform,
+                      .hosts = job->hosts,
+                      .timeline = job->timeline,
+                      .arena = arena_create()};
+    if (!run_ahead(&run, fault)) {
+        arena_destroy(run.arena);
+        return false;
+    }
+    start_all(&run);
+    if (!bridge_run(fault))
+        return false; /* killed actors may still refer to the arena; the process ends anyway */
+    bool ok = run.done == run.total;
+    if (ok)
+        timeline_finish_receives(job->timeline);
+    else
+        fault_set(fault, "the simulation ended with %llu of %llu operations done", (unsigned long long)run.done,
+                  (unsigned long long)run.total);
+    job->timeline->activities = run.activities;
+    arena_destroy(run.arena);
+    return ok;
+}
+
+const struct engine engine_simgrid = {"simgrid", "contention-aware: transfers share links as SimGrid's max-min model says",
+                                      simgrid_run_program};

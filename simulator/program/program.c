@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/program/program.h"
+
+#include "base/arena.h"
+#include "base/bulk.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* While a program is built, operations keep the order in which they were added, with a list of waits each; program_finish
+ * sorts them by stream. */
+struct wait {
+    uint32_t operation, awaited;
+};
+
+struct draft_position {
+    struct operation *operations;
+    size_t operation_count, operation_capacity;
+    struct stream *streams;
+    size_t stream_count, stream_capacity;
+    struct wait *waits;
+    size_t wait_count, wait_capacity;
+    struct block *blocks;
+    size_t block_count, block_capacity;
+    struct stagesim_static_memory memory;
+};
+
+struct program_builder {
+    const struct mesh *mesh;
+    struct stagesim_cost *costs;
+    size_t cost_count, cost_capacity;
+    uint32_t *variation_of;
+    size_t variation_of_capacity;
+    struct variation *variations;
+    size_t variation_count, variation_capacity;
+    struct group *groups;
+    size_t group_count, group_capacity;
+    struct draft_position *positions;
+    uint64_t operation_count;
+    struct bulk_pool drafts; /* operations and waits of the positions */
+};
+
+struct program_builder *program_builder_create(const struct mesh *mesh)
+{
+    size_t capacity = 0;
+    struct program_builder *builder = array_grow(NULL, &capacity, 1, sizeof *builder);
+    *builder = (struct program_builder){.mesh = mesh};
+    capacity = 0;
+    builder->positions = array_grow(NULL, &capacity, mesh->positions, sizeof *builder->positions);
+    for (uint32_t position = 0; position < mesh->positions; position++) {
+        struct draft_position *draft = &builder->positions[position];
+        *draft = (struct draft_position){0};
+        draft->streams = array_grow(NULL, &draft->stream_capacity, 1, sizeof *draft->streams);
+        draft->streams[draft->stream_count++] = (struct stream){.type = OPERATION_COMPUTE};
+    }
+    return builder;
+}
+
+static void draft_finish(struct program_builder *builder, struct draft_position *draft)
+{
+    bulk_pool_free(&builder->drafts, draft->operations, draft->operation_capacity * sizeof *draft->operations);
+    bulk_pool_free(&builder->drafts, draft->waits, draft->wait_capacity * sizeof *draft->waits);
+    free(draft->streams);
+    free(draft->blocks);
+}
+
+void program_builder_destroy(struct program_builder *builder)
+{
+    if (!builder)
+        return;
+    for (uint32_t position = 0; position < builder->mesh->positions; position++)
+        draft_finish(builder, &builder->positions[position]);
+    for (size_t group = 0; group < builder->group_count; group++)
+        free(builder->groups[group].positions);
+    free(builder->positions);
+    bulk_pool_finish(&builder->drafts);
+    free(builder->groups);
+    for (size_t variation = 0; variation < builder->variation_count; variation++)
+        free(builder->variations[variation].factors);
+    free(builder->variations);
+    free(builder->variation_of);
+    free(builder->costs);
+    free(builder);
+}
+
+void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits)
+{
+    struct draft_position *draft = &builder->positions[position];
+    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity, draft->operation_count + operations,
+                                       sizeof *draft->operations);
+    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + waits, sizeof *draft->waits);
+}
+
+uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost)
+{
+    builder->costs = array_grow(builder->costs, &builder->cost_capacity, builder->cost_count + 1, sizeof *builder->costs);
+    builder->variation_of =
+        array_grow(builder->variation_of, &builder->variation_of_capacity, builder->cost_count + 1, sizeof *builder->variation_of);
+    builder->costs[builder->cost_count] = *cost;
+    builder->variation_of[builder->cost_count] = VARIATION_NONE;
+    return (uint32_t)builder->cost_count++;
+}
+
+uint32_t program_add_variation(struct program_builder *builder, uint32_t axes, const double *factors)
+{
+    uint32_t count = mesh_product(builder->mesh, axes);
+    builder->variations =
+        array_grow(builder->variations, &builder->variation_capacity, builder->variation_count + 1, sizeof *builder->variations);
+    struct variation *variation = &builder->variations[builder->variation_count];
+    size_t capacity = 0;
+    *variation = (struct variation){axes, array_grow(NULL, &capacity, count, sizeof *factors)};
+    memcpy(variation->factors, factors, count * sizeof *factors);
+    return (uint32_t)builder->variation_count++;
+}
+
+void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t variation)
+{
+    builder->variation_of[cost] = variation;
+}
+
+uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count)
+{
+    builder->groups = array_grow(builder->groups, &builder->group_capacity, builder->group_count + 1, sizeof *builder->groups);
+    struct group *group = &builder->groups[builder->group_count];
+    *group = (struct group){.axes = axes, .position_count = (uint32_t)count};
+    size_t capacity = 0;
+    group->positions = array_grow(NULL, &capacity, count, sizeof *group->positions);
+    memcpy(group->positions, positions, count * sizeof *positions);
+    return (uint32_t)builder->group_count++;
+}
+
+/* The stream of that type, peer and kind; added when it is new. Positions have few streams, so a scan from the newest. */
+static uint32_t stream_find(struct draft_position *draft, enum operation_type type, uint32_t peer, uint8_t kind)
+{
+    for (size_t i = draft->stream_count; i-- > 0;) {
+        const struct stream *stream = &draft->streams[i];
+        if (stream->type == type && (type == OPERATION_COMPUTE || (stream->peer == peer && stream->kind == kind)))
+            return (uint32_t)i;
+    }
+    draft->streams = array_grow(draft->streams, &draft->stream_capacity, draft->stream_count + 1, sizeof *draft->streams);
+    draft->streams[draft->stream_count] = (struct stream){.type = (uint8_t)type, .kind = kind, .peer = peer};
+    return (uint32_t)draft->stream_count++;
+}
+
+static uint16_t narrow(uint32_t value)
+{
+    assert(value == STAGESIM_NONE || value < UINT16_MAX);
+    return value == STAGESIM_NONE ? UINT16_MAX : (uint16_t)value;
+}
+
+static struct operation *operation_add(struct program_builder *builder, uint32_t position, enum operation_type type, uint32_t peer,
+                                       uint8_t stream_kind, struct stagesim_identity identity, uint32_t cost)
+{
+    struct draft_position *draft = &builder->positions[position];
+    uint32_t stream = stream_find(draft, type, peer, stream_kind);
+    draft->streams[stream].count++;
+    builder->operation_count++;
+    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity, draft->operation_count + 1,
+                                       sizeof *draft->operations);
+    struct operation *operation = &draft->operations[draft->operation_count++];
+    *operation = (struct operation){.type = type & 7,
+                                    .kind = identity.kind & 31,
+                                    .part = identity.part & 3,
+                                    .stage = narrow(identity.stage),
+                                    .layer = narrow(identity.layer),
+                                    .micro_batch = identity.micro_batch,
+                                    .pipeline = (uint16_t)identity.pipeline,
+                                    .iteration = identity.iteration & (ITERATIONS_MAX - 1),
+                                    .cost = cost,
+                                    .stream = (uint16_t)stream};
+    return operation;
+}
+
+static uint32_t newest(const struct draft_position *draft)
+{
+    return (uint32_t)draft->operation_count - 1;
+}
+
+uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity, uint32_t cost)
+{
+    struct draft_position *draft = &builder->positions[position];
+    operation_add(builder, position, OPERATION_COMPUTE, 0, 0, identity, cost);
+    return newest(draft);
+}
+
+void program_add_block(struct program_builder *builder, uint32_t position, struct block second)
+{
+    struct draft_position *draft = &builder->positions[position];
+    size_t index = draft->operation_count;
+    while (draft->operations[--index].type != OPERATION_COMPUTE) {}
+    draft->operations[index].is_block = true;
+    second.operation = (uint32_t)index;
+    draft->blocks = array_grow(draft->blocks, &draft->block_capacity, draft->block_count + 1, sizeof *draft->blocks);
+    draft->blocks[draft->block_count++] = second;
+}
+
+uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane, struct stagesim_identity identity,
+                           uint32_t cost)
+{
+    struct draft_position *draft = &builder->positions[position];
+    operation_add(builder, position, OPERATION_DELAY, lane, 0, identity, cost);
+    return newest(draft);
+}
+
+void program_add_message(struct program_builder *builder, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
+                         uint32_t *send, uint32_t *receive)
+{
+    assert(from != to);
+    operation_add(builder, from, OPERATION_SEND, to, (uint8_t)identity.kind, identity, cost);
+    operation_add(builder, to, OPERATION_RECEIVE, from, (uint8_t)identity.kind, identity, cost);
+    if (send)
+        *send = newest(&builder->positions[from]);
+    if (receive)
+        *receive = newest(&builder->positions[to]);
+}
+
+uint32_t program_add_collective(struct program_builder *builder, uint32_t position, uint32_t group, enum stagesim_collective collective,
+                                struct stagesim_identity identity, uint32_t cost)
+{
+    struct draft_position *draft = &builder->positions[position];
+    operation_add(builder, position, OPERATION_COLLECTIVE, group, 0, identity, cost)->collective = collective & 15;
+    return newest(draft);
+}
+
+void program_add_wait(struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited)
+{
+    struct draft_position *draft = &builder->positions[position];
+    assert(operation < draft->operation_count && awaited < draft->operation_count && operation != awaited);
+    assert(draft->operations[operation].type != OPERATION_RECEIVE);
+    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + 1, sizeof *draft->waits);
+    draft->waits[draft->wait_count++] = (struct wait){operation, awaited};
+}
+
+void program_set_memory(struct program_builder *builder, uint32_t position, const struct stagesim_static_memory *memory)
+{
+    builder->positions[position].memory = *memory;
+}
+
+/* ---- what there is ---- */
+
+bool program_is_full(const struct program_builder *builder, uint32_t position)
+{
+    return builder->positions[position].stream_count >= PROGRAM_STREAMS_MAX || (double)builder->operation_count >= PROGRAM_OPERATIONS_MAX;
+}
+
+bool program_has_cost(const struct program_builder *builder, uint32_t cost)
+{
+    return cost < builder->cost_count;
+}
+
+bool program_has_group(const struct program_builder *builder, uint32_t group)
+{
+    return group < builder->group_count;
+}
+
+bool program_may_wait(const struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited)
+{
+    const struct draft_position *draft = &builder->positions[position];
+    return operation < draft->operation_count && awaited < draft->operation_count && operation != awaited &&
+           draft->operations[operation].type != OPERATION_RECEIVE;
+}
+
+/* ---- laying out ---- */
+
+static void *copy_array(struct arena *arena, const void *items, size_t count, size_t size)
+{
+    void *copy = arena_array(arena, count ? count : 1, size);
+    if (count)
+        memcpy(copy, items, count * size);
+    return copy;
+}
+
+/* New ids by stream; returns the map from old to new, which the caller frees. */
+static uint32_t *renumber(struct draft_position *draft, struct position *position)
+{
+    uint32_t first = 0;
+    size_t capacity = 0;
+    uint32_t *next = array_grow(NULL, &capacity, draft->stream_count, sizeof *next);
+    for (size_t i = 0; i < draft->stream_count; i++) {
+        next[i] = position->streams[i].first = first;
+        first += position->streams[i].count;
+    }
+    capacity = 0;
+    uint32_t *renamed = array_grow(NULL, &capacity, draft->operation_count, sizeof *renamed);
+    for (size_t old = 0; old < draft->operation_count; old++) {
+        renamed[old] = next[draft->operations[old].stream]++;
+        position->operations[renamed[old]] = draft->operations[old];
+    }
+    free(next);
+    return renamed;
+}
+
+/* Counting sort of pairs (owner, item) into first[owner] .. first[owner + 1) of items; keeps the order of each owner. */
+static void bucket(const struct wait *pairs, size_t count, const uint32_t *renamed, bool reverse, uint32_t *first, uint32_t owners,
+                   uint32_t *items)
+{
+    for (size_t i = 0; i < count; i++)
+        first[renamed[reverse ? pairs[i].awaited : pairs[i].operation] + 1]++;
+    for (uint32_t owner = 0; owner < owners; owner++)
+        first[owner + 1] += first[owner];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t operation = renamed[pairs[i].operation], awaited = renamed[pairs[i].awaited];
+        items[first[reverse ? awaited : operation]++] = reverse ? operation : awaited;
+    }
+    for (uint32_t owner = owners; owner > 0; owner--)
+        first[owner] = first[owner - 1];
+    first[0] = 0;
+}
+
+static void lay_out_waits(struct draft_position *draft, struct position *position, const uint32_t *renamed, struct arena *arena)
+{
+    uint32_t operations = position->operation_count;
+    position->wait_count = (uint32_t)draft->wait_count;
+    position->waits = arena_array(arena, draft->wait_count + 1, sizeof *position->waits);
+    position->dependents = arena_array(arena, draft->wait_count + 1, sizeof *position->dependents);
+    position->first_dependent = arena_array(arena, (size_t)operations + 1, sizeof *position->first_dependent);
+    uint32_t *first_wait = calloc((size_t)operations + 1, sizeof *first_wait);
+    assert(first_wait);
+    bucket(draft->waits, draft->wait_count, renamed, false, first_wait, operations, position->waits);
+    bucket(draft->waits, draft->wait_count, renamed, true, position->first_dependent, operations, position->dependents);
+    for (uint32_t id = 0; id <= operations; id++)
+        position->operations[id].first_wait = first_wait[id];
+    free(first_wait);
+}
+
+static void lay_out_position(struct program_builder *builder, struct draft_position *draft, struct position *position, struct arena *arena)
+{
+    assert(draft->stream_count <= PROGRAM_STREAMS_MAX && draft->operation_count < UINT32_MAX);
+    position->stream_count = (uint32_t)draft->stream_count;
+    position->streams = copy_array(arena, draft->streams, draft->stream_count, sizeof *draft->streams);
+    position->operation_count = (uint32_t)draft->operation_count;
+    position->operations = arena_array(arena, draft->operation_count + 1, sizeof *position->operations);
+    position->memory = draft->memory;
+    uint32_t *renamed = renumber(draft, position);
+    lay_out_waits(draft, position, renamed, arena);
+    position->block_count = (uint32_t)draft->block_count;
+    position->blocks = copy_array(arena, draft->blocks, draft->block_count, sizeof *draft->blocks);
+    for (uint32_t i = 0; i < position->block_count; i++)
+        position->blocks[i].operation = renamed[position->blocks[i].operation];
+    free(renamed);
+    draft_finish(builder, draft);
+    *draft = (struct draft_position){0};
+}
+
+static uint32_t opposite_stream(const struct position *peer, enum operation_type type, uint32_t position, uint8_t kind)
+{
+    for (uint32_t i = 0; i < peer->stream_count; i++)
+        if (peer->streams[i].type == type && peer->streams[i].peer == position && peer->streams[i].kind == kind)
+            return i;
+    assert(!"a message stream without its opposite");
+    return 0;
+}
+
+static void link_streams(struct program *program, uint32_t index)
+{
+    struct position *position = &program->positions[index];
+    for (uint32_t i = 0; i < position->stream_count; i++) {
+        struct stream *stream = &position->streams[i];
+        if (stream->type == OPERATION_SEND)
+            stream->opposite = opposite_stream(&program->positions[stream->peer], OPERATION_RECEIVE, index, stream->kind);
+        else if (stream->type == OPERATION_RECEIVE)
+            stream->opposite = opposite_stream(&program->positions[stream->peer], OPERATION_SEND, index, stream->kind);
+        else if (stream->type == OPERATION_COLLECTIVE)
+            program->groups[stream->peer].collective_count = stream->count;
+    }
+}
+
+struct program *program_finish(struct program_builder *builder, struct arena *arena)
+{
+    struct program *program = arena_alloc(arena, sizeof *program);
+    uint32_t positions = builder->mesh->positions;
+    *program = (struct program){.mesh = builder->mesh,
+                                .costs = copy_array(arena, builder->costs, builder->cost_count, sizeof *builder->costs),
+                                .cost_count = (uint32_t)builder->cost_count,
+                                .variation_of = copy_array(arena, builder->variation_of, builder->cost_count, sizeof(uint32_t)),
+                                .variations = copy_array(arena, builder->variations, builder->variation_count, sizeof *builder->variations),
+                                .variation_count = (uint32_t)builder->variation_count,
+                                .groups = copy_array(arena, builder->groups, builder->group_count, sizeof *builder->groups),
+                                .group_count = (uint32_t)builder->group_count,
+                                .positions = arena_array(arena, positions, sizeof *program->positions),
+                                .iterations = 1,
+                                .period = 1};
+    for (uint32_t group = 0; group < program->group_count; group++)
+        program->groups[group].positions = copy_array(arena, builder->groups[group].positions, builder->groups[group].position_count,
+                                                      sizeof *builder->groups[group].positions);
+    for (uint32_t i = 0; i < program->variation_count; i++)
+        program->variations[i].factors =
+            copy_array(arena, builder->variations[i].factors, mesh_product(builder->mesh, builder->variations[i].axes), sizeof(double));
+    for (uint32_t position = 0; position < positions; position++)
+        lay_out_position(builder, &builder->positions[position], &program->positions[position], arena);
+    for (uint32_t position = 0; position < positions; position++)
+        link_streams(program, position);
+    return program;
+}
+
+const struct block *operation_block(const struct position *position, const struct operation *operation)
+{
+    uint32_t id = (uint32_t)(operation - position->operations), low = 0, high = position->block_count;
+    if (!operation->is_block)
+        return NULL;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (position->blocks[middle].operation < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &position->blocks[low];
+}
+
+/* ---- names ---- */
+
+const char *kind_name(enum stagesim_kind kind)
+{
+    static const char *const names[STAGESIM_KINDS] = {
+        [STAGESIM_FORWARD] = "F",
+        [STAGESIM_BACKWARD] = "B",
+        [STAGESIM_WEIGHT] = "W",
+        [STAGESIM_BLOCK] = "FB",
+        [STAGESIM_OPTIMIZER] = "optimizer",
+        [STAGESIM_ACTIVATION] = "activation",
+        [STAGESIM_GRADIENT] = "gradient",
+        [STAGESIM_GRADIENT_SYNC] = "gradient-sync",
+        [STAGESIM_PARAMETER_GATHER] = "parameter-gather",
+        [STAGESIM_TENSOR] = "tensor",
+        [STAGESIM_EXCHANGE] = "exchange",
+        [STAGESIM_OTHER] = "other",
+        [STAGESIM_CONTEXT] = "context",
+        [STAGESIM_EXPERT] = "expert",
+    };
+    return names[kind];
+}
+
+const char *collective_name(enum stagesim_collective collective)
+{
+    static const char *const names[STAGESIM_COLLECTIVES] = {
+        [STAGESIM_ALL_REDUCE] = "all-reduce", [STAGESIM_REDUCE_SCATTER] = "reduce-scatter", [STAGESIM_ALL_GATHER] = "all-gather",
+        [STAGESIM_ALL_TO_ALL] = "all-to-all", [STAGESIM_BROADCAST] = "broadcast",           [STAGESIM_REDUCE] = "reduce",
+        [STAGESIM_BARRIER] = "barrier",       [STAGESIM_SEND_RECEIVE] = "send-receive",
+    };
+    return names[collective];
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/program/timeline.h"
+
+#include "base/arena.h"
+#include "base/bulk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static void *allocate(size_t count, size_t size)
+{
+    size_t capacity = count ? count : 1;
+    size_t none = 0;
+    return array_grow(NULL, &none, capacity, size);
+}
+
+void timeline_reset(struct timeline *timeline)
+{
+    struct moment *moments = timeline->moments[0];
+    for (size_t i = 0; i < timeline->bytes / sizeof *moments; i++)
+        moments[i] = (struct moment){NAN, NAN, NAN};
+    timeline->activities = 0;
+}
+
+static uint32_t operation_count(const struct timeline *timeline, uint32_t index)
+{
+    const struct program *program = timeline->program;
+    return program->positions[program->mesh->position_of[timeline->ranks[index]]].operation_count;
+}
+
+/* One block for the moments of all ranks; at least one moment, so that moments[0] is the block. */
+static void allocate_moments(struct timeline *timeline, bool shared)
+{
+    size_t count = 1;
+    for (uint32_t index = 0; index < timeline->rank_count; index++)
+        count += operation_count(timeline, index);
+    timeline->bytes = count * sizeof(struct moment);
+    struct moment *block = NULL;
+    if (shared)
+        block = mmap(NULL, timeline->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    else
+        block = bulk_alloc(timeline->bytes);
+    if (block == MAP_FAILED) {
+        fputs("stagesim: out of memory for a shared timeline\n", stderr);
+        exit(3);
+    }
+    for (uint32_t index = 0; index < timeline->rank_count; index++) {
+        timeline->moments[index] = block;
+        block += operation_count(timeline, index);
+    }
+}
+
+struct timeline *timeline_create_folded(const struct program *program, const uint32_t *equals, bool shared)
+{
+    const struct mesh *mesh = program->mesh;
+    struct timeline *timeline = allocate(1, sizeof *timeline);
+    *timeline = (struct timeline){.program = program,
+                                  .shared = shared,
+                                  .ranks = allocate(mesh->ranks, sizeof *timeline->ranks),
+                                  .index_of = allocate(mesh->ranks, sizeof *timeline->index_of),
+                                  .moments = allocate(mesh->ranks, sizeof(struct moment *))};
+    for (uint32_t rank = 0; rank < mesh->ranks; rank++)
+        if (!equals || equals[rank] == rank) {
+            timeline->index_of[rank] = timeline->rank_count;
+            timeline->ranks[timeline->rank_count++] = rank;
+        }
+    for (uint32_t rank = 0; equals && rank < mesh->ranks; rank++)
+        timeline->index_of[rank] = timeline->index_of[equals[rank]];
+    allocate_moments(timeline, shared);
+    timeline_reset(timeline);
+    return timeline;
+}
+
+struct timeline *timeline_create(const struct program *program)
+{
+    return timeline_create_folded(program, NULL, false);
+}
+
+void timeline_destroy(struct timeline *timeline)
+{
+    if (!timeline)
+        return;
+    if (timeline->shared)
+        munmap(timeline->moments[0], timeline->bytes);
+    else
+        bulk_free(timeline->moments[0], timeline->bytes);
+    free(timeline->moments);
+    free(timeline->index_of);
+    free(timeline->ranks);
+    free(timeline);
+}
+
+static void finish_stream(const struct timeline *timeline, uint32_t index, const struct stream *stream)
+{
+    const struct mesh *mesh = timeline->program->mesh;
+    uint32_t peer = mesh_rank(mesh, stream->peer, mesh->replica_of[timeline->ranks[index]]);
+    const struct moment *sent = timeline_rank(timeline, peer) + timeline->program->positions[stream->peer].streams[stream->opposite].first;
+    struct moment *times = timeline->moments[index];
+    double stream_free = 0;
+    for (uint32_t i = 0; i < stream->count; i++) {
+        times[stream->first + i] = (struct moment){stream_free, sent[i].data_start, sent[i].end};
+        stream_free = sent[i].end;
+    }
+}
+
+void timeline_finish_receives(struct timeline *timeline)
+{
+    for (uint32_t index = 0; index < timeline->rank_count; index++) {
+        const struct position *position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[index]]];
+        for (uint32_t i = 0; i < position->stream_count; i++)
+            if (position->streams[i].type == OPERATION_RECEIVE)
+                finish_stream(timeline, index, &position->streams[i]);
+    }
+}

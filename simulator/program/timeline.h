@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The timeline: when every operation started and ended on every simulated rank. Seconds. */
+#ifndef STAGESIM_TIMELINE_H
+#define STAGESIM_TIMELINE_H
+
+#include "simulator/program/program.h"
+
+struct moment {
+    double start;      /* the operation's stream reached it and what it waits for was done: it is posted */
+    double data_start; /* send, receive, collective: data began to move; otherwise equal to start */
+    double end;
+};
+
+#include <stdbool.h>
+
+/* One entry per simulated rank, in the order of rank numbers. Replicas that are folded away have no entry of their own. */
+struct timeline {
+    const struct program *program;
+    uint32_t rank_count;     /* simulated ranks */
+    uint32_t *ranks;         /* [rank_count]: their rank numbers, ascending */
+    uint32_t *index_of;      /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
+    struct moment **moments; /* [rank_count][operation id] */
+    uint64_t activities;     /* computations plus transfers that the engine executed */
+    bool shared;             /* moments live in memory shared with child processes */
+    size_t bytes;            /* of the block that holds all moments, moments[0] */
+};
+
+/* A timeline for all ranks of the program's mesh, times NaN. The caller owns it. */
+struct timeline *timeline_create(const struct program *program);
+/* One in which the times of rank r are those of rank equals[r], which equals itself. `shared`: a child process fills it in. */
+struct timeline *timeline_create_folded(const struct program *program, const uint32_t *equals, bool shared);
+/* All times NaN again. */
+void timeline_reset(struct timeline *timeline);
+void timeline_destroy(struct timeline *timeline);
+
+/* Whether a rank is simulated itself. */
+static inline bool timeline_simulates(const struct timeline *timeline, uint32_t rank)
+{
+    return timeline->ranks[timeline->index_of[rank]] == rank;
+}
+
+/* Times of a rank's operations, indexed by id. */
+static inline const struct moment *timeline_rank(const struct timeline *timeline, uint32_t rank)
+{
+    return timeline->moments[timeline->index_of[rank]];
+}
+
+/* Fills in what follows from the times of sends: start, data_start and end of every receive; for engines. */
+void timeline_finish_receives(struct timeline *timeline);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/scenario/job_parts.h"
+
+#include "base/arena.h"
+#include "base/paths.h"
+#include "base/room.h"
+#include "schedules/plan/plan_check.h"
+#include "schedules/plan/plan_file.h"
+#include "simulator/collectives/assignment.h"
+#include "simulator/engines/folded_run.h"
+#include "simulator/program/program_check.h"
+#include "simulator/scenario/placement.h"
+#include "workloads/pipeline/pipeline.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the workload may ask ---- */
+
+static uint32_t api_workers(const struct stagesim_job *job)
+{
+    return job->scenario->workers;
+}
+
+static uint32_t api_stages(const struct stagesim_job *job)
+{
+    if (job->plan)
+        return job->plan->stages;
+    if (!job->scenario->schedule)
+        return job->scenario->workers;
+    struct schedule_request request = scenario_schedule_request(job->scenario);
+    return job->scenario->schedule->stages(&request);
+}
+
+static uint32_t api_micro_batches(const struct stagesim_job *job)
+{
+    return job->scenario->micro_batches;
+}
+
+static uint32_t api_iterations(const struct stagesim_job *job)
+{
+    return job->scenario->iterations;
+}
+
+static uint32_t api_positions(const struct stagesim_job *job)
+{
+    return job->scenario->mesh.positions;
+}
+
+static uint32_t api_axis(const struct stagesim_job *job, const char *name)
+{
+    return mesh_size(&job->job->mesh, name);
+}
+
+static double api_host_speed(const struct stagesim_job *job, uint32_t position)
+{
+    return job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]].speed;
+}
+
+void job_error(struct stagesim_job *job, const char *key, const char *format, ...)
+{
+    char message[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    diag_error(job->diag, scenario_blame(job->scenario, key, message), "%s", message);
+}
+
+/* ---- the pipeline ---- */
+
+static double mean(const double *values, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; values && i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+/* The plan of the scenario's schedule; times are those of one worker's share, the mean over workers. */
+static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    const struct scenario *scenario = job->scenario;
+    if (scenario->schedule_file)
+        return job->plan;
+    struct schedule_request request = scenario_schedule_request(scenario);
+    double chunks = (double)costs->stages / scenario->workers;
+    request.iterations = scenario->schedule->crosses ? job->crossing : 1;
+    request.forward = mean(costs->forward, costs->stages) * chunks;
+    request.backward = mean(costs->backward, costs->stages) * chunks;
+    request.weight = mean(costs->weight, costs->stages) * chunks;
+    return scenario->schedule->plan(&request);
+}
+
+/* The plan, or one that has the same stages on the same workers. NULL where there is neither schedule nor file. */
+static const struct plan *outline(struct stagesim_job *job)
+{
+    struct schedule_refusal refusal;
+    if (job->plan || job->outline || !job->scenario->schedule)
+        return job->plan ? job->plan : job->outline;
+    struct schedule_request request = scenario_schedule_request(job->scenario);
+    if (schedule_fits(job->scenario->schedule, &request, &refusal))
+        job->outline = job->scenario->schedule->plan(&request);
+    return job->outline;
+}
+
+static uint32_t api_stage_workers(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity)
+{
+    const struct plan *plan = outline(job);
+    uint32_t count = 0;
+    for (uint32_t pipeline = 0; plan && stage < plan->stages && pipeline < plan->pipelines; pipeline++) {
+        uint32_t worker = plan->copies[pipeline * plan->stages + stage].worker;
+        bool seen = false;
+        for (uint32_t before = 0; before < pipeline && !seen; before++)
+            seen = plan->copies[before * plan->stages + stage].worker == worker;
+        if (!seen && count++ < capacity)
+            workers[count - 1] = worker;
+    }
+    return count;
+}
+
+static void copy_staleness(struct stagesim_job *job)
+{
+    job->job->asynchronous = job->plan->asynchronous;
+    if (!job->plan->asynchronous)
+        return;
+    uint32_t *staleness = arena_array(job->arena, job->plan->workers, sizeof *staleness);
+    memcpy(staleness, job->plan->staleness, job->plan->workers * sizeof *staleness);
+    job->job->staleness = staleness;
+}
+
+static bool report_mistake(void *user, const struct plan_mistake *mistake)
+{
+    struct stagesim_job *job = user;
+    diag_error(job->diag, scenario_place(job->scenario, "schedule"), "%s", mistake->text);
+    return job->diag->errors < 20; /* a broken generator makes as many mistakes as it makes slots */
+}
+
+/* A schedule file says itself how many workers and micro-batches it is for. */
+static bool check_plan_size(struct stagesim_job *job)
+{
+    const struct scenario *scenario = job->scenario;
+    if (job->plan->workers != scenario->workers) {
+        diag_error(job->diag, scenario_place(scenario, "parallel.pipeline"), "the pipeline has %u workers, the schedule %s is for %u",
+                   scenario->workers, scenario->schedule_name, job->plan->workers);
+        return false;
+    }
+    if (job->plan->micro_batches / job->plan->iterations != scenario->micro_batches) {
+        diag_error(job->diag, scenario_place(scenario, "batch"), "the batch gives %u micro-batches per replica, the schedule %s is for %u",
+                   scenario->micro_batches, scenario->schedule_name, job->plan->micro_batches / job->plan->iterations);
+        return false;
+    }
+    return true;
+}
+
+/* The plan of a schedule file is there before the workload asks for the number of stages. */
+static bool read_plan(struct stagesim_job *job)
+{
+    job->plan = plan_file_read(job->scenario->schedule_file, job->diag);
+    return job->plan && check_plan_size(job);
+}
+
+/* About how many operations a plan becomes: a slot is a computation, or one for each part, with a message out and one in. */
+static double expected_operations(const struct plan *plan, const struct stagesim_pipeline *costs, uint32_t repetitions)
+{
+    double operations = 0;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++) {
+            uint32_t stage = plan->orders[worker].slots[i].stage;
+            operations += costs->fine && costs->part_counts ? 2 + costs->part_counts[stage] : 3;
+        }
+    return operations * repetitions;
+}
+
+/* Before anything is built. Bytes are those of an operation while a program is built, or with one rank's times. */
+static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline *costs, uint32_t repetitions)
+{
+    enum { OPERATION_BYTES = 60 };
+    double operations = expected_operations(job->plan, costs, repetitions), room = room_bytes();
+    uint32_t iterations = repetitions * job->plan->iterations;
+    const char *what = arena_print(job->arena, "%u micro-batches through %u stages in %u iteration%s are about %.0f operations",
+                                   job->scenario->micro_batches, job->plan->stages, iterations, iterations == 1 ? "" : "s", operations);
+    struct place place = scenario_place(job->scenario, "batch");
+    if (operations > PROGRAM_OPERATIONS_MAX)
+        diag_error(job->diag, place, "%s; at most %.0f are possible", what, PROGRAM_OPERATIONS_MAX);
+    else if (operations * OPERATION_BYTES > room)
+        diag_error(job->diag, place, "%s, which take %.1f GiB of memory; there are %.1f GiB to be had", what,
+                   operations * OPERATION_BYTES / 0x1p30, room / 0x1p30);
+    return operations <= PROGRAM_OPERATIONS_MAX && operations * OPERATION_BYTES <= room;
+}
+
+static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    if (costs->size != sizeof *costs) {
+        job_error(job, NULL, "the workload was built for a struct stagesim_pipeline of %zu bytes; this stagesim has %zu", costs->size,
+                  sizeof *costs);
+        return false;
+    }
+    if (!scenario_check_pipeline(job->scenario, job->diag))
+        return false;
+    job->plan = make_plan(job, costs);
+    if (!job->plan)
+        return false;
+    struct plan_reporter reporter = {report_mistake, job};
+    if (!plan_check(job->plan, &reporter))
+        return false;
+    if (job->plan->stages != costs->stages) {
+        job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages,
+                  costs->stages);
+        return false;
+    }
+    if (costs->sharding >= STAGESIM_SHARD_GRADIENTS && job->plan->pipelines > 1) {
+        diag_error(
+            job->diag, scenario_place(job->scenario, "schedule"),
+            "%s holds every stage on several workers; gradients and parameters can be sharded (zero: 2, 3) only where one worker does",
+            job->scenario->schedule_name);
+        return false;
+    }
+    if (!job_expect(job, pipeline_exchanges_fit(costs), "a stage has more than %d different exchanges in one direction",
+                    (int)STAGESIM_EXCHANGES_MAX))
+        return false;
+    copy_staleness(job);
+    uint32_t repetitions = job->plan->iterations > 1 ? 1 : job->scenario->iterations;
+    if (!check_room(job, costs, repetitions))
+        return false;
+    struct pipeline_request request = {.plan = job->plan, .costs = costs, .repetitions = repetitions};
+    pipeline_lower(&request, &job->job->mesh, job->builder);
+    return true;
+}
+
+/* ---- the device, and figures for the report ---- */
+
+static struct stagesim_device api_device(const struct stagesim_job *job, uint32_t position)
+{
+    const struct platform_host *host = &job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]];
+    struct stagesim_device device = {
+        .model = host->model, .speed = host->speed, .memory = host->memory, .memory_bandwidth = host->memory_bandwidth};
+    memcpy(device.peak, host->peak, sizeof device.peak);
+    return device;
+}
+
+static double api_micro_batch_size(const struct stagesim_job *job)
+{
+    return (double)job->scenario->micro_batch_size;
+}
+
+static unsigned api_recompute(const struct stagesim_job *job)
+{
+    return job->scenario->recompute;
+}
+
+static const char *api_efficiency_table(struct stagesim_job *job, const char *model)
+{
+    return path_find_installed(INSTALLED_EFFICIENCY, model, ".csv", job->arena);
+}
+
+static void api_declare(struct stagesim_job *job, const struct stagesim_figures *figures)
+{
+    if (figures->size == sizeof *figures)
+        job->job->figures = *figures;
+}
+
+static bool api_scheduled(const struct stagesim_job *job)
+{
+    return job->scenario->schedule || job->scenario->schedule_file;
+}
+
+static void api_pace(struct stagesim_job *job, const struct stagesim_pace *pace)
+{
+    if (pace->size == sizeof *pace)
+        job->pace = *pace;
+}
+
+static const struct stagesim_api api = {
+    .abi = STAGESIM_WORKLOAD_ABI,
+    .size = sizeof api,
+    .workers = api_workers,
+    .stages = api_stages,
+    .micro_batches = api_micro_batches,
+    .iterations = api_iterations,
+    .positions = api_positions,
+    .axis = api_axis,
+    .host_speed = api_host_speed,
+    .error = job_error,
+    .cost = job_add_cost,
+    .group = job_add_group,
+    .compute = job_add_compute,
+    .delay = job_add_delay,
+    .message = job_add_message,
+    .collective = job_add_collective,
+    .wait = job_add_wait,
+    .static_memory = job_add_static_memory,
+    .pipeline = api_pipeline,
+    .device = api_device,
+    .micro_batch_size = api_micro_batch_size,
+    .recompute = api_recompute,
+    .efficiency_table = api_efficiency_table,
+    .declare = api_declare,
+    .varying_cost = job_add_varying_cost,
+    .cut = job_cut,
+    .scheduled = api_scheduled,
+    .pace = api_pace,
+    .collective_seconds = job_collective_seconds,
+    .stage_workers = api_stage_workers,
+};
+
+/* ---- the job ---- */
+
+static bool build(struct stagesim_job *building)
+{
+    const struct stagesim_workload *workload = building->scenario->workload;
+    const void *parameters = building->scenario->parameters;
+    unsigned before = building->diag->errors;
+    if (building->scenario->schedule_file && !read_plan(building))
+        return false;
+    if (workload->check && !workload->check(parameters, building, &api))
+        return false;
+    return workload->build(parameters, building, &api) && building->diag->errors == before;
+}
+
+static struct program *finish_program(struct stagesim_job *building)
+{
+    struct program *program = program_finish(building->builder, building->arena);
+    assignment_create(program, building->arena);
+    const struct plan *plan = building->plan;
+    program->iterations = plan && plan->iterations > 1 ? plan->iterations : building->scenario->iterations;
+    program->overlapping = (plan && plan->iterations > 1) || building->pace.overlapping;
+    program->period = building->pace.period > 1 ? building->pace.period : 1;
+    program->independent = building->pace.independent;
+    program->workers = building->scenario->workers;
+    program->stages = plan ? plan->stages : building->scenario->workers;
+    program->micro_batches = building->scenario->micro_batches;
+    return program;
+}
+
+struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing, struct arena *arena,
+                       struct diag *diag)
+{
+    if (!scenario_check_platform(scenario, platform, diag))
+        return NULL;
+    struct job *job = arena_alloc(arena, sizeof *job);
+    *job = (struct job){.scenario = scenario, .platform = platform, .mesh = scenario->mesh};
+    job->hosts = arena_array(arena, scenario->mesh.ranks, sizeof *job->hosts);
+    if (!placement_fill(scenario, platform, job->hosts, diag))
+        return NULL;
+    struct stagesim_job building = {.scenario = scenario,
+                                    .platform = platform,
+                                    .builder = program_builder_create(&job->mesh),
+                                    .job = job,
+                                    .seen = arena_array(arena, scenario->mesh.positions, sizeof(uint32_t)),
+                                    .arena = arena,
+                                    .diag = diag,
+                                    .crossing = crossing};
+    struct fault fault = {""};
+    bool ok = build(&building);
+    if (ok) {
+        struct program *program = finish_program(&building);
+        job->program = program;
+        ok = program_check(program, &fault) || job_expect(&building, false, "%s", fault.text);
+        if (ok) {
+            assignment_place(program->assignment, platform, job->hosts, &scenario->collectives);
+        }
+    }
+    job->asynchronous |= building.pace.independent;
+    free(building.times);
+    program_builder_destroy(building.builder);
+    plan_destroy(building.plan);
+    plan_destroy(building.outline);
+    return ok ? job : NULL;
+}
+
+/* Ends of the iterations: when the last operation of each is done, on any rank. */
+static void iteration_ends(const struct program *program, const struct timeline *timeline, double *ends)
+{
+    for (uint32_t iteration = 0; iteration < program->iterations; iteration++)
+        ends[iteration] = 0;
+    for (uint32_t index = 0; index < timeline->rank_count; index++) {
+        const struct position *position = &program->positions[program->mesh->position_of[timeline->ranks[index]]];
+        for (uint32_t id = 0; id < position->operation_count; id++) {
+            double *end = &ends[position->operations[id].iteration];
+            *end = fmax(*end, timeline->moments[index][id].end);
+        }
+    }
+}
+
+/* The first iteration whose interval is the steady one: the two before agree. 0 when there is none. */
+static uint32_t steady_iteration(const double *ends, uint32_t count)
+{
+    for (uint32_t i = 3; i < count; i++) {
+        double before = ends[i - 2] - ends[i - 3], interval = ends[i - 1] - ends[i - 2];
+        if (fabs(interval - before) <= 1e-9 * fabs(interval))
+            return i;
+    }
+    return 0;
+}
+
+/* Iterations to simulate: tries with more and more on the analytic engine. 0 after a mistake was reported. */
+static uint32_t find_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag)
+{
+    uint32_t most = 2 * scenario->workers + 1;
+    for (uint32_t crossing = 4;; crossing = crossing * 2 < most ? crossing * 2 : most) {
+        struct arena *scratch = arena_create();
+        struct job *job = job_create(scenario, platform, crossing, scratch, diag);
+        uint32_t steady = 0;
+        if (job) {
+            struct fault fault = {""};
+            struct engine_job run = {.program = job->program, .platform = platform, .hosts = job->hosts};
+            struct folded_run folded;
+            double *ends = arena_array(scratch, job->program->iterations, sizeof *ends);
+            if (folded_run(&engine_analytic, &run, scenario->fold == FOLD_AUTO, scratch, &folded, &fault)) {
+                iteration_ends(job->program, folded.timeline, ends);
+                steady = steady_iteration(ends, job->program->iterations);
+            } else {
+                steady = crossing; /* let the run itself report the fault */
+            }
+            timeline_destroy(folded.timeline);
+        }
+        arena_destroy(scratch);
+        if (!job)
+            return 0;
+        if (steady || crossing >= most)
+            return steady ? steady + 1 : most;
+    }
+}
+
+struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena, struct diag *diag)
+{
+    uint32_t crossing = 1;
+    if (scenario->schedule && scenario->schedule->crosses) {
+        if (!scenario_check_platform(scenario, platform, diag))
+            return NULL;
+        crossing = find_crossing(scenario, platform, diag);
+    }
+    return crossing ? job_create(scenario, platform, crossing, arena, diag) : NULL;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/scenario/scenario.h"
+
+#include "base/arena.h"
+#include "base/path_near.h"
+#include "base/paths.h"
+#include "simulator/scenario/plugin.h"
+#include "simulator/scenario/scenario_parts.h"
+#include "simulator/scenario/scenario_tables.h"
+
+#include <string.h>
+
+enum { KEYS_MAX = 64 };
+
+/* ---- the document: overrides, and sections that are files of their own ---- */
+
+static bool is_among(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (!strcmp(*words, word))
+            return true;
+    return false;
+}
+
+static bool is_own_key(const char *key)
+{
+    return is_among(key, section_names) || fields_known(&root_section, key);
+}
+
+/* `schedule: gpipe` is short for `schedule: {name: gpipe}`. */
+static void expand_schedule(struct loader *loader, struct node *node)
+{
+    struct node *name = arena_alloc(loader->fields.arena, sizeof *name);
+    *name = *node;
+    name->key = "name";
+    name->next = NULL;
+    node->kind = NODE_MAP;
+    node->first = node->last = name;
+    node->count = 1;
+}
+
+/* The nearest installed name, or else the nearest file. */
+static const char *suggest(enum installed kind, const char *directory, const char *text, const char *ending, bool typed,
+                           struct arena *arena)
+{
+    const char *name = path_suggest(kind, text, ending, arena);
+    return *name ? name : path_near_file(directory, text, typed, arena);
+}
+
+/* `model: bert.yaml` stands for the content of that file. */
+static void expand_file(struct loader *loader, struct node *node)
+{
+    struct arena *arena = loader->fields.arena;
+    const char *directory = node->at.line ? path_directory(node->at.file, arena) : loader->scenario->directory;
+    const char *path = path_of_file(directory, node->text, node->at.line == 0, arena);
+    const char *found = path_find_installed(INSTALLED_MODELS, node->text, ".yaml", arena);
+    struct fault fault = {0};
+    const struct node *content = NULL;
+    if (found && !path_check_readable(path, &fault))
+        path = found;
+    fault.text[0] = '\0';
+    if (path_check_readable(path, &fault))
+        content = document_load(path, node->at, arena, loader->fields.diag);
+    else
+        diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them%s", fault.text,
+                   suggest(INSTALLED_MODELS, directory, node->text, ".yaml", node->at.line == 0, arena));
+    node->kind = NODE_REFUSED;
+    if (!content)
+        return;
+    node->kind = NODE_MAP;
+    node->first = content->first;
+    node->last = content->last;
+    node->count = content->count;
+}
+
+/* Makes a map of a section that is written as a single word. */
+static void expand_section(struct loader *loader, const char *name)
+{
+    struct node *node = node_get(loader->root, name);
+    if (!node || node->kind != NODE_SCALAR || node_is_empty(node))
+        return;
+    if (!strcmp(name, "schedule"))
+        expand_schedule(loader, node);
+    else if (!is_own_key(name))
+        expand_file(loader, node);
+}
+
+static void apply_set(struct loader *loader, const struct scenario_set *set)
+{
+    struct arena *arena = loader->fields.arena;
+    const char *equals = strchr(set->text, '=');
+    bool plain = !set->option || !strcmp(set->option, "--set");
+    int length = (int)(equals ? (size_t)(equals - set->text) : strlen(set->text));
+    struct place at = {.file = plain ? arena_print(arena, "--set %.*s", length, set->text) : set->option};
+    if (!equals) {
+        diag_error(loader->fields.diag, at, "there is no '='; expected KEY=VALUE such as parallel.pipeline=8");
+        return;
+    }
+    const char *path = arena_print(arena, "%.*s", length, set->text);
+    if (strchr(path, '.'))
+        expand_section(loader, arena_print(arena, "%.*s", (int)strcspn(path, "."), path));
+    document_set(loader->root, path, equals + 1, at, arena, loader->fields.diag);
+}
+
+/* ---- platform, workload and its sections ---- */
+
+static void read_platform(struct loader *loader, const char *text)
+{
+    struct scenario *scenario = loader->scenario;
+    struct arena *arena = loader->fields.arena;
+    struct fault fault = {0}, other = {0};
+    scenario->platform_text = text;
+    bool typed = node_place(loader->root, "platform").line == 0;
+    scenario->platform = path_of_file(scenario->directory, text, typed, arena);
+    if (path_check_readable(scenario->platform, &fault))
+        return;
+    const char *found = path_find_installed(INSTALLED_PLATFORMS, text, "", arena);
+    if (!found)
+        found = path_find_installed(INSTALLED_PLATFORMS, text, ".xml", arena);
+    if (found && path_check_readable(found, &other))
+        scenario->platform = found;
+    else
+        diag_error(loader->fields.diag, node_place(loader->root, "platform"), "platform: %s%s", fault.text,
+                   suggest(INSTALLED_PLATFORMS, scenario->directory, text, ".xml", typed, arena));
+}
+
+static void read_workload(struct loader *loader, const char *text)
+{
+    struct fault fault = {0};
+    loader->scenario->workload = plugin_find(text, loader->scenario->directory, loader->fields.arena, &fault);
+    if (!loader->scenario->workload)
+        diag_error(loader->fields.diag, node_place(loader->root, "workload"), "workload: %s", fault.text);
+}
+
+/* Names of the sections that the workload's fields are in, at most `most` of them. */
+static size_t list_sections(const struct stagesim_workload *workload, const char **names, size_t most, struct arena *arena)
+{
+    size_t count = 0;
+    for (const struct stagesim_field *field = workload->fields; field && field->key && count < most; field++) {
+        const char *dot = strchr(field->key, '.');
+        const char *name = dot ? arena_print(arena, "%.*s", (int)(dot - field->key), field->key) : workload->name;
+        names[count] = NULL;
+        if (!is_among(name, names))
+            names[count++] = name;
+    }
+    names[count] = NULL;
+    return count;
+}
+
+static void read_sections(struct loader *loader, const char *const *names)
+{
+    struct scenario *scenario = loader->scenario;
+    const struct stagesim_workload *workload = scenario->workload;
+    struct arena *arena = loader->fields.arena;
+    void *parameters = arena_alloc(arena, workload->parameters_size ? workload->parameters_size : 1);
+    if (workload->defaults)
+        memcpy(parameters, workload->defaults, workload->parameters_size);
+    scenario->parameters = parameters;
+    struct place at = node_place(loader->root, "workload");
+    for (; *names; names++) {
+        if (is_own_key(*names)) {
+            diag_error(loader->fields.diag, at, "the workload '%s' wants the section '%s', which is stagesim's own", workload->name,
+                       *names);
+            continue;
+        }
+        expand_section(loader, *names);
+        struct fields_section section = {*names, !strcmp(*names, workload->name), workload->fields};
+        const struct node *node = node_get(loader->root, *names);
+        fields_check_keys(&loader->fields, &section, strcmp(*names, communication_section.name) ? NULL : communication_keys, node);
+        fields_read(&loader->fields, &section, node, at, parameters);
+    }
+}
+
+/* Keys of the top level that nobody reads. Without a workload its sections are not known, and only keys that look like
+ * misspelt ones of stagesim's own are reported. */
+static void check_top_level(struct loader *loader, const char *const *sections)
+{
+    const char *words[3 * KEYS_MAX];
+    size_t count = 0;
+    for (const struct stagesim_field *field = root_fields; field->key; field++)
+        words[count++] = field->key;
+    for (const char *const *name = section_names; *name; name++)
+        words[count++] = *name;
+    words[count++] = communication_section.name;
+    for (; *sections; sections++)
+        words[count++] = *sections;
+    words[count] = NULL;
+    for (const struct node *child = loader->root->first; child; child = child->next)
+        if (!is_among(child->key, words) && (loader->scenario->workload || diag_nearest(child->key, words, count)))
+            fields_report_unknown(&loader->fields, "the scenario", child, words, count);
+}
+
+/* ---- small sections ---- */
+
+/* The keys that are stagesim's own; those of the workload were read with its other sections. */
+static void read_communication(struct loader *loader, const char *const *sections)
+{
+    struct communication_values values = {{0}, 0};
+    const struct node *node = node_get(loader->root, communication_section.name);
+    struct collective_policy *policy = &loader->scenario->collectives;
+    if (!is_among(communication_section.name, sections))
+        fields_check_keys(&loader->fields, &communication_section, NULL, node);
+    fields_read(&loader->fields, &communication_section, node, loader->root->at, &values);
+    for (const struct stagesim_field *field = communication_fields; field->key; field++) {
+        size_t kind = (field->offset - offsetof(struct communication_values, algorithms)) / sizeof(unsigned);
+        if (kind < STAGESIM_COLLECTIVES)
+            policy->algorithms[kind] = collective_algorithm_find(field->names[values.algorithms[kind]]);
+    }
+    policy->stepwise = values.form == 1;
+}
+
+static void read_root(struct loader *loader)
+{
+    struct scenario *scenario = loader->scenario;
+    struct root_values values = {.iterations = 1};
+    const char *sections[KEYS_MAX + 1] = {NULL};
+    fields_read(&loader->fields, &root_section, loader->root, loader->root->at, &values);
+    scenario->engine = (enum scenario_engine)values.engine;
+    scenario->fold = (enum scenario_fold)values.fold;
+    scenario->placement = (enum scenario_placement)values.placement;
+    scenario->iterations = (uint32_t)values.iterations;
+    if (values.platform)
+        read_platform(loader, values.platform);
+    if (values.workload)
+        read_workload(loader, values.workload);
+    if (scenario->workload)
+        list_sections(scenario->workload, sections, KEYS_MAX, loader->fields.arena);
+    check_top_level(loader, sections);
+    if (scenario->workload) {
+        read_sections(loader, sections);
+        scenario_shape_mesh(loader);
+    }
+    read_communication(loader, sections);
+}
+
+static void read_output(struct loader *loader)
+{
+    struct output_values values = {0};
+    const struct node *node = node_get(loader->root, "output");
+    fields_check_keys(&loader->fields, &output_section, NULL, node);
+    fields_read(&loader->fields, &output_section, node, loader->root->at, &values);
+    loader->scenario->traces = values.traces;
+    loader->scenario->pictures = values.pictures;
+    loader->scenario->report = values.report;
+    loader->scenario->all_replicas = values.replicas == 1;
+}
+
+static void read_search(struct loader *loader)
+{
+    const struct node *node = node_get(loader->root, search_section.name);
+    fields_check_keys(&loader->fields, &search_section, NULL, node);
+    fields_read(&loader->fields, &search_section, node, loader->root->at, &loader->scenario->search);
+}
+
+/* The values are checked here and handed on as they were written. */
+static void read_simgrid(struct loader *loader)
+{
+    const struct node *node = node_get(loader->root, "simgrid");
+    struct arena *arena = loader->fields.arena;
+    fields_check_keys(&loader->fields, &simgrid_section, NULL, node);
+    union simgrid_value value;
+    fields_read(&loader->fields, &simgrid_section, node, loader->root->at, &value);
+    if (!node || node->kind != NODE_MAP)
+        return;
+    const char **config = arena_array(arena, node->count, sizeof *config);
+    size_t count = 0;
+    for (const struct node *child = node->first; child; child = child->next)
+        if (child->kind == NODE_SCALAR)
+            config[count++] = arena_print(arena, "%s:%s", child->key, child->text);
+    loader->scenario->simgrid = config;
+    loader->scenario->simgrid_count = count;
+}
+
+/* ---- all together ---- */
+
+static void read_scenario(struct loader *loader, const struct scenario_request *request)
+{
+    unsigned errors = loader->fields.diag->errors;
+    expand_section(loader, "schedule");
+    scenario_read_mesh(loader);
+    scenario_read_batch(loader);
+    scenario_read_schedule(loader, request->schedule);
+    bool sound = loader->fields.diag->errors == errors;
+    if (sound && !request->schedule && loader->scenario->schedule && loader->scenario->micro_batches)
+        scenario_check_pipeline(loader->scenario, loader->fields.diag);
+    read_root(loader);
+    read_output(loader);
+    read_search(loader);
+    read_simgrid(loader);
+}
+
+static struct scenario *finish(const struct scenario_request *request, struct node *root, unsigned errors, struct arena *arena,
+                               struct diag *diag)
+{
+    if (!root)
+        return NULL;
+    struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
+    scenario->file = arena_copy(arena, request->file);
+    scenario->name = path_name(path_name(request->file, ".yaml", arena), ".yml", arena);
+    scenario->directory = path_directory(request->file, arena);
+    scenario->root = root;
+    scenario->request = *request;
+    struct loader loader = {.scenario = scenario, .root = root, .fields = {scenario->directory, arena, diag}};
+    for (size_t i = 0; i < request->set_count; i++)
+        apply_set(&loader, &request->sets[i]);
+    read_scenario(&loader, request);
+    return diag->errors == errors ? scenario : NULL;
+}
+
+struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets, size_t count,
+                                              struct arena *arena)
+{
+    struct scenario_request longer = *request;
+    struct scenario_set *all = arena_array(arena, request->set_count + count + 1, sizeof *all);
+    if (request->set_count)
+        memcpy(all, request->sets, request->set_count * sizeof *all);
+    if (count)
+        memcpy(all + request->set_count, sets, count * sizeof *all);
+    longer.sets = all;
+    longer.set_count += count;
+    return longer;
+}
+
+struct scenario *scenario_load(const struct scenario_request *request, struct arena *arena, struct diag *diag)
+{
+    unsigned errors = diag->errors;
+    struct place at = {.file = arena_copy(arena, request->file)};
+    return finish(request, document_load(request->file, at, arena, diag), errors, arena, diag);
+}
+
+struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size, struct arena *arena,
+                                struct diag *diag)
+{
+    unsigned errors = diag->errors;
+    return finish(request, document_parse(request->file, text, size, arena, diag), errors, arena, diag);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scenario: the user's file, checked, with the place of every value. */
+#ifndef STAGESIM_SCENARIO_H
+#define STAGESIM_SCENARIO_H
+
+#include "abi/workload.h"
+#include "base/diagnostics.h"
+#include "platforms/platform.h"
+#include "schedules/schedule.h"
+#include "simulator/collectives/assignment.h"
+#include "simulator/program/mesh.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct arena;
+struct node;
+
+enum scenario_engine { ENGINE_SIMGRID, ENGINE_ANALYTIC, ENGINE_BOTH };
+enum scenario_placement { PLACEMENT_ORDER, PLACEMENT_NIC_AWARE };
+enum scenario_fold { FOLD_AUTO, FOLD_OFF };
+enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
+enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4 };     /* bits of scenario.traces */
+enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* bits of scenario.pictures */
+
+/* What `search` varies. Lists that are not given have count 0, bits 0. */
+struct scenario_search {
+    uint64_t gpus; /* 0: all of the platform */
+    struct stagesim_list data, tensor, pipeline, micro, zero;
+    unsigned schedules; /* bit i: schedule_names[i] */
+    unsigned recompute; /* bits of enum scenario_recompute */
+};
+
+/* A value given on the command line in place of the file's. */
+struct scenario_set {
+    const char *option; /* as typed: "--set" or NULL, "--engine", "--trace", ... */
+    const char *text;   /* "dotted.path=VALUE", VALUE in YAML: "parallel.pipeline=8", "output.trace=[paje, csv]"; mistakes are
+                           reported at `--set dotted.path`, for other options at the option */
+};
+
+/* What to load. Texts are copied. */
+struct scenario_request {
+    const char *file;
+    const struct scenario_set *sets; /* set_count of them, later ones win */
+    size_t set_count;
+    /* A schedule that stands in for the file's (compare --schedules); NULL: the file's. Options of the file that this
+     * schedule does not have are dropped. Whether it fits is not checked: see scenario_check_pipeline. */
+    const char *schedule;
+};
+
+/* All memory belongs to the arena given to scenario_load. */
+struct scenario {
+    const char *file, *name;   /* as given; base name without .yaml */
+    const char *directory;     /* of the file: relative paths start here */
+    const char *platform;      /* file that can be opened as it is */
+    const char *platform_text; /* the same as written in the scenario */
+
+    const struct stagesim_workload *workload;
+    const void *parameters; /* workload->parameters_size bytes, filled from the workload's sections */
+
+    struct mesh mesh; /* finished; always has the axes data and pipeline, others where larger than 1 */
+    uint32_t workers; /* D: size of the pipeline axis */
+    uint32_t data;    /* size of the data axis */
+
+    uint32_t micro_batches;    /* N: per iteration and data-parallel replica; 0: the scenario has no `batch` */
+    uint64_t micro_batch_size; /* samples; 0: not given */
+    uint64_t global_batch;     /* samples: N * micro_batch_size * data; 0: not known */
+    uint32_t iterations;
+
+    const struct schedule *schedule;       /* NULL: none given, or schedule_file */
+    const char *schedule_file;             /* csv with a schedule of the user's own; NULL: none */
+    const char *schedule_name;             /* name, or the file's base name without .csv; NULL: no schedule */
+    int64_t options[SCHEDULE_OPTIONS_MAX]; /* in the order of schedule->options */
+    enum scenario_recompute recompute;
+
+    enum scenario_engine engine;
+    enum scenario_fold fold;
+    enum scenario_placement placement;
+    struct collective_policy collectives; /* what `communication` asks for */
+    const char *const *simgrid;           /* "key:value" for SimGrid's --cfg, simgrid_count of them, in the file's order */
+    size_t simgrid_count;
+
+    unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
+    bool report;
+    struct scenario_search search;
+    bool all_replicas; /* write folded replicas out, too */
+
+    struct node *root;               /* the document, for places */
+    struct scenario_request request; /* what was loaded, for loading it again with a change; its texts as long as the caller's */
+};
+
+/* A request with further sets behind its own; the list is in the arena. */
+struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets, size_t count,
+                                              struct arena *arena);
+
+/* Loads and checks; every mistake goes to diag. NULL after a mistake. The platform file is looked for but not read. */
+struct scenario *scenario_load(const struct scenario_request *request, struct arena *arena, struct diag *diag);
+/* The same for text in memory; request->file only names it. */
+struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size, struct arena *arena,
+                                struct diag *diag);
+
+/* Where the value at a dotted path was written ("parallel.pipeline"); where the path does not exist, its longest part that
+ * does; "" is the whole file. */
+struct place scenario_place(const struct scenario *scenario, const char *path);
+/* The same for a key as in the workload's field table: "forward" is stages.forward, "model.layers" is itself; NULL: the
+ * workload's section, or the value of `workload` where it has none. */
+struct place scenario_workload_place(const struct scenario *scenario, const char *key);
+/* Where to report what the workload says about a key: that key's place. If it was not written in the scenario itself (a file that the
+ * scenario names has it, or nobody), the fault lies rather with a value of the command line: the first whose key the message names, or the
+ * last in the key's section. */
+struct place scenario_blame(const struct scenario *scenario, const char *key, const char *message);
+
+/* What the scenario asks of its schedule. Needs scenario->schedule. */
+struct schedule_request scenario_schedule_request(const struct scenario *scenario);
+/* For workloads with a pipeline: the scenario has a batch and a schedule, and the schedule fits. False with the mistake
+ * reported at the value to blame. Loading has checked the fit already unless the request replaced the schedule. */
+bool scenario_check_pipeline(const struct scenario *scenario, struct diag *diag);
+/* The platform has a GPU for every rank. False with the mistake reported at `parallel`, and a note at `platform`. */
+bool scenario_check_platform(const struct scenario *scenario, const struct platform *platform, struct diag *diag);
+
+/* Markdown tables of all keys: name, type, meaning. From the tables that the reader works with. */
+void scenario_print_keys(FILE *out);
+
+#endif

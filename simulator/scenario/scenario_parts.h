@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the scenario's reading that need a file of their own; for scenario*.c only. */
+#ifndef STAGESIM_SCENARIO_PARTS_H
+#define STAGESIM_SCENARIO_PARTS_H
+
+#include "base/document.h"
+#include "simulator/scenario/fields.h"
+#include "simulator/scenario/scenario.h"
+
+struct loader {
+    struct scenario *scenario; /* being filled */
+    struct node *root;
+    struct fields_reader fields;
+};
+
+/* parallel and order: the mesh, or one of a single rank after a mistake. */
+void scenario_read_mesh(struct loader *loader);
+/* Gives the mesh the shape that the workload asks for. */
+void scenario_shape_mesh(struct loader *loader);
+/* batch; needs the mesh. */
+void scenario_read_batch(struct loader *loader);
+/* schedule, or the one named by `replacement` where that is not NULL. */
+void scenario_read_schedule(struct loader *loader, const char *replacement);
+
+#endif

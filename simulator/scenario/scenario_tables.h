@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scenario's own keys, and the structs that they fill. */
+#ifndef STAGESIM_SCENARIO_TABLES_H
+#define STAGESIM_SCENARIO_TABLES_H
+
+#include "simulator/program/mesh.h"
+#include "simulator/scenario/fields.h"
+
+/* Bounds that keep products of sizes within 64 bits, and tables within memory. */
+#define RANKS_MAX ((uint64_t)1 << 20)
+#define MICRO_BATCHES_MAX ((uint64_t)1 << 24)
+
+struct root_values {
+    const char *platform, *workload;
+    unsigned engine, fold, placement;
+    uint64_t iterations;
+};
+
+struct batch_values { /* 0: not given */
+    uint64_t global, micro, micro_batches;
+};
+
+struct schedule_values {
+    const char *name, *file;
+    unsigned recompute;
+};
+
+struct communication_values {
+    unsigned algorithms[STAGESIM_COLLECTIVES]; /* indices into the field's names */
+    unsigned form;                             /* 0: steady, 1: stepwise */
+};
+
+struct output_values {
+    unsigned traces, pictures, replicas;
+    bool report;
+};
+
+/* Names of the mesh's axes, innermost first unless the scenario says otherwise; NULL-terminated. */
+enum { AXIS_CONTEXT = 4, AXIS_EXPERT = 5, AXIS_PIPELINE = 6, AXIS_DATA = 7, AXIS_NAMES }; /* indices into axis_names */
+extern const char *const axis_names[AXIS_NAMES + 1];
+
+extern const struct stagesim_field root_fields[], parallel_fields[], batch_fields[], schedule_fields[], output_fields[];
+/* Configuration that is handed to SimGrid: of many other keys and values SimGrid would crash, hang, or write files. All
+ * offsets are 0: the values are only checked. */
+extern const struct stagesim_field simgrid_fields[];
+union simgrid_value {
+    uint64_t count;
+    double ratio;
+    unsigned name;
+};
+
+/* Sections of the scenario's own; parallel_fields fill uint64_t[AXIS_NAMES]. */
+extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section, simgrid_section,
+    search_section;
+/* `communication` may hold keys of the workload, too. */
+extern const struct fields_section communication_section;
+extern const struct stagesim_field communication_fields[];
+/* Its keys, NULL-terminated. */
+extern const char *const communication_keys[];
+/* Keys of the top level that are not in root_fields; NULL-terminated. */
+extern const char *const section_names[];
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/scenario/scenario_write.h"
+
+#include "base/arena.h"
+#include "base/document.h"
+#include "base/json_writer.h"
+#include "base/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct writing {
+    FILE *out;
+    const struct scenario *scenario;
+    const char *directory;
+    struct arena *arena;
+};
+
+/* ---- paths ---- */
+
+/* The way from one existing directory to a file; the file's absolute path where there is none. */
+static const char *relative_path(const char *from, const char *to, struct arena *arena)
+{
+    char *start = realpath(from, NULL), *end = realpath(to, NULL);
+    const char *path = end ? arena_copy(arena, end) : to;
+    if (start && end) {
+        size_t common = 0;
+        for (size_t i = 0; start[i] == end[i] || (!start[i] && end[i] == '/'); i++) {
+            if (end[i] == '/')
+                common = i + 1;
+            if (!start[i])
+                break;
+        }
+        const char *up = "";
+        for (const char *rest = strlen(start) >= common ? start + common : ""; *rest; rest = strchr(rest, '/') ? strchr(rest, '/') + 1 : "")
+            up = arena_print(arena, "../%s", up);
+        path = arena_print(arena, "%s%s", up, end + common);
+    }
+    free(start);
+    free(end);
+    return path;
+}
+
+/* A path seen from where its node was written, as it is seen from the new place; names that are no file there stay. */
+static const char *moved_path(const struct writing *writing, const struct node *node)
+{
+    struct arena *arena = writing->arena;
+    const char *directory = node->at.line ? path_directory(node->at.file, arena) : writing->scenario->directory;
+    const char *path = path_resolve(directory, node->text, arena);
+    return access(path, F_OK) == 0 ? relative_path(writing->directory, path, arena) : node->text;
+}
+
+/* Whether a key of a section holds the name of a file. */
+static bool is_path(const struct scenario *scenario, const char *section, const char *key)
+{
+    if (!section)
+        return !strcmp(key, "platform") || !strcmp(key, "workload");
+    if (!strcmp(section, "schedule"))
+        return !strcmp(key, "file");
+    bool own = !strcmp(section, scenario->workload->name);
+    size_t length = strlen(section);
+    for (const struct stagesim_field *field = scenario->workload->fields; field && field->key; field++) {
+        bool in_section = !strncmp(field->key, section, length) && field->key[length] == '.';
+        const char *name = in_section ? field->key + length + 1 : own && !strchr(field->key, '.') ? field->key : NULL;
+        if (name && !strcmp(name, key))
+            return field->type == STAGESIM_FIELD_PATH;
+    }
+    return false;
+}
+
+/* ---- values ---- */
+
+/* Words and numbers need no quotes. */
+static void write_text(FILE *out, const char *text, bool quoted)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+    if (!quoted && text[strspn(text, plain)] == '\0' && *text != '-')
+        fputs(text, out);
+    else
+        json_escape(out, text);
+}
+
+static void write_flow(const struct writing *writing, const char *section, const struct node *node)
+{
+    if (node->kind == NODE_SCALAR) {
+        bool path = node->key && is_path(writing->scenario, section, node->key);
+        write_text(writing->out, path ? moved_path(writing, node) : node->text, node->quoted);
+        return;
+    }
+    bool map = node->kind == NODE_MAP;
+    putc(map ? '{' : '[', writing->out);
+    for (const struct node *child = node->first; child; child = child->next) {
+        if (child != node->first)
+            fputs(", ", writing->out);
+        if (map) {
+            write_text(writing->out, child->key, false);
+            fputs(": ", writing->out);
+        }
+        write_flow(writing, section, child);
+    }
+    putc(map ? '}' : ']', writing->out);
+}
+
+/* Sections of more than a few keys have a line for each. */
+static void write_section(const struct writing *writing, const struct node *node)
+{
+    enum { KEYS_ON_A_LINE = 6 };
+    if (node->kind != NODE_MAP || node->count <= KEYS_ON_A_LINE) {
+        putc(' ', writing->out);
+        write_flow(writing, node->kind == NODE_MAP ? node->key : NULL, node);
+        putc('\n', writing->out);
+        return;
+    }
+    putc('\n', writing->out);
+    for (const struct node *child = node->first; child; child = child->next) {
+        fputs("  ", writing->out);
+        write_text(writing->out, child->key, false);
+        fputs(": ", writing->out);
+        write_flow(writing, node->key, child);
+        putc('\n', writing->out);
+    }
+}
+
+void scenario_write(FILE *out, const struct scenario *scenario, const char *directory)
+{
+    struct writing writing = {out, scenario, directory, arena_create()};
+    for (const struct node *node = scenario->root->first; node; node = node->next) {
+        if (!strcmp(node->key, "search"))
+            continue;
+        write_text(out, node->key, false);
+        putc(':', out);
+        write_section(&writing, node);
+    }
+    arena_destroy(writing.arena);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scenario as YAML, with what `--set` changed and with the files of its sections inline. */
+#ifndef STAGESIM_SCENARIO_WRITE_H
+#define STAGESIM_SCENARIO_WRITE_H
+
+#include "simulator/scenario/scenario.h"
+
+#include <stdio.h>
+
+/* Writes the scenario so that it means the same when it lies in `directory` (which exists): files that it names are named from there. The
+ * section `search` is left out. Write errors stay on the stream. */
+void scenario_write(FILE *out, const struct scenario *scenario, const char *directory);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scenario with values changed, built and timed on the analytic engine: what searches and levers ask many times. */
+#ifndef STAGESIM_EVALUATE_H
+#define STAGESIM_EVALUATE_H
+
+#include "analysis/figures/report.h"
+#include "platforms/platform.h"
+#include "simulator/scenario/job.h"
+#include "simulator/scenario/scenario.h"
+
+struct arena;
+
+/* What to evaluate; borrowed. */
+struct evaluation_request {
+    struct scenario_request scenario;
+    const struct scenario_set *changes; /* change_count of them, after the scenario's own sets */
+    size_t change_count;
+    uint64_t operations_max; /* larger programs are refused before they are timed */
+};
+
+struct evaluation {
+    const struct job *job;
+    struct report *report;
+};
+
+/* Times the changed scenario; replicas that are alike are evaluated once. False with the mistakes reported where `stagesim check` would
+ * refuse it. Memory from the arena. */
+bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena, struct diag *diag,
+              struct evaluation *evaluation);
+
+/* Operations of one replica. */
+uint64_t count_operations(const struct program *program);
+
+#endif

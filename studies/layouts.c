@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/layouts.h"
+
+#include "analysis/output/comparison.h"
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "simulator/scenario/job.h"
+#include "studies/evaluate.h"
+#include "studies/simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const layouts_method_names[] = {"axonn", "analytic", NULL};
+
+/* ---- AxoNN's communication model ---- */
+
+/* Ranks on the node of rank 0, and the rate at which they send to other nodes together: of links that several of them use each once. */
+struct node_injection {
+    uint32_t ranks;
+    double bandwidth; /* INFINITY: all ranks are on it */
+};
+
+/* Index of the slowest link between two hosts. */
+static uint32_t slowest_link(struct platform *platform, uint32_t from, uint32_t to)
+{
+    struct platform_route route;
+    platform->route(platform, from, to, &route);
+    uint32_t slowest = route.links[0];
+    for (uint32_t i = 1; i < route.link_count; i++)
+        if (platform->links[route.links[i]].bandwidth < platform->links[slowest].bandwidth)
+            slowest = route.links[i];
+    return slowest;
+}
+
+static bool same_node(const struct job *job, uint32_t rank, uint32_t other)
+{
+    const struct platform_host *hosts = job->platform->hosts;
+    return !strcmp(hosts[job->hosts[rank]].node, hosts[job->hosts[other]].node);
+}
+
+static struct node_injection injection_of(const struct job *job)
+{
+    const struct mesh *mesh = job->program->mesh;
+    struct node_injection node = {.bandwidth = 0};
+    uint32_t far = mesh->ranks - 1, *links = calloc(mesh->ranks, sizeof *links), count = 0;
+    for (uint32_t rank = 0; links && rank < mesh->ranks; rank++) {
+        if (!same_node(job, rank, 0))
+            continue;
+        node.ranks++;
+        if (same_node(job, far, 0) || !job->platform->reaches(job->platform, job->hosts[rank], job->hosts[far]))
+            continue;
+        uint32_t link = slowest_link(job->platform, job->hosts[rank], job->hosts[far]), i = 0;
+        while (i < count && links[i] != link)
+            i++;
+        if (i == count) {
+            links[count++] = link;
+            node.bandwidth += job->platform->links[link].bandwidth;
+        }
+    }
+    free(links);
+    node.bandwidth = count ? node.bandwidth : INFINITY;
+    return node;
+}
+
+/* Bytes per second of a group's ring. */
+static double group_bandwidth(const struct job *job, const struct group *group, const struct node_injection *node)
+{
+    const struct program *program = job->program;
+    uint32_t size = group_size(program, group), *ranks = calloc(size, sizeof *ranks);
+    if (!ranks)
+        return INFINITY;
+    group_ranks(program, group, group_instance_of(program, group, 0), ranks);
+    double slowest = INFINITY;
+    bool spans = false;
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t next = ranks[(i + 1) % size];
+        struct platform_route route;
+        spans |= !same_node(job, ranks[i], next);
+        job->platform->route(job->platform, job->hosts[ranks[i]], job->hosts[next], &route);
+        slowest = fmin(slowest, route.bandwidth);
+    }
+    double apart = (double)ranks[1] - ranks[0];
+    free(ranks);
+    return spans ? node->bandwidth / fmin(node->ranks, apart) : slowest;
+}
+
+/* What a ring makes a rank send, over the bytes of a collective as the cost table has them. */
+static double ring_share(enum stagesim_collective collective, uint32_t ranks)
+{
+    double share = (double)(ranks - 1) / ranks;
+    return collective == STAGESIM_ALL_REDUCE ? 2 * share : share;
+}
+
+double layout_model_seconds(const struct job *job)
+{
+    const struct program *program = job->program;
+    const struct position *position = &program->positions[0];
+    struct node_injection node = injection_of(job);
+    double sum = 0;
+    for (uint32_t s = 0; s < position->stream_count; s++) {
+        const struct stream *stream = &position->streams[s];
+        if (stream->type != OPERATION_COLLECTIVE)
+            continue;
+        const struct group *group = &program->groups[stream->peer];
+        double bandwidth = group_bandwidth(job, group, &node);
+        for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+            const struct operation *operation = &position->operations[id];
+            double share = ring_share((enum stagesim_collective)operation->collective, group_size(program, group));
+            sum += share * operation_cost(program, operation)->bytes / bandwidth;
+        }
+    }
+    return sum / program->iterations;
+}
+
+/* ---- all layouts ---- */
+
+enum { LAYOUT_SETS = 10 };
+
+/* A layout as values of the scenario; texts from the arena. */
+static void layout_sets(const struct scenario *scenario, const struct layout_row *row, const char *engine,
+                        struct scenario_set sets[LAYOUT_SETS], struct arena *arena)
+{
+    const char *texts[LAYOUT_SETS] = {
+        arena_print(arena, "parallel.x=%u", row->x),
+        arena_print(arena, "parallel.y=%u", row->y),
+        arena_print(arena, "parallel.z=%u", row->z),
+        arena_print(arena, "parallel.data=%u", row->data),
+        "parallel.tensor=1",
+        "tensor_parallel.algorithm=axonn-3d",
+        arena_print(arena, "batch.global=%llu", (unsigned long long)scenario->global_batch),
+        arena_print(arena, "batch.micro_batches=%u", scenario->micro_batches),
+        arena_print(arena, "batch.micro=%.0f", row->micro_batch),
+        arena_print(arena, "engine=%s", engine),
+    };
+    for (size_t i = 0; i < LAYOUT_SETS; i++)
+        sets[i] = (struct scenario_set){.text = texts[i]};
+}
+
+/* False where the job cannot be laid out so. */
+static bool evaluate_layout(const struct scenario *scenario, struct platform *platform, struct layout_row *row)
+{
+    struct arena *arena = arena_create();
+    struct scenario_set sets[LAYOUT_SETS];
+    struct evaluation evaluation;
+    layout_sets(scenario, row, "analytic", sets, arena);
+    struct evaluation_request request = {scenario->request, sets, LAYOUT_SETS, UINT64_MAX};
+    bool ok = evaluate(&request, platform, arena, &(struct diag){0}, &evaluation);
+    if (ok) {
+        struct comparison_row result = comparison_row_of(evaluation.report);
+        row->model = layout_model_seconds(evaluation.job);
+        row->analytic = result.iteration;
+        row->memory = result.peak_bytes;
+        row->fits = !result.capacity_known || result.fits;
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+static uint32_t spread_ranks(const struct mesh *mesh)
+{
+    return mesh_size(mesh, "x") * mesh_size(mesh, "y") * mesh_size(mesh, "z") * mesh_size(mesh, "tensor") * mesh_size(mesh, "data");
+}
+
+/* Of as many ranks along x, y, z and data; writes those that can be. */
+static size_t write_layouts(const struct scenario *scenario, struct platform *platform, FILE *results)
+{
+    uint32_t ranks = spread_ranks(&scenario->mesh);
+    size_t count = 0;
+    for (uint32_t x = 1; x <= ranks; x++)
+        for (uint32_t y = 1; ranks % x == 0 && y <= ranks / x; y++)
+            for (uint32_t z = 1; ranks / x % y == 0 && z <= ranks / x / y; z++) {
+                uint32_t data = ranks / x / y / z;
+                uint64_t replicas = (uint64_t)data * scenario->micro_batches;
+                if (ranks / x / y % z || scenario->global_batch % replicas)
+                    continue;
+                struct layout_row row = {x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
+                if (evaluate_layout(scenario, platform, &row))
+                    count += fwrite(&row, sizeof row, 1, results);
+            }
+    return count;
+}
+
+/* Where there is no layout, what hinders the scenario's own is said. */
+static int evaluate_all(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    const struct scenario *scenario = user;
+    if (write_layouts(scenario, platform, results))
+        return EXIT_DONE;
+    struct arena *arena = arena_create();
+    job_create_steady(scenario, platform, arena, diag);
+    arena_destroy(arena);
+    if (!diag->errors)
+        diag_error(diag, scenario_place(scenario, "parallel"), "no layout of %u ranks along x, y, z and data suits the model and the batch",
+                   spread_ranks(&scenario->mesh));
+    return EXIT_BAD_INPUT;
+}
+
+/* ---- order ---- */
+
+static int by_value(double left, double right, const struct layout_row *a, const struct layout_row *b)
+{
+    if (a->fits != b->fits)
+        return a->fits ? -1 : 1;
+    if (left != right)
+        return left < right ? -1 : 1;
+    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : a->y != b->y ? (a->y > b->y) - (a->y < b->y) : (a->z > b->z) - (a->z < b->z);
+}
+
+static int by_model(const void *left, const void *right)
+{
+    const struct layout_row *a = left, *b = right;
+    return by_value(a->model, b->model, a, b);
+}
+
+static int by_analytic(const void *left, const void *right)
+{
+    const struct layout_row *a = left, *b = right;
+    return by_value(a->analytic, b->analytic, a, b);
+}
+
+static void read_rows(FILE *results, struct layout_table *table)
+{
+    size_t capacity = 0;
+    struct layout_row row;
+    while (fread(&row, sizeof row, 1, results) == 1) {
+        table->rows = array_grow(table->rows, &capacity, table->count + 1, sizeof *table->rows);
+        table->rows[table->count++] = row;
+        table->fitting += row.fits;
+    }
+}
+
+/* ---- SimGrid ---- */
+
+static int simulate_row(const struct scenario *scenario, struct layout_row *row)
+{
+    struct arena *arena = arena_create();
+    struct scenario_set sets[LAYOUT_SETS];
+    layout_sets(scenario, row, "simgrid", sets, arena);
+    struct scenario_request changed = scenario_request_with(&scenario->request, sets, LAYOUT_SETS, arena);
+    struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){0}), .quiet = true};
+    struct simulation_result result = {0};
+    int code = simulate(&request, &result);
+    if (code == EXIT_DONE)
+        row->simgrid = result.rows[0].iteration;
+    gantt_destroy(result.gantt);
+    arena_destroy(arena);
+    return code;
+}
+
+/* The figures that layouts need; false with the mistake reported. */
+static bool check(const struct scenario *scenario)
+{
+    struct diag diag = {.out = stderr};
+    if (strcmp(scenario->workload->name, "transformer"))
+        diag_error(&diag, scenario_place(scenario, "workload"), "layouts are those of the workload transformer, not of %s",
+                   scenario->workload->name);
+    else if (!scenario->global_batch)
+        diag_error(&diag, scenario_place(scenario, "batch"),
+                   "the samples of an iteration are not known; expected batch.global or batch.micro");
+    return diag.errors == 0;
+}
+
+int layouts_find(const struct scenario *scenario, enum layouts_method method, size_t top, struct layout_table *table)
+{
+    FILE *results = NULL;
+    *table = (struct layout_table){0};
+    if (!check(scenario))
+        return EXIT_BAD_INPUT;
+    int code = simulation_visit(&(struct simulation_visit){scenario, evaluate_all, (void *)(uintptr_t)scenario}, &results);
+    if (code == EXIT_DONE)
+        read_rows(results, table);
+    if (results)
+        fclose(results);
+    if (table->count)
+        qsort(table->rows, table->count, sizeof *table->rows, method == LAYOUTS_AXONN ? by_model : by_analytic);
+    for (; code == EXIT_DONE && table->simulated < top && table->simulated < table->fitting; table->simulated++)
+        code = simulate_row(scenario, &table->rows[table->simulated]);
+    return code;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/simulation.h"
+
+#include "analysis/output/run_print.h"
+#include "analysis/pictures/gantt_collect.h"
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/isolate.h"
+#include "base/table.h"
+#include "simulator/engines/engine.h"
+#include "simulator/engines/folded_run.h"
+#include "simulator/engines/progress.h"
+#include "simulator/engines/simgrid/bridge.h"
+#include "simulator/scenario/job.h"
+#include "studies/describe.h"
+#include "studies/levers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* How far a child came, to tell bad input from a failed simulation when SimGrid ends the process. */
+enum stage { STAGE_CONFIGURING = 1, STAGE_LOADING, STAGE_RUNNING };
+
+/* One run inside the child. */
+struct run {
+    const struct simulation_request *request;
+    const struct scenario *scenario;
+    struct isolated *self;
+    struct arena *arena;
+    struct diag diag;
+    struct platform *platform;
+    struct job *job;
+    struct timeline *alone; /* the analytic timeline, kept until it is compared; NULL: none */
+};
+
+/* ---- the child ---- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int fail(const struct run *run, int code, const struct fault *fault)
+{
+    fprintf(run->self->console, "stagesim: %s\n", fault->text);
+    return code;
+}
+
+/* A program that cannot finish is a mistake in the scenario. */
+static int refuse(struct run *run, const struct fault *fault)
+{
+    diag_error(&run->diag, scenario_place(run->scenario, ""), "%s", fault->text);
+    return EXIT_BAD_INPUT;
+}
+
+static void notes(const struct run *run, const struct report *report)
+{
+    if (run->request->quiet)
+        return;
+    if (report->capacity_bytes > 0 && !report->fits)
+        fprintf(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.3g GiB of %.3g GiB\n", report->run.scenario_name,
+                report->run.schedule ? report->run.schedule : report->run.workload, report->peak_bytes / 0x1p30,
+                report->capacity_bytes / 0x1p30);
+    if (report->run.asynchronous)
+        fprintf(run->self->console, "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
+                report->run.schedule ? report->run.schedule : report->run.workload);
+}
+
+static void measure(struct report *report, double wall)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    report->wall = wall;
+    report->activities_per_s = wall > 0 ? (double)report->activities / wall : 0;
+    report->peak_rss_bytes = 1024.0 * (double)usage.ru_maxrss;
+}
+
+/* Only pictures show boxes, the critical path and memory over time. */
+static struct gantt *make_gantt(const struct run *run, const struct timeline *timeline, const struct report *report)
+{
+    struct gantt_choice choice = {.messages = true, .rows_only = !run->request->draw};
+    choice.levels = run->request->files && (run->request->files->html || run->request->files->memory);
+    if (run->request->draw) {
+        choice.critical = critical_path_create(frame_create(timeline, run->arena), run->arena);
+    }
+    return gantt_of_run(report, timeline, &choice);
+}
+
+/* Runs one engine and hands its figures over; the files are those of the last engine. */
+static int run_engine(struct run *run, const struct engine *engine, bool last)
+{
+    struct fault fault = {""};
+    struct progress progress;
+    progress_init(&progress, run->request->quiet ? NULL : run->self->console, engine->name);
+    struct engine_progress hook = progress_hook(&progress);
+    struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts, .progress = &hook};
+    struct folded_run folded;
+    double started = now();
+    bool ok = folded_run(engine, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
+    double wall = now() - started;
+    struct timeline *timeline = folded.timeline;
+    progress_finish(&progress);
+    if (!ok)
+        return fault.refused ? refuse(run, &fault) : fail(run, EXIT_FAILED, &fault);
+    struct run_description description;
+    job_describe(run->job, &description);
+    description.engine = engine->name;
+    description.folded_replicas = folded.folding->classes ? folded.folding->slices : 0;
+    description.fold_reason = folded.folding->reason;
+    struct report *report = report_create(&description, timeline, run->platform, run->arena);
+    measure(report, wall);
+    if (last)
+        levers_find(run->scenario, run->platform, run->job->program, report, run->arena);
+    if (run->alone)
+        report->contention = contention_create(run->alone, frame_create(timeline, run->arena), run->platform, run->job->hosts, run->arena);
+    struct comparison_row row = comparison_row_of(report);
+    fwrite(&row, sizeof row, 1, run->self->results);
+    if (last) {
+        struct gantt *gantt = make_gantt(run, timeline, report);
+        gantt_save(gantt, run->self->results);
+        notes(run, report);
+        if (run->request->print)
+            run_print(stdout, report);
+        struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas};
+        if (run->request->files)
+            ok = run_files_write(run->request->files, &source, report, gantt, &fault) && output_flush(run->request->output, &fault);
+        gantt_destroy(gantt);
+    }
+    timeline_destroy(run->alone);
+    run->alone = last ? NULL : timeline;
+    if (last)
+        timeline_destroy(timeline);
+    return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
+}
+
+/* SimGrid says where in the file: "Parse error at FILE:LINE: what". */
+static void report_platform(struct diag *diag, const char *file, const char *text)
+{
+    static const char prefix[] = "Parse error at ";
+    struct place at = {.file = file};
+    size_t length = strlen(file);
+    int used = 0;
+    const char *rest = strncmp(text, prefix, sizeof prefix - 1) ? text : text + sizeof prefix - 1;
+    if (rest != text && !strncmp(rest, file, length) && sscanf(rest + length, ":%u: %n", &at.line, &used) == 1 && used)
+        text = rest + length + used;
+    diag_error(diag, at, "%s", text);
+}
+
+static bool load_platform(struct run *run)
+{
+    struct fault fault = {""};
+    const struct scenario *scenario = run->scenario;
+    *run->self->stage = STAGE_CONFIGURING;
+    if (!bridge_configure(scenario->simgrid, scenario->simgrid_count, &fault)) {
+        diag_error(&run->diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault.text);
+        return false;
+    }
+    *run->self->stage = STAGE_LOADING;
+    run->platform = bridge_load(scenario->platform, run->arena, &fault);
+    if (run->platform)
+        *run->self->stage = STAGE_RUNNING;
+    else
+        report_platform(&run->diag, scenario->platform, fault.text);
+    return run->platform != NULL;
+}
+
+static int run_engines(struct run *run)
+{
+    bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
+    int code = EXIT_DONE;
+    if (analytic)
+        code = run_engine(run, &engine_analytic, !simgrid);
+    if (code == EXIT_DONE && simgrid)
+        code = run_engine(run, &engine_simgrid, true);
+    timeline_destroy(run->alone);
+    return code;
+}
+
+/* Loads, builds, and does the rest. */
+static int prepare_and(int (*rest)(struct run *run), struct run *run, struct isolated *self)
+{
+    run->self = self;
+    run->arena = arena_create();
+    run->diag = (struct diag){.out = self->console};
+    int code = EXIT_BAD_INPUT;
+    if (load_platform(run) && (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
+        code = rest(run);
+    arena_destroy(run->arena);
+    return code;
+}
+
+static int child(void *user, struct isolated *self)
+{
+    const struct simulation_request *request = user;
+    struct run run = {.request = request, .scenario = request->scenario};
+    return prepare_and(run_engines, &run, self);
+}
+
+/* ---- check ---- */
+
+static void print_what_would_run(const struct run *run, const struct timeline *timeline)
+{
+    struct run_description description;
+    job_describe(run->job, &description);
+    description.engine = engine_analytic.name;
+    struct report *report = report_create(&description, timeline, run->platform, run->arena);
+    const struct mesh *mesh = run->job->program->mesh;
+    uint64_t operations = 0;
+    for (uint32_t position = 0; position < mesh->positions; position++)
+        operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
+    printf("%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks, quantity_plural(mesh->ranks),
+           run->platform->host_count, quantity_plural(run->platform->host_count), run->scenario->platform_text);
+    for (unsigned i = 0; i < mesh->name_count; i++)
+        printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
+    if (mesh->extra)
+        printf(" servers %u", mesh->extra);
+    printf("\n%llu operations", (unsigned long long)operations);
+    if (run->scenario->schedule_name)
+        printf(", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name, run->scenario->micro_batches,
+               run->scenario->micro_batches == 1 ? "" : "es");
+    putchar('\n');
+    if (report->peak_bytes > 0)
+        printf("%.4g GiB of memory per rank at most%s\n", report->peak_bytes / 0x1p30,
+               report->capacity_bytes <= 0 ? ""
+               : report->fits              ? ": fits"
+                                           : ": does not fit");
+}
+
+static int check_program(struct run *run)
+{
+    struct fault fault = {""};
+    struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts};
+    struct folded_run folded;
+    bool ok = folded_run(&engine_analytic, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
+    if (!ok)
+        return refuse(run, &fault);
+    print_what_would_run(run, folded.timeline);
+    timeline_destroy(folded.timeline);
+    return EXIT_DONE;
+}
+
+static int check_child(void *user, struct isolated *self)
+{
+    struct run run = {.scenario = user};
+    return prepare_and(check_program, &run, self);
+}
+
+/* ---- the parent ---- */
+
+/* What some of SimGrid's last words mean here. */
+static const char *in_words(const char *text)
+{
+    static const char *const meanings[][2] = {
+        {"The Impossible Did Happen",
+         "work starts on a host or link whose profile has brought its speed or bandwidth to 0; what is to fail "
+         "has a state_file, what is to be slow a value above 0"},
+        {"Failed to allocate stack", "no memory for so many ranks; `fold: auto` simulates equal replicas once, and the analytic engine "
+                                     "takes far less"},
+    };
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strstr(text, meanings[i][0]))
+            return meanings[i][1];
+    return text;
+}
+
+static int report_abnormal_end(const struct scenario *scenario, int stage, const struct fault *fault)
+{
+    struct diag diag = {.out = stderr};
+    if (stage == STAGE_CONFIGURING) {
+        diag_error(&diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault->text);
+        return EXIT_BAD_INPUT;
+    }
+    if (stage == STAGE_LOADING) {
+        diag_error(&diag, (struct place){scenario->platform, 0, 0}, "%s", fault->text);
+        return EXIT_BAD_INPUT;
+    }
+    fprintf(stderr, "stagesim: the simulation failed: %s\n", in_words(fault->text));
+    return EXIT_FAILED;
+}
+
+static bool read_results(const struct simulation_request *request, FILE *results, struct simulation_result *result)
+{
+    result->row_count = request->scenario->engine == ENGINE_BOTH ? 2 : 1;
+    if (fread(result->rows, sizeof *result->rows, result->row_count, results) == result->row_count)
+        result->gantt = gantt_load(results);
+    if (!result->gantt)
+        fputs("stagesim: the simulation's results could not be read back\n", stderr);
+    return result->gantt != NULL;
+}
+
+int simulate(const struct simulation_request *request, struct simulation_result *result)
+{
+    struct fault fault = {""};
+    FILE *results;
+    int stage = 0;
+    *result = (struct simulation_result){0};
+    int code = isolate(child, (void *)(uintptr_t)request, &results, &stage, &fault);
+    if (code < 0)
+        code = report_abnormal_end(request->scenario, stage, &fault);
+    else if (code == EXIT_DONE && !read_results(request, results, result))
+        code = EXIT_FAILED;
+    if (results)
+        fclose(results);
+    return code;
+}
+
+int simulation_check(const struct scenario *scenario)
+{
+    struct fault fault = {""};
+    FILE *results;
+    int stage = 0;
+    int code = isolate(check_child, (void *)(uintptr_t)scenario, &results, &stage, &fault);
+    if (code < 0)
+        code = report_abnormal_end(scenario, stage, &fault);
+    if (results)
+        fclose(results);
+    return code;
+}
+
+/* ---- other uses of a loaded platform ---- */
+
+static int visit_child(void *user, struct isolated *self)
+{
+    const struct simulation_visit *visit = user;
+    struct run run = {.scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
+    int code = load_platform(&run) ? visit->body(visit->user, run.platform, self->results, &run.diag) : EXIT_BAD_INPUT;
+    arena_destroy(run.arena);
+    return code;
+}
+
+struct isolation *simulation_visit_start(const struct simulation_visit *visit, struct fault *fault)
+{
+    return isolate_start(visit_child, (void *)(uintptr_t)visit, fault);
+}
+
+int simulation_visit_wait(const struct simulation_visit *visit, struct isolation *isolation, FILE **results)
+{
+    struct fault fault = {""};
+    int stage = 0;
+    int code = isolate_wait(isolation, results, &stage, &fault);
+    return code < 0 ? report_abnormal_end(visit->scenario, stage, &fault) : code;
+}
+
+int simulation_visit(const struct simulation_visit *visit, FILE **results)
+{
+    struct fault fault = {""};
+    struct isolation *isolation = simulation_visit_start(visit, &fault);
+    *results = NULL;
+    if (isolation)
+        return simulation_visit_wait(visit, isolation, results);
+    fprintf(stderr, "stagesim: %s\n", fault.text);
+    return EXIT_FAILED;
+}

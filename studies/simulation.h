@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One scenario simulated in a process of its own: its figures come back, its files are written. */
+#ifndef STAGESIM_SIMULATION_H
+#define STAGESIM_SIMULATION_H
+
+#include "analysis/output/comparison.h"
+#include "analysis/output/run_files.h"
+#include "analysis/pictures/gantt.h"
+#include "base/isolate.h"
+
+struct simulation_request {
+    const struct scenario *scenario;
+    const struct run_files *files; /* NULL: nothing is written */
+    struct output *output;         /* NULL like files */
+    bool draw;                     /* pictures will be drawn of the run: collect what they show */
+    bool quiet;
+    bool print; /* figures and workers go to standard output */
+};
+
+/* What comes back: with `engine: both` two rows, the analytic one first; the picture's boxes are of the last. */
+struct simulation_result {
+    struct comparison_row rows[2];
+    size_t row_count;
+    struct gantt *gantt; /* the caller owns it */
+};
+
+/* Checks that the scenario could be simulated, dead-locks included, and prints what would run to standard output; returns an
+ * exit code after every mistake was reported on standard error. */
+int simulation_check(const struct scenario *scenario);
+
+/* Runs it; returns an exit code after every mistake was reported on standard error. */
+int simulate(const struct simulation_request *request, struct simulation_result *result);
+
+/* Something else to do with a scenario's platform, in a process of its own: `body` writes what it finds out to `results`, reports mistakes
+ * to `diag`, and returns an exit code. */
+struct simulation_visit {
+    const struct scenario *scenario;
+    int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag);
+    void *user;
+};
+
+/* Loads the platform and calls the body; returns its exit code, or another one after the mistake was reported on standard error. *results
+ * is a stream at its start with what was written, the caller's to close; NULL where nothing ran. */
+int simulation_visit(const struct simulation_visit *visit, FILE **results);
+
+/* The same in two steps, for several processes at a time: isolate_runs tells whether one still runs. NULL with the fault filled when no
+ * process could be made. */
+struct isolation *simulation_visit_start(const struct simulation_visit *visit, struct fault *fault);
+int simulation_visit_wait(const struct simulation_visit *visit, struct isolation *isolation, FILE **results);
+
+#endif

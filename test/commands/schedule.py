@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command `stagesim schedule` from outside: STAGESIM is the program. Every listed schedule's csv reads back as itself, and its
+json figures follow from the slots by a second computation; drawings equal the files in golden/ (--update writes them); wrong
+command lines end with 2 and leave no output."""
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parents[1] / "schedules"
+STAGESIM = str(pathlib.Path(sys.argv[1]).resolve())
+UPDATE = "--update" in sys.argv
+results = []
+
+
+def run(*arguments, folder=None):
+    return subprocess.run([STAGESIM, "schedule", *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=60)
+
+
+def check(name, faults):
+    results.append((name, [fault for fault in faults if fault]))
+
+
+def differs(what, left, right, tolerance=1e-12):
+    good = left == right or abs(left - right) <= tolerance * max(1, abs(left), abs(right))
+    return None if good else f"{what}: {left} instead of {right}"
+
+
+def figures(rows, stages):
+    """Figures from csv rows: worker -> blocks with start and end, then busy, T, ratio, over_ideal, span_max and peaks."""
+    workers = {}
+    for row in rows:
+        workers.setdefault(row["worker"], {}).setdefault(row["index"], []).append(row)
+    busy, spans, peaks = [], [], []
+    split = {(row["stage"], row["micro_batch"]) for row in rows if row["kind"] == "W"}
+    home = {(row["stage"], row["pipeline"]): row["worker"] for row in rows if row["kind"] in "FBW"}
+    for worker in sorted(workers):
+        blocks = [workers[worker][index] for index in sorted(workers[worker])]
+        busy.append(sum(block[0]["end"] - block[0]["start"] for block in blocks))
+        spans.append((blocks[0][0]["start"], blocks[-1][0]["end"]))
+        held, peak = 0.0, 0.0
+        for block in blocks:
+            gains, losses = 0.0, 0.0
+            for row in block:
+                share = len(workers) / stages * (0.5 if row["part"] else 1)
+                own = home[row["stage"], row["pipeline"]] == worker
+                kind = row["kind"]
+                if kind == "F" or (kind == "L" and own) or (kind == "E" and not own):
+                    gains += share
+                elif kind == "W" or kind in "EL" or (row["stage"], row["micro_batch"]) not in split:
+                    losses += share
+            held += gains
+            peak = max(peak, held)
+            held -= losses
+        peaks.append(peak)
+    begin, end = min(start for start, _ in spans), max(end for _, end in spans)
+    mean = sum(busy) / len(busy)
+    return {"T": end - begin, "ratio": 1 - mean / (end - begin), "over_ideal": (end - begin) / mean - 1, "busy": busy, "peaks": peaks,
+            "span_max": max(1 - b / (last - first) for b, (first, last) in zip(busy, spans))}
+
+
+def steady(own, name, size):
+    """Where iterations overlap: T is the interval between the ends of the last two of many."""
+    many = run(name, *size, "--iterations", "14", "--format", "csv")
+    if many.returncode:
+        return
+    ends = [0.0] * 14
+    for row in read_rows(many.stdout):
+        ends[row["micro_batch"] // 12] = max(ends[row["micro_batch"] // 12], row["end"])
+    own["T"] = ends[13] - ends[12]
+    mean = sum(own["busy"]) / len(own["busy"])
+    own["ratio"], own["over_ideal"] = 1 - mean / own["T"], own["T"] / mean - 1
+
+
+def read_rows(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    for row in rows:
+        for key in ("worker", "index", "stage", "micro_batch", "pipeline"):
+            row[key] = int(row[key])
+        for key in ("start", "end"):
+            row[key] = float(row[key])
+    return rows
+
+
+def every_schedule(folder):
+    listed = json.loads(subprocess.run([STAGESIM, "list", "schedules", "--format", "json"], capture_output=True, check=True).stdout)
+    for schedule in listed:
+        name = schedule["name"]
+        size = ("--workers", "6", "--micro-batches", "12", "--latency", "0.125", "--backward", "2.5", "--weight", "1")
+        text, data = run(name, *size, "--format", "csv"), run(name, *size, "--format", "json")
+        if text.returncode or data.returncode:
+            check(name, [text.stderr + data.stderr])
+            continue
+        file = pathlib.Path(folder) / f"{name}.csv"
+        file.write_text(text.stdout)
+        again = run(str(file), "--latency", "0.125", "--backward", "2.5", "--weight", "1", "--format", "csv")
+        faults = [None if again.stdout == text.stdout else f"csv does not read back as itself: {again.stderr}"]
+        rows, data = read_rows(text.stdout), json.loads(data.stdout)
+        slots = [dict(row) for row in data["slots"]]
+        faults.append(None if slots == rows else "json slots differ from csv rows")
+        own = figures(rows, data["schedule"]["stages"])
+        faults.append(differs("makespan", data["time"]["makespan_s"], own["T"]))
+        steady(own, name, size)
+        faults.append(differs("T", data["time"]["iteration_s"], own["T"]))
+        faults += [differs(key, data["bubble"][key], own[key]) for key in ("ratio", "over_ideal", "span_max")]
+        faults += [differs(f"busy {w}", data["workers"][w]["busy_s"], own["busy"][w]) for w in range(6)]
+        faults += [differs(f"peak {w}", data["workers"][w]["peak_in_flight"], own["peaks"][w]) for w in range(6)]
+        check(name, faults)
+
+
+def golden(name, *arguments):
+    result = run(*arguments)
+    file = HERE / "golden" / name
+    if UPDATE:
+        file.write_text(result.stdout)
+    same = file.exists() and file.read_text() == result.stdout
+    check(name, [result.stderr, None if same else f"differs from {file}; it is:\n{result.stdout}"])
+
+
+def wrong(name, code, expected, *arguments):
+    result = run(*arguments)
+    check(name, [None if result.returncode == code else f"exit code {result.returncode}, not {code}", result.stdout,
+                 None if expected in result.stderr else f"'{expected}' is not in: {result.stderr}"])
+
+
+def wrong_command_lines():
+    size = ("--workers", "4", "--micro-batches", "8")
+    wrong("no name", 2, "which schedule?", *size)
+    wrong("two names", 2, "one schedule at a time", "1f1b", "gpipe", *size)
+    wrong("misspelt name", 2, "did you mean 'gpipe'?", "gpipee", *size)
+    wrong("no workers", 2, "--workers is missing", "gpipe", "--micro-batches", "8")
+    wrong("no micro-batches", 2, "--micro-batches is missing", "gpipe", "--workers", "8")
+    for value in ("0", "-1", "4x", "", "4294967296", "99999999999999999999", "1e3", " 4"):
+        wrong(f"workers '{value}'", 2, "is no count", "gpipe", "--workers", value, "--micro-batches", "8")
+    for value in ("-1", "nan", "inf", "1s", "", "1e400", "0x10"):
+        wrong(f"forward '{value}'", 2, "is no time", "gpipe", *size, "--forward", value)
+    wrong("list of times", 2, "gives 2 times", "gpipe", *size, "--forward", "1,2")
+    for value in ("1,,2,3", "1,2,3,", ",1,2,3", "1,2,3,4 "):
+        wrong(f"forward '{value}'", 2, "is no time", "gpipe", *size, "--forward", value)
+    wrong("weight above backward", 2, "cannot take longer", "zb-h1", *size, "--weight", "3")
+    wrong("format", 2, "known are", "gpipe", *size, "--format", "xml")
+    wrong("option without value", 2, "KEY=VALUE", "chimera", *size, "--option", "pairs")
+    wrong("unknown option", 2, "did you mean 'pairs'?", "chimera", *size, "--option", "pair=1")
+    wrong("option of a schedule without", 2, "known are none", "gpipe", *size, "--option", "pair=1")
+    wrong("unknown word", 2, "did you mean 'doubling'?", "chimera", *size, "--option", "concatenation=doublin")
+    wrong("option no number", 2, "whole number", "chimera", *size, "--option", "pairs=-1")
+    wrong("option too large", 1, "from 1 to", "chimera", *size, "--option", "pairs=9223372036854775807")
+    wrong("odd workers", 1, "even number of workers", "chimera", "--workers", "5", "--micro-batches", "5")
+    wrong("iterations", 2, "do not overlap", "gpipe", *size, "--iterations", "2")
+    wrong("too large", 1, "too many to plan", "gpipe", "--workers", "60000", "--micro-batches", "60000")
+    wrong("file with size", 2, "says itself", "mine.csv", "--workers", "4")
+    wrong("unknown argument", 2, "usage: stagesim schedule", "gpipe", *size, "--colour")
+
+
+def output_file(folder):
+    folder = pathlib.Path(folder)
+    size = ("--workers", "2", "--micro-batches", "2", "--format", "csv")
+    plain, written = run("gpipe", *size), run("gpipe", *size, "-o", "out.csv", folder=folder)
+    check("-o", [written.stderr, written.stdout, None if (folder / "out.csv").read_text() == plain.stdout else "other content"])
+    (folder / "blocked").mkdir()
+    (folder / "blocked" / "x").write_text("")
+    (folder / "file").write_text("")
+    before = sorted(path.name for path in folder.iterdir())
+    for target in ("blocked", "file/out.csv"):
+        result = run("gpipe", *size, "-o", target, folder=folder)
+        check(f"-o {target}", [None if result.returncode in (1, 3) and result.stderr else f"exit code {result.returncode}",
+                               None if sorted(path.name for path in folder.iterdir()) == before else "files appeared"])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        every_schedule(folder)
+        golden("1f1b.txt", "1f1b", "--workers", "4", "--micro-batches", "8")
+        golden("chimera.txt", "chimera", "--workers", "4", "--micro-batches", "8", "--option", "concatenation=doubling")
+        golden("halving.txt", "chimera", "--workers", "4", "--micro-batches", "4", "--option", "concatenation=halving")
+        golden("dualpipe.txt", "dualpipe", "--workers", "4", "--micro-batches", "8", "--weight", "1")
+        golden("interleaved.txt", "interleaved", "--workers", "2", "--micro-batches", "4", "--latency", "0.25")
+        golden("pipedream.txt", "pipedream", "--workers", "3", "--micro-batches", "3", "--iterations", "3")
+        golden("nothing-takes-time.txt", "gpipe", "--workers", "2", "--micro-batches", "2", "--forward", "0", "--backward", "0")
+        golden("uneven.txt", "gpipe", "--workers", "2", "--micro-batches", "3", "--forward", "0.001", "--backward", "10")
+        golden("uneven-shares.txt", "1f1b", "--workers", "4", "--micro-batches", "4", "--forward", "1,1,1,2", "--backward", "2,2,2,4")
+        golden("small.json", "gems", "--workers", "2", "--micro-batches", "2", "--format", "json")
+        wrong_command_lines()
+    with tempfile.TemporaryDirectory() as folder:
+        output_file(folder)
+    print(f"1..{len(results)}")
+    for number, (name, faults) in enumerate(results, 1):
+        print("not ok" if faults else "ok", number, "-", name.replace("#", ""))
+        for fault in faults:
+            print("\n".join("# " + line for line in str(fault).splitlines()))
+
+
+main()

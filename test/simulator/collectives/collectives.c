@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every algorithm: where each rank's contribution goes, and times against the formulas of the literature, written down here once
+ * more. */
+#include "base/arena.h"
+#include "platforms/library.h"
+#include "simulator/collectives/algorithm.h"
+#include "simulator/collectives/communicator.h"
+#include "simulator/program/program.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_CHECKED = 33, RANKS_TIMED = 64 };
+
+/* ---- shapes ---- */
+
+/* Calls `check` for every algorithm, kind and shape of that many ranks that fit each other. */
+static void for_each(uint32_t ranks, void (*check)(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                                                   enum stagesim_collective kind))
+{
+    struct collective_shape shapes[512];
+    size_t count = 0;
+    shapes[count++] = (struct collective_shape){.ranks = ranks};
+    shapes[count++] = (struct collective_shape){.ranks = ranks, .reduces = true};
+    for (uint32_t size = 2; size < ranks; size++)
+        if (ranks % size == 0)
+            shapes[count++] = (struct collective_shape){.ranks = ranks, .node_size = size};
+    for (uint32_t x = 1; x <= ranks; x++)
+        for (uint32_t y = 1; x * y <= ranks; y++)
+            if (ranks % (x * y) == 0 && x >= y && y >= ranks / x / y)
+                shapes[count++] = (struct collective_shape){.ranks = ranks, .dimensions = {x, y, ranks / x / y}};
+    for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
+        for (size_t i = 0; i < count; i++) {
+            const struct collective_shape *shape = &shapes[i];
+            if ((shape->dimensions[0] && *algorithm != &algorithm_torus) || (shape->reduces && *algorithm != &algorithm_in_network))
+                continue;
+            for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
+                if (!collective_algorithm_refuses(*algorithm, shape, (enum stagesim_collective)kind))
+                    check(*algorithm, shape, (enum stagesim_collective)kind);
+        }
+}
+
+/* ---- contributions ---- */
+
+/* sets[rank * blocks + block]: the ranks whose contribution is in what `rank` has of a block. Rank `ranks` is the switch. */
+static uint64_t initial(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks, uint32_t rank, uint32_t block)
+{
+    uint32_t ranks = shape->ranks;
+    bool has = rank < ranks;
+    if (kind == STAGESIM_ALL_GATHER || kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE)
+        has = has && block / (blocks / ranks) == rank;
+    else if (kind == STAGESIM_BROADCAST)
+        has = has && rank == 0;
+    return has ? 1ull << rank : 0;
+}
+
+/* What it has to have in the end; 0: anything. */
+static uint64_t wanted(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks, uint32_t rank, uint32_t block)
+{
+    uint32_t ranks = shape->ranks, owner = block / (blocks / ranks > 0 ? blocks / ranks : 1);
+    uint64_t all = (1ull << ranks) - 1;
+    switch (kind) {
+    case STAGESIM_ALL_REDUCE:
+    case STAGESIM_BARRIER:
+        return all;
+    case STAGESIM_REDUCE_SCATTER:
+        return owner == rank ? all : 0;
+    case STAGESIM_ALL_GATHER:
+        return 1ull << owner;
+    case STAGESIM_ALL_TO_ALL:
+        return block % ranks == rank ? 1ull << owner : 0;
+    case STAGESIM_SEND_RECEIVE:
+        return (owner + 1) % ranks == rank ? 1ull << owner : 0;
+    case STAGESIM_BROADCAST:
+        return 1;
+    default:
+        return rank == 0 ? all : 0;
+    }
+}
+
+static void carry(const struct collective_steps *steps, const struct collective_transfer *transfer, const uint64_t *before, uint64_t *sets,
+                  const char *name)
+{
+    for (size_t piece = transfer->first; piece < transfer->first + transfer->pieces; piece++)
+        for (uint32_t i = 0; i < steps->pieces[piece].count; i++) {
+            uint32_t block = steps->pieces[piece].first + i;
+            uint64_t sent = before[(size_t)transfer->from * steps->blocks + block];
+            uint64_t *kept = &sets[(size_t)transfer->to * steps->blocks + block];
+            cr_assert(sent, "%s: round %u sends a block that rank %u does not have", name, transfer->round, transfer->from);
+            cr_assert(!transfer->reduces || !(*kept & sent), "%s: round %u adds a contribution twice", name, transfer->round);
+            *kept = transfer->reduces ? *kept | sent : sent;
+        }
+}
+
+static void check_contributions(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                                enum stagesim_collective kind)
+{
+    struct collective_steps steps = {0};
+    algorithm->steps(shape, kind, &steps);
+    steps_sort(&steps);
+    size_t count = (size_t)(shape->ranks + 1) * steps.blocks;
+    uint64_t *sets = calloc(count, sizeof *sets), *before = calloc(count, sizeof *before);
+    for (size_t i = 0; i < count; i++)
+        sets[i] = initial(shape, kind, steps.blocks, (uint32_t)(i / steps.blocks), (uint32_t)(i % steps.blocks));
+    for (size_t i = 0; i < steps.count;) {
+        memcpy(before, sets, count * sizeof *sets);
+        for (uint32_t round = steps.transfers[i].round; i < steps.count && steps.transfers[i].round == round; i++)
+            carry(&steps, &steps.transfers[i], before, sets, algorithm->name);
+    }
+    for (size_t i = 0; i < (size_t)shape->ranks * steps.blocks; i++) {
+        uint64_t want = wanted(shape, kind, steps.blocks, (uint32_t)(i / steps.blocks), (uint32_t)(i % steps.blocks));
+        cr_assert(!want || sets[i] == want, "%s %s, %u ranks: rank %zu has %llx of block %zu, not %llx", algorithm->name,
+                  collective_name(kind), shape->ranks, i / steps.blocks, (unsigned long long)sets[i], i % steps.blocks,
+                  (unsigned long long)want);
+    }
+    free(sets);
+    free(before);
+    steps_finish(&steps);
+}
+
+Test(collectives, every_rank_ends_with_every_contribution)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_CHECKED; ranks++)
+        for_each(ranks, check_contributions);
+}
+
+/* ---- closed forms ---- */
+
+static const struct collective_costs costs = {3e-6, 1e-9, 2e-10, 1e-6, 2e-10};
+
+static double log2_up(uint32_t ranks)
+{
+    return ceil(log2(ranks));
+}
+
+/* All-reduce, reduce-scatter or all-gather by a ring, over p ranks. */
+static double ring_formula(enum stagesim_collective kind, double p, double S)
+{
+    double turns = kind == STAGESIM_ALL_REDUCE || kind == STAGESIM_BARRIER ? 2 : 1, reduces = kind != STAGESIM_ALL_GATHER;
+    return turns * (p - 1) * costs.alpha + turns * (p - 1) / p * S * costs.beta + reduces * (p - 1) / p * S * costs.gamma;
+}
+
+static double halving_formula(enum stagesim_collective kind, uint32_t p, double S)
+{
+    double log = floor(log2(p)), q = pow(2, log), data = (q - 1) / q * S;
+    double spare = p > q ? 2 * (costs.alpha + S * costs.beta) + S * costs.gamma : 0;
+    if (kind == STAGESIM_ALL_REDUCE)
+        return 2 * log * costs.alpha + 2 * data * costs.beta + data * costs.gamma + spare;
+    return log * costs.alpha + data * (costs.beta + (kind == STAGESIM_REDUCE_SCATTER ? costs.gamma : 0));
+}
+
+static double hierarchical_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    double g = shape->node_size, k = shape->ranks / g, turns = kind == STAGESIM_ALL_REDUCE ? 2 : 1;
+    double moved = turns * ((g - 1) / g * S * costs.node_beta + (k - 1) / k * (S / g) * costs.beta);
+    double reduced = kind == STAGESIM_ALL_GATHER ? 0 : ((g - 1) / g * S + (k - 1) / k * S / g) * costs.gamma;
+    return moved + reduced + turns * ((g - 1) * costs.node_alpha + (k - 1) * costs.alpha);
+}
+
+static double bruck_formula(uint32_t p, double S)
+{
+    double sum = 0; /* for powers of two: log2 p (alpha + S/2 beta) */
+    for (uint32_t bit = 1; bit < p; bit *= 2) {
+        uint32_t moved = 0;
+        for (uint32_t distance = 0; distance < p; distance++)
+            moved += (distance & bit) != 0;
+        sum += costs.alpha + S * moved / p * costs.beta;
+    }
+    return sum;
+}
+
+/* Equal dimensions only: all parts are in step. NaN otherwise. */
+static double torus_formula(const struct collective_shape *shape, double S)
+{
+    double X = 0, count = 0, left = S;
+    for (int i = 0; i < TORUS_DIMENSIONS; i++) {
+        double size = shape->dimensions[i];
+        if (size > 1 && X > 0 && size != X)
+            return NAN;
+        X = size > 1 ? size : X;
+        count += size > 1;
+    }
+    double sum = 0;
+    left /= 2 * count;
+    for (int i = 0; i < count; i++, left /= X)
+        sum += 2 * ((X - 1) * costs.alpha + (X - 1) / X * left * costs.beta) + (X - 1) / X * left * costs.gamma;
+    return sum;
+}
+
+/* Of the literature, for ranks with one port each; NaN: none for this shape. */
+static double formula(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind,
+                      double S)
+{
+    uint32_t p = shape->ranks;
+    double alpha = costs.alpha, beta = costs.beta, gamma = costs.gamma;
+    if (algorithm == &algorithm_ring)
+        return ring_formula(kind, p, S);
+    if (algorithm == &algorithm_halving_doubling)
+        return halving_formula(kind, p, S);
+    if (algorithm == &algorithm_hierarchical)
+        return hierarchical_formula(kind, shape, S);
+    if (algorithm == &algorithm_torus)
+        return torus_formula(shape, S);
+    if (algorithm == &algorithm_recursive_doubling && kind == STAGESIM_ALL_REDUCE)
+        return floor(log2(p)) * (alpha + S * (beta + gamma)) + (log2_up(p) > floor(log2(p)) ? 2 * (alpha + S * beta) + S * gamma : 0);
+    if (algorithm == &algorithm_recursive_doubling || (algorithm == &algorithm_bruck && kind == STAGESIM_ALL_GATHER))
+        return log2_up(p) * alpha + (p - 1.0) / p * S * beta;
+    if (algorithm == &algorithm_bruck)
+        return bruck_formula(p, S);
+    if (algorithm == &algorithm_binomial)
+        return log2_up(p) * (alpha + S * beta + (kind == STAGESIM_REDUCE ? S * gamma : 0));
+    if (algorithm == &algorithm_chain)
+        return (p - 2 + 16) * (alpha + S / 16 * (beta + (kind == STAGESIM_REDUCE ? gamma : 0)));
+    if (algorithm == &algorithm_pairwise || (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
+        return (p - 1) * (alpha + S / p * beta);
+    if (algorithm == &algorithm_double_tree)
+        return p < 4 ? NAN : 2 * log2_up(p) * alpha + 2 * S * beta;
+    return alpha + S * beta; /* in-network, send-receive */
+}
+
+static void uniform_edge(void *user, uint32_t from, uint32_t to, double *alpha, double *beta)
+{
+    const struct collective_shape *shape = user;
+    bool inside = shape->node_size && from / shape->node_size == to / shape->node_size;
+    *alpha = inside ? costs.node_alpha : costs.alpha;
+    *beta = inside ? costs.node_beta : costs.beta;
+}
+
+static double evaluate(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind,
+                       double bytes)
+{
+    struct collective_steps steps = {0};
+    double ends[RANKS_TIMED];
+    struct collective_shape copy = *shape;
+    if (algorithm != &algorithm_hierarchical)
+        copy.node_size = 0;
+    algorithm->steps(&copy, kind, &steps);
+    steps_sort(&steps);
+    double end = steps_evaluate(&steps, shape->ranks, bytes, &(struct steps_network){uniform_edge, &copy, costs.gamma}, NULL, ends);
+    steps_finish(&steps);
+    return end;
+}
+
+static void check_times(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    static const double sizes[] = {8, 1e8};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double S = sizes[i], seconds = algorithm->seconds(shape, kind, S, &costs), expected = formula(algorithm, shape, kind, S);
+        cr_assert(isnan(expected) || fabs(seconds - expected) <= 1e-9 * expected, "%s %s, %u ranks, %g B: closed form %g, formula %g",
+                  algorithm->name, collective_name(kind), shape->ranks, S, seconds, expected);
+        /* The tree's closed form is that of small chunks; transfers all at once share a port; a switch is no rank. */
+        if (algorithm == &algorithm_double_tree)
+            seconds = (2 * log2_up(shape->ranks) + 16 - 1) * (costs.alpha + S / 32 * (costs.beta + costs.gamma));
+        if (algorithm == &algorithm_in_network || (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
+            continue;
+        double evaluated = evaluate(algorithm, shape, kind, S);
+        double tolerance =
+            algorithm == &algorithm_double_tree ? 2 * log2_up(shape->ranks) * S / 32 * costs.gamma + 16 * S / 32 * costs.gamma : 0;
+        cr_assert(fabs(evaluated - seconds) <= 1e-6 * seconds + tolerance, "%s %s, %u ranks, %g B: closed form %g, transfers %g",
+                  algorithm->name, collective_name(kind), shape->ranks, S, seconds, evaluated);
+    }
+}
+
+Test(collectives, closed_forms)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_TIMED; ranks++)
+        for_each(ranks, check_times);
+}
+
+/* ---- members that arrive at different times ---- */
+
+Test(collectives, late_members)
+{
+    struct collective_shape shape = {.ranks = 3};
+    struct collective_steps steps = {0};
+    double ends[3];
+    algorithm_chain.steps(&shape, STAGESIM_BROADCAST, &steps);
+    steps_sort(&steps);
+    struct steps_network network = {uniform_edge, &shape, 0};
+    /* Two chunks are at rank 1 when rank 2 comes; then 16 chunks go to rank 2, the others following one behind. */
+    double chunk = costs.alpha + 1e6 / 16 * costs.beta;
+    double last = steps_evaluate(&steps, 3, 1e6, &network, (double[]){0, 0, 1}, ends);
+    cr_assert_float_eq(last, 1 + 16 * chunk, 1e-12);
+    cr_assert_float_eq(ends[0], 1 + 15 * chunk, 1e-12);
+    /* All wait for rank 0. */
+    last = steps_evaluate(&steps, 3, 1e6, &network, (double[]){2, 0, 0}, ends);
+    cr_assert_float_eq(last, 2 + 17 * chunk, 1e-12);
+    steps_finish(&steps);
+}
+
+/* ---- flows on a star: each rank has one port of full duplex ---- */
+
+/* Links: 2 m up, 2 m + 1 down of member m. Nodes of `node_size` members have wide ports inside, narrow ones outside. */
+struct star {
+    struct platform platform;
+    uint32_t links[4];
+    uint32_t node_size;
+};
+
+static void star_route(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route)
+{
+    struct star *star = (struct star *)platform;
+    bool inside = star->node_size && from / star->node_size == to / star->node_size;
+    uint32_t base = inside ? 2 * platform->host_count : 0;
+    star->links[0] = base + 2 * from;
+    star->links[1] = base + 2 * to + 1;
+    *route = (struct platform_route){inside ? costs.node_alpha : costs.alpha, 1 / (inside ? costs.node_beta : costs.beta), 2, star->links};
+}
+
+static struct star *star_create(uint32_t ranks, uint32_t node_size, struct arena *arena)
+{
+    struct star *star = arena_alloc(arena, sizeof *star);
+    star->node_size = node_size;
+    star->platform.host_count = ranks;
+    star->platform.link_count = 4 * ranks;
+    star->platform.hosts = arena_array(arena, ranks, sizeof *star->platform.hosts);
+    star->platform.links = arena_array(arena, 4 * (size_t)ranks, sizeof *star->platform.links);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        star->platform.hosts[rank].node = arena_print(arena, "node-%u", node_size ? rank / node_size : 0);
+    for (uint32_t link = 0; link < 4 * ranks; link++)
+        star->platform.links[link].bandwidth = 1 / (link < 2 * ranks ? costs.beta : costs.node_beta);
+    star->platform.route = star_route;
+    return star;
+}
+
+static void check_flows(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    if (algorithm == &algorithm_torus || (algorithm != &algorithm_hierarchical && shape->node_size))
+        return; /* a torus is no star; formulas of one level are about equal links */
+    struct arena *arena = arena_create();
+    struct star *star = star_create(shape->ranks, shape->node_size, arena);
+    star->platform.library.in_network = shape->reduces ? PLATFORM_REDUCES_IN_CLUSTER : PLATFORM_REDUCES_NOWHERE;
+    uint32_t *hosts = arena_array(arena, shape->ranks, sizeof *hosts);
+    for (uint32_t rank = 0; rank < shape->ranks; rank++)
+        hosts[rank] = rank;
+    struct communicator *communicator = communicator_create(&star->platform, hosts, shape->ranks, arena);
+    struct collective_costs dry = costs;
+    dry.gamma = 0;
+    for (double bytes = 0; bytes < 1e10; bytes = bytes * 1000 + 1) {
+        double expected = algorithm->seconds(shape, kind, bytes, &dry);
+        if (algorithm == &algorithm_chain) /* small chunks */
+            expected = (shape->ranks - 1) * costs.alpha + bytes * costs.beta;
+        struct collective_choice choice = communicator_choose(communicator, kind, algorithm, bytes);
+        cr_assert(choice.algorithm == algorithm && fabs(choice.seconds - expected) <= 1e-9 * expected,
+                  "%s %s, %u ranks, %g B: closed form %g, flows %g", algorithm->name, collective_name(kind), shape->ranks, bytes, expected,
+                  choice.seconds);
+    }
+    arena_destroy(arena);
+}
+
+Test(collectives, flows_on_a_star)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_TIMED; ranks++)
+        for_each(ranks, check_flows);
+}
+
+/* What goes from each rank to each other one is the same in flows and steps. */
+static void check_bytes(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    if (algorithm == &algorithm_in_network)
+        return; /* the switch sends as well */
+    struct collective_steps steps = {0};
+    struct collective_flows flows;
+    algorithm->steps(shape, kind, &steps);
+    collective_flows_init(&flows, algorithm, shape, kind, false);
+    double sum = 0, sent[RANKS_CHECKED][RANKS_CHECKED] = {{0}};
+    for (size_t i = 0; i < steps.count; i++) {
+        sum += steps_bytes(&steps, &steps.transfers[i], 1);
+        sent[steps.transfers[i].from][steps.transfers[i].to] += steps_bytes(&steps, &steps.transfers[i], 1);
+    }
+    cr_assert(fabs(sum - flows.total) <= 1e-9 * sum, "%s %s, %u ranks: %g, %g", algorithm->name, collective_name(kind), shape->ranks, sum,
+              flows.total);
+    for (size_t i = 0; i < flows.count; i++)
+        sent[collective_flow_at(&flows, i).from][collective_flow_at(&flows, i).to] -= collective_flow_at(&flows, i).share;
+    for (uint32_t rank = 0; rank < shape->ranks; rank++)
+        for (uint32_t to = 0; to < shape->ranks; to++)
+            cr_assert(fabs(sent[rank][to]) <= 1e-9 * sum, "%s %s, %u ranks, %u a node: rank %u sends %g more to %u in steps",
+                      algorithm->name, collective_name(kind), shape->ranks, shape->node_size, rank, sent[rank][to], to);
+    collective_flows_finish(&flows);
+    steps_finish(&steps);
+}
+
+Test(collectives, flows_send_what_steps_send)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_CHECKED; ranks++)
+        for_each(ranks, check_bytes);
+}
+
+/* ---- ranks spread over nodes ---- */
+
+enum { RANKS_SPREAD = 10 };
+
+static void no_route(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route)
+{
+    (void)platform, (void)from, (void)to;
+    *route = (struct platform_route){.latency = 1, .bandwidth = 1};
+}
+
+/* The shape of ranks of which `begins` says, a bit for each rank, where another node begins. */
+static struct collective_shape spread_shape(uint32_t ranks, uint32_t begins, struct arena *arena)
+{
+    struct platform platform = {.host_count = ranks, .hosts = arena_array(arena, ranks, sizeof *platform.hosts), .route = no_route};
+    uint32_t hosts[RANKS_SPREAD], node = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        node += begins >> rank & 1;
+        platform.hosts[rank].node = arena_print(arena, "node-%u", node);
+        hosts[rank] = rank;
+    }
+    return communicator_shape_of(&platform, hosts, ranks);
+}
+
+/* Ranks of each node; 0: not equally many. */
+static uint32_t equal_size(uint32_t ranks, uint32_t begins)
+{
+    uint32_t size = 0, first = 0;
+    for (uint32_t rank = 1; rank <= ranks; rank++) {
+        if (rank < ranks && !(begins >> rank & 1))
+            continue;
+        if (size && size != rank - first)
+            return 0;
+        size = rank - first;
+        first = rank;
+    }
+    return size;
+}
+
+/* All ways of cutting up to ten ranks into nodes, of equally many ranks or not. */
+Test(collectives, ranks_spread_over_nodes)
+{
+    uint32_t equal = 0, unequal = 0;
+    struct arena *arena = arena_create();
+    for (uint32_t ranks = 2; ranks <= RANKS_SPREAD; ranks++)
+        for (uint32_t begins = 0; begins < 1u << ranks; begins += 2) {
+            struct collective_shape shape = spread_shape(ranks, begins, arena);
+            uint32_t size = equal_size(ranks, begins);
+            bool several = size > 1 && size < ranks;
+            equal += several;
+            unequal += size == 0;
+            cr_assert_eq(shape.node_size, size, "%u ranks, nodes begin at %x: %u a node", ranks, begins, shape.node_size);
+            for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
+                for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++) {
+                    const char *refusal = collective_algorithm_refuses(*each, &shape, (enum stagesim_collective)kind);
+                    bool there = (*each)->kinds >> kind & 1;
+                    cr_assert(*each != &algorithm_double_tree || !there || !refusal, "double-tree wants no certain nodes");
+                    cr_assert(*each != &algorithm_hierarchical || !there || !refusal == several, "%u ranks, nodes begin at %x: %s", ranks,
+                              begins, refusal ? refusal : "hierarchical");
+                    if (refusal)
+                        continue;
+                    check_contributions(*each, &shape, (enum stagesim_collective)kind);
+                    check_bytes(*each, &shape, (enum stagesim_collective)kind);
+                }
+        }
+    cr_assert(equal >= 8 && unequal > 900, "%u ways with equal nodes, %u with others", equal, unequal);
+    arena_destroy(arena);
+}
+
+/* A transfer between nodes joins ranks of equal place, in the trees and in the hierarchical ones. */
+static void check_places(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+{
+    uint32_t size = shape->node_size;
+    if (size < 2 || (algorithm != &algorithm_double_tree && algorithm != &algorithm_hierarchical))
+        return;
+    struct collective_steps steps = {0};
+    algorithm->steps(shape, kind, &steps);
+    uint64_t across = 0;
+    for (size_t i = 0; i < steps.count; i++) {
+        const struct collective_transfer *transfer = &steps.transfers[i];
+        bool leaves = transfer->from / size != transfer->to / size;
+        across += leaves;
+        cr_assert(!leaves || transfer->from % size == transfer->to % size, "%s: %u to %u, %u a node", algorithm->name, transfer->from,
+                  transfer->to, size);
+    }
+    cr_assert(across > 0 && across < steps.count, "%s: %llu of %zu transfers leave a node", algorithm->name, (unsigned long long)across,
+              steps.count);
+    steps_finish(&steps);
+}
+
+Test(collectives, equal_places_across_nodes)
+{
+    for (uint32_t ranks = 2; ranks <= RANKS_CHECKED; ranks++)
+        for_each(ranks, check_places);
+}
+
+/* ---- choosing ---- */
+
+Test(collectives, fastest_protocol_and_algorithm)
+{
+    struct arena *arena = arena_create();
+    struct star *star = star_create(8, 0, arena);
+    star->platform.library.regimes[SCOPE_NODE] = (struct platform_regime){
+        .launch = {10e-6, 20e-6}, .protocols = {{"low", 0, 0.5, 0.25}, {"bulk", 30e-6, 1, 0.8}}, .protocol_count = 2};
+    uint32_t hosts[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct communicator *communicator = communicator_create(&star->platform, hosts, 8, arena);
+    struct collective_choice small = communicator_choose(communicator, STAGESIM_ALL_REDUCE, NULL, 8);
+    cr_assert_eq(small.algorithm, &algorithm_double_tree);
+    cr_assert_str_eq(small.protocol, "low");
+    cr_assert_float_eq(small.seconds, 10e-6 + 6 * 0.5 * 3e-6 + 2 * 8 / 0.25 * 1e-9, 1e-12);
+    struct collective_choice large = communicator_choose(communicator, STAGESIM_ALL_REDUCE, NULL, 1e9);
+    cr_assert_eq(large.algorithm, &algorithm_ring);
+    cr_assert_str_eq(large.protocol, "bulk");
+    cr_assert_float_eq(large.seconds, 40e-6 + 14 * 3e-6 + 1.75 / 0.8, 1e-9);
+    struct collective_choice other = communicator_choose(communicator, STAGESIM_REDUCE_SCATTER, &algorithm_double_tree, 1e9);
+    cr_assert_eq(other.algorithm, &algorithm_ring, "an algorithm that cannot leaves the choice to auto");
+    cr_assert_float_eq(other.seconds, 50e-6 + 7 * 3e-6 + 0.875 / 0.8, 1e-9);
+    arena_destroy(arena);
+}
+
+/* ---- groups within a node and over nodes ---- */
+
+/* Ring over 4 nodes of 2, per the flows of ring.c: 8 start-ups within nodes; then 6 between them, and at most 7/8 S on a port of either
+ * kind. Launch and start are `delay`; ratios of latency are at least 1. */
+static double ring_over_nodes(double delay, struct platform_ratios ratios, double bytes)
+{
+    double part = 7.0 / 8 * bytes;
+    double inside = ratios.latency[SCOPE_NODE] * costs.node_alpha + part * costs.node_beta / ratios.efficiency[SCOPE_NODE];
+    double between = 6 * ratios.latency[SCOPE_NETWORK] * costs.alpha + part * costs.beta / ratios.efficiency[SCOPE_NETWORK];
+    return delay + 8 * ratios.latency[SCOPE_NODE] * costs.node_alpha + fmax(inside, between);
+}
+
+static void check_ring(struct star *star, double delay, struct platform_ratios ratios)
+{
+    struct arena *arena = arena_create();
+    uint32_t hosts[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct communicator *communicator = communicator_create(&star->platform, hosts, 8, arena);
+    cr_assert_eq(communicator_scope(communicator), SCOPE_NETWORK);
+    for (double bytes = 8; bytes < 1e10; bytes *= 1000) {
+        double expected = ring_over_nodes(delay, ratios, bytes);
+        struct collective_choice choice = communicator_choose(communicator, STAGESIM_ALL_REDUCE, &algorithm_ring, bytes);
+        cr_assert_float_eq(choice.seconds, expected, 1e-9 * expected, "%g B: %g, expected %g", bytes, choice.seconds, expected);
+        cr_assert_float_eq(choice.delay, delay, 1e-15);
+    }
+    arena_destroy(arena);
+}
+
+Test(collectives, protocols_over_nodes)
+{
+    struct arena *arena = arena_create();
+    struct star *star = star_create(8, 2, arena);
+    struct platform_library *library = &star->platform.library;
+    struct platform_regime *node = &library->regimes[SCOPE_NODE], *network = &library->regimes[SCOPE_NETWORK];
+    *node = (struct platform_regime){.launch_default = 10e-6, .protocols = {{"bulk", 30e-6, 1.5, 0.5}}};
+    library_complete(library);
+    check_ring(star, 40e-6, (struct platform_ratios){{1.5, 1.5}, {0.5, 0.5}}); /* nothing of its own: as within nodes */
+    *network = (struct platform_regime){.protocols = {{"bulk", 100e-6, 4, 0.25}}};
+    library_complete(library);
+    check_ring(star, 110e-6, (struct platform_ratios){{1.5, 4}, {0.5, 0.25}});
+    network->protocols[0].efficiency = 100; /* the links within nodes are the slower ones */
+    check_ring(star, 110e-6, (struct platform_ratios){{1.5, 4}, {0.5, 100}});
+    network->protocols[0] = (struct platform_protocol){"low", 20e-6, 3, 0.125}; /* unknown within nodes: one ratio for all transfers */
+    network->launch_default = 50e-6;
+    network->launch_default_given = true;
+    library_complete(library);
+    check_ring(star, 70e-6, (struct platform_ratios){{3, 3}, {0.125, 0.125}});
+    /* Messages that leave all at once do not wait for hops over the network, but have its rate: 6 of 8 parts go to other nodes. */
+    *network = (struct platform_regime){.protocols = {{"bulk", 100e-6, 400, 0.25}}};
+    library_complete(library);
+    uint32_t all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct communicator *every = communicator_create(&star->platform, all, 8, arena);
+    struct collective_choice exchange = communicator_choose(every, STAGESIM_ALL_TO_ALL, NULL, 1e9);
+    cr_assert_eq(exchange.algorithm, &algorithm_direct);
+    cr_assert_float_eq(exchange.seconds, 110e-6 + 7 * 1.5 * costs.alpha + 6.0 / 8 * 1e9 * costs.beta / 0.25, 1e-9);
+    /* Within a node nothing of this counts. */
+    uint32_t hosts[2] = {0, 1};
+    struct communicator *inside = communicator_create(&star->platform, hosts, 2, arena);
+    struct collective_choice choice = communicator_choose(inside, STAGESIM_ALL_REDUCE, &algorithm_ring, 1e6);
+    cr_assert_str_eq(choice.protocol, "bulk");
+    cr_assert_float_eq(choice.seconds, 40e-6 + 2 * 1.5 * costs.node_alpha + 1e6 * costs.node_beta / 0.5, 1e-12);
+    arena_destroy(arena);
+}

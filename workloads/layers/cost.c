@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What layers cost: roofline times, the bytes that ranks hold and exchange. */
+#include "workloads/layers/layers.h"
+
+#include <math.h>
+
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+enum { FP16_INDEX = 2, BF16_INDEX, FP8_INDEX };
+
+/* ---- the device ---- */
+
+/* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
+static double find_peak(const struct stagesim_device *device, unsigned precision)
+{
+    bool any = false;
+    for (int i = 0; i < 5; i++)
+        any |= device->peak[i] > 0;
+    if (!any || device->peak[precision] > 0)
+        return any ? device->peak[precision] : device->speed;
+    if (precision == FP16_INDEX || precision == BF16_INDEX)
+        return device->peak[FP16_INDEX + BF16_INDEX - precision];
+    return 0;
+}
+
+static bool read_efficiency(const struct layers_job *j, const struct stagesim_device *device, struct efficiency *efficiency)
+{
+    const struct layers_parameters *p = j->parameters;
+    struct fault fault = {""};
+    const char *table = p->table;
+    if (p->efficiency > 0) {
+        efficiency_constant(efficiency, p->efficiency);
+        return true;
+    }
+    if (!table && device->model)
+        table = j->api->efficiency_table(j->job, device->model);
+    if (!table) {
+        j->api->error(j->job, NULL,
+                      "there is no efficiency table for the device '%s' of the platform; give compute.efficiency or compute.table",
+                      device->model ? device->model : "(without a model)");
+        return false;
+    }
+    if (efficiency_read(table, efficiency, &fault))
+        return true;
+    j->api->error(j->job, "compute.table", "%s", fault.text);
+    return false;
+}
+
+bool layers_device(const struct layers_job *j, uint32_t position, struct efficiency *efficiency, struct efficiency_device *device)
+{
+    struct stagesim_device host = j->api->device(j->job, position);
+    *device = (struct efficiency_device){.efficiency = efficiency,
+                                         .peak = find_peak(&host, j->parameters->precision),
+                                         .fp8 = j->parameters->precision == FP8_INDEX,
+                                         .bandwidth = host.memory_bandwidth};
+    if (device->peak > 0)
+        return read_efficiency(j, &host, efficiency);
+    j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its devices", precisions[j->parameters->precision]);
+    return false;
+}
+
+/* ---- sizes ---- */
+
+double layers_bytes(const struct layers_job *j, const struct stagesim_amount *amount, double otherwise)
+{
+    return amount->given ? amount->bytes + amount->elements * j->element_bytes : otherwise;
+}
+
+static double parameter_count(const struct layers_job *j, const struct layer *layer)
+{
+    return layer->parameters.elements + layer->parameters.bytes / j->element_bytes;
+}
+
+/* A layer of which every rank of an axis holds some channels: how many ranks those are. Replicas do so with dense layers where the
+ * scenario asks for it ("one weird trick", Krizhevsky 2014), and bring their samples together for it. */
+static bool shares_replicas(const struct layers_job *j, const struct layer *layer)
+{
+    return j->parameters->dense && layer->type == LAYER_DENSE && j->data > 1;
+}
+
+const char *layers_axes(const struct layers_job *j, uint32_t layer)
+{
+    if (!shares_replicas(j, &j->layers[layer]))
+        return "tensor";
+    return j->tensor > 1 ? "tensor,data" : "data";
+}
+
+static double input_bytes(const struct layers_job *j, uint32_t index)
+{
+    double before = index ? layers_bytes(j, &j->layers[index - 1].outputs, 0) : 0;
+    return j->samples * layers_bytes(j, &j->layers[index].inputs, before);
+}
+
+/* Sets what a layer's ranks exchange. The first layer reads the samples, of which every rank has its own; layers without parameters
+ * work on the channels at hand; what a recurrent layer has gathered step by step need not be gathered again. */
+static void set_exchange(const struct layers_job *j, uint32_t index, struct layer_cost *cost)
+{
+    const struct layer *layer = &j->layers[index];
+    bool replicas = shares_replicas(j, layer), divided = replicas || j->tensor > 1;
+    if (!divided || cost->parameters <= 0 || layer->type == LAYER_EMBEDDING)
+        return;
+    if (layer->type == LAYER_RECURRENT)
+        cost->stepped = j->samples * layers_bytes(j, &layer->outputs, 0);
+    if (index > 0 && j->layers[index - 1].type != LAYER_RECURRENT)
+        cost->gathered = input_bytes(j, index) * (replicas ? j->data : 1);
+}
+
+/* ---- times ---- */
+
+/* A pass over a layer: seconds, of which some for moving bytes alone. */
+static double pass_time(const struct efficiency_device *device, double flops, double bytes, double *memory_bound)
+{
+    struct transformer_operator work = {.name = "layer", .matrix = flops > 0, .flops = flops, .bytes = bytes}, arithmetic = work;
+    if (flops <= 0 && bytes <= 0)
+        return 0;
+    arithmetic.bytes = 0;
+    double seconds = efficiency_operator_time(device, &work);
+    if (seconds > efficiency_operator_time(device, &arithmetic))
+        *memory_bound += seconds;
+    return seconds;
+}
+
+/* One pass over a layer: all of it, of which `weights` are bytes that each of its steps reads. */
+struct pass {
+    double flops, bytes, weights, steps;
+};
+
+static double steps_time(const struct efficiency_device *device, const struct pass *pass, double flops, double *memory_bound)
+{
+    double bound = 0, steps = pass->steps, bytes = pass->bytes / steps + pass->weights;
+    double seconds = steps * pass_time(device, flops / steps, bytes, &bound);
+    *memory_bound += steps * bound;
+    return seconds;
+}
+
+/* What a forward reads and computes on one rank. */
+static struct pass forward_pass(const struct layers_job *j, uint32_t index, const struct layer_cost *cost)
+{
+    const struct layer *layer = &j->layers[index];
+    double samples = shares_replicas(j, layer) ? j->data : 1, owners = j->tensor * samples;
+    double outputs = samples * j->samples * layers_bytes(j, &layer->outputs, 0) / owners;
+    double inputs = samples * input_bytes(j, index) / (cost->parameters > 0 ? 1 : owners);
+    double weights = cost->parameters * j->element_bytes;
+    return (struct pass){.flops = samples * j->samples * layer->flops / owners,
+                         .bytes = inputs + outputs,
+                         .weights = layer->type == LAYER_EMBEDDING ? outputs : weights, /* of a table only rows in use are read */
+                         .steps = (double)layer->steps};
+}
+
+/* Passes over what a normalised layer keeps beside its output, the convolution's own output: the forward reads it for the statistics,
+ * reads it again and writes the result, the backward reads it and the gradient twice and writes a gradient. Functions such as ReLU are
+ * part of the passes. */
+enum { NORM_FORWARD_PASSES = 3, NORM_BACKWARD_PASSES = 5 };
+
+static void add_norm(const struct layers_job *j, const struct efficiency_device *device, const struct layer *layer, double owners,
+                     struct layer_cost *cost)
+{
+    double outputs = layers_bytes(j, &layer->outputs, 0), kept = layers_bytes(j, &layer->activations, outputs);
+    double bytes = j->samples * (kept - outputs) / owners;
+    if ((layer->type != LAYER_CONVOLUTION && layer->type != LAYER_DENSE) || bytes <= 0)
+        return;
+    cost->forward += pass_time(device, 0, NORM_FORWARD_PASSES * bytes, &cost->memory_bound);
+    cost->backward += pass_time(device, 0, NORM_BACKWARD_PASSES * bytes, &cost->memory_bound);
+}
+
+/* The backward of a layer with parameters is two products of the forward's size; the first layer needs no gradient of its input. */
+static void set_times(const struct layers_job *j, const struct efficiency_device *device, uint32_t index, struct layer_cost *cost)
+{
+    struct pass pass = forward_pass(j, index, cost);
+    double weight = cost->parameters > 0 ? pass.flops : 0, input = index > 0 ? pass.flops : 0;
+    cost->forward_flops = pass.flops;
+    cost->weight_flops = weight;
+    cost->backward_flops = weight + input;
+    cost->forward = steps_time(device, &pass, pass.flops, &cost->memory_bound);
+    cost->weight = cost->parameters > 0 ? steps_time(device, &pass, weight, &cost->memory_bound) : 0;
+    cost->backward = cost->weight + (index > 0 ? steps_time(device, &pass, input, &cost->memory_bound) : 0);
+    add_norm(j, device, &j->layers[index], j->tensor, cost);
+}
+
+void layers_cost(const struct layers_job *j, const struct efficiency_device *device, struct layer_cost *costs)
+{
+    for (uint32_t i = 0; i < j->count; i++) {
+        const struct layer *layer = &j->layers[i];
+        bool replicas = shares_replicas(j, layer);
+        struct layer_cost *cost = &costs[i];
+        double outputs = layers_bytes(j, &layer->outputs, 0);
+        *cost = (struct layer_cost){.parameters = parameter_count(j, layer) / j->tensor / (replicas ? j->data : 1)};
+        set_exchange(j, i, cost);
+        set_times(j, device, i, cost);
+        cost->gradient = replicas ? 0 : cost->parameters * j->state.gradient;
+        cost->activation = j->samples * layers_bytes(j, &layer->activations, outputs) / j->tensor + cost->gathered;
+        cost->message = j->samples * layers_bytes(j, &layer->boundary, outputs) / j->tensor;
+    }
+}
+
+double layers_optimizer_time(const struct layers_job *j, const struct efficiency_device *device, double parameters)
+{
+    struct transformer_operator step = {.name = "optimizer", .bytes = parameters * j->state.update};
+    return step.bytes > 0 ? efficiency_operator_time(device, &step) : 0;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workload `layers`: the scenario's keys, what has to hold among them, and the order in which the job is built. */
+#include "workloads/layers/layers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const types[] = {"other", "convolution", "dense", "recurrent", "embedding", "pooling", NULL};
+static const char *const denses[] = {"replicated", "divided", NULL};
+static const char *const optimizers[] = {"momentum", "sgd", "adam", NULL};
+static const char *const gradient_types[] = {"same", "fp32", NULL};
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
+static const char *const consistencies[] = {"synchronous", "stale", "asynchronous", NULL};
+static const char *const shardings[] = {"even", "layers", NULL};
+static const char *const weights[] = {"resident", "streamed", NULL};
+static const char *const exchanges[] = {"all-reduce", "all-gather", NULL};
+
+static const struct layer layer_defaults = {.steps = 1};
+
+#define COLUMN(name, type, ...)                                                                                                            \
+    {                                                                                                                                      \
+#name, type, offsetof(struct layer, name), __VA_ARGS__                                                                             \
+    }
+
+static const struct stagesim_field columns[] = {
+    COLUMN(name, STAGESIM_FIELD_TEXT, .required = true, .doc = "the layer's name"),
+    {"kind", STAGESIM_FIELD_NAME, offsetof(struct layer, type), .names = types, .doc = "what the layer is; default other"},
+    COLUMN(flops, STAGESIM_FIELD_RATIO, .least = 0, .most = 1e18, .doc = "of a sample's forward, 2 for a multiply-add; default 0"),
+    COLUMN(parameters, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15, .doc = "weights and biases; default 0"),
+    COLUMN(inputs, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
+           .doc = "what a sample's forward reads; default: the outputs of the layer before"),
+    COLUMN(outputs, STAGESIM_FIELD_AMOUNT, .required = true, .least = 0, .most = 1e15, .doc = "what it writes"),
+    COLUMN(activations, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
+           .doc = "what of a sample is kept for the backward; default outputs"),
+    COLUMN(boundary, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
+           .doc = "what later layers need of this one and those before it: what a pipeline sends; default outputs"),
+    COLUMN(steps, STAGESIM_FIELD_COUNT, .least = 1, .most = 100000, .doc = "of a recurrent layer, one after the other; default 1"),
+    {0},
+};
+
+static const struct stagesim_row_type row_type = {
+    .what = "a layer", .fields = columns, .size = sizeof(struct layer), .defaults = &layer_defaults};
+
+static const struct layers_parameters defaults = {.bucket = 25e6, .period = 1, .compression = 1, .overlap = true};
+
+#define FIELD(key, member, type, ...)                                                                                                      \
+    {                                                                                                                                      \
+        key, type, offsetof(struct layers_parameters, member), __VA_ARGS__                                                                 \
+    }
+
+static const struct stagesim_field fields[] = {
+    FIELD("dense", dense, STAGESIM_FIELD_NAME, .names = denses,
+          .doc = "dense layers on the data axis: replicated, or divided by channel while convolutions are replicated; default replicated"),
+    FIELD("layers_per_stage", layers_per_stage, STAGESIM_FIELD_COUNTS, .least = 1, .most = 100000,
+          .doc = "layers of each stage of a pipeline; default: so that the busiest stage has least to do"),
+    FIELD("optimizer", optimizer, STAGESIM_FIELD_NAME, .names = optimizers,
+          .doc = "what is updated with: its state and its time; default momentum"),
+    FIELD("gradients", gradients, STAGESIM_FIELD_NAME, .names = gradient_types,
+          .doc = "precision in which gradients are kept and synchronised; default same"),
+    FIELD("bucket", bucket, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e15,
+          .doc = "gradients that are synchronised together; default 25MB"),
+    FIELD("period", period, STAGESIM_FIELD_COUNT, .least = 1, .most = 1000,
+          .doc = "local SGD: replicas step alone and average their weights every so many iterations; default 1"),
+    FIELD("compression", compression, STAGESIM_FIELD_RATIO, .least = 1, .most = 1e6,
+          .doc = "gradients are sent as so much less; default 1: whole"),
+    FIELD("compression_rate", compression_rate, STAGESIM_FIELD_RATE, .least = 1, .most = 1e18,
+          .doc = "gradient that is compressed, or decompressed, in a second; default: in no time"),
+    FIELD("compression_exchange", exchange, STAGESIM_FIELD_NAME, .names = exchanges,
+          .doc = "all-reduce where compressed gradients can be added, all-gather where every rank needs each; default all-reduce"),
+    FIELD("servers", servers, STAGESIM_FIELD_COUNT, .least = 0, .most = 65536,
+          .doc = "parameter servers in place of collectives; default 0: none"),
+    FIELD("colocated", colocated, STAGESIM_FIELD_FLAG,
+          .doc = "servers run on the first workers' hosts, not on hosts behind them; default false"),
+    FIELD("consistency", consistency, STAGESIM_FIELD_NAME, .names = consistencies,
+          .doc = "servers answer when all workers' gradients are in, when no worker is too far behind, or at once; default synchronous"),
+    FIELD("staleness", staleness, STAGESIM_FIELD_COUNT, .least = 0, .most = 1000,
+          .doc = "stale: iterations that a worker may be ahead of the slowest; default 0"),
+    FIELD("shards", shards, STAGESIM_FIELD_NAME, .names = shardings,
+          .doc = "even: every server holds a part of each layer; layers: whole layers, the largest first; default even"),
+    FIELD("weights", weights, STAGESIM_FIELD_NAME, .names = weights,
+          .doc = "resident: workers hold the weights; streamed: servers broadcast them for every pass; default resident"),
+    FIELD("server_bandwidth", server_bandwidth, STAGESIM_FIELD_RATE, .least = 1, .most = 1e18,
+          .doc = "of a server's memory, for adding gradients and updating; default: that of its host"),
+    {"model.layers", STAGESIM_FIELD_ROWS, offsetof(struct layers_parameters, layers), .required = true, .rows = &row_type,
+     .doc = "the network's layers in their order"},
+    {"model.parameters", STAGESIM_FIELD_COUNT, offsetof(struct layers_parameters, count), .least = 1, .most = 1e15,
+     .doc = "published number of parameters, which the layers have to give; default: not checked"},
+    FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = precisions, .doc = "of numbers and products; default fp32"),
+    FIELD("compute.efficiency", efficiency, STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1,
+          .doc = "one share of the peak for all layers, in place of a table"),
+    FIELD("compute.table", table, STAGESIM_FIELD_PATH,
+          .doc = "efficiency table of the device; default: the installed one of the platform's model"),
+    FIELD("communication.overlap", overlap, STAGESIM_FIELD_FLAG,
+          .doc = "gradients are synchronised while the backward goes on; default true"),
+    {0},
+};
+
+/* ---- what has to hold ---- */
+
+static bool check_axes(const struct layers_job *j)
+{
+    static const char *const unused[] = {"x", "y", "z", "context", "expert", NULL};
+    bool ok = true;
+    for (const char *const *axis = unused; *axis; axis++)
+        if (j->api->axis(j->job, *axis) > 1) {
+            j->api->error(j->job, NULL, "layers has no axis '%s'; expected data, tensor and pipeline", *axis);
+            ok = false;
+        }
+    if (j->samples <= 0) {
+        j->api->error(j->job, NULL, "the size of a micro-batch is not known; expected a batch with two of global, micro and micro_batches");
+        ok = false;
+    }
+    return ok;
+}
+
+static bool check_count(const struct layers_job *j)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < j->count; i++)
+        sum += j->layers[i].parameters.elements;
+    if (!j->parameters->count || (double)j->parameters->count == sum)
+        return true;
+    j->api->error(j->job, "model.parameters", "the layers have %.0f parameters, not the %llu that are stated", sum,
+                  (unsigned long long)j->parameters->count);
+    return false;
+}
+
+static bool check_compute(const struct layers_job *j)
+{
+    if (!(j->parameters->efficiency > 0 && j->parameters->table))
+        return true;
+    j->api->error(j->job, "compute.efficiency", "efficiency and table are two ways to say the same; expected one of them");
+    return false;
+}
+
+static bool refuse_with(const struct layers_job *j, bool given, const char *key, const char *with)
+{
+    if (given)
+        j->api->error(j->job, key, "%s is for jobs without %s", key, with);
+    return !given;
+}
+
+/* What a pipeline, or ranks that share channels, cannot be combined with. */
+static bool check_combinations(const struct layers_job *j, bool pipeline)
+{
+    const struct layers_parameters *p = j->parameters;
+    const char *schedule = "a pipeline or schedule";
+    bool ok = refuse_with(j, pipeline && p->period > 1, "period", schedule);
+    ok &= refuse_with(j, pipeline && p->compression > 1, "compression", schedule);
+    ok &= refuse_with(j, p->servers && (pipeline || j->tensor > 1), "servers", pipeline ? schedule : "a tensor axis");
+    if (!pipeline && p->layers_per_stage.count) {
+        j->api->error(j->job, "layers_per_stage", "layers_per_stage is for pipelines; expected a schedule, too");
+        ok = false;
+    }
+    return ok;
+}
+
+static bool check_streamed(const struct layers_job *j)
+{
+    const struct layers_parameters *p = j->parameters;
+    const char *with = "streamed weights";
+    bool ok = refuse_with(j, p->weights && p->consistency != CONSISTENCY_SYNCHRONOUS, "consistency", with);
+    ok &= refuse_with(j, p->weights && p->colocated, "colocated", with);
+    ok &= refuse_with(j, p->weights && p->shards, "shards", with);
+    ok &= refuse_with(j, p->weights && p->period > 1, "period", with);
+    return refuse_with(j, p->weights && p->compression > 1, "compression", with) && ok;
+}
+
+static bool check_servers(const struct layers_job *j)
+{
+    const struct layers_parameters *p = j->parameters;
+    bool ok = true;
+    if (!p->servers) {
+        const char *key = p->consistency ? "consistency"
+                          : p->colocated ? "colocated"
+                          : p->shards    ? "shards"
+                          : p->weights   ? "weights"
+                                         : NULL;
+        if (key) {
+            j->api->error(j->job, key, "this is about parameter servers, of which there are none; give servers");
+            ok = false;
+        }
+        return ok;
+    }
+    ok &= refuse_with(j, p->dense, "dense", "servers");
+    if (p->colocated && p->servers > j->data) {
+        j->api->error(j->job, "servers", "%llu servers cannot be on the hosts of %u workers", (unsigned long long)p->servers, j->data);
+        ok = false;
+    }
+    ok &= check_streamed(j);
+    if (p->staleness && p->consistency != CONSISTENCY_STALE) {
+        j->api->error(j->job, "staleness", "staleness is for consistency: stale");
+        ok = false;
+    }
+    return ok;
+}
+
+static bool check_period(const struct layers_job *j)
+{
+    uint32_t iterations = j->api->iterations(j->job);
+    uint64_t period = j->parameters->period;
+    if (iterations % period == 0)
+        return true;
+    j->api->error(j->job, "period", "weights are averaged every %llu iterations, of which the scenario has %u; expected iterations: %llu",
+                  (unsigned long long)period, iterations, (unsigned long long)(2 * period));
+    return false;
+}
+
+/* ---- building ---- */
+
+static enum transformer_optimizer optimizer_of(const struct layers_parameters *p)
+{
+    static const enum transformer_optimizer kinds[] = {OPTIMIZER_MOMENTUM, OPTIMIZER_SGD, OPTIMIZER_ADAM};
+    return kinds[p->optimizer];
+}
+
+static void describe(struct layers_job *j)
+{
+    const struct layers_parameters *p = j->parameters;
+    enum { TF32_INDEX = 1 };
+    j->layers = p->layers.rows;
+    j->count = (uint32_t)p->layers.count;
+    j->element_bytes = p->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
+    j->samples = j->api->micro_batch_size(j->job);
+    j->data = j->api->axis(j->job, "data");
+    j->tensor = j->api->axis(j->job, "tensor");
+    j->workers = j->api->workers(j->job);
+    j->state = transformer_state_of(optimizer_of(p), j->element_bytes, p->gradients ? 4 : j->element_bytes);
+}
+
+static void declare(const struct layers_job *j)
+{
+    double flops = 0, busy = 0, bound = 0;
+    for (uint32_t i = 0; i < j->count; i++) {
+        flops += j->costs[i].forward_flops + j->costs[i].backward_flops;
+        busy += j->costs[i].forward + j->costs[i].backward;
+        bound += j->costs[i].memory_bound;
+    }
+    double replicas = j->tensor * (double)j->data;
+    flops *= replicas * j->api->micro_batches(j->job);
+    struct stagesim_figures figures = {.size = sizeof figures,
+                                       .model_flops = flops,
+                                       .hardware_flops = flops,
+                                       .peak_flops = j->device.peak,
+                                       .memory_bound = busy > 0 ? bound / busy : 0,
+                                       .bounds_known = true};
+    j->api->declare(j->job, &figures);
+}
+
+static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
+{
+    struct layers_job j = {.parameters = parameters, .job = job, .api = api};
+    describe(&j);
+    bool pipeline = j.workers > 1 || api->scheduled(job);
+    bool ok = check_axes(&j);
+    ok &= check_count(&j);
+    ok &= check_compute(&j);
+    ok &= check_combinations(&j, pipeline);
+    ok &= check_servers(&j);
+    ok &= check_period(&j);
+    if (!ok || !layers_device(&j, 0, &j.efficiency, &j.device))
+        return false;
+    j.costs = calloc(j.count, sizeof *j.costs);
+    if (!j.costs)
+        return false;
+    layers_cost(&j, &j.device, j.costs);
+    declare(&j);
+    ok = pipeline ? layers_build_pipeline(&j) : layers_build_steps(&j);
+    free(j.costs);
+    return ok;
+}
+
+/* Workers that talk to servers are no replicas of each other. */
+static void shape(const void *parameters, struct stagesim_shape *shape)
+{
+    const struct layers_parameters *p = parameters;
+    shape->distinct = p->servers > 0;
+    shape->extra = p->colocated ? 0 : (uint32_t)p->servers;
+}
+
+const struct stagesim_workload layers_workload = {
+    .abi = STAGESIM_WORKLOAD_ABI,
+    .size = sizeof layers_workload,
+    .name = "layers",
+    .summary = "any network as a list of layers: data, model and hybrid parallel, parameter servers, local SGD",
+    .fields = fields,
+    .parameters_size = sizeof(struct layers_parameters),
+    .defaults = &defaults,
+    .build = build,
+    .shape = shape,
+};

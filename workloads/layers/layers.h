@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workload `layers`: any network as a list of layers. Its parameters, and how its sources hand the job to one another. */
+#ifndef STAGESIM_LAYERS_H
+#define STAGESIM_LAYERS_H
+
+#include "abi/workload.h"
+#include "workloads/transformer/efficiency.h"
+#include "workloads/transformer/memory.h"
+
+enum layer_type { LAYER_OTHER, LAYER_CONVOLUTION, LAYER_DENSE, LAYER_RECURRENT, LAYER_EMBEDDING, LAYER_POOLING };
+
+/* A layer as described; data are those of one sample. */
+struct layer {
+    const char *name;
+    unsigned type; /* enum layer_type */
+    double flops;  /* of the forward */
+    struct stagesim_amount parameters, inputs, outputs;
+    struct stagesim_amount activations; /* kept from the forward to the backward; not given: outputs */
+    struct stagesim_amount boundary;    /* what crosses a cut behind the layer; not given: outputs */
+    uint64_t steps;                     /* of a recurrent layer, one after the other */
+};
+
+enum layers_consistency { CONSISTENCY_SYNCHRONOUS, CONSISTENCY_STALE, CONSISTENCY_ASYNCHRONOUS };
+enum layers_shards { SHARDS_EVEN, SHARDS_LAYERS };
+enum layers_exchange { EXCHANGE_ALL_REDUCE, EXCHANGE_ALL_GATHER };
+
+/* What the field table fills. */
+struct layers_parameters {
+    struct stagesim_rows layers;
+    uint64_t count; /* published number of parameters; 0: not checked */
+    unsigned dense, optimizer, gradients, precision, consistency, shards, exchange, weights;
+    struct stagesim_list layers_per_stage;
+    double bucket; /* bytes */
+    uint64_t servers, staleness, period;
+    bool colocated, overlap;
+    double server_bandwidth;              /* bytes per second; 0: that of its host's memory */
+    double compression, compression_rate; /* ratio; bytes of gradient per second, 0: takes no time */
+    double efficiency;
+    const char *table;
+};
+
+/* What a layer costs one rank for one micro-batch. Times in seconds. */
+struct layer_cost {
+    double forward, backward, weight; /* weight: the part of backward that is the weight gradient */
+    double memory_bound;              /* the part of forward and backward for which memory, not arithmetic, sets the pace */
+    double forward_flops, backward_flops, weight_flops;
+    /* Where ranks hold channels of the layer: its input is all-gathered before the forward, the gradient of it reduce-scattered
+     * behind the backward; 0: neither. A recurrent layer gathers its output at each step, and scatters that gradient. */
+    double gathered, stepped; /* bytes of the whole buffers */
+    double parameters;        /* on this rank */
+    double gradient;          /* bytes to be synchronised among replicas; 0 where they hold different channels */
+    double activation;        /* bytes kept from forward to backward */
+    double message;           /* bytes that cross a cut behind the layer, from this rank */
+};
+
+static inline bool layers_exchanges(const struct layer_cost *cost)
+{
+    return cost->gathered > 0 || cost->stepped > 0;
+}
+
+/* The job while it is built. */
+struct layers_job {
+    const struct layers_parameters *parameters;
+    struct stagesim_job *job;
+    const struct stagesim_api *api;
+    const struct layer *layers;
+    uint32_t count;
+    struct layer_cost *costs; /* [layer], of rank 0 */
+    double samples;           /* of a micro-batch */
+    double element_bytes;
+    uint32_t data, tensor, workers;
+    struct transformer_state state;
+    struct efficiency efficiency; /* of rank 0's device */
+    struct efficiency_device device;
+};
+
+/* ---- cost.c ---- */
+
+/* Bytes of an amount; `otherwise` where it is not given. */
+double layers_bytes(const struct layers_job *job, const struct stagesim_amount *amount, double otherwise);
+/* The costs of all layers on a device, into `costs`. */
+void layers_cost(const struct layers_job *job, const struct efficiency_device *device, struct layer_cost *costs);
+/* The mesh's axes along which ranks hold different channels of a layer. */
+const char *layers_axes(const struct layers_job *job, uint32_t layer);
+/* Seconds of the optimizer's step over that many parameters. */
+double layers_optimizer_time(const struct layers_job *job, const struct efficiency_device *device, double parameters);
+/* Fills peak and bandwidth of the device of a position, and reads its efficiency, which `efficiency` holds. False with the mistake
+ * reported. */
+bool layers_device(const struct layers_job *job, uint32_t position, struct efficiency *efficiency, struct efficiency_device *device);
+
+/* ---- stages.c ---- */
+
+/* A pipeline: layers cut into stages, lowered as the schedule says. False with the mistake reported. */
+bool layers_build_pipeline(const struct layers_job *job);
+
+/* ---- steps.c ---- */
+
+/* Without a pipeline: each rank runs all layers, replicas synchronise by collectives or through servers. False with the mistake
+ * reported. */
+bool layers_build_steps(const struct layers_job *job);
+
+extern const struct stagesim_workload layers_workload;
+
+#endif

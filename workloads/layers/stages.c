@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The split by layer: which layers a pipeline stage holds, and what it costs. */
+#include "workloads/layers/layers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the cut ---- */
+
+static double layer_time(const struct layers_job *j, uint32_t layer)
+{
+    return j->costs[layer].forward + j->costs[layer].backward;
+}
+
+/* Fills stages from the front with at most `limit` each, leaving a layer for each of the others. True where that is enough. */
+static bool cut(const struct layers_job *j, uint32_t stages, double limit, uint32_t *first)
+{
+    uint32_t layer = 0;
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        double sum = layer_time(j, layer);
+        first[stage] = layer++;
+        while (layer < j->count - (stages - 1 - stage) && sum + layer_time(j, layer) <= limit)
+            sum += layer_time(j, layer++);
+        if (sum > limit)
+            return false;
+    }
+    first[stages] = layer;
+    return layer == j->count;
+}
+
+/* The smallest largest stage: the limit is bisected until no number lies between one that suffices and one that does not. */
+static void balance(const struct layers_job *j, uint32_t stages, uint32_t *first)
+{
+    double low = 0, high = 0;
+    for (uint32_t layer = 0; layer < j->count; layer++)
+        high += layer_time(j, layer);
+    high *= 1 + 1e-12; /* sums of parts are rounded in another order */
+    for (;;) {
+        double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high)
+            break;
+        *(cut(j, stages, middle, first) ? &high : &low) = middle;
+    }
+    cut(j, stages, high, first);
+}
+
+static bool take_given(const struct layers_job *j, uint32_t stages, uint32_t *first)
+{
+    const struct stagesim_list *given = &j->parameters->layers_per_stage;
+    double sum = 0;
+    if (given->count != stages) {
+        j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count, stages);
+        return false;
+    }
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        first[stage] = (uint32_t)sum;
+        sum += given->values[stage];
+    }
+    first[stages] = j->count;
+    if (sum == (double)j->count)
+        return true;
+    j->api->error(j->job, "layers_per_stage", "the stages have %.0f layers in all, the network has %u", sum, j->count);
+    return false;
+}
+
+static bool assign(const struct layers_job *j, uint32_t stages, uint32_t *first)
+{
+    if (j->parameters->layers_per_stage.count)
+        return take_given(j, stages, first);
+    if (j->count < stages) {
+        j->api->error(j->job, "model.layers", "%u layers are fewer than the %u stages of the pipeline", j->count, stages);
+        return false;
+    }
+    balance(j, stages, first);
+    return true;
+}
+
+/* ---- the stages ---- */
+
+enum {
+    FORWARD,
+    BACKWARD,
+    WEIGHT,
+    FORWARD_FLOPS,
+    BACKWARD_FLOPS,
+    WEIGHT_FLOPS,
+    GRADIENT,
+    OPTIMIZER,
+    MESSAGE,
+    ACTIVATION,
+    PARAMETER,
+    GRADIENT_MEMORY,
+    STATE,
+    ARRAYS
+};
+
+struct stages {
+    const struct layers_job *j;
+    const uint32_t *first;
+    double *arrays[ARRAYS];
+    struct stagesim_part *parts;     /* [layer] */
+    const struct stagesim_part **of; /* [stage] */
+    uint32_t *counts;
+};
+
+static void add_exchange(struct stagesim_exchanges *exchanges, uint32_t *count, struct stagesim_exchange exchange)
+{
+    if (exchange.bytes > 0)
+        exchanges->items[(*count)++] = exchange;
+}
+
+/* What ranks that share a layer's channels exchange, see struct layer_cost. */
+static void set_exchanges(const struct layers_job *j, uint32_t layer, struct stagesim_part *part)
+{
+    const struct layer_cost *cost = &j->costs[layer];
+    const char *axes = layers_axes(j, layer);
+    double steps = (double)j->layers[layer].steps;
+    struct stagesim_exchange gather = {STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_BEFORE, axes, cost->gathered, 1};
+    struct stagesim_exchange step = {STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_AFTER, axes, cost->stepped, steps};
+    uint32_t forward = 0, backward = 0;
+    add_exchange(&part->forward_exchanges, &forward, gather);
+    add_exchange(&part->forward_exchanges, &forward, step);
+    gather.collective = step.collective = STAGESIM_REDUCE_SCATTER;
+    gather.moment = STAGESIM_AFTER;
+    add_exchange(&part->backward_exchanges, &backward, step);
+    add_exchange(&part->backward_exchanges, &backward, gather);
+}
+
+static void set_part(const struct layers_job *j, uint32_t layer, struct stagesim_part *part)
+{
+    const struct layer_cost *cost = &j->costs[layer];
+    *part = (struct stagesim_part){.layer = layer,
+                                   .forward = cost->forward,
+                                   .backward = cost->backward,
+                                   .weight = cost->weight,
+                                   .forward_flops = cost->forward_flops,
+                                   .backward_flops = cost->backward_flops,
+                                   .weight_flops = cost->weight_flops,
+                                   .gradient = cost->gradient};
+    set_exchanges(j, layer, part);
+}
+
+static void add_layer(struct stages *s, uint32_t stage, uint32_t layer)
+{
+    const struct layers_job *j = s->j;
+    const struct layer_cost *cost = &j->costs[layer];
+    struct stagesim_part *part = &s->parts[layer];
+    set_part(j, layer, part);
+    const double values[ARRAYS] = {
+        [FORWARD] = part->forward,
+        [BACKWARD] = part->backward,
+        [WEIGHT] = part->weight,
+        [FORWARD_FLOPS] = part->forward_flops,
+        [BACKWARD_FLOPS] = part->backward_flops,
+        [WEIGHT_FLOPS] = part->weight_flops,
+        [GRADIENT] = part->gradient,
+        [ACTIVATION] = cost->activation,
+        [PARAMETER] = cost->parameters * j->state.weight,
+        [GRADIENT_MEMORY] = cost->parameters * j->state.gradient,
+        [STATE] = cost->parameters * j->state.optimizer,
+    };
+    for (int i = 0; i < ARRAYS; i++)
+        s->arrays[i][stage] += values[i];
+    s->arrays[MESSAGE][stage] = cost->message;
+}
+
+static void fill(struct stages *s, uint32_t stages)
+{
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        double parameters = 0;
+        for (uint32_t layer = s->first[stage]; layer < s->first[stage + 1]; layer++) {
+            add_layer(s, stage, layer);
+            parameters += s->j->costs[layer].parameters;
+        }
+        s->arrays[OPTIMIZER][stage] = layers_optimizer_time(s->j, &s->j->device, parameters);
+        s->of[stage] = &s->parts[s->first[stage]];
+        s->counts[stage] = s->first[stage + 1] - s->first[stage];
+    }
+}
+
+static bool lower(const struct stages *s, uint32_t stages)
+{
+    const struct layers_parameters *p = s->j->parameters;
+    struct stagesim_pipeline pipeline = {
+        .size = sizeof pipeline,
+        .stages = stages,
+        .forward = s->arrays[FORWARD],
+        .backward = s->arrays[BACKWARD],
+        .weight = s->arrays[WEIGHT],
+        .optimizer = s->arrays[OPTIMIZER],
+        .forward_flops = s->arrays[FORWARD_FLOPS],
+        .backward_flops = s->arrays[BACKWARD_FLOPS],
+        .weight_flops = s->arrays[WEIGHT_FLOPS],
+        .message = s->arrays[MESSAGE],
+        .gradient = s->arrays[GRADIENT],
+        .activation = s->arrays[ACTIVATION],
+        .parameter = s->arrays[PARAMETER],
+        .optimizer_state = s->arrays[STATE],
+        .gradient_memory = s->arrays[GRADIENT_MEMORY],
+        .parts = s->of,
+        .part_counts = s->counts,
+        .fine = s->j->tensor > 1 || p->dense,
+        .late_sync = !p->overlap,
+        .bucket = p->bucket,
+    };
+    return s->j->api->pipeline(s->j->job, &pipeline);
+}
+
+bool layers_build_pipeline(const struct layers_job *j)
+{
+    uint32_t stages = j->api->stages(j->job), *first = calloc(stages + (size_t)1, sizeof *first);
+    struct stages s = {.j = j,
+                       .first = first,
+                       .parts = calloc(j->count, sizeof *s.parts),
+                       .of = calloc(stages, sizeof *s.of),
+                       .counts = calloc(stages, sizeof *s.counts)};
+    for (int i = 0; i < ARRAYS; i++)
+        s.arrays[i] = calloc(stages, sizeof *s.arrays[i]);
+    bool ok = assign(j, stages, first);
+    if (ok) {
+        fill(&s, stages);
+        ok = lower(&s, stages);
+    }
+    for (int i = 0; i < ARRAYS; i++)
+        free(s.arrays[i]);
+    free(s.parts);
+    free(s.of);
+    free(s.counts);
+    free(first);
+    return ok;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/pipeline/lowering.h"
+
+/* The small all-reduce over all workers before a blocking optimizer step: a gradient norm. */
+static const double norm_bytes = 8;
+
+/* What a split backward gives back before W: all but what W still needs. */
+static double released_at_input(const struct lowering *l, uint32_t stage)
+{
+    double activation = at(l->costs->activation, stage);
+    return activation - (l->costs->weight_activation ? l->costs->weight_activation[stage] : activation / 2);
+}
+
+static void add_compute_costs(struct lowering *l, uint32_t stage, struct stage_costs *out)
+{
+    const struct stagesim_pipeline *costs = l->costs;
+    double activation = at(costs->activation, stage), stash = chunk(l), input = released_at_input(l, stage);
+    for (int n = 1; n <= 2; n++)
+        out->forward[n] = add_cost(l, (struct stagesim_cost){.seconds = n * at(costs->forward, stage),
+                                                             .flops = n * at(costs->forward_flops, stage),
+                                                             .memory = n * activation,
+                                                             .stash = n * stash});
+    struct stagesim_cost backward = {
+        .seconds = at(costs->backward, stage), .flops = at(costs->backward_flops, stage), .memory = -activation, .stash = -stash};
+    out->backward = add_cost(l, backward);
+    out->half =
+        add_cost(l, (struct stagesim_cost){
+                        .seconds = backward.seconds / 2, .flops = backward.flops / 2, .memory = -activation / 2, .stash = -stash / 2});
+    out->input = add_cost(l, (struct stagesim_cost){.seconds = backward.seconds - at(costs->weight, stage),
+                                                    .flops = backward.flops - at(costs->weight_flops, stage),
+                                                    .memory = -input});
+    out->weight = add_cost(l, (struct stagesim_cost){.seconds = at(costs->weight, stage),
+                                                     .flops = at(costs->weight_flops, stage),
+                                                     .memory = input - activation,
+                                                     .stash = -stash});
+    out->released[0] = add_cost(l, (struct stagesim_cost){.memory = -activation, .stash = -stash});
+    out->released[1] = add_cost(l, (struct stagesim_cost){.memory = -input});
+    out->taken = add_cost(l, (struct stagesim_cost){.memory = activation, .stash = stash});
+}
+
+/* Of a stage's weights. */
+static double gathered_bytes(const struct lowering *l, uint32_t stage, enum family family)
+{
+    if (family == FAMILY_EXPERTS)
+        return at(l->costs->expert_gathered, stage);
+    return at(l->costs->gathered ? l->costs->gathered : l->costs->parameter, stage);
+}
+
+static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_costs *out)
+{
+    const struct stagesim_pipeline *costs = l->costs;
+    double message = at(costs->message, stage);
+    for (int n = 1; n <= 2; n++)
+        out->message[n] = add_cost(l, (struct stagesim_cost){.bytes = n * message});
+    out->stash_message = add_cost(l, (struct stagesim_cost){.bytes = at(costs->activation, stage)});
+    out->half_message = add_cost(l, (struct stagesim_cost){.bytes = message / 2});
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
+        out->gradient[family] = add_cost(l, (struct stagesim_cost){.bytes = gradient_bytes(l, stage, family)});
+        out->gather[family] = add_cost(l, (struct stagesim_cost){.bytes = gathered_bytes(l, stage, family)});
+    }
+    out->optimizer = add_cost(l, (struct stagesim_cost){.seconds = at(costs->optimizer, stage)});
+}
+
+/* ---- parts ---- */
+
+static struct stagesim_part add_up(const struct stagesim_part *a, const struct stagesim_part *b)
+{
+    struct stagesim_part sum = {.layer = a->layer,
+                                .forward = a->forward + b->forward,
+                                .backward = a->backward + b->backward,
+                                .weight = a->weight + b->weight,
+                                .forward_flops = a->forward_flops + b->forward_flops,
+                                .backward_flops = a->backward_flops + b->backward_flops,
+                                .weight_flops = a->weight_flops + b->weight_flops,
+                                .gradient = a->gradient + b->gradient,
+                                .expert_gradient = a->expert_gradient + b->expert_gradient,
+                                .apart = a->apart,
+                                .varies = a->varies,
+                                .factors = a->factors,
+                                .forward_exchanges = a->forward_exchanges,
+                                .backward_exchanges = b->backward_exchanges};
+    lowering_merge_exchanges(&sum.forward_exchanges, &b->forward_exchanges);
+    lowering_merge_exchanges(&sum.backward_exchanges, &a->backward_exchanges);
+    return sum;
+}
+
+/* Exchanges of all parts of a stage. */
+static void add_stage_exchanges(struct lowering *l, uint32_t stage, struct stage_costs *out)
+{
+    uint32_t count = l->costs->parts ? l->costs->part_counts[stage] : 0;
+    struct stagesim_part sum = {0};
+    for (uint32_t i = 0; i < count; i++)
+        sum = add_up(&sum, &l->costs->parts[stage][i]);
+    lowering_add_exchange_costs(l, &sum.forward_exchanges, &out->forward_exchanges);
+    lowering_add_exchange_costs(l, &sum.backward_exchanges, &out->backward_exchanges);
+}
+
+static double part_gradient(const struct stagesim_part *part, enum family family)
+{
+    return family == FAMILY_EXPERTS ? part->expert_gradient : part->gradient;
+}
+
+/* Of all parts of the layer that a part belongs to. */
+static double layer_gradient(const struct stagesim_part *parts, uint32_t index, uint32_t count, enum family family)
+{
+    uint32_t first = index, last = index;
+    while (parts[index].layer != NONE && first > 0 && parts[first - 1].layer == parts[index].layer)
+        first--;
+    while (parts[index].layer != NONE && last + 1 < count && parts[last + 1].layer == parts[index].layer)
+        last++;
+    double sum = 0;
+    for (uint32_t i = first; i <= last; i++)
+        sum += part_gradient(&parts[i], family);
+    return sum;
+}
+
+/* A cost that varies as the part does. */
+static uint32_t add_part_cost(struct lowering *l, const struct stagesim_part *part, struct stagesim_cost cost)
+{
+    uint32_t id = add_cost(l, cost);
+    if (!part->varies)
+        return id;
+    size_t known = 0;
+    while (known < l->known_factors_count && l->known_factors[known].factors != part->factors)
+        known++;
+    if (known == l->known_factors_count) {
+        l->known_factors = array_grow(l->known_factors, &l->known_factors_capacity, known + 1, sizeof *l->known_factors);
+        uint32_t axes = lowering_axes(l->mesh, part->varies);
+        l->known_factors[l->known_factors_count++] =
+            (struct known_factors){part->factors, program_add_variation(l->builder, axes, part->factors)};
+    }
+    program_vary_cost(l->builder, id, l->known_factors[known].variation);
+    return id;
+}
+
+/* Of the weights of the layer that a part belongs to; NONE: they are not sharded. */
+static uint32_t add_gather_cost(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index, uint32_t count,
+                                enum family family)
+{
+    double gradient = gradient_bytes(l, stage, family);
+    if (l->costs->sharding != STAGESIM_SHARD_PARAMETERS || (family == FAMILY_EXPERTS && gradient <= 0))
+        return NONE;
+    double share = gradient > 0 ? layer_gradient(parts, index, count, family) / gradient : 0;
+    if (family == FAMILY_EXPERTS && share <= 0)
+        return NONE;
+    return add_cost(l, (struct stagesim_cost){.bytes = gathered_bytes(l, stage, family) * share});
+}
+
+/* Of a part; all parts of a stage take and give back as much. */
+static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index,
+                                        uint32_t count)
+{
+    const struct stagesim_part *part = &parts[index];
+    double activation = at(l->costs->activation, stage) / count, input = released_at_input(l, stage) / count;
+    double stash = index == 0 ? chunk(l) : 0, weight = part->weight, weight_flops = part->weight_flops;
+    struct part_costs out = {
+        .forward = add_part_cost(l, part, (struct stagesim_cost){part->forward, part->forward_flops, 0, activation, stash}),
+        .backward = add_part_cost(l, part, (struct stagesim_cost){part->backward, part->backward_flops, 0, -activation, -stash}),
+        .input = add_part_cost(l, part, (struct stagesim_cost){part->backward - weight, part->backward_flops - weight_flops, 0, -input}),
+        .weight = add_part_cost(l, part, (struct stagesim_cost){weight, weight_flops, 0, input - activation, -stash}),
+        .gather = {add_gather_cost(l, stage, parts, index, count, FAMILY_REPLICAS),
+                   add_gather_cost(l, stage, parts, index, count, FAMILY_EXPERTS)},
+        .gradient = {part->gradient, part->expert_gradient},
+        .layer = part->layer,
+    };
+    lowering_add_exchange_costs(l, &part->forward_exchanges, &out.forward_exchanges);
+    lowering_add_exchange_costs(l, &part->backward_exchanges, &out.backward_exchanges);
+    return out;
+}
+
+static bool of_one_layer(const struct stagesim_part *a, const struct stagesim_part *b)
+{
+    return a->layer != NONE && a->layer == b->layer;
+}
+
+/* Parts as given, or whole layers, as many of them together as fill a bucket (one where their weights are gathered one by one). The last
+ * ones of a stage are the first of its backward. */
+static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *out)
+{
+    const struct stagesim_pipeline *costs = l->costs;
+    uint32_t given = costs->parts ? costs->part_counts[stage] : 0, count = 0;
+    struct stagesim_part *parts = arena_array(l->arena, given, sizeof *parts);
+    for (uint32_t i = given; i-- > 0;) {
+        const struct stagesim_part *from = &costs->parts[stage][i];
+        struct stagesim_part *last = count ? &parts[given - count] : NULL;
+        bool small = last && costs->sharding != STAGESIM_SHARD_PARAMETERS && last->gradient + last->expert_gradient < costs->bucket;
+        bool together = last && (small || of_one_layer(from, last)) && !costs->fine && from->apart == last->apart;
+        struct stagesim_part *part = together ? last : &parts[given - ++count];
+        *part = together ? add_up(from, part) : *from;
+    }
+    out->parts = arena_array(l->arena, count, sizeof *out->parts);
+    out->part_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        out->parts[i] = add_part_costs(l, stage, &parts[given - count], i, count);
+}
+
+/* Parts of a number as one, those that do not stand apart first. */
+static void add_coarse_parts(struct lowering *l, uint32_t stage, struct stage_costs *out)
+{
+    const struct stagesim_pipeline *costs = l->costs;
+    uint32_t given = costs->parts ? costs->part_counts[stage] : 0, count = 1;
+    struct stagesim_part *parts = arena_array(l->arena, given + (size_t)1, sizeof *parts);
+    parts[0].layer = NONE;
+    for (uint32_t i = 0; i < given; i++) {
+        const struct stagesim_part *from = &costs->parts[stage][i];
+        uint32_t k = 0;
+        while (k < count && parts[k].apart != from->apart)
+            k++;
+        parts[k] = k < count ? add_up(&parts[k], from) : *from;
+        parts[k].layer = NONE;
+        count = k < count ? count : k + 1;
+    }
+    if (count == 1)
+        return;
+    out->coarse = arena_array(l->arena, count, sizeof *out->coarse);
+    out->coarse_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        out->coarse[i] = add_part_costs(l, stage, parts, i, count);
+}
+
+/* ---- groups ---- */
+
+uint32_t lowering_axes(const struct mesh *mesh, const char *list)
+{
+    uint32_t axes = 0;
+    return list && mesh_select(mesh, list, &axes) ? axes : 0;
+}
+
+/* Workers that hold a stage, each once; returns how many. */
+static uint32_t holders(const struct plan *plan, uint32_t stage, uint32_t *workers)
+{
+    uint32_t count = 0;
+    for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++) {
+        uint32_t worker = plan_worker(plan, pipeline, stage), i = 0;
+        while (i < count && workers[i] != worker)
+            i++;
+        if (i == count)
+            workers[count++] = worker;
+    }
+    return count;
+}
+
+/* The ranks along `axes` of all workers that hold a stage. */
+static uint32_t add_stage_group(struct lowering *l, uint32_t stage, uint32_t axes, enum family family)
+{
+    uint32_t *workers = arena_array(l->arena, l->plan->pipelines, sizeof *workers);
+    uint32_t count = holders(l->plan, stage, workers);
+    if (gradient_bytes(l, stage, family) <= 0 || count * mesh_product(l->mesh, axes) < 2)
+        return NONE;
+    return program_add_group(l->builder, axes, workers, count);
+}
+
+static void add_stage_groups(struct lowering *l, uint32_t stage, struct stage_costs *costs)
+{
+    uint32_t axes[FAMILIES] = {l->shard_axes ? l->shard_axes : l->sync_axes, l->expert_axes};
+    bool gathers = l->costs->sharding != STAGESIM_SHARD_NOTHING;
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
+        costs->group[family] = add_stage_group(l, stage, axes[family], family);
+        costs->gather_group[family] = costs->group[family] != NONE && gathers ? add_stage_group(l, stage, axes[family], family) : NONE;
+    }
+    costs->outer_group = l->shard_axes ? add_stage_group(l, stage, l->sync_axes, FAMILY_REPLICAS) : NONE;
+}
+
+static uint32_t add_norm_group(struct lowering *l)
+{
+    uint32_t axes = l->sync_axes | l->shard_axes;
+    if (l->plan->step != PLAN_STEP_BLOCKING || l->plan->workers * mesh_product(l->mesh, axes) < 2)
+        return NONE;
+    uint32_t *workers = arena_array(l->arena, l->plan->workers, sizeof *workers);
+    for (uint32_t worker = 0; worker < l->plan->workers; worker++)
+        workers[worker] = worker;
+    return program_add_group(l->builder, axes, workers, l->plan->workers);
+}
+
+void lowering_add_costs(struct lowering *l)
+{
+    l->sync_axes = lowering_axes(l->mesh, l->costs->sync_axes ? l->costs->sync_axes : "data");
+    l->shard_axes = l->costs->sharding == STAGESIM_SHARD_NOTHING ? 0 : lowering_axes(l->mesh, l->costs->shard_axes);
+    l->expert_axes = lowering_axes(l->mesh, l->costs->expert_axes);
+    for (uint32_t stage = 0; stage < l->plan->stages; stage++) {
+        struct stage_costs *costs = &l->stages[stage];
+        add_compute_costs(l, stage, costs);
+        add_transfer_costs(l, stage, costs);
+        add_stage_exchanges(l, stage, costs);
+        add_parts(l, stage, costs);
+        add_coarse_parts(l, stage, costs);
+        add_stage_groups(l, stage, costs);
+    }
+    l->norm_cost = add_cost(l, (struct stagesim_cost){.bytes = norm_bytes});
+    l->nothing_cost = add_cost(l, (struct stagesim_cost){0});
+    l->norm_group = add_norm_group(l);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sources of the lowering share: the state of one lowering, and its steps. */
+#ifndef STAGESIM_PIPELINE_LOWERING_H
+#define STAGESIM_PIPELINE_LOWERING_H
+
+#include "base/arena.h"
+#include "workloads/pipeline/pipeline.h"
+
+static const uint32_t NONE = STAGESIM_NONE;
+
+/* Gradients and weights by the axes along which their copies lie: those of all replicas of a stage, and those of experts. */
+enum family { FAMILY_REPLICAS, FAMILY_EXPERTS, FAMILIES };
+
+/* An exchange of a part or of a whole stage. */
+struct exchange_cost {
+    enum stagesim_collective collective;
+    enum stagesim_kind kind;
+    enum stagesim_moment moment;
+    uint32_t axes; /* of the mesh: a bit each */
+    bool hidden;
+    uint32_t cost[3]; /* of half a micro-batch, one, two as one */
+};
+
+struct exchange_list {
+    struct exchange_cost items[STAGESIM_EXCHANGES_MAX];
+    uint32_t count;
+};
+
+/* Costs of one part of a stage. */
+struct part_costs {
+    uint32_t forward, backward, input, weight; /* computations: forward; backward whole, or its two parts */
+    struct exchange_list forward_exchanges, backward_exchanges;
+    uint32_t gather[FAMILIES]; /* of its layer's weights; NONE: they are not sharded */
+    double gradient[FAMILIES]; /* bytes */
+    uint32_t layer;
+};
+
+/* Costs of one stage, as indices into the program's cost table. */
+struct stage_costs {
+    uint32_t forward[3];    /* [how many forwards as one]; 1, 2 */
+    uint32_t backward;      /* whole */
+    uint32_t half;          /* a half of it */
+    uint32_t input, weight; /* the parts of a split one */
+    uint32_t released[2];   /* what a backward gives back, no time: whole, input part; for blocks */
+    uint32_t taken;         /* what a forward takes, no time; for stashes that move */
+    uint32_t stash_message;
+    uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
+    uint32_t half_message;
+    uint32_t optimizer;
+    uint32_t gradient[FAMILIES], gather[FAMILIES]; /* of its gradients, of its weights */
+    struct exchange_list forward_exchanges, backward_exchanges;
+    uint32_t group[FAMILIES]; /* of the ranks that hold this stage, or with shard axes of those along them; NONE: nothing to synchronise */
+    uint32_t gather_group[FAMILIES]; /* the same ranks, for weights: gathers do not queue behind gradients */
+    uint32_t outer_group;            /* with shard axes: of the ranks that hold the same shard of this stage; NONE: one */
+    struct part_costs *parts;        /* part_count of them, in the order of the forward */
+    uint32_t part_count;
+    struct part_costs *coarse; /* what a slot that is not cut into parts runs; coarse_count 0: it is one computation */
+    uint32_t coarse_count;
+};
+
+/* A block costs what its two stages make it cost. */
+struct block_cost {
+    uint32_t forward_stage, backward_stage, cost;
+    bool split;
+};
+
+/* Gradients of several parts, synchronised together. */
+struct bucket_cost {
+    double bytes;
+    uint32_t cost;
+};
+
+/* Factors of parts' computations that have been met. */
+struct known_factors {
+    const double *factors;
+    uint32_t variation;
+};
+
+/* The group of a worker's ranks along some axes. */
+struct exchange_group {
+    uint32_t worker, axes, group; /* group NONE: a single rank */
+};
+
+/* A stash that is evicted to a partner and fetched back: the operations that mark the moments. */
+struct stash_move {
+    uint32_t evict_own, evict_partner, fetch_partner, fetch_own;
+    uint32_t arrival; /* the receive of the evicted stash at the partner */
+};
+
+/* Operations of the running repetition by (micro-batch, stage): ids at the worker that runs them. */
+struct lowering {
+    const struct plan *plan;
+    const struct stagesim_pipeline *costs;
+    const struct mesh *mesh;
+    struct program_builder *builder;
+    struct arena *arena;
+    struct stage_costs *stages;
+    /* The operations that others wait for, and those that wait for messages; the same where one operation is all of it. */
+    uint32_t *forward, *forward_first;   /* [micro_batch * stages + stage] */
+    uint32_t *backward, *backward_first; /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
+    struct stash_move *moves;            /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
+    uint32_t *
+        *released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use of the weights awaits */
+    uint32_t norm_cost, norm_group, nothing_cost;
+    struct exchange_group *exchange_groups;
+    size_t exchange_group_count, exchange_group_capacity;
+    uint32_t sync_axes, shard_axes, expert_axes; /* of the mesh: a bit each; shard_axes 0: none */
+    struct known_factors *known_factors;
+    size_t known_factors_count, known_factors_capacity;
+    uint32_t repetition;
+    struct block_cost *blocks;
+    size_t block_count, block_capacity;
+    struct bucket_cost *buckets;
+    size_t bucket_count, bucket_capacity;
+};
+
+static inline double at(const double *values, uint32_t stage)
+{
+    return values ? values[stage] : 0;
+}
+
+static inline double gradient_bytes(const struct lowering *l, uint32_t stage, enum family family)
+{
+    return at(family == FAMILY_EXPERTS ? l->costs->expert_gradient : l->costs->gradient, stage);
+}
+
+static inline double chunk(const struct lowering *l)
+{
+    return (double)l->plan->workers / l->plan->stages;
+}
+
+static inline uint32_t add_cost(struct lowering *l, struct stagesim_cost cost)
+{
+    return program_add_cost(l->builder, &cost);
+}
+
+static inline uint32_t per_iteration(const struct lowering *l)
+{
+    return l->plan->micro_batches / l->plan->iterations;
+}
+
+static inline uint32_t iteration_of(const struct lowering *l, const struct slot *slot)
+{
+    return l->repetition + slot->micro_batch / per_iteration(l);
+}
+
+static inline struct stagesim_identity identify(const struct lowering *l, const struct slot *slot, enum stagesim_kind kind)
+{
+    return (struct stagesim_identity){.kind = kind,
+                                      .stage = slot->stage,
+                                      .micro_batch = slot->micro_batch % per_iteration(l),
+                                      .pipeline = slot->pipeline,
+                                      .part = slot->part,
+                                      .layer = NONE,
+                                      .iteration = iteration_of(l, slot)};
+}
+
+static inline size_t cell(const struct lowering *l, const struct slot *slot)
+{
+    return (size_t)slot->micro_batch * l->plan->stages + slot->stage;
+}
+
+/* What remains of the running iteration on one worker. */
+struct worker_state {
+    uint32_t worker;
+    uint32_t *left;  /* [iteration * stages + stage]: gradient slots still to come */
+    bool *used;      /* [iteration * stages + stage]: the worker has gradient slots of the stage */
+    uint32_t *slots; /* [iteration]: slots still to come */
+    uint32_t *ready; /* stages whose gradients are complete, in that order */
+    uint32_t *sync;  /* [stage * FAMILIES + family]: the newest synchronisation, or NONE */
+    uint32_t
+        *updated; /* [(iteration * stages + stage) * FAMILIES + family]: what ends the update, see `released`; NONE: nothing to wait for */
+    bool *owed;   /* [stage]: the synchronisation is launched at the end of the iteration */
+    uint32_t ready_count;
+    bool *owed_outer; /* [stage]: the all-reduce of its scattered gradients is launched at the end of the iteration */
+    uint32_t last;    /* the newest computation, or the newest exchange behind it */
+    /* What the next computation waits for (exchanges, gradients that are scattered with nothing beside), and exchanges that run beside it,
+     * which the one after it waits for. */
+    uint32_t pending[2 * STAGESIM_EXCHANGES_MAX + 2], pending_count;
+    uint32_t beside[2 * STAGESIM_EXCHANGES_MAX], beside_count;
+    uint32_t boundary;       /* with sharded weights: what ended before the newest layer began; NONE: nothing */
+    double bucket[FAMILIES]; /* bytes of gradients of parts that wait to be synchronised together */
+};
+
+static inline bool completes_gradient(const struct slot *slot)
+{
+    return slot->kind == SLOT_WEIGHT || (slot->kind == SLOT_BACKWARD && !slot->split);
+}
+
+static inline enum plan_sync sync_of(const struct lowering *l, const struct slot *slot)
+{
+    return l->plan->copies[(size_t)slot->pipeline * l->plan->stages + slot->stage].sync;
+}
+
+static inline struct stagesim_identity identify_step(enum stagesim_kind kind, uint32_t stage, uint32_t iteration)
+{
+    return (struct stagesim_identity){.kind = kind, .stage = stage, .micro_batch = NONE, .layer = NONE, .iteration = iteration};
+}
+
+/* ---- costs.c ---- */
+
+/* Entries of the cost table and groups of all stages; groups of the workers. */
+void lowering_add_costs(struct lowering *l);
+
+/* The mesh axes of a list as for mesh_select, a bit each; none where it is NULL or wrong. */
+uint32_t lowering_axes(const struct mesh *mesh, const char *list);
+
+/* ---- exchanges.c ---- */
+
+/* Costs of a part's exchanges in one direction; of those that no rank takes part in, none. */
+void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges, struct exchange_list *out);
+/* Adds one part's exchanges to another's; exchanges alike but for their size become one. False: there are too many. */
+bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stagesim_exchanges *more);
+/* A set of moments for the calls below. */
+#define MOMENT(name) (1u << STAGESIM_##name)
+#define ALL_MOMENTS (MOMENT(BEFORE) | MOMENT(BESIDE) | MOMENT(AFTER) | MOMENT(BESIDE_WEIGHT))
+#define NOT_HIDDEN (1u << 8) /* only those that a block does not hide */
+bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments);
+/* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before; returns the first,
+ * NONE where there are none. */
+uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
+                                struct stagesim_identity identity, unsigned n);
+/* The same, together, beside the computation that is added next. */
+void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
+                         struct stagesim_identity identity, unsigned n);
+/* The same of those that a block hides. */
+void lowering_add_hidden(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                         struct stagesim_identity identity);
+/* The operation waits for all that is pending, which no longer is. */
+void lowering_await_pending(struct lowering *l, struct worker_state *state, uint32_t id);
+
+/* ---- work.c ---- */
+
+/* A slot, with the one joined to it or NULL, as operations of the worker. */
+void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot, const struct slot *joined);
+
+/* ---- sync.c ---- */
+
+/* True where the gradients of a slot are synchronised part by part, as each is complete. */
+bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
+/* Synchronises `bytes` of a stage's gradients after the newest operation; `complete`: those of all the iteration's micro-batches. */
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, const double bytes[FAMILIES],
+                       bool complete);
+/* Whether the slot's gradients are complete with it, or are applied after every slot. */
+bool lowering_completes(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
+/* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer steps. */
+void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot);
+
+/* ---- messages.c ---- */
+
+/* The messages that a worker sends: activations and gradients between stages. */
+void lowering_add_messages(struct lowering *l, uint32_t worker);
+/* Stashes that are evicted to partners (SLOT_EVICT) or come back (SLOT_FETCH). */
+void lowering_add_stash_messages(struct lowering *l, enum slot_kind kind);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/pipeline/lowering.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void count_slots(const struct lowering *l, struct worker_state *state)
+{
+    const struct plan_order *order = &l->plan->orders[state->worker];
+    for (size_t i = 0; i < order->count; i++) {
+        const struct slot *slot = &order->slots[i];
+        uint32_t iteration = slot->micro_batch / per_iteration(l);
+        state->slots[iteration]++;
+        state->left[(size_t)iteration * l->plan->stages + slot->stage] += completes_gradient(slot);
+        state->used[(size_t)iteration * l->plan->stages + slot->stage] |= completes_gradient(slot);
+    }
+}
+
+/* So many times NONE. */
+static uint32_t *nothing(struct arena *arena, size_t count)
+{
+    uint32_t *ids = arena_array(arena, count, sizeof *ids);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = NONE;
+    return ids;
+}
+
+static void lower_worker(struct lowering *l, uint32_t worker)
+{
+    const struct plan *plan = l->plan;
+    const struct plan_order *order = &plan->orders[worker];
+    struct arena *scratch = arena_create();
+    struct worker_state state = {.worker = worker,
+                                 .left = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(uint32_t)),
+                                 .used = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(bool)),
+                                 .slots = arena_array(scratch, plan->iterations, sizeof(uint32_t)),
+                                 .ready = arena_array(scratch, plan->stages, sizeof(uint32_t)),
+                                 .sync = nothing(scratch, (size_t)FAMILIES * plan->stages),
+                                 .updated = nothing(scratch, (size_t)FAMILIES * plan->iterations * plan->stages),
+                                 .owed = arena_array(scratch, plan->stages, sizeof(bool)),
+                                 .owed_outer = arena_array(scratch, plan->stages, sizeof(bool)),
+                                 .boundary = NONE,
+                                 .last = NONE};
+    count_slots(l, &state);
+    program_expect(l->builder, worker, 3 * order->count, 2 * order->count); /* each with a message out and one in */
+    for (size_t i = 0; i < order->count; i++) {
+        const struct slot *slot = &order->slots[i];
+        const struct slot *joined = i + 1 < order->count && slot[1].joined ? &slot[1] : NULL;
+        lowering_add_slot(l, &state, slot, joined);
+        lowering_account(l, &state, slot);
+        if (joined)
+            lowering_account(l, &state, joined);
+        i += joined != NULL;
+    }
+    arena_destroy(scratch);
+}
+
+/* ---- memory ---- */
+
+static void set_memory(struct lowering *l, uint32_t worker)
+{
+    struct stagesim_static_memory memory = {0};
+    for (uint32_t pipeline = 0; pipeline < l->plan->pipelines; pipeline++)
+        for (uint32_t stage = 0; stage < l->plan->stages; stage++)
+            if (plan_worker(l->plan, pipeline, stage) == worker) {
+                memory.parameters += at(l->costs->parameter, stage) * l->plan->weight_versions[worker];
+                memory.gradients += at(l->costs->gradient_memory ? l->costs->gradient_memory : l->costs->gradient, stage);
+                memory.buffers += at(l->costs->buffers, stage);
+                memory.optimizer += at(l->costs->optimizer_state, stage);
+            }
+    program_set_memory(l->builder, worker, &memory);
+}
+
+static void lowering_init(struct lowering *l)
+{
+    const struct plan *plan = l->plan;
+    size_t cells = (size_t)plan->micro_batches * plan->stages;
+    l->stages = arena_array(l->arena, plan->stages, sizeof *l->stages);
+    l->forward = arena_array(l->arena, cells, sizeof *l->forward);
+    l->forward_first = arena_array(l->arena, cells, sizeof *l->forward);
+    l->backward = arena_array(l->arena, 2 * cells, sizeof *l->backward);
+    l->backward_first = arena_array(l->arena, 2 * cells, sizeof *l->backward);
+    l->moves = plan->partners ? arena_array(l->arena, cells, sizeof *l->moves) : NULL;
+    l->released = arena_array(l->arena, plan->workers, sizeof *l->released);
+    lowering_add_costs(l);
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        l->released[worker] = nothing(l->arena, (size_t)FAMILIES * plan->stages);
+}
+
+void pipeline_lower(const struct pipeline_request *request, const struct mesh *mesh, struct program_builder *builder)
+{
+    assert(request->costs->stages == request->plan->stages && mesh->positions == request->plan->workers);
+    struct lowering l = {.plan = request->plan, .costs = request->costs, .mesh = mesh, .builder = builder, .arena = arena_create()};
+    lowering_init(&l);
+    for (l.repetition = 0; l.repetition < request->repetitions; l.repetition++) {
+        for (uint32_t worker = 0; worker < l.plan->workers; worker++)
+            lower_worker(&l, worker);
+        for (uint32_t worker = 0; worker < l.plan->workers; worker++)
+            lowering_add_messages(&l, worker);
+        if (l.moves) {
+            lowering_add_stash_messages(&l, SLOT_EVICT);
+            lowering_add_stash_messages(&l, SLOT_FETCH);
+        }
+    }
+    for (uint32_t worker = 0; worker < l.plan->workers; worker++)
+        set_memory(&l, worker);
+    free(l.blocks);
+    free(l.buckets);
+    free(l.known_factors);
+    free(l.exchange_groups);
+    arena_destroy(l.arena);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the stages are computed on: one kind of GPU, or several in a heterogeneous cluster. */
+#include "workloads/transformer/transformer.h"
+
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
+static double find_peak(const struct stagesim_device *device, enum transformer_precision precision)
+{
+    bool any = false;
+    for (int i = 0; i < 5; i++)
+        any |= device->peak[i] > 0;
+    if (device->peak[precision] > 0 || !any)
+        return any ? device->peak[precision] : device->speed;
+    if (precision == FP16 || precision == BF16)
+        return device->peak[precision == FP16 ? BF16 : FP16];
+    return 0;
+}
+
+static const char *const precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+
+static void report_no_peak(const struct transformer_job *j, const struct stagesim_device *device, enum transformer_precision missing)
+{
+    enum { ROOM = 40 };
+    char given[ROOM] = "";
+    for (int i = 0; i < 5; i++)
+        if (device->peak[i] > 0)
+            snprintf(given + strlen(given), ROOM - strlen(given), "%s%s", *given ? ", " : "", precision_names[i]);
+    j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its GPUs%s%s; expected one that it gives: %s",
+                  precision_names[missing], device->model ? ", " : "", device->model ? device->model : "", given);
+}
+
+static const char *name_of(const struct stagesim_device *device)
+{
+    return device->model ? device->model : "(without a model)";
+}
+
+/* The installed table of a GPU with the kernels that the scenario names; NULL: there is none. */
+static const char *find_table(const struct transformer_job *j, const struct stagesim_device *device)
+{
+    enum { ROOM = 200 };
+    char name[ROOM];
+    unsigned kernels = j->parameters->kernels;
+    if (!device->model)
+        return NULL;
+    snprintf(name, sizeof name, "%s%s%s", device->model, kernels ? "-" : "", kernels ? kernel_names[kernels] : "");
+    return j->api->efficiency_table(j->job, name);
+}
+
+static bool set_efficiency(struct transformer_job *j, const struct stagesim_device *device, struct transformer_device *out)
+{
+    struct fault fault = {""};
+    const struct transformer_parameters *p = j->parameters;
+    const char *table = p->table;
+    if (p->efficiency > 0 || p->profile) {
+        efficiency_constant(&out->efficiency, p->efficiency > 0 ? p->efficiency : 1);
+        out->device.bandwidth = p->profile ? device->memory_bandwidth : 0;
+        return true;
+    }
+    if (!table)
+        table = find_table(j, device);
+    if (!table) {
+        j->api->error(j->job, p->kernels ? "compute.kernels" : NULL,
+                      "there is no efficiency table for the GPU '%s' of the platform%s%s; give compute.efficiency, compute.table or "
+                      "compute.profile",
+                      name_of(device), p->kernels ? " with the kernels of " : "", p->kernels ? kernel_names[p->kernels] : "");
+        return false;
+    }
+    if (efficiency_read(table, &out->efficiency, &fault))
+        return true;
+    j->api->error(j->job, "compute.table", "%s", fault.text);
+    return false;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_device(const struct stagesim_device *a, const struct stagesim_device *b)
+{
+    bool same = a->speed == b->speed && a->memory_bandwidth == b->memory_bandwidth && same_text(a->model, b->model);
+    for (int i = 0; i < 5; i++)
+        same &= a->peak[i] == b->peak[i];
+    return same;
+}
+
+/* The kind of the position's GPU, a new one when it is like none before. NULL after a mistake was reported. */
+static struct transformer_device *find_kind(struct transformer_job *j, uint32_t position)
+{
+    struct stagesim_device device = j->api->device(j->job, position);
+    struct transformer_device *kind = j->kinds;
+    for (; kind; kind = kind->next)
+        if (same_device(&kind->host, &device))
+            return kind;
+    kind = array_zeroed(1, sizeof *kind);
+    *kind = (struct transformer_device){.host = device, .next = j->kinds};
+    enum transformer_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
+    kind->device = (struct efficiency_device){.efficiency = &kind->efficiency,
+                                              .peak = find_peak(&device, precision),
+                                              .wide_peak = find_peak(&device, wide),
+                                              .fp8 = precision == FP8,
+                                              .bandwidth = device.memory_bandwidth};
+    j->kinds = kind;
+    if (kind->device.peak > 0 && kind->device.wide_peak > 0)
+        return set_efficiency(j, &device, kind) ? kind : NULL;
+    report_no_peak(j, &device, kind->device.peak > 0 ? wide : precision);
+    return NULL;
+}
+
+/* All workers that hold a stage have to have one kind of GPU. */
+static bool set_stage(struct transformer_job *j, uint32_t stage, struct transformer_device **by_position, uint32_t *workers)
+{
+    uint32_t count = j->api->stage_workers(j->job, stage, workers, j->workers);
+    j->devices[stage] = &by_position[count ? workers[0] : stage % j->workers]->device;
+    for (uint32_t i = 1; i < count; i++)
+        if (by_position[workers[i]] != by_position[workers[0]]) {
+            j->api->error(j->job, NULL,
+                          "the schedule holds stage %u on worker %u, of %s, and on worker %u, of %s; expected a schedule that holds each "
+                          "stage on one kind of GPU",
+                          stage, workers[0], name_of(&by_position[workers[0]]->host), workers[i], name_of(&by_position[workers[i]]->host));
+            return false;
+        }
+    return true;
+}
+
+static bool set_stages(struct transformer_job *j, struct transformer_device **by_position)
+{
+    uint32_t *workers = calloc(j->workers, sizeof *workers);
+    bool ok = workers != NULL;
+    for (uint32_t stage = 0; stage < j->stages && ok; stage++)
+        if (j->kinds->next)
+            ok = set_stage(j, stage, by_position, workers);
+        else
+            j->devices[stage] = &j->kinds->device;
+    free(workers);
+    return ok;
+}
+
+bool transformer_find_devices(struct transformer_job *j)
+{
+    uint32_t positions = j->api->positions(j->job);
+    struct transformer_device **by_position = calloc(positions, sizeof *by_position);
+    bool ok = by_position != NULL;
+    j->devices = calloc(j->stages, sizeof *j->devices);
+    for (uint32_t position = 0; position < positions && ok; position++) {
+        by_position[position] = find_kind(j, position);
+        ok = by_position[position] != NULL;
+        j->peak += ok ? by_position[position]->device.peak / positions : 0;
+    }
+    if (ok && j->kinds->next && j->parameters->profile) {
+        j->api->error(j->job, "compute.profile", "a profile has the times of one GPU, but the platform has %s and %s",
+                      name_of(&by_position[0]->host), name_of(&j->kinds->host));
+        ok = false;
+    }
+    ok = ok && j->devices && set_stages(j, by_position);
+    free(by_position);
+    return ok;
+}
+
+void transformer_free_devices(struct transformer_job *j)
+{
+    while (j->kinds) {
+        struct transformer_device *next = j->kinds->next;
+        free(j->kinds);
+        j->kinds = next;
+    }
+    free(j->devices);
+}
+
+struct transformer_job transformer_on_stage(const struct transformer_job *j, uint32_t stage)
+{
+    struct transformer_job on = *j;
+    on.device = *j->devices[stage];
+    return on;
+}

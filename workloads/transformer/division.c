@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What has to hold where ranks share sequences or experts, and how evenly their work is divided. */
+#include "workloads/transformer/transformer.h"
+
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const context_method_names[] = {"all-gather", "ring", NULL};
+const char *const dispatch_precision_names[] = {"same", "fp8", NULL};
+
+/* ---- context ---- */
+
+static bool check_context(const struct transformer_job *j)
+{
+    uint32_t context = (uint32_t)j->layout.context, chunks = j->parameters->routing.context_balance && j->model.causal ? 2 : 1;
+    if (context == 1 || j->model.sequence % ((uint64_t)chunks * context) == 0)
+        return true;
+    j->api->error(
+        j->job, "model.sequence",
+        "a sequence of %llu tokens cannot be divided into %u chunks, %s each of %u context-parallel ranks; expected a multiple of %u",
+        (unsigned long long)j->model.sequence, chunks * context, chunks == 2 ? "two for" : "one for", context, chunks * context);
+    return false;
+}
+
+/* A rank whose tokens follow those of i others meets 2 i + 1 half blocks of keys; the mean is the number of ranks. */
+static bool set_context_factors(struct transformer_job *j)
+{
+    uint32_t context = (uint32_t)j->layout.context;
+    if (context == 1 || j->parameters->routing.context_balance || !j->model.causal || !j->layout.flash)
+        return true;
+    j->division.context_factors = calloc(context, sizeof(double));
+    for (uint32_t i = 0; j->division.context_factors && i < context; i++)
+        j->division.context_factors[i] = (2.0 * i + 1) / context;
+    return j->division.context_factors != NULL;
+}
+
+/* ---- experts ---- */
+
+static bool refuse(const struct transformer_job *j, bool wrong, const char *key, const char *text)
+{
+    if (wrong)
+        j->api->error(j->job, key, "%s", text);
+    return !wrong;
+}
+
+static bool check_counts(const struct transformer_job *j)
+{
+    const struct transformer_model *m = &j->model;
+    uint32_t expert = (uint32_t)j->layout.expert;
+    bool ok = true;
+    if (m->experts % expert) {
+        j->api->error(j->job, "model.experts", "%llu experts cannot be divided over %u expert-parallel ranks",
+                      (unsigned long long)m->experts, expert);
+        ok = false;
+    }
+    if (m->top_k > m->experts) {
+        j->api->error(j->job, "model.top_k", "a token cannot go to %llu of %llu experts", (unsigned long long)m->top_k,
+                      (unsigned long long)m->experts);
+        ok = false;
+    }
+    if (m->experts % m->expert_groups || m->top_groups > m->expert_groups) {
+        j->api->error(j->job, "model.expert_groups",
+                      "%llu experts in %llu groups, of which a token's lie in %llu: expected groups of equal size",
+                      (unsigned long long)m->experts, (unsigned long long)m->expert_groups, (unsigned long long)m->top_groups);
+        ok = false;
+    }
+    if (m->expert_ffn % (uint64_t)j->layout.tensor) {
+        j->api->error(j->job, "model.expert_ffn", "expert_ffn %llu cannot be divided over %.0f tensor-parallel ranks",
+                      (unsigned long long)m->expert_ffn, j->layout.tensor);
+        ok = false;
+    }
+    return ok;
+}
+
+static bool check_load(const struct transformer_job *j)
+{
+    const struct transformer_routing *r = &j->parameters->routing;
+    bool padded = r->capacity_factor > 0, uneven = r->expert_imbalance > 1;
+    bool ok = refuse(j, padded && uneven, "expert_imbalance",
+                     "with a capacity_factor every expert computes as many tokens; expected one of the two keys");
+    if (r->expert_imbalance > j->layout.expert) {
+        j->api->error(j->job, "expert_imbalance", "the busiest of %.0f ranks cannot have more than %.0f times the mean", j->layout.expert,
+                      j->layout.expert);
+        ok = false;
+    }
+    return ok & refuse(j, r->expert_overlap && !j->model.shared_experts, "expert_overlap",
+                       "there are no shared experts to compute while tokens travel; expected model.shared_experts");
+}
+
+static bool check_experts(const struct transformer_job *j)
+{
+    if (!j->model.experts)
+        return refuse(j, j->layout.expert > 1, "parallel.expert",
+                      "the model has no experts for the ranks of parallel.expert to share; expected model.experts");
+    bool ok = check_counts(j);
+    ok &= check_load(j);
+    return ok & refuse(j, j->layout.tensor > 1 && !j->layout.sequence_parallel, "sequence_parallel",
+                       "experts are routed to by tensor-parallel ranks for their own tokens; expected sequence_parallel: true");
+}
+
+/* The ranks of an expert group in one node, and those in the same place of its nodes. */
+static bool set_nodes(struct transformer_job *j)
+{
+    uint32_t expert = (uint32_t)j->layout.expert, node = (uint32_t)j->parameters->routing.expert_node;
+    if (!node)
+        return true;
+    if (expert % node || !j->api->cut(j->job, "expert", node)) {
+        j->api->error(j->job, "expert_node", "%u expert-parallel ranks cannot be divided into nodes of %u; expected a divisor", expert,
+                      node);
+        return false;
+    }
+    enum { ROOM = 40 };
+    j->division.node = array_zeroed(ROOM, 1);
+    j->division.nodes = array_zeroed(ROOM, 1);
+    snprintf(j->division.node, ROOM, "expert:%u", node);
+    snprintf(j->division.nodes, ROOM, "expert,-expert:%u", node);
+    return true;
+}
+
+/* One rank of each group has the busiest experts, the others share what is left. */
+static bool set_expert_factors(struct transformer_job *j)
+{
+    double busiest = j->parameters->routing.expert_imbalance, ranks = j->layout.expert;
+    if (busiest <= 1 || ranks <= 1)
+        return true;
+    j->division.busiest = busiest;
+    j->division.expert_factors = calloc((size_t)ranks, sizeof(double));
+    for (uint32_t i = 0; j->division.expert_factors && i < (uint32_t)ranks; i++)
+        j->division.expert_factors[i] = i ? (ranks - busiest) / (ranks - 1) : busiest;
+    return j->division.expert_factors != NULL;
+}
+
+bool transformer_divide(struct transformer_job *j)
+{
+    bool latent = j->model.kv_rank > 0, shares = j->layout.context > 1 || j->model.experts > 0 || latent;
+    j->division = (struct transformer_division){.busiest = 1};
+    bool ok = check_context(j);
+    ok &= check_experts(j);
+    ok &= refuse(j, latent && j->model.biases, "model.biases",
+                 "matrices of latent attention (kv_rank) have no biases; expected biases: false");
+    ok &= refuse(j, shares && j->parameters->profile, "compute.profile",
+                 "a profile has the times of whole layers, which does not do for experts, latent attention or a shared sequence");
+    ok &= refuse(j, j->model.experts && j->parameters->shard_ranks, "shard_ranks",
+                 "hybrid sharding is not for layers with experts, whose copies are along other axes than those of the rest");
+    return ok && set_nodes(j) && set_context_factors(j) && set_expert_factors(j);
+}
+
+void transformer_division_finish(struct transformer_division *division)
+{
+    free(division->context_factors);
+    free(division->expert_factors);
+    free(division->node);
+    free(division->nodes);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks of a layer with experts: a router sends each token to top_k of them (Shazeer et al. 2017, arXiv 1701.06538), whose products run as
+ * one grouped operator over all experts of the rank. Under sequence parallelism a tensor-parallel rank routes its own part of the tokens.
+ */
+#include "workloads/transformer/operator_list.h"
+
+static double inputs(const struct transformer_model *m)
+{
+    return m->gated ? 2 : 1;
+}
+
+/* Tokens that this rank routes. */
+static double own_rows(const struct transformer_layout *l, const struct operator_shape *s)
+{
+    return s->rows / (l->sequence_parallel ? l->tensor : 1);
+}
+
+/* Tokens that come to this rank's experts, each as often as it chose one of them. */
+static double routed_rows(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s)
+{
+    return s->rows * (double)m->top_k * l->padding;
+}
+
+/* Experts whose products are one grouped operator, and its sizes: all tokens of the rank, the columns of one expert. */
+struct grouped {
+    struct operator_shape shape;
+    double experts;
+};
+
+/* Moves the weights of all of them. */
+static void add_matrix(struct transformer_operators *out, const struct grouped *g, const char *name, double inner, double columns)
+{
+    operators_add_matrix(out, &g->shape, name, inner, columns);
+    out->items[out->count - 1].bytes += (g->experts - 1) * inner * columns * g->shape.element;
+}
+
+static void add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l, const struct grouped *g,
+                                const char *name, double inner, double columns)
+{
+    operators_add_matrix_backward(out, l, &g->shape, name, inner, columns);
+    out->items[out->count - 2].bytes += (g->experts - 1) * inner * columns * g->shape.element;
+    out->items[out->count - 1].bytes += (g->experts - 1) * inner * columns * 2 * l->gradient_bytes;
+}
+
+/* ---- the feed-forward of experts: of all tokens or of those that were sent ---- */
+
+static void products(const struct transformer_model *m, const struct grouped *g, struct transformer_operators *out)
+{
+    const struct operator_shape *s = &g->shape;
+    add_matrix(out, g, "first matrix", s->h, inputs(m) * s->ffn);
+    operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
+    add_matrix(out, g, "second matrix", s->ffn, s->h);
+}
+
+static void products_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct grouped *g,
+                              struct transformer_operators *out)
+{
+    const struct operator_shape *s = &g->shape;
+    if (l->recompute == TRANSFORMER_FULL)
+        products(m, g, out);
+    add_matrix_backward(out, l, g, "second matrix", s->ffn, s->h);
+    operators_add_vector(out, "activation", (2 * inputs(m) + 1) * s->element * s->rows * s->ffn);
+    add_matrix_backward(out, l, g, "first matrix", s->h, inputs(m) * s->ffn);
+}
+
+/* Shared experts are one of as many times the width. */
+static struct grouped grouped_of(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block)
+{
+    struct grouped grouped = {operator_shape_of(m, l), block == BLOCK_SHARED ? 1 : (double)m->experts / l->expert};
+    grouped.shape.ffn = (double)(m->expert_ffn * (block == BLOCK_SHARED ? m->shared_experts : 1)) / l->tensor;
+    if (block == BLOCK_EXPERTS)
+        grouped.shape.rows = routed_rows(m, l, &grouped.shape);
+    return grouped;
+}
+
+static void add_products(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block, bool backward,
+                         struct transformer_operators *out)
+{
+    struct grouped grouped = grouped_of(m, l, block);
+    if (block == BLOCK_SHARED && !m->shared_experts)
+        return;
+    if (backward)
+        products_backward(m, l, &grouped, out);
+    else
+        products(m, &grouped, out);
+}
+
+/* ---- router, and the sum of what comes back ---- */
+
+static void router(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                   struct transformer_operators *out)
+{
+    struct operator_shape own = *s;
+    own.rows = own_rows(l, s);
+    operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+    operators_add_matrix(out, &own, "router", s->h, (double)m->experts);
+    operators_add_vector(out, "permutation", s->element * own.rows * s->h * (1 + (double)m->top_k));
+}
+
+static void router_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                            struct transformer_operators *out)
+{
+    struct operator_shape own = *s;
+    own.rows = own_rows(l, s);
+    operators_add_vector(out, "permutation", s->element * own.rows * s->h * (1 + (double)m->top_k));
+    operators_add_matrix_backward(out, l, &own, "router", s->h, (double)m->experts);
+    operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+}
+
+static void combine(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                    struct transformer_operators *out)
+{
+    operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + (double)m->top_k));
+    operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+}
+
+static void combine_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                             struct transformer_operators *out)
+{
+    operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+    operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + 2 * (double)m->top_k));
+}
+
+/* ---- all together ---- */
+
+void experts_forward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
+                     struct transformer_operators *out)
+{
+    struct operator_shape shape = operator_shape_of(m, l);
+    if (block == BLOCK_ROUTER) {
+        router(m, l, &shape, out);
+        operators_keep_wide(out, 0);
+    } else if (block == BLOCK_COMBINE)
+        combine(m, l, &shape, out);
+    else
+        add_products(m, l, block, false, out);
+}
+
+void experts_backward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
+                      struct transformer_operators *out)
+{
+    struct operator_shape shape = operator_shape_of(m, l);
+    if (l->recompute == TRANSFORMER_FULL && (block == BLOCK_ROUTER || block == BLOCK_COMBINE))
+        experts_forward(m, l, block, out);
+    if (block == BLOCK_ROUTER) {
+        router_backward(m, l, &shape, out);
+        operators_keep_wide(out, 0);
+    } else if (block == BLOCK_COMBINE)
+        combine_backward(m, l, &shape, out);
+    else
+        add_products(m, l, block, true, out);
+}

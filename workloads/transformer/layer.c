@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/transformer/layer.h"
+
+#include "workloads/transformer/transformer.h"
+
+/* Numbers of parts that stand apart, see struct stagesim_part. */
+enum { TOGETHER, RING, RING_END, SCORES, SHARED, ROUTED, LINEAR };
+
+static void add_exchange(struct stagesim_exchanges *exchanges, struct stagesim_exchange exchange)
+{
+    unsigned count = 0;
+    while (count < STAGESIM_EXCHANGES_MAX && exchanges->items[count].bytes > 0)
+        count++;
+    if (count < STAGESIM_EXCHANGES_MAX)
+        exchanges->items[count] = exchange;
+}
+
+/* A block whose exchanges are set by the caller. */
+static struct stagesim_part plain_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct stagesim_part part = transformer_part(j, block, layer);
+    part.forward_exchanges = part.backward_exchanges = (struct stagesim_exchanges){.items = {{.bytes = 0}}};
+    return part;
+}
+
+static void add_exchanges(struct stagesim_exchanges *to, const struct stagesim_exchanges *from)
+{
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && from->items[i].bytes > 0; i++)
+        add_exchange(to, from->items[i]);
+}
+
+static bool computes_again(const struct transformer_job *j)
+{
+    return j->layout.recompute == TRANSFORMER_FULL;
+}
+
+/* ---- a shared sequence ---- */
+
+/* A share of a part's computation, without its exchanges. */
+static struct stagesim_part share_of_part(const struct stagesim_part *part, double share)
+{
+    return (struct stagesim_part){.layer = part->layer,
+                                  .forward = share * part->forward,
+                                  .backward = share * part->backward,
+                                  .weight = share * part->weight,
+                                  .forward_flops = share * part->forward_flops,
+                                  .backward_flops = share * part->backward_flops,
+                                  .weight_flops = share * part->weight_flops,
+                                  .varies = part->varies,
+                                  .factors = part->factors};
+}
+
+static void add_work(struct stagesim_part *to, const struct stagesim_part *from)
+{
+    to->forward += from->forward;
+    to->backward += from->backward;
+    to->weight += from->weight;
+    to->forward_flops += from->forward_flops;
+    to->backward_flops += from->backward_flops;
+    to->weight_flops += from->weight_flops;
+}
+
+/* Keys and values of all of a sequence's tokens, as a rank needs them. */
+static double key_value_bytes(const struct transformer_job *j)
+{
+    struct transformer_widths widths = transformer_widths_of(&j->model);
+    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (widths.key + widths.value) / j->layout.tensor;
+}
+
+static struct stagesim_exchange context_exchange(enum stagesim_collective collective, enum stagesim_moment moment, double bytes,
+                                                 double buffers)
+{
+    return (struct stagesim_exchange){collective, STAGESIM_CONTEXT, moment, "context", bytes, buffers, false};
+}
+
+/* Every rank has gathered all keys and values before the products over scores; in the backward again, and their gradients are summed up
+ * and scattered. */
+static uint32_t gathered_attention(const struct transformer_job *j, struct stagesim_part *parts)
+{
+    double bytes = key_value_bytes(j), times = computes_again(j) ? 2 : 1;
+    add_exchange(&parts[0].forward_exchanges, context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, bytes, 1));
+    add_exchange(&parts[2].backward_exchanges, context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
+    add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_REDUCE_SCATTER, STAGESIM_AFTER, bytes, 1));
+    parts[1].apart = parts[1].varies ? SCORES : TOGETHER;
+    return 3;
+}
+
+/* A rank computes with one block of keys and values while it passes it on: c - 1 of c steps run beside a transfer. In the backward the
+ * block's gradient travels with it. */
+static uint32_t ring_attention(const struct transformer_job *j, struct stagesim_part *parts)
+{
+    double steps = j->layout.context - 1, block = key_value_bytes(j) / j->layout.context, again = computes_again(j) ? 1 : 0;
+    struct stagesim_part core = parts[1], last = parts[2], end = share_of_part(&core, 1 / j->layout.context);
+    parts[1] = share_of_part(&core, steps / j->layout.context);
+    parts[1].apart = RING;
+    add_exchange(&parts[1].forward_exchanges, context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, steps * block, steps));
+    add_exchange(&parts[1].backward_exchanges,
+                 context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, (2 + again) * steps * block, (1 + again) * steps));
+    if (!core.varies) {
+        add_work(&parts[2], &end);
+        return 3;
+    }
+    parts[2] = end;
+    parts[2].apart = RING_END;
+    parts[3] = last;
+    return 4;
+}
+
+/* A linear map whose exchanges run beside it. */
+static struct stagesim_part hiding_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct stagesim_part part = transformer_part(j, block, layer);
+    part.apart = LINEAR;
+    return part;
+}
+
+/* Projections, products over scores, and what joins them to the rest. */
+static void cut_attention(const struct transformer_job *j, uint32_t layer, const struct stagesim_part *whole, struct stagesim_part *parts)
+{
+    parts[1] = plain_part(j, BLOCK_CORE, layer);
+    if (tensor_hides_exchanges(&j->tensor)) {
+        parts[0] = hiding_part(j, BLOCK_PROJECTIONS, layer);
+        parts[2] = hiding_part(j, BLOCK_JOIN, layer);
+        return;
+    }
+    parts[0] = plain_part(j, BLOCK_PROJECTIONS, layer);
+    parts[2] = plain_part(j, BLOCK_JOIN, layer);
+    add_exchanges(&parts[2].forward_exchanges, &whole->forward_exchanges);
+    add_exchanges(&parts[0].backward_exchanges, &whole->backward_exchanges);
+}
+
+static uint32_t attention_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *parts)
+{
+    struct stagesim_part whole = transformer_part(j, BLOCK_ATTENTION, layer);
+    if (j->layout.context <= 1 && !tensor_hides_exchanges(&j->tensor)) {
+        parts[0] = whole;
+        return 1;
+    }
+    cut_attention(j, layer, &whole, parts);
+    if (j->layout.context <= 1)
+        return 3;
+    if (j->division.context_factors) {
+        parts[1].varies = "context";
+        parts[1].factors = j->division.context_factors;
+    }
+    return j->parameters->routing.context_method == CONTEXT_RING ? ring_attention(j, parts) : gathered_attention(j, parts);
+}
+
+/* ---- experts ---- */
+
+/* Elements of so many copies of the tokens of a rank, or of all that share its matrices, as experts get them. */
+static double routed_elements(const struct transformer_job *j, double copies, bool all)
+{
+    const struct transformer_layout *l = &j->layout;
+    double tokens = l->samples * (double)j->model.sequence / l->context / (l->sequence_parallel && !all ? l->tensor : 1);
+    return tokens * copies * (double)j->model.hidden * l->padding * j->division.busiest;
+}
+
+/* All-to-alls to the experts' ranks, or back. Between nodes a token travels once to each node that has some of its experts, and within the
+ * node to each of them (DeepSeek-V3, section 3.2.2). */
+static void add_all_to_all(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_moment moment,
+                           double element)
+{
+    double copies = (double)j->model.top_k, nodes = (double)j->model.top_groups;
+    struct stagesim_exchange exchange = {
+        STAGESIM_ALL_TO_ALL, STAGESIM_EXPERT, moment, "expert", element * routed_elements(j, copies, false), 1, true};
+    if (j->parameters->routing.expert_node) {
+        exchange.axes = j->division.nodes;
+        exchange.bytes = element * routed_elements(j, nodes < copies ? nodes : copies, false);
+        add_exchange(exchanges, exchange);
+        exchange.axes = j->division.node;
+        exchange.bytes = element * routed_elements(j, copies, false);
+    }
+    add_exchange(exchanges, exchange);
+}
+
+static void dispatch(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_moment moment)
+{
+    add_all_to_all(j, exchanges, moment, j->parameters->routing.dispatch == DISPATCH_FP8 ? 1 : j->layout.element_bytes);
+}
+
+static void combine(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_moment moment)
+{
+    add_all_to_all(j, exchanges, moment, j->layout.element_bytes);
+}
+
+/* Ranks that share an expert's matrices gather the tokens that came to each of them, and scatter the sums. */
+static void add_tensor(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_collective collective)
+{
+    double bytes = j->layout.element_bytes * routed_elements(j, (double)j->model.top_k, true);
+    if (j->layout.tensor > 1)
+        add_exchange(exchanges, (struct stagesim_exchange){collective, STAGESIM_TENSOR, STAGESIM_AFTER, "tensor", bytes, 1, false});
+}
+
+/* Parts of a layer with experts; without shared ones `shared` is NULL. */
+struct expert_layer {
+    struct stagesim_part *router, *shared, *experts, *sum;
+    bool overlaps;
+};
+
+/* Forward: router, tokens to their experts (beside the shared ones where these overlap), experts, tokens back, sum. */
+static void add_forward(const struct transformer_job *j, const struct expert_layer *layer)
+{
+    struct stagesim_part *before = layer->shared ? layer->shared : layer->router;
+    if (layer->overlaps)
+        dispatch(j, &layer->shared->forward_exchanges, STAGESIM_BESIDE);
+    else
+        dispatch(j, &layer->router->forward_exchanges, STAGESIM_AFTER);
+    add_tensor(j, &before->forward_exchanges, STAGESIM_ALL_GATHER);
+    add_tensor(j, &layer->experts->forward_exchanges, STAGESIM_REDUCE_SCATTER);
+    combine(j, &layer->experts->forward_exchanges, STAGESIM_AFTER);
+}
+
+/* The same the other way, with gradients; where all is computed again tokens travel again. */
+static void add_backward(const struct transformer_job *j, const struct expert_layer *layer)
+{
+    struct stagesim_exchanges *first = &layer->sum->backward_exchanges;
+    if (computes_again(j)) {
+        dispatch(j, first, STAGESIM_AFTER);
+        add_tensor(j, first, STAGESIM_ALL_GATHER);
+        add_tensor(j, first, STAGESIM_REDUCE_SCATTER);
+        combine(j, first, STAGESIM_AFTER);
+    }
+    dispatch(j, first, STAGESIM_AFTER);
+    add_tensor(j, first, STAGESIM_ALL_GATHER);
+    add_tensor(j, &layer->experts->backward_exchanges, STAGESIM_REDUCE_SCATTER);
+    if (layer->overlaps)
+        combine(j, &layer->shared->backward_exchanges, STAGESIM_BESIDE);
+    else
+        combine(j, &layer->experts->backward_exchanges, STAGESIM_AFTER);
+}
+
+/* What shared experts exchange among tensor-parallel ranks is what the feed-forward block in their place would. */
+static void add_shared_exchanges(const struct transformer_job *j, uint32_t layer, struct stagesim_part *shared)
+{
+    struct stagesim_part dense = transformer_part(j, BLOCK_FFN, layer);
+    add_exchanges(&shared->forward_exchanges, &dense.forward_exchanges);
+    add_exchanges(&shared->backward_exchanges, &dense.backward_exchanges);
+}
+
+static uint32_t expert_parts(const struct transformer_job *j, uint32_t number, struct stagesim_part *parts)
+{
+    uint32_t count = 0;
+    struct expert_layer layer = {.router = &parts[count++]};
+    if (j->model.shared_experts)
+        layer.shared = &parts[count++];
+    layer.experts = &parts[count++];
+    layer.sum = &parts[count++];
+    layer.overlaps = j->parameters->routing.expert_overlap && layer.shared;
+    *layer.router = plain_part(j, BLOCK_ROUTER, number);
+    *layer.experts = plain_part(j, BLOCK_EXPERTS, number);
+    *layer.sum = plain_part(j, BLOCK_COMBINE, number);
+    if (layer.shared) {
+        *layer.shared = plain_part(j, BLOCK_SHARED, number);
+        layer.shared->apart = layer.overlaps ? SHARED : TOGETHER;
+    }
+    if (j->division.expert_factors) {
+        layer.experts->apart = ROUTED;
+        layer.experts->varies = "expert";
+        layer.experts->factors = j->division.expert_factors;
+    }
+    add_forward(j, &layer);
+    add_backward(j, &layer);
+    if (layer.shared)
+        add_shared_exchanges(j, number, layer.shared);
+    return count;
+}
+
+/* Where something is exchanged at every linear map each is a part. */
+static uint32_t linear_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *parts)
+{
+    static const enum transformer_block blocks[] = {BLOCK_PROJECTIONS, BLOCK_CORE, BLOCK_JOIN, BLOCK_FIRST, BLOCK_SECOND};
+    uint32_t count = sizeof blocks / sizeof *blocks;
+    for (uint32_t i = 0; i < count; i++)
+        parts[i] = transformer_part(j, blocks[i], layer);
+    return count;
+}
+
+uint32_t transformer_layer_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *out)
+{
+    if (j->tensor.algorithm != TENSOR_MEGATRON)
+        return linear_parts(j, layer, out);
+    uint32_t count = attention_parts(j, layer, out);
+    if (transformer_has_experts(&j->model, layer))
+        return count + expert_parts(j, layer, out + count);
+    if (!tensor_hides_exchanges(&j->tensor)) {
+        out[count] = transformer_part(j, BLOCK_FFN, layer);
+        return count + 1;
+    }
+    out[count] = hiding_part(j, BLOCK_FIRST, layer);
+    out[count + 1] = hiding_part(j, BLOCK_SECOND, layer);
+    return count + 2;
+}

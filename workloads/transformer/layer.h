@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a layer, with what ranks exchange that share its sequence (context parallelism) or its experts. Documented in
+ * doc/context-parallel.md and doc/expert-parallel.md. */
+#ifndef STAGESIM_TRANSFORMER_LAYER_H
+#define STAGESIM_TRANSFORMER_LAYER_H
+
+#include "abi/workload.h"
+
+struct transformer_job;
+
+/* How keys and values reach the ranks that share a sequence: as one all-gather (Llama 3), or block by block around a ring (Liu et al. 2023,
+ * "Ring Attention", arXiv 2310.01889). */
+enum context_method { CONTEXT_GATHER, CONTEXT_RING };
+extern const char *const context_method_names[];
+
+/* In which precision tokens travel to their experts; back they travel as they were computed. */
+enum dispatch_precision { DISPATCH_SAME, DISPATCH_FP8 };
+extern const char *const dispatch_precision_names[];
+
+/* As the scenario gives it. */
+struct transformer_routing {
+    unsigned context_method, dispatch;
+    bool context_balance; /* each rank has a chunk of the beginning and the one as far from the end */
+    bool expert_overlap;  /* tokens travel to their experts while shared experts compute */
+    double capacity_factor, expert_imbalance;
+    uint64_t expert_node; /* ranks of an expert group in one node; 0: all the same */
+};
+
+/* What follows from it. */
+struct transformer_division {
+    double *context_factors, *expert_factors; /* [coordinate]: how much longer than the mean a rank computes; NULL: all the same */
+    char *node, *nodes; /* axes of the ranks of an expert group in one node, and of those in the same place of all its nodes */
+    double busiest;     /* tokens of the busiest rank's experts over the mean */
+};
+
+enum { LAYER_PARTS_MAX = 8 };
+
+/* Checks the routing against model and mesh, and fills j->division. False with the mistakes reported. */
+bool transformer_divide(struct transformer_job *j);
+void transformer_division_finish(struct transformer_division *division);
+/* The parts of one layer in the order of the forward, of which there are at most LAYER_PARTS_MAX; returns how many. */
+uint32_t transformer_layer_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *out);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators of attention, feed-forward, input and output. */
+#include "workloads/transformer/operator_list.h"
+
+struct operator_shape operator_shape_of(const struct transformer_model *m, const struct transformer_layout *l)
+{
+    double s = (double)m->sequence, t = l->tensor;
+    struct transformer_widths widths = transformer_widths_of(m);
+    struct operator_shape shape = {.rows = l->samples * s / l->context,
+                                   .sequence = l->samples * s,
+                                   .h = (double)m->hidden / l->width,
+                                   .gathered = l->gathered_rows,
+                                   .element = l->element_bytes,
+                                   .mask = m->dropout};
+    shape.hidden = shape.rows * shape.h / (l->sequence_parallel ? t : 1);
+    shape.query = widths.query / t;
+    shape.key_value = (widths.key + widths.value) / t;
+    shape.output = widths.output / t;
+    shape.ffn = (double)m->ffn / t;
+    shape.scores = l->samples * s * s * (double)m->heads / t / l->context;
+    shape.vocabulary = (double)m->vocabulary / t;
+    shape.h_inner = l->whole_inner ? (double)m->hidden : shape.h;
+    shape.output_inner = l->whole_inner ? widths.output : shape.output;
+    shape.ffn_inner = l->whole_inner ? (double)m->ffn : shape.ffn;
+    return shape;
+}
+
+static void add(struct transformer_operators *out, struct transformer_operator operator)
+{
+    out->items[out->count++] = operator;
+}
+
+void operators_add_vector(struct transformer_operators *out, const char *name, double bytes)
+{
+    add(out, (struct transformer_operator){.name = name, .bytes = bytes});
+}
+
+void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *s, const char *name, double inner, double columns)
+{
+    double rows = s->rows * s->gathered, bytes = s->element * (rows * inner + inner * columns + rows * columns);
+    add(out, (struct transformer_operator){.name = name, .matrix = true, .flops = 2 * rows * inner * columns, .bytes = bytes});
+}
+
+void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l, const struct operator_shape *s,
+                                   const char *name, double inner, double columns)
+{
+    operators_add_matrix(out, s, name, inner, columns);
+    operators_add_matrix(out, s, name, inner, columns);
+    struct transformer_operator *weight = &out->items[out->count - 1];
+    weight->weight = true;
+    weight->bytes += inner * columns * (2 * l->gradient_bytes - s->element);
+}
+
+/* ---- attention ---- */
+
+/* Which of the two products over scores: with queries and keys, or with values. */
+enum scores_product { PRODUCT_KEYS, PRODUCT_VALUES };
+
+static double head_width(const struct transformer_model *m, const struct operator_shape *s, enum scores_product product)
+{
+    double heads = s->query / ((double)m->head_size + (m->kv_rank ? (double)m->rope_size : 0));
+    return (product == PRODUCT_KEYS ? s->query : s->output) / heads;
+}
+
+static void add_scores_product(struct transformer_operators *out, const struct transformer_model *m, const struct operator_shape *s,
+                               const char *name, enum scores_product product)
+{
+    double columns = product == PRODUCT_KEYS ? s->query : s->output;
+    double flops = 2 * s->scores * head_width(m, s, product), bytes = s->element * (s->scores + (s->rows + s->sequence) * columns);
+    add(out, (struct transformer_operator){.name = name, .matrix = true, .wide = true, .flops = flops, .bytes = bytes});
+}
+
+/* Attention in one operator: so many products with keys and with values, of which a causal mask leaves half. */
+static void add_flash(struct transformer_operators *out, const struct transformer_model *m, const struct operator_shape *s,
+                      const char *name, double with_keys, double with_values, double passes)
+{
+    double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
+    double flops = 2 * s->scores * width * (m->causal ? 0.5 : 1);
+    double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->sequence * s->key_value);
+    add(out, (struct transformer_operator){.name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes});
+}
+
+/* The part that selective recomputation computes again. */
+static void attention_core(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                           struct transformer_operators *out)
+{
+    if (l->flash) {
+        add_flash(out, m, s, "attention", 1, 1, 1);
+        return;
+    }
+    add_scores_product(out, m, s, "scores", PRODUCT_KEYS);
+    operators_add_vector(out, "softmax", 2 * s->element * s->scores);
+    if (s->mask > 0)
+        operators_add_vector(out, "attention dropout", (2 * s->element + s->mask) * s->scores);
+    add_scores_product(out, m, s, "values", PRODUCT_VALUES);
+}
+
+static void attention_core_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                                    struct transformer_operators *out)
+{
+    if (l->flash) {
+        add_flash(out, m, s, "attention", 3, 2, 2); /* scores are computed again within (Dao et al. 2022) */
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        add_scores_product(out, m, s, "values", PRODUCT_VALUES);
+    if (s->mask > 0)
+        operators_add_vector(out, "attention dropout", (2 * s->element + s->mask) * s->scores);
+    operators_add_vector(out, "softmax", 3 * s->element * s->scores);
+    for (int i = 0; i < 2; i++)
+        add_scores_product(out, m, s, "scores", PRODUCT_KEYS);
+}
+
+static void projections(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                        struct transformer_operators *out)
+{
+    operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+    if (m->kv_rank)
+        latent_projections(m, l, s, out);
+    else
+        operators_add_matrix(out, s, "query, key, value", s->h_inner, s->query + s->key_value);
+    operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
+}
+
+static void projections_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                                 struct transformer_operators *out)
+{
+    operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
+    if (m->kv_rank)
+        latent_projections_backward(m, l, s, out);
+    else
+        operators_add_matrix_backward(out, l, s, "query, key, value", s->h_inner, s->query + s->key_value);
+    operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+}
+
+static void join(const struct operator_shape *s, struct transformer_operators *out)
+{
+    operators_add_matrix(out, s, "projection", s->output_inner, s->h);
+    operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+}
+
+static void join_backward(const struct transformer_layout *l, const struct operator_shape *s, struct transformer_operators *out)
+{
+    operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+    operators_add_matrix_backward(out, l, s, "projection", s->output_inner, s->h);
+}
+
+/* Whether the products over scores run again in the backward. */
+static bool repeats_core(const struct transformer_layout *l)
+{
+    return l->recompute == TRANSFORMER_SELECTIVE && !l->flash;
+}
+
+static void attention_forward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
+                              const struct operator_shape *s, struct transformer_operators *out)
+{
+    if (block == BLOCK_ATTENTION || block == BLOCK_PROJECTIONS)
+        projections(m, l, s, out);
+    if (block == BLOCK_ATTENTION || block == BLOCK_CORE)
+        attention_core(m, l, s, out);
+    if (block == BLOCK_ATTENTION || block == BLOCK_JOIN)
+        join(s, out);
+}
+
+static void attention_backward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
+                               const struct operator_shape *s, struct transformer_operators *out)
+{
+    bool whole = block == BLOCK_ATTENTION;
+    if (l->recompute == TRANSFORMER_FULL)
+        attention_forward(m, l, block, s, out);
+    else if (repeats_core(l) && (whole || block == BLOCK_CORE))
+        attention_core(m, l, s, out);
+    if (whole || block == BLOCK_JOIN)
+        join_backward(l, s, out);
+    if (whole || block == BLOCK_CORE)
+        attention_core_backward(m, l, s, out);
+    if (whole || block == BLOCK_PROJECTIONS)
+        projections_backward(m, l, s, out);
+}
+
+/* ---- feed-forward ---- */
+
+static double inputs(const struct transformer_model *m)
+{
+    return m->gated ? 2 : 1;
+}
+
+static void ffn_forward(const struct transformer_model *m, enum transformer_block block, const struct operator_shape *s,
+                        struct transformer_operators *out)
+{
+    if (block != BLOCK_SECOND) {
+        operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+        operators_add_matrix(out, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
+        operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
+    }
+    if (block != BLOCK_FIRST) {
+        operators_add_matrix(out, s, "second matrix", s->ffn_inner, s->h);
+        operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+    }
+}
+
+static void ffn_backward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
+                         const struct operator_shape *s, struct transformer_operators *out)
+{
+    if (l->recompute == TRANSFORMER_FULL)
+        ffn_forward(m, block, s, out);
+    if (block != BLOCK_FIRST) {
+        operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+        operators_add_matrix_backward(out, l, s, "second matrix", s->ffn_inner, s->h);
+    }
+    if (block != BLOCK_SECOND) {
+        operators_add_vector(out, "activation", (2 * inputs(m) + 1) * s->element * s->rows * s->ffn);
+        operators_add_matrix_backward(out, l, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
+        operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+    }
+}
+
+/* ---- input and output ---- */
+
+enum { FLOAT = 4 }; /* bytes: the loss is computed in fp32 */
+
+static void output(const struct transformer_model *m, const struct operator_shape *s, struct transformer_operators *out)
+{
+    if (m->final_norm)
+        operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+    if (m->head_transform)
+        operators_add_matrix(out, s, "transform", s->h_inner, s->h);
+    operators_add_matrix(out, s, "logits", s->h_inner, s->vocabulary);
+    /* A copy in fp32, the largest, the exponentials and their sum. */
+    operators_add_vector(out, "loss", (s->element + 4 * FLOAT) * s->rows * s->vocabulary);
+}
+
+static void output_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                            struct transformer_operators *out)
+{
+    operators_add_vector(out, "loss", (s->element + 2 * FLOAT) * s->rows * s->vocabulary);
+    operators_add_matrix_backward(out, l, s, "logits", s->h_inner, s->vocabulary);
+    if (m->head_transform)
+        operators_add_matrix_backward(out, l, s, "transform", s->h_inner, s->h);
+    if (m->final_norm)
+        operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+}
+
+/* ---- all together ---- */
+
+void transformer_forward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
+                         struct transformer_operators *out)
+{
+    struct operator_shape shape = operator_shape_of(model, layout);
+    out->count = 0;
+    switch (block) {
+    case BLOCK_INPUT:
+        operators_add_vector(out, "embedding", (3 * shape.element + shape.mask) * shape.hidden);
+        break;
+    case BLOCK_FFN:
+    case BLOCK_FIRST:
+    case BLOCK_SECOND:
+        ffn_forward(model, block, &shape, out);
+        break;
+    case BLOCK_OUTPUT:
+        output(model, &shape, out);
+        operators_keep_wide(out, 0);
+        break;
+    case BLOCK_ATTENTION:
+    case BLOCK_PROJECTIONS:
+    case BLOCK_CORE:
+    case BLOCK_JOIN:
+        attention_forward(model, layout, block, &shape, out);
+        break;
+    default:
+        experts_forward(model, layout, block, out);
+    }
+}
+
+void transformer_backward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
+                          struct transformer_operators *out)
+{
+    struct operator_shape shape = operator_shape_of(model, layout);
+    out->count = 0;
+    switch (block) {
+    case BLOCK_INPUT:
+        operators_add_vector(out, "embedding", (shape.element + 2 * layout->gradient_bytes) * shape.hidden);
+        break;
+    case BLOCK_FFN:
+    case BLOCK_FIRST:
+    case BLOCK_SECOND:
+        ffn_backward(model, layout, block, &shape, out);
+        break;
+    case BLOCK_OUTPUT:
+        output_backward(model, layout, &shape, out);
+        operators_keep_wide(out, 0);
+        break;
+    case BLOCK_ATTENTION:
+    case BLOCK_PROJECTIONS:
+    case BLOCK_CORE:
+    case BLOCK_JOIN:
+        attention_backward(model, layout, block, &shape, out);
+        break;
+    default:
+        experts_backward(model, layout, block, out);
+    }
+}
+
+void operators_keep_wide(struct transformer_operators *out, unsigned from)
+{
+    for (unsigned i = from; i < out->count; i++)
+        out->items[i].wide = true;
+}
+
+double transformer_operators_flops(const struct transformer_operators *operators, bool weight_only)
+{
+    double flops = 0;
+    for (unsigned i = 0; i < operators->count; i++)
+        if (operators->items[i].matrix && (operators->items[i].weight || !weight_only))
+            flops += operators->items[i].flops;
+    return flops;
+}
+
+double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout)
+{
+    struct transformer_widths widths = transformer_widths_of(model);
+    double scores = widths.query / (widths.query + widths.output), layers = (double)model->layers;
+    double flash = layout->flash ? layers * transformer_attention_flops(model) * scores : 0;
+    if (layout->recompute == TRANSFORMER_FULL)
+        return transformer_layers_flops(model) + flash;
+    return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? layers * transformer_selective_flops(model) : flash;
+}
+
+/* ---- tensor-parallel communication ---- */
+
+struct transformer_exchange transformer_exchange_forward(const struct transformer_model *model, const struct transformer_layout *layout,
+                                                         enum transformer_block block)
+{
+    double bytes = layout->element_bytes * layout->samples * (double)model->sequence / layout->context * (double)model->hidden;
+    bool sums = layout->tensor > 1 && block != BLOCK_OUTPUT; /* an input's parts of the vocabulary are summed, too */
+    return (struct transformer_exchange){.buffers = sums, .bytes = bytes};
+}
+
+struct transformer_exchange transformer_exchange_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+                                                          enum transformer_block block)
+{
+    struct transformer_exchange exchange = transformer_exchange_forward(model, layout, block);
+    if (layout->tensor <= 1)
+        return exchange;
+    bool layer = block == BLOCK_ATTENTION || block == BLOCK_FFN;
+    exchange.buffers = block == BLOCK_INPUT ? 0 : 1;
+    /* Of a layer that is computed again only the last sum is not needed, but Megatron-LM does it as well. */
+    exchange.buffers += layer && layout->recompute == TRANSFORMER_FULL;
+    exchange.gathers = layer && layout->sequence_parallel;
+    return exchange;
+}

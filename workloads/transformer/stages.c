@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From blocks to stages: which layers a stage holds, and what that costs. */
+#include "workloads/transformer/transformer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the cost of a block ---- */
+
+/* The part of an attention's or a feed-forward block's parameters that is in a part of it. */
+static double share_of(const struct transformer_model *m, enum transformer_block block)
+{
+    struct transformer_widths widths = transformer_widths_of(m);
+    double into = widths.query + widths.key + widths.value, first = (m->gated ? 2 : 1) * (double)m->ffn;
+    switch (block) {
+    case BLOCK_PROJECTIONS:
+        return into / (into + widths.output);
+    case BLOCK_JOIN:
+        return widths.output / (into + widths.output);
+    case BLOCK_CORE:
+        return 0;
+    case BLOCK_FIRST:
+        return first / (first + (double)m->ffn);
+    case BLOCK_SECOND:
+        return (double)m->ffn / (first + (double)m->ffn);
+    default:
+        return 1;
+    }
+}
+
+/* Of the routed experts that a rank has of one layer. */
+static double expert_parameters(const struct transformer_job *j)
+{
+    return (double)j->model.experts / j->layout.expert * transformer_expert(&j->model) / j->layout.tensor;
+}
+
+static double block_parameters(const struct transformer_job *j, enum transformer_block block)
+{
+    const struct transformer_model *m = &j->model;
+    double t = tensor_weight_parts(&j->tensor), w = j->layout.width;
+    switch (block) {
+    case BLOCK_INPUT:
+        return transformer_vocabulary_matrix(m) / t + transformer_input_rest(m) / w;
+    case BLOCK_OUTPUT: /* a tied matrix is held by the first stage, and by the last one if that is another */
+        return (m->tied && j->stages == 1 ? 0 : transformer_vocabulary_matrix(m) / t) + transformer_output_rest(m) / w;
+    case BLOCK_ATTENTION:
+    case BLOCK_PROJECTIONS:
+    case BLOCK_CORE:
+    case BLOCK_JOIN:
+        return share_of(m, block) * (transformer_attention_divided(m) / t + transformer_attention_whole(m) / w);
+    case BLOCK_ROUTER:
+        return transformer_router_whole(m);
+    case BLOCK_SHARED:
+        return transformer_shared_divided(m) / t;
+    case BLOCK_EXPERTS:
+    case BLOCK_COMBINE:
+        return 0;
+    default:
+        return share_of(m, block) * (transformer_ffn_divided(m) / t + transformer_ffn_whole(m) / w);
+    }
+}
+
+/* Of a measured layer's forward, what its backward computes again: by flop, where it is only the products over scores. */
+static double repeated_share(const struct transformer_job *j)
+{
+    if (j->layout.recompute == TRANSFORMER_FULL)
+        return 1;
+    bool scores = j->layout.recompute == TRANSFORMER_SELECTIVE && !j->layout.flash;
+    return scores ? transformer_attention_flops(&j->model) / transformer_layer_flops(&j->model) : 0;
+}
+
+/* Times from the user's profile; a kind that was not measured takes the layers' time by its share of the flop. */
+static void set_profile_times(const struct transformer_job *j, enum transformer_block block, struct stagesim_part *part)
+{
+    struct layer_time layer = {0}, own = {0};
+    struct fault unused = {""};
+    enum layer_kind kind = block == BLOCK_INPUT ? PROFILE_EMBEDDING : block == BLOCK_OUTPUT ? PROFILE_HEAD : PROFILE_LAYER;
+    layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &layer, &unused);
+    double share = transformer_head_flops(&j->model) / transformer_layer_flops(&j->model);
+    if (kind == PROFILE_LAYER)
+        share = 0.5; /* a layer is two blocks */
+    else if (kind == PROFILE_EMBEDDING)
+        share = 0;
+    if (j->profile.rows[kind] && kind != PROFILE_LAYER && layer_profile_at(&j->profile, kind, j->layout.samples, &own, &unused)) {
+        layer = own;
+        share = 1;
+    }
+    double again = kind == PROFILE_LAYER ? repeated_share(j) : 0;
+    part->forward = share * layer.forward;
+    part->backward = share * (layer.backward + again * layer.forward);
+    part->weight = share * layer.backward / 2;
+}
+
+/* Seconds in which a part waits for its exchanges while the host goes on issuing operators; those of its first worker stand for all. */
+static double exchanges_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
+{
+    double seconds = 0;
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->device.efficiency->dispatch > 0; i++) {
+        const struct stagesim_exchange *exchange = &exchanges->items[i];
+        double buffers = fmax(exchange->buffers, 1);
+        if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
+            seconds += buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective, exchange->bytes / buffers);
+    }
+    return seconds;
+}
+
+struct stagesim_part transformer_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct stagesim_part part = {.layer = layer};
+    struct transformer_operators forward, backward;
+    transformer_forward(&j->model, &j->layout, block, &forward);
+    transformer_backward(&j->model, &j->layout, block, &backward);
+    part.forward_flops = transformer_operators_flops(&forward, false);
+    part.backward_flops = transformer_operators_flops(&backward, false);
+    part.weight_flops = transformer_operators_flops(&backward, true);
+    part.gradient = block_parameters(j, block) * j->layout.gradient_bytes;
+    part.expert_gradient = block == BLOCK_EXPERTS ? expert_parameters(j) * j->layout.gradient_bytes : 0;
+    tensor_exchanges(&j->tensor, &j->model, &j->layout, block, false, &part.forward_exchanges);
+    tensor_exchanges(&j->tensor, &j->model, &j->layout, block, true, &part.backward_exchanges);
+    if (j->profile.rows[PROFILE_LAYER]) {
+        set_profile_times(j, block, &part);
+        return part;
+    }
+    part.forward = efficiency_time(&j->device, &forward, exchanges_time(j, &part.forward_exchanges), NULL);
+    part.backward = efficiency_time(&j->device, &backward, exchanges_time(j, &part.backward_exchanges), &part.weight);
+    return part;
+}
+
+/* ---- which layers a stage holds ---- */
+
+static bool assign_given(struct transformer_job *j)
+{
+    const struct stagesim_list *given = &j->parameters->layers_per_stage;
+    double sum = 0;
+    if (j->parameters->balance == BALANCE_AUTO) {
+        j->api->error(j->job, "balance", "layers_per_stage says which layers a stage holds; expected one of the two keys");
+        return false;
+    }
+    if (given->count != j->stages) {
+        j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count, j->stages);
+        return false;
+    }
+    for (uint32_t stage = 0; stage < j->stages; stage++) {
+        j->layers[stage] = (uint32_t)given->values[stage];
+        sum += given->values[stage];
+    }
+    if (sum == (double)j->model.layers)
+        return true;
+    j->api->error(j->job, "layers_per_stage", "the stages have %.0f layers in all, the model has %llu", sum,
+                  (unsigned long long)j->model.layers);
+    return false;
+}
+
+static double parts_time(const struct stagesim_part *parts, uint32_t count)
+{
+    double time = 0;
+    for (uint32_t i = 0; i < count; i++)
+        time += parts[i].forward + parts[i].backward;
+    return time;
+}
+
+static double block_time(const struct transformer_job *j, enum transformer_block block)
+{
+    struct stagesim_part part = transformer_part(j, block, STAGESIM_NONE);
+    return parts_time(&part, 1);
+}
+
+static double layer_time(const struct transformer_job *j, uint64_t layer)
+{
+    struct stagesim_part parts[LAYER_PARTS_MAX];
+    return parts_time(parts, transformer_layer_parts(j, (uint32_t)layer, parts));
+}
+
+/* What a stage has to do apart from layers, so far, and with each further layer. */
+struct load {
+    double time, layer, dense; /* seconds of a micro-batch; dense: of a layer without experts, of which the first stage has `left` */
+    uint64_t left;
+};
+
+static double next_load(const struct load *load)
+{
+    return load->time + (load->left ? load->dense : load->layer);
+}
+
+static void set_load(const struct transformer_job *j, uint32_t stage, struct load *load)
+{
+    struct transformer_job on = transformer_on_stage(j, stage);
+    *load = (struct load){.layer = layer_time(&on, j->model.layers - 1), .dense = layer_time(&on, 0)};
+    load->left = stage == 0 && j->model.experts ? j->model.dense_layers : 0;
+    load->time = (stage == 0 ? block_time(&on, BLOCK_INPUT) : 0) + (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT) : 0);
+}
+
+/* Each layer goes to the stage that is done first with it (the first of equals): with equal layers the busiest stage could not have
+ * less, on stages of different speed either. First layers without experts are taken to be the first stage's. */
+static bool assign_balanced(struct transformer_job *j)
+{
+    struct load *loads = calloc(j->stages, sizeof *loads);
+    for (uint32_t stage = 0; loads && stage < j->stages; stage++)
+        set_load(j, stage, &loads[stage]);
+    for (uint64_t count = 0; loads && count < j->model.layers; count++) {
+        uint32_t best = 0;
+        for (uint32_t stage = 1; stage < j->stages; stage++)
+            if (next_load(&loads[stage]) < next_load(&loads[best]) * (1 - 1e-12))
+                best = stage;
+        loads[best].time = next_load(&loads[best]);
+        loads[best].left -= loads[best].left > 0;
+        j->layers[best]++;
+    }
+    bool ok = loads != NULL;
+    free(loads);
+    return ok;
+}
+
+bool transformer_assign_layers(struct transformer_job *j)
+{
+    if (j->parameters->layers_per_stage.count)
+        return assign_given(j);
+    if (j->model.layers < j->stages) {
+        j->api->error(j->job, "model.layers", "%llu layers are fewer than the %u stages of the pipeline",
+                      (unsigned long long)j->model.layers, j->stages);
+        return false;
+    }
+    if (j->parameters->balance == BALANCE_AUTO)
+        return assign_balanced(j);
+    if (j->model.layers % j->stages) {
+        j->api->error(j->job, "model.layers",
+                      "%llu layers cannot be divided evenly over %u stages; give layers_per_stage, or balance: auto, in the section "
+                      "transformer",
+                      (unsigned long long)j->model.layers, j->stages);
+        return false;
+    }
+    for (uint32_t stage = 0; stage < j->stages; stage++)
+        j->layers[stage] = (uint32_t)(j->model.layers / j->stages);
+    return true;
+}
+
+/* ---- stages ---- */
+
+/* All per-stage arrays of struct stagesim_pipeline that the workload fills. */
+enum {
+    FORWARD,
+    BACKWARD,
+    WEIGHT,
+    FORWARD_FLOPS,
+    BACKWARD_FLOPS,
+    WEIGHT_FLOPS,
+    GRADIENT,
+    EXPERT_GRADIENT,
+    OPTIMIZER,
+    MESSAGE,
+    ACTIVATION,
+    PARAMETER,
+    STATE,
+    GATHERED,
+    EXPERT_GATHERED,
+    GRADIENT_MEMORY,
+    BUFFERS,
+    ARRAYS
+};
+
+struct stages {
+    const struct transformer_job *j;
+    double *arrays[ARRAYS];
+    struct stagesim_part **parts;
+    uint32_t *part_counts;
+};
+
+/* Layers of a stage, and those of them that have experts. */
+struct stage_layers {
+    uint32_t first, count, experts;
+};
+
+static struct stage_layers layers_of(const struct transformer_job *j, uint32_t stage)
+{
+    struct stage_layers layers = {.count = j->layers[stage]};
+    for (uint32_t i = 0; i < stage; i++)
+        layers.first += j->layers[i];
+    uint64_t before = transformer_expert_layers(&j->model, layers.first);
+    layers.experts = (uint32_t)(transformer_expert_layers(&j->model, layers.first + layers.count) - before);
+    return layers;
+}
+
+double transformer_stage_experts(const struct transformer_job *j, uint32_t stage)
+{
+    return layers_of(j, stage).experts * (j->model.experts ? expert_parameters(j) : 0);
+}
+
+double transformer_stage_parameters(const struct transformer_job *j, uint32_t stage)
+{
+    struct stage_layers layers = layers_of(j, stage);
+    double sum = layers.count * block_parameters(j, BLOCK_ATTENTION) + (layers.count - layers.experts) * block_parameters(j, BLOCK_FFN);
+    sum += layers.experts * (block_parameters(j, BLOCK_ROUTER) + block_parameters(j, BLOCK_SHARED));
+    sum += stage == 0 ? block_parameters(j, BLOCK_INPUT) : 0;
+    return sum + (stage + 1 == j->stages ? block_parameters(j, BLOCK_OUTPUT) : 0);
+}
+
+/* An activation between layers on one rank. */
+static double message_bytes(const struct transformer_job *j)
+{
+    double rows = j->layout.samples * (double)j->model.sequence / j->layout.context;
+    return j->layout.element_bytes * rows * (double)j->model.hidden / j->layout.width;
+}
+
+/* Whether ranks that have the same activations each send a part of a message, and gather the parts behind it. */
+static bool divides_messages(const struct transformer_job *j)
+{
+    return tensor_equal_axis(&j->tensor) && j->layout.tensor > 1 && j->parameters->scatter_gather && !j->layout.sequence_parallel;
+}
+
+/* What comes in parts is gathered before it is used. */
+static void gather_message(const struct transformer_job *j, struct stagesim_part *first)
+{
+    unsigned count = 0;
+    while (first->forward_exchanges.items[count].bytes > 0)
+        count++;
+    first->forward_exchanges.items[count] = (struct stagesim_exchange){
+        STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_BEFORE, tensor_equal_axis(&j->tensor), .bytes = message_bytes(j), .buffers = 1};
+}
+
+/* Input and output are parts of their own. */
+static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
+{
+    const struct transformer_job *j = s->j;
+    struct transformer_job on = transformer_on_stage(j, stage);
+    struct stagesim_part *parts = calloc(LAYER_PARTS_MAX * (size_t)j->layers[stage] + 2, sizeof *parts);
+    uint32_t count = 0;
+    if (stage == 0)
+        parts[count++] = transformer_part(&on, BLOCK_INPUT, STAGESIM_NONE);
+    for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++)
+        count += transformer_layer_parts(&on, layer, &parts[count]);
+    if (stage + 1 == j->stages)
+        parts[count++] = transformer_part(&on, BLOCK_OUTPUT, STAGESIM_NONE);
+    if (stage > 0 && divides_messages(j))
+        gather_message(j, &parts[0]);
+    s->parts[stage] = parts;
+    s->part_counts[stage] = count;
+}
+
+/* Halves and blocks do not vary: they take as long as on the rank that has most to do. */
+static double longest(const struct transformer_job *j, const struct stagesim_part *part)
+{
+    double most = 1;
+    for (uint32_t i = 0; part->varies && i < j->api->axis(j->job, part->varies); i++)
+        most = fmax(most, part->factors[i]);
+    return most;
+}
+
+static void add_up(struct stages *s, uint32_t stage)
+{
+    for (uint32_t i = 0; i < s->part_counts[stage]; i++) {
+        const struct stagesim_part *part = &s->parts[stage][i];
+        double times = longest(s->j, part);
+        s->arrays[FORWARD][stage] += times * part->forward;
+        s->arrays[BACKWARD][stage] += times * part->backward;
+        s->arrays[WEIGHT][stage] += times * part->weight;
+        s->arrays[FORWARD_FLOPS][stage] += part->forward_flops;
+        s->arrays[BACKWARD_FLOPS][stage] += part->backward_flops;
+        s->arrays[WEIGHT_FLOPS][stage] += part->weight_flops;
+        s->arrays[GRADIENT][stage] += part->gradient;
+        s->arrays[EXPERT_GRADIENT][stage] += part->expert_gradient;
+    }
+}
+
+/* Without recomputation: profiles may have measured activations; otherwise the formulas say. */
+static double whole_activation(const struct transformer_job *j)
+{
+    struct layer_time time = {0};
+    struct fault unused = {""};
+    struct transformer_layout kept = j->layout;
+    kept.recompute = TRANSFORMER_KEEP;
+    bool measured = j->profile.rows[PROFILE_LAYER] && layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &time, &unused);
+    return measured && time.activation > 0 ? time.activation : transformer_layer_activation(&j->model, &kept);
+}
+
+/* Recomputation takes from a measured activation what it takes from the formula's. */
+static double layer_activation(const struct transformer_job *j)
+{
+    struct transformer_layout kept = j->layout;
+    double left = transformer_layer_activation(&j->model, &j->layout);
+    kept.recompute = TRANSFORMER_KEEP;
+    if (j->layout.recompute == TRANSFORMER_FULL)
+        return left;
+    return fmax(0, whole_activation(j) - (transformer_layer_activation(&j->model, &kept) - left));
+}
+
+/* Keys and values of other ranks: with an all-gather of all of them, around a ring of the block in use and the one that comes. */
+static double context_buffers(const struct transformer_job *j)
+{
+    struct transformer_widths widths = transformer_widths_of(&j->model);
+    double bytes = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (widths.key + widths.value) / j->layout.tensor;
+    if (j->layout.context <= 1)
+        return 0;
+    return j->parameters->routing.context_method == CONTEXT_RING ? 2 * bytes / j->layout.context : bytes;
+}
+
+/* By how many ranks what `zero` says is divided: all that hold the same parameters, or with hybrid sharding some of them; and of experts.
+ */
+static double sharing_ranks(const struct transformer_job *j, bool experts)
+{
+    if (experts)
+        return j->data * j->layout.context / j->layout.expert;
+    return j->sharing;
+}
+
+/* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`. */
+static double held(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    double replicas = j->zero >= least ? sharing_ranks(j, false) : 1, copies = j->zero >= least ? sharing_ranks(j, true) : 1;
+    return transformer_stage_parameters(j, stage) / replicas + transformer_stage_experts(j, stage) / copies;
+}
+
+static double stage_activation(const struct transformer_job *j, uint32_t stage)
+{
+    struct stage_layers layers = layers_of(j, stage);
+    double sum = (layers.count - layers.experts) * layer_activation(j);
+    sum += layers.experts * transformer_expert_layer_activation(&j->model, &j->layout);
+    sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) : 0;
+    return sum + (stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0);
+}
+
+/* A layer that is computed again has all its activations for that time. */
+static double again_buffers(const struct transformer_job *j, uint32_t stage)
+{
+    struct stage_layers layers = layers_of(j, stage);
+    struct transformer_layout kept = j->layout;
+    kept.recompute = TRANSFORMER_KEEP;
+    if (j->layout.recompute != TRANSFORMER_FULL || !layers.count)
+        return 0;
+    return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) : whole_activation(j);
+}
+
+static void set_memory(struct stages *s, uint32_t stage)
+{
+    const struct transformer_job *j = s->j;
+    double experts = transformer_stage_experts(j, stage), count = transformer_stage_parameters(j, stage);
+    s->arrays[ACTIVATION][stage] = stage_activation(j, stage);
+    s->arrays[GATHERED][stage] = count * j->state.weight;
+    s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
+    s->arrays[PARAMETER][stage] = held(j, stage, 3) * j->state.weight;
+    s->arrays[GRADIENT_MEMORY][stage] = held(j, stage, 2) * j->state.gradient;
+    s->arrays[STATE][stage] = held(j, stage, 1) * j->state.optimizer;
+    double whole = (count + experts) * j->state.weight, layer = j->layers[stage] ? whole / j->layers[stage] : 0;
+    /* Of gathered weights those of two layers are held, or where they are kept for the backward all; and operands that are gathered for one
+     * linear map. */
+    double gathered = j->zero < 3 ? 0 : j->parameters->reshard ? 2 * layer : whole;
+    s->arrays[BUFFERS][stage] = again_buffers(j, stage) + context_buffers(j) + gathered + tensor_panels(&j->tensor, &j->model, &j->layout);
+}
+
+static void set_transfers(struct stages *s, uint32_t stage)
+{
+    const struct transformer_job *j = s->j;
+    bool divided = j->layout.sequence_parallel || divides_messages(j);
+    s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
+    double bytes_moved = held(j, stage, 1) * j->state.update, chunks = (double)j->workers / j->stages;
+    struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
+    s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->bandwidth <= 0
+                                      ? 0
+                                      : efficiency_operator_time(j->devices[stage], &step) + chunks * j->devices[stage]->efficiency->step;
+}
+
+static void fill(struct stages *s)
+{
+    uint32_t first_layer = 0;
+    for (uint32_t stage = 0; stage < s->j->stages; first_layer += s->j->layers[stage++]) {
+        list_parts(s, stage, first_layer);
+        add_up(s, stage);
+        set_memory(s, stage);
+        set_transfers(s, stage);
+    }
+}
+bool transformer_lower(const struct transformer_job *j)
+{
+    struct stages s = {.j = j, .parts = calloc(j->stages, sizeof *s.parts), .part_counts = calloc(j->stages, sizeof *s.part_counts)};
+    for (unsigned i = 0; i < ARRAYS; i++)
+        s.arrays[i] = calloc(j->stages, sizeof *s.arrays[i]);
+    fill(&s);
+    const struct transformer_parameters *p = j->parameters;
+    bool hybrid = j->parameters->shard_ranks > 0 && !tensor_shard_axes(&j->tensor);
+    char shared[24], copies[40];
+    snprintf(shared, sizeof shared, "data:%u", j->sharing);
+    snprintf(copies, sizeof copies, "context,data,-%s", shared);
+    bool axonn = j->tensor.algorithm == TENSOR_AXONN;
+    unsigned overlap = j->tensor.overlap;
+    struct stagesim_pipeline pipeline = {
+        .size = sizeof pipeline,
+        .stages = j->stages,
+        .forward = s.arrays[FORWARD],
+        .backward = s.arrays[BACKWARD],
+        .weight = s.arrays[WEIGHT],
+        .optimizer = s.arrays[OPTIMIZER],
+        .forward_flops = s.arrays[FORWARD_FLOPS],
+        .backward_flops = s.arrays[BACKWARD_FLOPS],
+        .weight_flops = s.arrays[WEIGHT_FLOPS],
+        .message = s.arrays[MESSAGE],
+        .gradient = s.arrays[GRADIENT],
+        .activation = s.arrays[ACTIVATION],
+        .parameter = s.arrays[PARAMETER],
+        .optimizer_state = s.arrays[STATE],
+        .parts = (const struct stagesim_part *const *)s.parts,
+        .part_counts = s.part_counts,
+        .fine = p->granularity == GRANULARITY_LAYER,
+        .late_sync = axonn ? !(overlap & OVERLAP_DATA) && j->tensor.z == 1 : !p->overlap,
+        .bucket = p->bucket,
+        .sharding = (enum stagesim_sharding)j->zero,
+        .keep_gathered = !p->reshard,
+        .gathered = s.arrays[GATHERED],
+        .gradient_memory = s.arrays[GRADIENT_MEMORY],
+        .buffers = s.arrays[BUFFERS],
+        .expert_gradient = s.arrays[EXPERT_GRADIENT],
+        .expert_gathered = s.arrays[EXPERT_GATHERED],
+        .expert_axes = "context,data,-expert",
+        .sync_axes = hybrid ? copies : tensor_sync_axes(&j->tensor),
+        .shard_axes = hybrid ? shared : tensor_shard_axes(&j->tensor),
+        .late_gather = axonn && !(overlap & OVERLAP_GATHER),
+        .blocking_scatter = axonn && !(overlap & OVERLAP_SCATTER),
+        .late_replicas = axonn && !(overlap & OVERLAP_DATA),
+    };
+    bool ok = j->api->pipeline(j->job, &pipeline);
+    for (uint32_t stage = 0; stage < j->stages; stage++)
+        free(s.parts[stage]);
+    for (unsigned i = 0; i < ARRAYS; i++)
+        free(s.arrays[i]);
+    free(s.parts);
+    free(s.part_counts);
+    return ok;
+}

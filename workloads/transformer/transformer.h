@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workload `transformer`: its parameters, and how its sources hand the job to one another. */
+#ifndef STAGESIM_TRANSFORMER_H
+#define STAGESIM_TRANSFORMER_H
+
+#include "workloads/transformer/efficiency.h"
+#include "workloads/transformer/layer.h"
+#include "workloads/transformer/layer_profile.h"
+#include "workloads/transformer/memory.h"
+#include "workloads/transformer/tensor.h"
+
+enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
+enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
+enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
+enum transformer_precision { FP32, TF32, FP16, BF16, FP8 }; /* in the order of struct stagesim_device.peak */
+
+/* What tables of a GPU are told apart by, besides its name: compute.kernels. */
+extern const char *const kernel_names[];
+
+/* What the field table fills. */
+struct transformer_parameters {
+    struct transformer_model model;
+    unsigned attention, granularity, balance, optimizer, gradients, precision;
+    bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
+    uint64_t zero, shard_ranks;
+    struct stagesim_list layers_per_stage;
+    struct transformer_routing routing;
+    double bucket, efficiency, tokens, price;
+    const char *table, *profile;
+    unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
+    bool product_overlap;
+    unsigned kernels; /* index of kernel_names */
+};
+
+/* The job while it is built. */
+struct transformer_job {
+    const struct transformer_parameters *parameters;
+    struct stagesim_job *job;
+    const struct stagesim_api *api;
+    struct transformer_model model;
+    struct transformer_tensor tensor;
+    struct transformer_layout layout;
+    struct transformer_state state;
+    struct efficiency_device device; /* of the stage whose costs are computed */
+    struct layer_profile profile;    /* rows 0: none */
+    uint32_t stages, workers, data, zero;
+    uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid, those along z of
+                         axonn-3d */
+    uint32_t *layers; /* [stage] */
+    struct transformer_division division;
+    struct transformer_device *kinds;         /* GPUs that are alike; a list */
+    const struct efficiency_device **devices; /* [stage] */
+    double peak;                              /* flop/s of a rank in the precision in use, mean over pipeline workers */
+};
+
+/* ---- devices.c ---- */
+
+/* A kind of GPU that the job runs on. */
+struct transformer_device {
+    struct stagesim_device host;
+    struct efficiency efficiency;
+    struct efficiency_device device;
+    struct transformer_device *next;
+};
+
+/* What each stage is computed on: fills kinds, devices and peak. Needs the number of stages. False with the mistake reported. */
+bool transformer_find_devices(struct transformer_job *job);
+/* Frees them, half-filled ones too. */
+void transformer_free_devices(struct transformer_job *job);
+/* The job as costs of a stage are computed: on its device. */
+struct transformer_job transformer_on_stage(const struct transformer_job *job, uint32_t stage);
+
+/* ---- stages.c ---- */
+
+/* Assigns layers to stages: job->layers, as the scenario says, evenly, or balanced. False with the mistake reported. */
+bool transformer_assign_layers(struct transformer_job *job);
+/* What one block costs; `layer`: its number, or STAGESIM_NONE. */
+struct stagesim_part transformer_part(const struct transformer_job *job, enum transformer_block block, uint32_t layer);
+/* Lowers the pipeline with the costs of all stages. False with the mistake reported. */
+bool transformer_lower(const struct transformer_job *job);
+
+/* Parameters of a stage on one rank, before any sharding among replicas: those of routed experts, and all others. */
+double transformer_stage_experts(const struct transformer_job *job, uint32_t stage);
+double transformer_stage_parameters(const struct transformer_job *job, uint32_t stage);
+
+extern const struct stagesim_workload transformer_workload;
+
+#endif
