@@ -5,9 +5,9 @@
  * differs, for a pipeline one per worker) streams of operations that run in order, and what each operation waits for.
  * Data-parallel and tensor-parallel replicas of a position share its program.
  *
- * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. stagesim refuses it, with both numbers
- * and the path, when `abi` or `size` differ from its own. Fields are only ever appended; a break changes the number.
- * Units: seconds, bytes, flop. Calls are made from one thread. Strings passed in are copied. */
+ * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. stagesim refuses it, with both
+ * numbers and the path, when `abi` or `size` differ from its own. Fields are only ever appended; a break changes the
+ * number. Units: seconds, bytes, flop. Calls are made from one thread. Strings passed in are copied. */
 #ifndef STAGESIM_WORKLOAD_H
 #define STAGESIM_WORKLOAD_H
 
@@ -39,7 +39,8 @@ enum stagesim_field_type {
     STAGESIM_FIELD_NAMES,      /* unsigned: one of `names`, or a list of them; bit i is set for names[i] */
     STAGESIM_FIELD_COUNTS,     /* struct stagesim_list: one plain integer, or a list of them */
     STAGESIM_FIELD_AMOUNT,     /* struct stagesim_amount: elements as a plain number, or bytes with their unit */
-    STAGESIM_FIELD_ROWS,       /* struct stagesim_rows: a list of maps with the keys of `rows`, or a CSV file with such columns */
+    STAGESIM_FIELD_ROWS,       /* struct stagesim_rows: a list of maps with the keys of `rows`, or a CSV file with such
+                                  columns */
 };
 
 /* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
@@ -71,10 +72,10 @@ struct stagesim_row_type {
 };
 
 /* One key of a section. "key" is in the section named like the workload; "section.key" is in another section of the
- * scenario, for instance "model.layers"; there may be a file's name in the scenario in place of a section, which is then
- * that YAML file's content. Names of stagesim's own sections are refused. A table ends with an entry whose key is NULL. A key that is not
- * given leaves what the parameters held before (see stagesim_workload.defaults). `least` and `most` bound numbers when least < most; both
- * inclusive. */
+ * scenario, for instance "model.layers"; there may be a file's name in the scenario in place of a section, which is
+ * then that YAML file's content. Names of stagesim's own sections are refused. A table ends with an entry whose key is
+ * NULL. A key that is not given leaves what the parameters held before (see stagesim_workload.defaults). `least` and
+ * `most` bound numbers when least < most; both inclusive. */
 struct stagesim_field {
     const char *key;
     enum stagesim_field_type type;
@@ -139,8 +140,9 @@ struct stagesim_cost {
     double flops;   /* compute: floating-point operations, recomputation included; 0 when not known */
     double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
     double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
-    double stash;   /* the same in micro-batch activations of one worker's share: +1 at F, -1 at B; a chunk counts 1/v */
-    double repeats; /* collective: `bytes` is the sum of that many buffers of equal size, moved one after the other; 0 means 1 */
+    double stash; /* the same in micro-batch activations of one worker's share: +1 at F, -1 at B; a chunk counts 1/v */
+    double repeats; /* collective: `bytes` is the sum of that many buffers of equal size, moved one after the other; 0
+                       means 1 */
 };
 
 /* Bytes that a position holds for the whole run. */
@@ -170,18 +172,20 @@ struct stagesim_figures {
     double peak_flops;      /* flop/s of a rank in the precision in use */
     double tokens;          /* of the whole training */
     double price;           /* of a GPU for an hour */
-    /* Of the time that ranks compute, the share in which their memory and not their arithmetic sets the pace; where known the
-     * report says by what the job is limited. */
+    /* Of the time that ranks compute, the share in which their memory and not their arithmetic sets the pace; where
+     * known the report says by what the job is limited. */
     bool bounds_known;
     double memory_bound;
 };
 
-/* What the replicas of a stage share among each other (ZeRO, Rajbhandari et al. 2020) in place of an all-reduce of gradients. */
+/* What the replicas of a stage share among each other (ZeRO, Rajbhandari et al. 2020) in place of an all-reduce of
+ * gradients. */
 enum stagesim_sharding {
     STAGESIM_SHARD_NOTHING,
     STAGESIM_SHARD_OPTIMIZER,  /* 1: reduce-scatter of gradients, all-gather of weights after the optimizer */
     STAGESIM_SHARD_GRADIENTS,  /* 2: the reduce-scatter after every backward */
-    STAGESIM_SHARD_PARAMETERS, /* 3: also an all-gather of weights before every forward and backward, none after the optimizer */
+    STAGESIM_SHARD_PARAMETERS, /* 3: also an all-gather of weights before every forward and backward, none after the
+                                  optimizer */
 };
 
 /* When a part's exchange runs, relative to the part's computation. What comes next waits for all of them. */
@@ -189,12 +193,13 @@ enum stagesim_moment {
     STAGESIM_AFTER,         /* behind the computation and what runs beside it */
     STAGESIM_BEFORE,        /* ahead of the computation, behind all that came before */
     STAGESIM_BESIDE,        /* starts when the computation could */
-    STAGESIM_BESIDE_WEIGHT, /* of a backward: starts with the input's gradient complete, while the weight's is computed; AFTER where a
-                               schedule splits its backwards */
+    STAGESIM_BESIDE_WEIGHT, /* of a backward: starts with the input's gradient complete, while the weight's is computed;
+                               AFTER where a schedule splits its backwards */
 };
 
-/* A collective among ranks that share a part's work: those along `axes`, comma-separated names of replicated mesh axes as for `group`. With
- * one rank along them nothing is exchanged. Exchanges of moments AFTER and BEFORE run one after the other in their order, others together.
+/* A collective among ranks that share a part's work: those along `axes`, comma-separated names of replicated mesh axes
+ * as for `group`. With one rank along them nothing is exchanged. Exchanges of moments AFTER and BEFORE run one after
+ * the other in their order, others together.
  */
 struct stagesim_exchange {
     enum stagesim_collective collective;
@@ -214,25 +219,26 @@ struct stagesim_exchanges {
     struct stagesim_exchange items[STAGESIM_EXCHANGES_MAX];
 };
 
-/* A part of a stage: a layer or a block of one. Parts run one after the other, in a backward in reverse. Meanings are those
- * of the arrays of struct stagesim_pipeline. */
+/* A part of a stage: a layer or a block of one. Parts run one after the other, in a backward in reverse. Meanings are
+ * those of the arrays of struct stagesim_pipeline. */
 struct stagesim_part {
     uint32_t layer; /* STAGESIM_NONE: none */
     double forward, backward, weight;
     double forward_flops, backward_flops, weight_flops;
     double gradient, expert_gradient;
     struct stagesim_exchanges forward_exchanges, backward_exchanges;
-    /* Not 0: only computed together with parts of the same number, for what runs beside it runs beside nothing else, or because it varies.
+    /* Not 0: only computed together with parts of the same number, for what runs beside it runs beside nothing else, or
+     * because it varies.
      */
     uint32_t apart;
-    /* The computation takes so many times longer at each coordinate along these axes (as for `varying_cost`); NULL: the same everywhere.
-     * Halves and blocks do not vary. */
+    /* The computation takes so many times longer at each coordinate along these axes (as for `varying_cost`); NULL: the
+     * same everywhere. Halves and blocks do not vary. */
     const char *varies;
     const double *factors;
 };
 
-/* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first; an array that
- * is NULL means all zero. Times are those of one whole micro-batch in one stage, backward includes weight. */
+/* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first; an array
+ * that is NULL means all zero. Times are those of one whole micro-batch in one stage, backward includes weight. */
 struct stagesim_pipeline {
     size_t size; /* sizeof(struct stagesim_pipeline) at build time */
     uint32_t stages;
@@ -240,16 +246,16 @@ struct stagesim_pipeline {
     const double *block;                       /* seconds of a forward and a backward in one block; NULL: their sum */
     const double *optimizer;                   /* seconds, after the stage's gradients are synchronised */
     const double *forward_flops, *backward_flops, *weight_flops;
-    const double *message;           /* bytes of the activation that stage s sends to s+1 (and of its gradient on the way back) */
+    const double *message; /* bytes of the activation that stage s sends to s+1 (and of its gradient on the way back) */
     const double *gradient;          /* bytes of the stage's gradient, all-reduced over its replicas */
     const double *activation;        /* bytes stashed from F to B per micro-batch */
     const double *weight_activation; /* the part of `activation` that W still needs after B; NULL: half of it */
     const double *parameter;         /* bytes of one copy of the stage's weights */
     const double *optimizer_state;
-    /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. A backward that completes a
-     * gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it. A slot that is not cut
-     * has the exchanges of all its parts: those of one kind, moment, collective and axes as one, with the latencies of all; parts that
-     * stand apart make it one computation for each of their numbers. */
+    /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. A backward that completes
+     * a gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it.
+     * A slot that is not cut has the exchanges of all its parts: those of one kind, moment, collective and axes as one,
+     * with the latencies of all; parts that stand apart make it one computation for each of their numbers. */
     const struct stagesim_part *const *parts;
     const uint32_t *part_counts;
     bool fine;      /* every forward and backward (but halves and blocks) is cut into its parts */
@@ -260,25 +266,28 @@ struct stagesim_pipeline {
     const double *gathered; /* bytes of a stage's weights as they are gathered; NULL: `parameter` */
     /* What ranks hold where it differs: bytes of gradients and of buffers per stage; NULL: `gradient`, and none. */
     const double *gradient_memory, *buffers;
-    /* Axes (a list as for `group`) whose ranks hold the same weights; NULL: "data". With shard_axes what `sharding` says is divided along
-     * those alone, and gradients are, once reduced and scattered there, all-reduced along sync_axes; NULL: divided along sync_axes. */
+    /* Axes (a list as for `group`) whose ranks hold the same weights; NULL: "data". With shard_axes what `sharding`
+     * says is divided along those alone, and gradients are, once reduced and scattered there, all-reduced along
+     * sync_axes; NULL: divided along sync_axes. */
     const char *sync_axes, *shard_axes;
-    /* Gradients and weights whose copies lie along other axes than `sync_axes`, those of experts: not in `gradient` and `gathered`. NULL:
-     * none. */
+    /* Gradients and weights whose copies lie along other axes than `sync_axes`, those of experts: not in `gradient` and
+     * `gathered`. NULL: none. */
     const double *expert_gradient, *expert_gathered;
     const char *expert_axes;
-    bool late_gather;      /* weights are gathered when the layer before has ended, not while it runs */
-    bool blocking_scatter; /* with shard_axes: what follows a layer's backward waits until its gradients are scattered */
-    bool late_replicas;    /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
+    bool late_gather; /* weights are gathered when the layer before has ended, not while it runs */
+    bool
+        blocking_scatter; /* with shard_axes: what follows a layer's backward waits until its gradients are scattered */
+    bool late_replicas;   /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
 };
 
 /* How iterations follow each other, where it is not one after the other with all ranks together. */
 struct stagesim_pace {
     size_t size;      /* sizeof(struct stagesim_pace) at build time */
-    uint32_t period;  /* figures are means over so many iterations, which repeat as a whole; 1 or 0: each is like the others */
+    uint32_t period;  /* figures are means over so many iterations, which repeat as a whole; 1 or 0: each is like the
+                         others */
     bool overlapping; /* an iteration begins before the one before has ended */
-    bool independent; /* ranks that compute go through their iterations each at its own speed: T is that in which they do one each, on
-                         the mean (the inverse of the mean of their rates) */
+    bool independent; /* ranks that compute go through their iterations each at its own speed: T is that in which they
+                         do one each, on the mean (the inverse of the mean of their rates) */
 };
 
 struct stagesim_api {
@@ -302,24 +311,26 @@ struct stagesim_api {
     /* An entry of the program's cost table, to be named by operations. */
     uint32_t (*cost)(struct stagesim_job *job, const struct stagesim_cost *cost);
     /* A set of ranks: all coordinates along the named axes (comma-separated, e.g. "data", "data,tensor") of the given
-     * positions (count of them, at least one), one instance for every coordinate along the other replicated axes. An axis with a '-'
-     * is left out again: "context,data,-expert" are the ranks that hold the same experts. "expert:8" are the innermost 8 along
-     * an axis that was cut there (see `cut`). */
+     * positions (count of them, at least one), one instance for every coordinate along the other replicated axes. An
+     * axis with a '-' is left out again: "context,data,-expert" are the ranks that hold the same experts. "expert:8"
+     * are the innermost 8 along an axis that was cut there (see `cut`). */
     uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 
-    /* Operations. What makes no sense (a position, cost, group or iteration that does not exist, a message to oneself) is reported as
-     * the workload's mistake, once, and returns STAGESIM_NONE. Each returns its id within the position; ids of one position are valid for
-     * `wait`. Operations of one stream run in the order in which they are added. */
+    /* Operations. What makes no sense (a position, cost, group or iteration that does not exist, a message to oneself)
+     * is reported as the workload's mistake, once, and returns STAGESIM_NONE. Each returns its id within the position;
+     * ids of one position are valid for `wait`. Operations of one stream run in the order in which they are added. */
     uint32_t (*compute)(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
-    uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost);
-    /* A message: a send at `from` and the receive at `to`. Messages of one (from, to, identity.kind) travel one after the
-     * other in the order added. Ids of the two operations are stored where the pointers are not NULL. */
-    void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost, uint32_t *send,
-                    uint32_t *receive);
-    /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th collective. A broadcast
-     * comes from, and a reduction goes to, the lowest rank of the first position that the group was made of. */
-    uint32_t (*collective)(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
-                           struct stagesim_identity identity, uint32_t cost);
+    uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
+                      uint32_t cost);
+    /* A message: a send at `from` and the receive at `to`. Messages of one (from, to, identity.kind) travel one after
+     * the other in the order added. Ids of the two operations are stored where the pointers are not NULL. */
+    void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity,
+                    uint32_t cost, uint32_t *send, uint32_t *receive);
+    /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th
+     * collective. A broadcast comes from, and a reduction goes to, the lowest rank of the first position that the group
+     * was made of. */
+    uint32_t (*collective)(struct stagesim_job *job, uint32_t position, uint32_t group,
+                           enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost);
     /* `operation`, which is not a receive, starts only after `awaited` of the same position has ended. */
     void (*wait)(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited);
 
@@ -340,21 +351,23 @@ struct stagesim_api {
     /* Figures of the job for the report. */
     void (*declare)(struct stagesim_job *job, const struct stagesim_figures *figures);
 
-    /* An entry of the cost table whose seconds and flop are multiplied by a factor for each coordinate along the named axes (as for
-     * `group`), of which there are the product of the axes' sizes; the innermost axis counts one by one. */
-    uint32_t (*varying_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes, const double *factors);
-    /* Cuts the axes so that groups along "NAME:inner" can be made: of the ranks along NAME those that share all but the innermost `inner`
-     * coordinates. Only before the first group. False where the sizes do not allow it. */
+    /* An entry of the cost table whose seconds and flop are multiplied by a factor for each coordinate along the named
+     * axes (as for `group`), of which there are the product of the axes' sizes; the innermost axis counts one by one.
+     */
+    uint32_t (*varying_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes,
+                             const double *factors);
+    /* Cuts the axes so that groups along "NAME:inner" can be made: of the ranks along NAME those that share all but the
+     * innermost `inner` coordinates. Only before the first group. False where the sizes do not allow it. */
     bool (*cut)(struct stagesim_job *job, const char *axes, uint32_t inner);
     /* Whether the scenario has a schedule. */
     bool (*scheduled)(const struct stagesim_job *job);
     void (*pace)(struct stagesim_job *job, const struct stagesim_pace *pace);
-    /* Seconds that a collective of `bytes` (with nccl-tests' meaning) takes among the ranks along the named axes of a position (of its
-     * first instance) while nothing else is under way; 0 with one rank along them. */
-    double (*collective_seconds)(struct stagesim_job *job, uint32_t position, const char *axes, enum stagesim_collective collective,
-                                 double bytes);
-    /* The pipeline workers (positions) that hold a stage under the scenario's schedule, each once; their number. Writes at most
-     * `capacity` of them. Before `pipeline`. */
+    /* Seconds that a collective of `bytes` (with nccl-tests' meaning) takes among the ranks along the named axes of a
+     * position (of its first instance) while nothing else is under way; 0 with one rank along them. */
+    double (*collective_seconds)(struct stagesim_job *job, uint32_t position, const char *axes,
+                                 enum stagesim_collective collective, double bytes);
+    /* The pipeline workers (positions) that hold a stage under the scenario's schedule, each once; their number. Writes
+     * at most `capacity` of them. Before `pipeline`. */
     uint32_t (*stage_workers)(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
 };
 
@@ -362,8 +375,9 @@ struct stagesim_api {
 
 /* What the mesh of a job is besides the scenario's axes. */
 struct stagesim_shape {
-    bool distinct;  /* no rank is a replica of another one: every rank is a position of its own, in the order of ranks */
-    uint32_t extra; /* ranks behind those of the axes, on hosts of their own, such as parameter servers; only where `distinct` */
+    bool distinct; /* no rank is a replica of another one: every rank is a position of its own, in the order of ranks */
+    uint32_t extra; /* ranks behind those of the axes, on hosts of their own, such as parameter servers; only where
+                       `distinct` */
 };
 
 struct stagesim_workload {

@@ -25,7 +25,8 @@ char *arena_vprint(struct arena *arena, const char *format, va_list arguments);
 /* realloc for growing arrays outside an arena: doubles *capacity until it holds `count` items of `size` bytes; never
  * returns NULL; new memory is not zeroed. The caller owns the result and frees it with free(). */
 void *array_grow(void *items, size_t *capacity, size_t count, size_t size);
-/* Zeroed, never NULL, also for a count of 0: out of memory ends the process with a message and exit code 3. The caller frees it. */
+/* Zeroed, never NULL, also for a count of 0: out of memory ends the process with a message and exit code 3. The caller
+ * frees it. */
 void *array_zeroed(size_t count, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of many megabytes: pages of its own, which go back to the system the moment they are freed and may be huge ones, so that
- * a program of millions of operations neither keeps what its building took nor pays for a page fault every 4 KiB. */
+/* Memory of many megabytes: pages of its own, which go back to the system the moment they are freed and may be huge
+ * ones, so that a program of millions of operations neither keeps what its building took nor pays for a page fault
+ * every 4 KiB. */
 #ifndef STAGESIM_BULK_H
 #define STAGESIM_BULK_H
 
@@ -8,12 +9,13 @@
 
 /* Ends the process with exit code 3 after saying on standard error that so many bytes were not to be had. */
 _Noreturn void die_of_memory(size_t bytes);
-/* Zeroed, never NULL: out of memory ends the process with a message and exit code 3. The caller frees it with bulk_free. */
+/* Zeroed, never NULL: out of memory ends the process with a message and exit code 3. The caller frees it with
+ * bulk_free. */
 void *bulk_alloc(size_t bytes);
 /* `bytes` as asked for. NULL is fine. */
 void bulk_free(void *memory, size_t bytes);
-/* bulk_grow: as array_grow of base/arena.h, for arrays that are freed with bulk_free(items, capacity * size). What is asked for beyond
- * twice the capacity is taken exactly. */
+/* bulk_grow: as array_grow of base/arena.h, for arrays that are freed with bulk_free(items, capacity * size). What is
+ * asked for beyond twice the capacity is taken exactly. */
 void *bulk_resize(void *items, size_t *capacity, size_t count, size_t size);
 
 static inline void *bulk_grow(void *items, size_t *capacity, size_t count, size_t size)
@@ -21,8 +23,8 @@ static inline void *bulk_grow(void *items, size_t *capacity, size_t count, size_
     return count <= *capacity ? items : bulk_resize(items, capacity, count, size);
 }
 
-/* Blocks of some hundred KiB which are freed about in the order in which they were taken, so that together they can lie in large
- * pages: each slab of several blocks is freed with the last of them. Zeroed to begin with. */
+/* Blocks of some hundred KiB which are freed about in the order in which they were taken, so that together they can lie
+ * in large pages: each slab of several blocks is freed with the last of them. Zeroed to begin with. */
 struct bulk_pool {
     struct slab *slabs;
     size_t count, capacity;

@@ -260,8 +260,8 @@ static bool read_names(struct csv *csv)
     return good;
 }
 
-struct csv *csv_open(const char *name, const char *text, size_t size, const struct csv_columns *columns, struct diag *diag,
-                     struct fault *fault)
+struct csv *csv_open(const char *name, const char *text, size_t size, const struct csv_columns *columns,
+                     struct diag *diag, struct fault *fault)
 {
     struct csv *csv = array_grow(NULL, &(size_t){0}, 1, sizeof *csv);
     size_t mark = size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3) ? 3 : 0;
@@ -298,7 +298,8 @@ static bool read_row(struct csv *csv)
             csv->fields[csv->order[count]] = field;
     }
     if (good && count != csv->field_count)
-        good = mistake(csv, csv->row, "this row has %zu field%s, the first line names %zu", count, count == 1 ? "" : "s", csv->field_count);
+        good = mistake(csv, csv->row, "this row has %zu field%s, the first line names %zu", count,
+                       count == 1 ? "" : "s", csv->field_count);
     end_line(csv);
     return good;
 }
@@ -353,10 +354,12 @@ bool csv_integer(struct csv *csv, size_t column, uint32_t most, uint32_t *number
         good = field.text[i] >= '0' && field.text[i] <= '9';
         value = value * 10 + (uint64_t)(field.text[i] - '0');
         if (good && value > most)
-            return csv_mistake(csv, column, "%s '%s' is too large; at most %u is possible", name, csv_excerpt(field).text, most);
+            return csv_mistake(csv, column, "%s '%s' is too large; at most %u is possible", name,
+                               csv_excerpt(field).text, most);
     }
     if (!good)
-        return csv_mistake(csv, column, "%s is a whole number from 0 without leading zeros, not '%s'", name, csv_excerpt(field).text);
+        return csv_mistake(csv, column, "%s is a whole number from 0 without leading zeros, not '%s'", name,
+                           csv_excerpt(field).text);
     *number = (uint32_t)value;
     return true;
 }
@@ -374,7 +377,8 @@ bool csv_number(struct csv *csv, size_t column, double *number)
                 return true;
         }
     }
-    return csv_mistake(csv, column, "%s is a number such as 1.5e-3, not '%s'", csv->columns->names[column], csv_excerpt(field).text);
+    return csv_mistake(csv, column, "%s is a number such as 1.5e-3, not '%s'", csv->columns->names[column],
+                       csv_excerpt(field).text);
 }
 
 bool csv_word(struct csv *csv, size_t column, const char *const *words, unsigned *index)
@@ -389,7 +393,8 @@ bool csv_word(struct csv *csv, size_t column, const char *const *words, unsigned
     struct csv_excerpt word = csv_excerpt(field);
     const char *nearest = diag_nearest(word.text, words, count);
     return csv_mistake(csv, column, "'%s' is no %s; %s '%s'%s", word.text, csv->columns->names[column],
-                       nearest ? "did you mean" : "expected one such as", nearest ? nearest : words[0], nearest ? "?" : "");
+                       nearest ? "did you mean" : "expected one such as", nearest ? nearest : words[0],
+                       nearest ? "?" : "");
 }
 
 /* ---- files ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of comma-separated values: a line that names the columns, in any order, then a row a line. A field may stand in quotes, and
- * then hold commas, line breaks and doubled quotes. Blanks around fields, blank lines, a byte order mark and carriage returns do not
- * count. */
+/* Tables of comma-separated values: a line that names the columns, in any order, then a row a line. A field may stand
+ * in quotes, and then hold commas, line breaks and doubled quotes. Blanks around fields, blank lines, a byte order mark
+ * and carriage returns do not count. */
 #ifndef STAGESIM_CSV_H
 #define STAGESIM_CSV_H
 
@@ -31,14 +31,15 @@ struct csv_field {
 /* A file being read, and its current row. */
 struct csv;
 
-/* Reads the line of names. `text` stays where it is until csv_close; `name` stands in messages. Mistakes go to `diag`, or where it is
- * NULL the first one goes to `fault`, as "NAME:LINE:COLUMN: what". NULL after a mistake in the names; a text without any line has no
- * rows, which is left to the caller to report. */
-struct csv *csv_open(const char *name, const char *text, size_t size, const struct csv_columns *columns, struct diag *diag,
-                     struct fault *fault);
+/* Reads the line of names. `text` stays where it is until csv_close; `name` stands in messages. Mistakes go to `diag`,
+ * or where it is NULL the first one goes to `fault`, as "NAME:LINE:COLUMN: what". NULL after a mistake in the names; a
+ * text without any line has no rows, which is left to the caller to report. */
+struct csv *csv_open(const char *name, const char *text, size_t size, const struct csv_columns *columns,
+                     struct diag *diag, struct fault *fault);
 void csv_close(struct csv *csv); /* NULL is fine */
 
-/* Goes to the next row. Rows with too many or too few fields or with a broken quote are reported and passed over. False at the end. */
+/* Goes to the next row. Rows with too many or too few fields or with a broken quote are reported and passed over. False
+ * at the end. */
 bool csv_next(struct csv *csv);
 /* The file has this column. */
 bool csv_has(const struct csv *csv, size_t column);
@@ -49,7 +50,8 @@ struct place csv_place(const struct csv *csv, size_t column);
 /* The line on which the current row begins. */
 unsigned csv_line(const struct csv *csv);
 
-/* Reports a mistake at the current row's field of a column (at the row where the file has no such column); returns false. */
+/* Reports a mistake at the current row's field of a column (at the row where the file has no such column); returns
+ * false. */
 __attribute__((format(printf, 3, 4))) bool csv_mistake(struct csv *csv, size_t column, const char *format, ...);
 /* A whole number from 0 to `most`, without leading zeros. False after a mistake was reported. */
 bool csv_integer(struct csv *csv, size_t column, uint32_t most, uint32_t *number);

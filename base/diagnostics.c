@@ -18,7 +18,8 @@ enum {
     DISTANCE_WORD_MAX = 40 /* longer words have no near ones */
 };
 
-/* The bytes of the character at text (at least one) when they are well-formed UTF-8 of a printable character, else 0. */
+/* The bytes of the character at text (at least one) when they are well-formed UTF-8 of a printable character, else 0.
+ */
 static size_t printable_size(const unsigned char *text)
 {
     if (text[0] < 0x80)
@@ -33,8 +34,8 @@ static size_t printable_size(const unsigned char *text)
     return size == 2 && text[0] == 0xC2 && text[1] < 0xA0 ? 0 : size;
 }
 
-/* Control characters and broken UTF-8 are shown as \xNN: what a user's file holds must not steer the terminal. A report is
- * one line: breaks become blanks. */
+/* Control characters and broken UTF-8 are shown as \xNN: what a user's file holds must not steer the terminal. A report
+ * is one line: breaks become blanks. */
 static void write_clean(FILE *out, const char *text)
 {
     for (const unsigned char *byte = (const unsigned char *)text; *byte;) {
@@ -62,7 +63,8 @@ static size_t break_at_end(const char *text, size_t length)
         return 1;
     if (length >= 2 && !memcmp(text + length - 2, "\xC2\x85", 2))
         return 2;
-    bool separator = length >= 3 && (!memcmp(text + length - 3, "\xE2\x80\xA8", 3) || !memcmp(text + length - 3, "\xE2\x80\xA9", 3));
+    bool separator =
+        length >= 3 && (!memcmp(text + length - 3, "\xE2\x80\xA8", 3) || !memcmp(text + length - 3, "\xE2\x80\xA9", 3));
     return separator ? 3 : 0;
 }
 

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Where a value was written. line and column count from 1; 0 means unknown (only the file, or `--set KEY`, is named). */
+/* Where a value was written. line and column count from 1; 0 means unknown (only the file, or `--set KEY`, is named).
+ */
 struct place {
     const char *file;
     unsigned line, column;
@@ -20,8 +21,8 @@ struct diag {
     unsigned errors; /* reports of diag_error so far */
 };
 
-/* Writes `file:line:column: error: text`, then the source line and a caret where the file can be read again. One call is
- * one mistake; `format` has no trailing newline. */
+/* Writes `file:line:column: error: text`, then the source line and a caret where the file can be read again. One call
+ * is one mistake; `format` has no trailing newline. */
 __attribute__((format(printf, 3, 4))) void diag_error(struct diag *diag, struct place at, const char *format, ...);
 void diag_verror(struct diag *diag, struct place at, const char *format, va_list arguments);
 /* The same with `note:`; does not count as a mistake. Used for the second place of a cross-field check. */

@@ -142,7 +142,8 @@ static bool enter(struct reader *reader, const yaml_event_t *event)
 {
     if (++reader->depth <= DOCUMENT_DEPTH_MAX)
         return true;
-    diag_error(reader->diag, mark_place(reader, event->start_mark), "lists and maps are nested deeper than %d", DOCUMENT_DEPTH_MAX);
+    diag_error(reader->diag, mark_place(reader, event->start_mark), "lists and maps are nested deeper than %d",
+               DOCUMENT_DEPTH_MAX);
     reader->broken = true;
     return false;
 }
@@ -162,7 +163,8 @@ static bool check_key(struct reader *reader, const struct node *map, const struc
 {
     if (key->kind != NODE_SCALAR) {
         if (key->kind != NODE_REFUSED)
-            diag_error(reader->diag, key->at, "a key must be a plain word, not %s", key->kind == NODE_LIST ? "a list" : "a map");
+            diag_error(reader->diag, key->at, "a key must be a plain word, not %s",
+                       key->kind == NODE_LIST ? "a list" : "a map");
         return false;
     }
     const struct node *before = node_get(map, key->text);
@@ -238,7 +240,8 @@ static struct node *read_document(struct reader *reader)
         if (event.type != YAML_DOCUMENT_START_EVENT) {
             root = read_node(reader, &event);
         } else if (root) {
-            diag_error(reader->diag, mark_place(reader, event.start_mark), "a second document begins here; %s", reader->kind->second);
+            diag_error(reader->diag, mark_place(reader, event.start_mark), "a second document begins here; %s",
+                       reader->kind->second);
             return root;
         }
     }
@@ -251,8 +254,8 @@ static bool check_directives(struct reader *reader)
     unsigned directives = 0;
     while (text && text < end) {
         if (*text == '%' && ++directives > DIRECTIVES_MAX) {
-            diag_error(reader->diag, offset_place(reader, (size_t)(text - reader->text)), "the file has more than %d YAML directives",
-                       DIRECTIVES_MAX);
+            diag_error(reader->diag, offset_place(reader, (size_t)(text - reader->text)),
+                       "the file has more than %d YAML directives", DIRECTIVES_MAX);
             return false;
         }
         text = memchr(text, '\n', (size_t)(end - text));
@@ -261,8 +264,8 @@ static bool check_directives(struct reader *reader)
     return true;
 }
 
-static struct node *parse(const struct document_kind *kind, const char *text, size_t size, struct place origin, struct arena *arena,
-                          struct diag *diag)
+static struct node *parse(const struct document_kind *kind, const char *text, size_t size, struct place origin,
+                          struct arena *arena, struct diag *diag)
 {
     if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) { /* a byte order mark */
         text += 3;
@@ -282,8 +285,8 @@ static struct node *parse(const struct document_kind *kind, const char *text, si
     return root;
 }
 
-struct node *document_parse_kind(const struct document_kind *kind, const char *file, const char *text, size_t size, struct arena *arena,
-                                 struct diag *diag)
+struct node *document_parse_kind(const struct document_kind *kind, const char *file, const char *text, size_t size,
+                                 struct arena *arena, struct diag *diag)
 {
     struct place origin = {arena_copy(arena, file), 1, 1};
     if (size > kind->bytes_max) {
@@ -319,7 +322,8 @@ static ssize_t read_all(int descriptor, char *text, size_t bytes_max)
     return (ssize_t)length;
 }
 
-struct node *document_load_kind(const struct document_kind *kind, const char *file, struct place at, struct arena *arena, struct diag *diag)
+struct node *document_load_kind(const struct document_kind *kind, const char *file, struct place at,
+                                struct arena *arena, struct diag *diag)
 {
     int descriptor = open(file, O_RDONLY | O_CLOEXEC);
     char *text = malloc(kind->bytes_max + 1);
@@ -345,11 +349,12 @@ struct node *document_load(const char *file, struct place at, struct arena *aren
 /* ---- overrides ---- */
 
 /* The child for one part of a path: existing, or a new one in a map. NULL after a mistake was reported. */
-static struct node *descend(struct node *parent, const char *part, const char *path, struct place at, struct arena *arena,
-                            struct diag *diag)
+static struct node *descend(struct node *parent, const char *part, const char *path, struct place at,
+                            struct arena *arena, struct diag *diag)
 {
     if (parent->kind == NODE_REFUSED || node_is_empty(parent))
-        *parent = (struct node){.kind = NODE_MAP, .at = at, .key = parent->key, .key_at = parent->key_at, .next = parent->next};
+        *parent = (struct node){
+            .kind = NODE_MAP, .at = at, .key = parent->key, .key_at = parent->key_at, .next = parent->next};
     struct node *child = node_get(parent, part);
     if (child)
         return child;
@@ -375,7 +380,8 @@ static bool check_path(const char *path, struct place at, struct diag *diag)
     return false;
 }
 
-bool document_set(struct node *root, const char *path, const char *value, struct place at, struct arena *arena, struct diag *diag)
+bool document_set(struct node *root, const char *path, const char *value, struct place at, struct arena *arena,
+                  struct diag *diag)
 {
     if (!check_path(path, at, diag))
         return false;
@@ -471,5 +477,6 @@ const char *node_describe(const struct node *node, struct arena *arena)
         return "a list";
     if (node->kind == NODE_MAP)
         return "a map";
-    return node->kind == NODE_REFUSED || node_is_empty(node) ? "empty" : arena_print(arena, "the text '%.60s'", node->text);
+    return node->kind == NODE_REFUSED || node_is_empty(node) ? "empty"
+                                                             : arena_print(arena, "the text '%.60s'", node->text);
 }

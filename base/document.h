@@ -42,23 +42,24 @@ struct document_kind {
 };
 extern const struct document_kind document_scenario; /* a map of DOCUMENT_BYTES_MAX at most */
 
-/* Reads a file whose top level is a map; the tree lives in the arena, and its places name the file as given. NULL after a
- * mistake that leaves no tree; after others, which are only reported, reading can go on. Why a file cannot be read at all
- * is reported at `at`. */
+/* Reads a file whose top level is a map; the tree lives in the arena, and its places name the file as given. NULL after
+ * a mistake that leaves no tree; after others, which are only reported, reading can go on. Why a file cannot be read at
+ * all is reported at `at`. */
 struct node *document_load(const char *file, struct place at, struct arena *arena, struct diag *diag);
 /* The same for text in memory. */
 struct node *document_parse(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag);
 
 /* The same for files of other kinds; JSON is YAML, too. */
-struct node *document_load_kind(const struct document_kind *kind, const char *file, struct place at, struct arena *arena,
-                                struct diag *diag);
-struct node *document_parse_kind(const struct document_kind *kind, const char *file, const char *text, size_t size, struct arena *arena,
-                                 struct diag *diag);
+struct node *document_load_kind(const struct document_kind *kind, const char *file, struct place at,
+                                struct arena *arena, struct diag *diag);
+struct node *document_parse_kind(const struct document_kind *kind, const char *file, const char *text, size_t size,
+                                 struct arena *arena, struct diag *diag);
 
-/* Puts a value (YAML text: a scalar, or a list or map in flow style) at a dotted path below the map `root`, replacing what
- * is there and making maps on the way; list entries are named by number. All places in it are `at`. False after a mistake
- * was reported. */
-bool document_set(struct node *root, const char *path, const char *value, struct place at, struct arena *arena, struct diag *diag);
+/* Puts a value (YAML text: a scalar, or a list or map in flow style) at a dotted path below the map `root`, replacing
+ * what is there and making maps on the way; list entries are named by number. All places in it are `at`. False after a
+ * mistake was reported. */
+bool document_set(struct node *root, const char *path, const char *value, struct place at, struct arena *arena,
+                  struct diag *diag);
 
 /* Puts a child behind the others of a list or map. */
 void node_append(struct node *parent, struct node *child);

@@ -24,7 +24,8 @@ static size_t merge_neighbours(const struct interval *from, struct interval *int
         size_t left = first, middle = run_end(from, first, count), right = middle;
         size_t end = middle < count ? run_end(from, middle, count) : middle;
         while (left < middle || right < end)
-            into[out++] = right == end || (left < middle && from[left].start <= from[right].start) ? from[left++] : from[right++];
+            into[out++] =
+                right == end || (left < middle && from[left].start <= from[right].start) ? from[left++] : from[right++];
         first = end;
     }
     return runs;
@@ -72,7 +73,8 @@ double intervals_length(const struct interval *intervals, size_t count)
     return sum_total(&sum);
 }
 
-double intervals_common(const struct interval *left, size_t left_count, const struct interval *right, size_t right_count)
+double intervals_common(const struct interval *left, size_t left_count, const struct interval *right,
+                        size_t right_count)
 {
     struct sum sum = {0, 0};
     for (size_t i = 0, j = 0; i < left_count && j < right_count;) {

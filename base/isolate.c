@@ -51,7 +51,8 @@ struct isolation {
     bool has_ended, was_lost;
 };
 
-/* Not every library says that it got no memory: how much the process held then, and might have held (see room.h), tells. */
+/* Not every library says that it got no memory: how much the process held then, and might have held (see room.h),
+ * tells. */
 static void name_signal(const struct isolation *isolation, struct fault *fault)
 {
     int number = WTERMSIG(isolation->status);
@@ -59,7 +60,8 @@ static void name_signal(const struct isolation *isolation, struct fault *fault)
     struct rlimit limit;
     if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && held > 0.5 * (double)limit.rlim_cur)
         fault_set(fault,
-                  "the simulation's process was ended by signal %d (%s) when it held %.0f MB of the %.0f MB of memory that it may take",
+                  "the simulation's process was ended by signal %d (%s) when it held %.0f MB of the %.0f MB of memory "
+                  "that it may take",
                   number, strsignal(number), held / 1e6, (double)limit.rlim_cur / 1e6);
     else
         fault_set(fault, "the simulation's process was ended by signal %d (%s)", number, strsignal(number));
@@ -138,7 +140,8 @@ struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), 
 {
     struct isolation *isolation = array_grow(NULL, &(size_t){0}, 1, sizeof *isolation);
     *isolation = (struct isolation){.results = tmpfile(), .kept = tmpfile()};
-    isolation->shared = mmap(NULL, sizeof *isolation->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    isolation->shared =
+        mmap(NULL, sizeof *isolation->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (isolation->shared != MAP_FAILED && isolation->kept && isolation->results) {
         struct child child = {body, user, isolation->results, isolation->kept, isolation->shared};
         fflush(NULL);

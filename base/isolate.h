@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A simulation in a process of its own: SimGrid knows one platform and one simulation per process, and ends the process on
- * some mistakes; the parent lives on and says why. */
+/* A simulation in a process of its own: SimGrid knows one platform and one simulation per process, and ends the process
+ * on some mistakes; the parent lives on and says why. */
 #ifndef STAGESIM_ISOLATE_H
 #define STAGESIM_ISOLATE_H
 
@@ -11,15 +11,18 @@
 
 /* The child's side. */
 struct isolated {
-    FILE *results;       /* what the parent reads afterwards */
-    FILE *console;       /* the standard error stream as the user sees it; stderr itself is kept back */
-    volatile int *stage; /* how far the child is, for the parent when it ends abnormally; any meaning that the caller gives it */
+    FILE *results; /* what the parent reads afterwards */
+    FILE *console; /* the standard error stream as the user sees it; stderr itself is kept back */
+    volatile int
+        *stage; /* how far the child is, for the parent when it ends abnormally; any meaning that the caller gives it */
 };
 
-/* Runs body in a child process and returns its exit code. *results is a stream at its start with what the child wrote, to be
- * closed by the caller. When the child ends by a signal or by exit code 134 or above, the fault holds what was last written
- * to stderr, *stage tells how far it was, and -1 is returned. -1 with the fault filled also when no process could be made. */
-int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **results, int *stage, struct fault *fault);
+/* Runs body in a child process and returns its exit code. *results is a stream at its start with what the child wrote,
+ * to be closed by the caller. When the child ends by a signal or by exit code 134 or above, the fault holds what was
+ * last written to stderr, *stage tells how far it was, and -1 is returned. -1 with the fault filled also when no
+ * process could be made. */
+int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **results, int *stage,
+            struct fault *fault);
 
 /* The same in two steps, for several processes at a time. */
 struct isolation;

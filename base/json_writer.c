@@ -14,7 +14,10 @@ struct json_writer json_writer_init(FILE *out)
 /* Length of the UTF-8 sequence that starts here; 0 when it is none. */
 static unsigned sequence_length(const unsigned char *text)
 {
-    unsigned length = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : text[0] >= 0xe0 && text[0] < 0xf0 ? 3 : 4;
+    unsigned length = text[0] < 0x80                      ? 1
+                      : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
+                      : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
+                                                          : 4;
     if (length == 4 && !(text[0] >= 0xf0 && text[0] < 0xf5))
         return 0;
     for (unsigned i = 1; i < length; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes JSON as it goes: members in the order given, two spaces of indent for what is written in blocks, one line for what
- * is written inline. Never writes NaN or infinities: such members are left out. */
+/* Writes JSON as it goes: members in the order given, two spaces of indent for what is written in blocks, one line for
+ * what is written inline. Never writes NaN or infinities: such members are left out. */
 #ifndef STAGESIM_JSON_WRITER_H
 #define STAGESIM_JSON_WRITER_H
 

@@ -75,8 +75,8 @@ static size_t write_decimal(char *text, uint64_t digits, int decimals)
     return length;
 }
 
-/* Values between 1e-5 and 1e15 with at most 15 significant digits: digits / 10^decimals is one correctly rounded division
- * of exact doubles, so equality proves that the text reads back as the value. Returns 0 when it does not. */
+/* Values between 1e-5 and 1e15 with at most 15 significant digits: digits / 10^decimals is one correctly rounded
+ * division of exact doubles, so equality proves that the text reads back as the value. Returns 0 when it does not. */
 static size_t write_short(char *text, double value)
 {
     if (!(value >= 1e-5 && value < 1e15))

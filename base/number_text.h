@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doubles as the shortest decimal text of up to 15, 16 or 17 digits that reads back as the same double, fast where values repeat, as times
- * on symmetric replicas do. Does not depend on the locale. */
+/* Doubles as the shortest decimal text of up to 15, 16 or 17 digits that reads back as the same double, fast where
+ * values repeat, as times on symmetric replicas do. Does not depend on the locale. */
 #ifndef STAGESIM_NUMBER_TEXT_H
 #define STAGESIM_NUMBER_TEXT_H
 

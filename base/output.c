@@ -201,7 +201,8 @@ FILE *output_open(struct output *output, const char *name, struct fault *fault)
     file.is_new = access(file.name, F_OK) != 0;
     sigset_t before = block_interruptions();
     if (open_temporary(&file, fault)) {
-        output->files = array_grow(output->files, &output->file_capacity, output->file_count + 1, sizeof *output->files);
+        output->files =
+            array_grow(output->files, &output->file_capacity, output->file_count + 1, sizeof *output->files);
         output->files[output->file_count++] = file;
     }
     allow_interruptions(&before);

@@ -40,7 +40,8 @@ static size_t stem_length(const char *name)
     return dot && dot != name && letters && !dot[1 + letters] ? (size_t)(dot - name) : strlen(name);
 }
 
-/* Whether a file may be offered for a name: of the same ending, of which yml and yaml are one; any where the name has none. */
+/* Whether a file may be offered for a name: of the same ending, of which yml and yaml are one; any where the name has
+ * none. */
 static bool is_of_kind(const char *name, const char *wanted)
 {
     const char *ending = name + stem_length(name), *asked = wanted + stem_length(wanted);
@@ -95,15 +96,18 @@ static const char *nearest_stem(const struct entries *entries, const char *wante
     const char **stems = arena_array(arena, entries->count + 1, sizeof *stems);
     for (size_t i = 0; i < entries->count; i++)
         stems[i] = arena_print(arena, "%.*s", (int)stem_length(entries->names[i]), entries->names[i]);
-    const char *near = diag_nearest(arena_print(arena, "%.*s", (int)stem_length(wanted), wanted), stems, entries->count);
+    const char *near =
+        diag_nearest(arena_print(arena, "%.*s", (int)stem_length(wanted), wanted), stems, entries->count);
     for (size_t i = 0; i < entries->count && near; i++)
         if (stems[i] == near)
             return entries->names[i];
     return NULL;
 }
 
-/* The entry that a name in a directory stands for, as a path, or NULL; `exact`: only one that differs by its ending at most. */
-static const char *find_entry(const char *directory, const char *wanted, bool directories, bool exact, struct arena *arena)
+/* The entry that a name in a directory stands for, as a path, or NULL; `exact`: only one that differs by its ending at
+ * most. */
+static const char *find_entry(const char *directory, const char *wanted, bool directories, bool exact,
+                              struct arena *arena)
 {
     struct entries entries = list(directory, wanted, directories, arena);
     const char *found = NULL;
@@ -150,7 +154,8 @@ static const char *find(const char *path, struct arena *arena)
     if (!found && !directory && is_directory(path_directory(above, arena)))
         found = find_entry(path_directory(above, arena), name, false, true, arena);
     if (!found && is_of_kind("a.yaml", name))
-        found = path_find_installed(INSTALLED_SCENARIOS, arena_print(arena, "%.*s", (int)stem_length(name), name), ".yaml", arena);
+        found = path_find_installed(INSTALLED_SCENARIOS, arena_print(arena, "%.*s", (int)stem_length(name), name),
+                                    ".yaml", arena);
     return found;
 }
 
@@ -181,7 +186,8 @@ const char *path_near_directory(const char *path, struct arena *arena)
     while (length > 1 && path[length - 1] == '/')
         length--;
     const char *found = find_directory(arena_print(arena, "%.*s", (int)length, path), 0, arena);
-    return found && strcmp(found, path) != 0 && !is_directory(path) ? arena_print(arena, "; did you mean '%s'?", found) : "";
+    return found && strcmp(found, path) != 0 && !is_directory(path) ? arena_print(arena, "; did you mean '%s'?", found)
+                                                                    : "";
 }
 
 static bool check(const char *path, bool platform, struct fault *fault)

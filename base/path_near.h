@@ -7,9 +7,10 @@
 
 struct arena;
 
-/* "; did you mean 'NAME'?" for a path seen from `directory`, or "" where it exists or nothing is like it: a file with the nearest name in
- * its directory or in the directory of the nearest name, one that lacks only the ending, one a folder below or above, and last an installed
- * scenario. Only files with the path's own ending, if it has one, are offered. errno stays as it was. Memory from the arena. */
+/* "; did you mean 'NAME'?" for a path seen from `directory`, or "" where it exists or nothing is like it: a file with
+ * the nearest name in its directory or in the directory of the nearest name, one that lacks only the ending, one a
+ * folder below or above, and last an installed scenario. Only files with the path's own ending, if it has one, are
+ * offered. errno stays as it was. Memory from the arena. */
 const char *path_near(const char *directory, const char *path, struct arena *arena);
 /* The same for a file that path_of_file did not find. */
 const char *path_near_file(const char *directory, const char *path, bool typed, struct arena *arena);

@@ -49,7 +49,8 @@ const char *path_resolve(const char *directory, const char *path, struct arena *
     return arena_print(arena, "%s%s%s", directory, directory[strlen(directory) - 1] == '/' ? "" : "/", path);
 }
 
-static const char *find_in(const char *directory, size_t length, const char *name, const char *ending, struct arena *arena)
+static const char *find_in(const char *directory, size_t length, const char *name, const char *ending,
+                           struct arena *arena)
 {
     const char *path = arena_print(arena, "%.*s/%s%s", (int)length, directory, name, ending);
     return length && !access(path, F_OK) ? path : NULL;

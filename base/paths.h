@@ -18,21 +18,25 @@ const char *path_directory(const char *path, struct arena *arena);
 const char *path_name(const char *path, const char *ending, struct arena *arena);
 /* `path` seen from a directory; absolute paths stay as they are. Memory from the arena. */
 const char *path_resolve(const char *directory, const char *path, struct arena *arena);
-/* A file that a scenario names, seen from `directory`; of one typed on the command line that is not there, the file of that name
- * where the command was started, if that one is. Memory from the arena. */
+/* A file that a scenario names, seen from `directory`; of one typed on the command line that is not there, the file of
+ * that name where the command was started, if that one is. Memory from the arena. */
 const char *path_of_file(const char *directory, const char *path, bool typed, struct arena *arena);
 /* NAME + ending in the directories of a kind, or NULL: first those of the environment ($STAGESIM_PLUGINS,
- * $STAGESIM_PLATFORMS, $STAGESIM_MODELS, $STAGESIM_EFFICIENCY, none for scenarios; separated by ':'), then the installed one beside the
- * executable, then that of installation. Names with a '/' are never found. Memory from the arena. */
+ * $STAGESIM_PLATFORMS, $STAGESIM_MODELS, $STAGESIM_EFFICIENCY, none for scenarios; separated by ':'), then the
+ * installed one beside the executable, then that of installation. Names with a '/' are never found. Memory from the
+ * arena. */
 const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena);
-/* A platform named on the command line: the file itself where it can be read, else the installed one of that name, with or
- * without its ending; the name unchanged where there is neither. Memory from the arena. */
+/* A platform named on the command line: the file itself where it can be read, else the installed one of that name, with
+ * or without its ending; the name unchanged where there is neither. Memory from the arena. */
 const char *path_platform(const char *name, struct arena *arena);
-/* The names that path_find_installed finds for a kind and ending, in alphabetical order; `count` of them. Memory from the arena. */
+/* The names that path_find_installed finds for a kind and ending, in alphabetical order; `count` of them. Memory from
+ * the arena. */
 const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena);
-/* "; did you mean 'NAME'?" with the installed name of a kind that is nearest to one without '/', or "". Memory from the arena. */
+/* "; did you mean 'NAME'?" with the installed name of a kind that is nearest to one without '/', or "". Memory from the
+ * arena. */
 const char *path_suggest(enum installed kind, const char *name, const char *ending, struct arena *arena);
-/* A file that can be read, and no directory or device, of which reading could wait for ever. False with the fault filled. */
+/* A file that can be read, and no directory or device, of which reading could wait for ever. False with the fault
+ * filled. */
 bool path_check_readable(const char *path, struct fault *fault);
 
 #endif

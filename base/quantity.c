@@ -23,14 +23,15 @@ struct unit {
 };
 
 static const struct unit no_units[] = {{NULL, 0, 0}};
-static const struct unit times[] = {{"s", 0, 1}, {"ms", -3, 1}, {"us", -6, 1}, {"ns", -9, 1}, {"min", 0, 60}, {"h", 0, 3600}, {NULL, 0, 0}};
+static const struct unit times[] = {{"s", 0, 1},    {"ms", -3, 1},  {"us", -6, 1}, {"ns", -9, 1},
+                                    {"min", 0, 60}, {"h", 0, 3600}, {NULL, 0, 0}};
 static const struct unit sizes[] = {{"B", 0, 1},        {"kB", 3, 1},       {"MB", 6, 1},       {"GB", 9, 1},
                                     {"TB", 12, 1},      {"PB", 15, 1},      {"KiB", 0, 0x1p10}, {"MiB", 0, 0x1p20},
                                     {"GiB", 0, 0x1p30}, {"TiB", 0, 0x1p40}, {"PiB", 0, 0x1p50}, {NULL, 0, 0}};
-static const struct unit rates[] = {{"bps", 0, 0.125},    {"kbps", 3, 0.125},   {"Mbps", 6, 0.125},   {"Gbps", 9, 0.125},
-                                    {"Tbps", 12, 0.125},  {"Bps", 0, 1},        {"kBps", 3, 1},       {"MBps", 6, 1},
-                                    {"GBps", 9, 1},       {"TBps", 12, 1},      {"KiBps", 0, 0x1p10}, {"MiBps", 0, 0x1p20},
-                                    {"GiBps", 0, 0x1p30}, {"TiBps", 0, 0x1p40}, {NULL, 0, 0}};
+static const struct unit rates[] = {
+    {"bps", 0, 0.125},    {"kbps", 3, 0.125},   {"Mbps", 6, 0.125},   {"Gbps", 9, 0.125},   {"Tbps", 12, 0.125},
+    {"Bps", 0, 1},        {"kBps", 3, 1},       {"MBps", 6, 1},       {"GBps", 9, 1},       {"TBps", 12, 1},
+    {"KiBps", 0, 0x1p10}, {"MiBps", 0, 0x1p20}, {"GiBps", 0, 0x1p30}, {"TiBps", 0, 0x1p40}, {NULL, 0, 0}};
 static const struct unit flops[] = {{"f", 0, 1},   {"kf", 3, 1},  {"Mf", 6, 1},  {"Gf", 9, 1},
                                     {"Tf", 12, 1}, {"Pf", 15, 1}, {"Ef", 18, 1}, {NULL, 0, 0}};
 
@@ -129,18 +130,21 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
 static const struct spelling {
     const char *theirs, *ours;
 } spellings[] = {
-    {"seconds", "s"}, {"second", "s"},  {"secs", "s"},  {"sec", "s"},  {"minutes", "min"}, {"minute", "min"}, {"mins", "min"},
-    {"hours", "h"},   {"hour", "h"},    {"hrs", "h"},   {"hr", "h"},   {"bit/s", "bps"},   {"bits/s", "bps"}, {"/s", "ps"},
-    {"flop/s", "f"},  {"flops/s", "f"}, {"flops", "f"}, {"flop", "f"}, {"bytes", "B"},     {"byte", "B"},
+    {"seconds", "s"},  {"second", "s"},  {"secs", "s"},     {"sec", "s"},   {"minutes", "min"},
+    {"minute", "min"}, {"mins", "min"},  {"hours", "h"},    {"hour", "h"},  {"hrs", "h"},
+    {"hr", "h"},       {"bit/s", "bps"}, {"bits/s", "bps"}, {"/s", "ps"},   {"flop/s", "f"},
+    {"flops/s", "f"},  {"flops", "f"},   {"flop", "f"},     {"bytes", "B"}, {"byte", "B"},
 };
 
-/* The unit that these many letters and an ending make, if there is one; with other capitals if there is none with these. */
+/* The unit that these many letters and an ending make, if there is one; with other capitals if there is none with
+ * these. */
 static const struct unit *find_spelt(const struct unit *units, const char *prefix, size_t length, const char *ending)
 {
     const struct unit *found = NULL;
     for (; units->name; units++) {
         const char *name = units->name;
-        if (strlen(name) != length + strlen(ending) || strncasecmp(name, prefix, length) || strcasecmp(name + length, ending))
+        if (strlen(name) != length + strlen(ending) || strncasecmp(name, prefix, length) ||
+            strcasecmp(name + length, ending))
             continue;
         if (!strncmp(name, prefix, length) && !strcmp(name + length, ending))
             return units;
@@ -187,8 +191,8 @@ static bool refuse_unit(const struct type *type, const char *text, const char *u
     }
     const char *meant = unit_meant(type, unit);
     if (meant)
-        return refuse(reason, "'%.*s' is no unit of a %s (%s); did you mean '%.*s%s'?", SHOWN, unit, type->name, list, (int)(unit - text),
-                      text, meant);
+        return refuse(reason, "'%.*s' is no unit of a %s (%s); did you mean '%.*s%s'?", SHOWN, unit, type->name, list,
+                      (int)(unit - text), text, meant);
     return refuse(reason, "'%.*s' is no unit of a %s (%s); expected %s", SHOWN, unit, type->name, list, type->expected);
 }
 
@@ -196,7 +200,8 @@ static bool refuse_unit(const struct type *type, const char *text, const char *u
 static double scale(const struct number *number, const struct unit *unit)
 {
     char decimal[MANTISSA_MAX + 16];
-    snprintf(decimal, sizeof decimal, "%.*se%d", (int)number->length, number->mantissa, number->exponent + (unit ? unit->shift : 0));
+    snprintf(decimal, sizeof decimal, "%.*se%d", (int)number->length, number->mantissa,
+             number->exponent + (unit ? unit->shift : 0));
     return strtod(decimal, NULL) * (unit ? unit->factor : 1);
 }
 

@@ -20,8 +20,9 @@ struct quantity_reason {
     char text[256];
 };
 
-/* The value in SI units, correctly rounded: 3us is the same double as 3e-6. Negative numbers, numbers too large or too small
- * for the type, and anything after the unit are refused. False with the reason filled; *value is then untouched. */
+/* The value in SI units, correctly rounded: 3us is the same double as 3e-6. Negative numbers, numbers too large or too
+ * small for the type, and anything after the unit are refused. False with the reason filled; *value is then untouched.
+ */
 bool quantity_parse(enum quantity type, const char *text, double *value, struct quantity_reason *reason);
 /* A plain integer without sign or leading zeros. */
 bool quantity_count(const char *text, uint64_t *value, struct quantity_reason *reason);

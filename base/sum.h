@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sum of many doubles that keeps the rounding errors (Neumaier 1974), so that shares of a time add up to 1e-12 and better
- * however many operations there are. */
+/* A sum of many doubles that keeps the rounding errors (Neumaier 1974), so that shares of a time add up to 1e-12 and
+ * better however many operations there are. */
 #ifndef STAGESIM_SUM_H
 #define STAGESIM_SUM_H
 

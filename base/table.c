@@ -80,8 +80,8 @@ struct panel {
 };
 
 /* No spaces at the end of a line; cells beyond the `count` that there are stay empty. */
-static void print_row(const struct table *table, FILE *out, unsigned indent, const struct cell *cells, size_t count, const size_t *widths,
-                      const struct panel *panel)
+static void print_row(const struct table *table, FILE *out, unsigned indent, const struct cell *cells, size_t count,
+                      const size_t *widths, const struct panel *panel)
 {
     size_t owed = indent;
     for (size_t i = 0; i < panel->count; i++) {
@@ -109,23 +109,27 @@ static void print_rule(FILE *out, unsigned indent, const size_t *widths, const s
     putc('\n', out);
 }
 
-static void print_panel(const struct table *table, FILE *out, unsigned indent, const size_t *widths, const struct panel *panel)
+static void print_panel(const struct table *table, FILE *out, unsigned indent, const size_t *widths,
+                        const struct panel *panel)
 {
     print_row(table, out, indent, table->titles, table->column_count, widths, panel);
     print_rule(out, indent, widths, panel);
     for (size_t i = 0; i < table->cell_count; i += table->column_count) {
         size_t left = table->cell_count - i;
-        print_row(table, out, indent, &table->cells[i], left < table->column_count ? left : table->column_count, widths, panel);
+        print_row(table, out, indent, &table->cells[i], left < table->column_count ? left : table->column_count, widths,
+                  panel);
     }
 }
 
-/* The columns that say what a row is about and stand in every panel: the texts at the left, at least the first column. */
+/* The columns that say what a row is about and stand in every panel: the texts at the left, at least the first column.
+ */
 static struct panel key_columns(const struct table *table, const size_t *widths, size_t most, size_t *used)
 {
     struct panel panel = {.count = 0};
     *used = 0;
     for (size_t column = 0; column < table->column_count; column++) {
-        if (column && (table->aligns[0] != '<' || table->aligns[column] != '<' || *used + 2 + widths[column] > most / 2))
+        if (column &&
+            (table->aligns[0] != '<' || table->aligns[column] != '<' || *used + 2 + widths[column] > most / 2))
             break;
         panel.columns[panel.count++] = column;
         *used += (column ? 2 : 0) + widths[column];

@@ -19,16 +19,17 @@ void table_destroy(struct table *table);
 void table_column(struct table *table, const char *title, char align);
 /* Fills the rows cell by cell, from left to right. */
 __attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const char *format, ...);
-/* Prints titles, a rule, and rows, each line after `indent` spaces. An unfinished row's other cells are empty. On a terminal that is
- * narrower than the table, as table_print_within. */
+/* Prints titles, a rule, and rows, each line after `indent` spaces. An unfinished row's other cells are empty. On a
+ * terminal that is narrower than the table, as table_print_within. */
 void table_print(const struct table *table, FILE *out, unsigned indent);
 /* Columns of the terminal behind a stream; 0 where there is none. */
 size_t table_terminal_width(FILE *out);
-/* The same within `width` columns, 0 for any number: what is wider goes on in further tables below, which begin with the same first
- * columns. */
+/* The same within `width` columns, 0 for any number: what is wider goes on in further tables below, which begin with
+ * the same first columns. */
 void table_print_within(const struct table *table, FILE *out, unsigned indent, size_t width);
 
-/* "1.235 ms", "12.4 GiB", "1.2 TB", "312.1 Tflop/s", "34.8 %": four significant digits or so, in a buffer of QUANTITY_MAX. */
+/* "1.235 ms", "12.4 GiB", "1.2 TB", "312.1 Tflop/s", "34.8 %": four significant digits or so, in a buffer of
+ * QUANTITY_MAX. */
 const char *quantity_seconds(char *text, double seconds);
 const char *quantity_binary_bytes(char *text, double bytes);  /* memory: KiB, MiB, ... */
 const char *quantity_decimal_bytes(char *text, double bytes); /* traffic: kB, MB, ... */

@@ -27,7 +27,8 @@ const struct command command_check = {
     .name = "check",
     .arguments = "SCENARIO [OPTION]...",
     .summary = "validate a scenario without simulating it; says what would run",
-    .help = "Reports every mistake of the scenario, of its platform and of its schedule with its place, and whether the program could\n"
+    .help = "Reports every mistake of the scenario, of its platform and of its schedule with its place, and whether "
+            "the program could\n"
             "finish. Prints how many ranks and operations would run, and the memory that they need.\n\n" OPTIONS_HELP
             "\nexample:\n  stagesim check scenarios/demo.yaml --set parallel.data=4\n",
     .run = run,

@@ -32,7 +32,8 @@ struct comparison {
 
 static void add_run(struct comparison *comparison, const struct scenario *scenario)
 {
-    comparison->runs = array_grow(comparison->runs, &comparison->capacity, comparison->count + 1, sizeof *comparison->runs);
+    comparison->runs =
+        array_grow(comparison->runs, &comparison->capacity, comparison->count + 1, sizeof *comparison->runs);
     struct comparison_run *run = &comparison->runs[comparison->count];
     *run = (struct comparison_run){.scenario = scenario};
     const char *schedule = scenario->schedule_name ? scenario->schedule_name : scenario->workload->name;
@@ -79,8 +80,9 @@ static bool unknown_schedule(const char *name)
     for (; schedule_table[count] && count < 64; count++)
         names[count] = schedule_table[count]->name;
     const char *nearest = diag_nearest(name, names, count);
-    fprintf(stderr, "--schedules: error: '%s' does not name a known schedule%s%s%s; `stagesim list schedules` lists them\n", name,
-            nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    fprintf(stderr,
+            "--schedules: error: '%s' does not name a known schedule%s%s%s; `stagesim list schedules` lists them\n",
+            name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return false;
 }
 
@@ -145,7 +147,8 @@ static struct comparison_row *collect_rows(const struct comparison *comparison, 
             const struct comparison_run *run = &comparison->runs[i];
             rows[*count] = run->result.rows[row];
             if (comparison->options->output)
-                snprintf(rows[*count].directory, sizeof rows->directory, "%.*s", (int)strlen(run->directory) - 1, run->directory);
+                snprintf(rows[*count].directory, sizeof rows->directory, "%.*s", (int)strlen(run->directory) - 1,
+                         run->directory);
         }
     return rows;
 }
@@ -199,7 +202,8 @@ static bool write_rows(const struct comparison *comparison, struct output *outpu
 {
     size_t count;
     struct comparison_row *rows = collect_rows(comparison, &count);
-    FILE *csv = output_open(output, "comparison.csv", fault), *json = csv ? output_open(output, "comparison.json", fault) : NULL;
+    FILE *csv = output_open(output, "comparison.csv", fault),
+         *json = csv ? output_open(output, "comparison.json", fault) : NULL;
     if (!json)
         return false;
     comparison_print(csv, rows, count, COMPARISON_CSV);
@@ -224,13 +228,15 @@ static bool write_drawn(const struct comparison *comparison, struct output *outp
         links[i] = run->scenario->report ? arena_print(comparison->arena, "%sreport.html", run->directory) : NULL;
     }
     struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, comparison->count};
-    return comparison_write_pictures(&view, pictures, output, fault) && (!report || comparison_write_report(&view, output, fault));
+    return comparison_write_pictures(&view, pictures, output, fault) &&
+           (!report || comparison_write_report(&view, output, fault));
 }
 
 static bool open_all(struct comparison *comparison, struct output *output, struct fault *fault)
 {
     for (size_t i = 0; i < comparison->count; i++)
-        if (!run_files_open(&comparison->runs[i].files, comparison->runs[i].scenario, output, comparison->runs[i].directory, fault))
+        if (!run_files_open(&comparison->runs[i].files, comparison->runs[i].scenario, output,
+                            comparison->runs[i].directory, fault))
             return false;
     return true;
 }
@@ -300,7 +306,8 @@ const struct command command_compare = {
     .help = "Prints a row per scenario and schedule; times are relative to the first row.\n\n"
             "  --schedules NAME,...|all         each scenario under these schedules; all: every one that fits\n"
             "  --format table|csv|json          what is printed\n"
-            "  -o DIR                           write DIR/SCENARIO-SCHEDULE/ for each run, and comparison.csv, comparison.json and\n"
+            "  -o DIR                           write DIR/SCENARIO-SCHEDULE/ for each run, and comparison.csv, "
+            "comparison.json and\n"
             "                                   the aligned picture on top\n"
             "  --trace, --picture, --report     as for run\n"
             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP

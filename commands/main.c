@@ -32,7 +32,8 @@ int command_usage(const struct command *command, const char *format, ...)
     va_start(arguments, format);
     fprintf(stderr, "stagesim %s: ", command->name);
     vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\nusage: stagesim %s %s\n`stagesim %s --help` explains.\n", command->name, command->arguments, command->name);
+    fprintf(stderr, "\nusage: stagesim %s %s\n`stagesim %s --help` explains.\n", command->name, command->arguments,
+            command->name);
     va_end(arguments);
     return EXIT_USAGE;
 }
@@ -49,21 +50,22 @@ static void print_help(FILE *out)
                     width);
     for (const struct command *const *command = command_table; *command; command++)
         help_text_print(out, arena_print(arena, "  %-11s %s\n", (*command)->name, (*command)->summary), width);
-    help_text_print(out,
-                    "\n`stagesim COMMAND --help` explains a command. Options of run, compare and check:\n"
-                    "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace paje,chrome,csv   --picture svg,png,pdf\n"
-                    "  --report   --quiet\n"
-                    "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n"
-                    "\nexit codes: 0 done, 1 bad input (nothing written), 2 wrong usage, 3 the simulation failed\n",
-                    width);
+    help_text_print(
+        out,
+        "\n`stagesim COMMAND --help` explains a command. Options of run, compare and check:\n"
+        "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace paje,chrome,csv   --picture svg,png,pdf\n"
+        "  --report   --quiet\n"
+        "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n"
+        "\nexit codes: 0 done, 1 bad input (nothing written), 2 wrong usage, 3 the simulation failed\n",
+        width);
     arena_destroy(arena);
 }
 
 static int print_command_help(const struct command *command)
 {
     struct arena *arena = arena_create();
-    const char *text = arena_print(arena, "stagesim %s: %s\n\nusage: stagesim %s %s\n\n%s", command->name, command->summary, command->name,
-                                   command->arguments, command->help);
+    const char *text = arena_print(arena, "stagesim %s: %s\n\nusage: stagesim %s %s\n\n%s", command->name,
+                                   command->summary, command->name, command->arguments, command->help);
     help_text_print(stdout, text, table_terminal_width(stdout));
     arena_destroy(arena);
     return EXIT_DONE;

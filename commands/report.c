@@ -57,7 +57,8 @@ static bool list_runs(struct reporting *reporting, struct directory *directory)
     }
     if (!exists(reporting, directory->path, "summary.json")) {
         diag_error(&reporting->diag, (struct place){directory->path, 0, 0},
-                   "there is neither a summary.json nor a comparison.json; expected a directory that `stagesim run -o` or `compare -o` "
+                   "there is neither a summary.json nor a comparison.json; expected a directory that `stagesim run -o` "
+                   "or `compare -o` "
                    "wrote with --trace csv");
         return false;
     }
@@ -73,8 +74,8 @@ static void read_directory(struct reporting *reporting, struct directory *direct
     directory->runs = arena_array(reporting->arena, directory->count, sizeof *directory->runs);
     for (size_t i = 0; i < directory->count; i++) {
         int length = (int)strlen(directory->names[i]);
-        const char *path =
-            arena_print(reporting->arena, "%s%s%.*s", directory->path, length ? "/" : "", length ? length - 1 : 0, directory->names[i]);
+        const char *path = arena_print(reporting->arena, "%s%s%.*s", directory->path, length ? "/" : "",
+                                       length ? length - 1 : 0, directory->names[i]);
         saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
     }
 }
@@ -90,7 +91,8 @@ static unsigned pictures_of(const struct reporting *reporting, const char *path,
         for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
             if (picture_wanted(bits[i], (enum canvas_format)format) &&
                 exists(reporting, path,
-                       arena_print(reporting->arena, "%s%s.%s", run, name, canvas_format_name((enum canvas_format)format))))
+                       arena_print(reporting->arena, "%s%s.%s", run, name,
+                                   canvas_format_name((enum canvas_format)format))))
                 pictures |= bits[i];
     return pictures ? pictures : PICTURE_SVG;
 }
@@ -100,7 +102,8 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
     const char *name = directory->names[index];
     const struct saved_run *run = &directory->runs[index];
     struct run_files files;
-    return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), true, directory->output, name, fault) &&
+    return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), true,
+                                directory->output, name, fault) &&
            run_files_draw(&files, run->report, run->gantt, fault);
 }
 
@@ -116,7 +119,8 @@ static bool write_top(const struct reporting *reporting, struct directory *direc
         links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
     }
     struct comparison_view view = {directory->runs[0].report->run.scenario_name, gantts, rows, links, directory->count};
-    return comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"), directory->output, fault) &&
+    return comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"),
+                                     directory->output, fault) &&
            comparison_write_report(&view, directory->output, fault);
 }
 
@@ -126,7 +130,8 @@ static bool write_directory(const struct reporting *reporting, struct directory 
     bool ok = directory->output != NULL;
     for (size_t i = 0; i < directory->count && ok; i++)
         ok = write_run(reporting, directory, i, fault);
-    return ok && (!directory->is_comparison || write_top(reporting, directory, fault)) && output_flush(directory->output, fault);
+    return ok && (!directory->is_comparison || write_top(reporting, directory, fault)) &&
+           output_flush(directory->output, fault);
 }
 
 /* Every directory's files are written before any of them gets its name. */
@@ -227,10 +232,12 @@ const struct command command_report = {
     .arguments = "DIR... [--picture svg,png,pdf] [--quiet]",
     .summary = "draw pictures and write reports again from existing output",
     .help =
-        "DIR was written by `run -o DIR` or `compare -o DIR` with --trace csv. Its report.html and pictures are written again, the same\n"
+        "DIR was written by `run -o DIR` or `compare -o DIR` with --trace csv. Its report.html and pictures are "
+        "written again, the same\n"
         "as the run itself would write; nothing is simulated. The files written are listed.\n\n"
         "  --picture svg,png,pdf            which pictures; without it those that are there, svg where there are none\n"
         "  --quiet                          no list of the files\n"
-        "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  stagesim report saved --picture svg,pdf\n",
+        "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  stagesim report saved --picture "
+        "svg,pdf\n",
     .run = run,
 };

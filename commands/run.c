@@ -32,7 +32,8 @@ static int run_scenario(const struct options *options, struct arena *arena)
     struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;
-    struct simulation_request request = {.scenario = scenario, .quiet = options->quiet, .print = options->format == COMPARISON_TABLE};
+    struct simulation_request request = {
+        .scenario = scenario, .quiet = options->quiet, .print = options->format == COMPARISON_TABLE};
     struct simulation_result result = {0};
     int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
     if (code == EXIT_DONE && (options->format != COMPARISON_TABLE || result.row_count > 1)) {
@@ -65,7 +66,8 @@ const struct command command_run = {
     .arguments = "SCENARIO [-o DIR] [OPTION]...",
     .summary = "simulate one scenario",
     .help = "Prints iteration time, bubble and its causes, communication, memory, and each worker's utilization.\n\n"
-            "  -o DIR                           write summary.json and what --trace, --picture and --report ask for to DIR\n"
+            "  -o DIR                           write summary.json and what --trace, --picture and --report ask for to "
+            "DIR\n"
             "  --trace paje,chrome,csv          timeline.paje, timeline.chrome.json, operations.csv\n"
             "  --picture svg,png,pdf            timeline.svg, ...\n"
             "  --report                         report.html\n"

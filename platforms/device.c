@@ -4,8 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Short names of sources. MLE: Stas Bekman, Machine Learning Engineering, compute/accelerator; OLCF, ALCF: user guides of the
- * centres; PM: owensgroup/ml_perf_model (measurements); GC: Graphcore IPU-M2000 data sheet; SB: jax-ml/scaling-book. */
+/* Short names of sources. MLE: Stas Bekman, Machine Learning Engineering, compute/accelerator; OLCF, ALCF: user guides
+ * of the centres; PM: owensgroup/ml_perf_model (measurements); GC: Graphcore IPU-M2000 data sheet; SB:
+ * jax-ml/scaling-book. */
 static const struct device_model models[] = {
     {"P100-SXM2-16GB",
      PRECISION_FP32,
@@ -73,8 +74,28 @@ static const struct device_model models[] = {
      3,
      "NVIDIA V100 data sheet; idle estimated",
      CONFIDENCE_M},
-    {"T4", PRECISION_FP16, {8.1, 0, 65, 0, 0}, "16GiB", 320, 10, 70, 0, 3, "NVIDIA T4 data sheet; idle estimated", CONFIDENCE_M},
-    {"A10", PRECISION_BF16, {31.2, 62.5, 125, 125, 0}, "24GiB", 600, 16, 150, 0, 4, "NVIDIA A10 data sheet; idle estimated", CONFIDENCE_M},
+    {"T4",
+     PRECISION_FP16,
+     {8.1, 0, 65, 0, 0},
+     "16GiB",
+     320,
+     10,
+     70,
+     0,
+     3,
+     "NVIDIA T4 data sheet; idle estimated",
+     CONFIDENCE_M},
+    {"A10",
+     PRECISION_BF16,
+     {31.2, 62.5, 125, 125, 0},
+     "24GiB",
+     600,
+     16,
+     150,
+     0,
+     4,
+     "NVIDIA A10 data sheet; idle estimated",
+     CONFIDENCE_M},
     {"A100-SXM4-40GB",
      PRECISION_BF16,
      {19.5, 156, 312, 312, 0},
@@ -86,7 +107,17 @@ static const struct device_model models[] = {
      4,
      "MLE; ALCF; PM measures 1391 GB/s; idle estimated",
      CONFIDENCE_H},
-    {"A100-SXM4-80GB", PRECISION_BF16, {19.5, 156, 312, 312, 0}, "80GiB", 2039, 60, 400, 3, 4, "MLE; idle estimated", CONFIDENCE_H},
+    {"A100-SXM4-80GB",
+     PRECISION_BF16,
+     {19.5, 156, 312, 312, 0},
+     "80GiB",
+     2039,
+     60,
+     400,
+     3,
+     4,
+     "MLE; idle estimated",
+     CONFIDENCE_H},
     {"A100-PCIE-40GB",
      PRECISION_BF16,
      {19.5, 156, 312, 312, 0},
@@ -120,7 +151,17 @@ static const struct device_model models[] = {
      5,
      "NVIDIA H100 data sheet; idle estimated",
      CONFIDENCE_M},
-    {"H100-SXM5-80GB", PRECISION_BF16, {67, 494.5, 989, 989, 1979}, "80GiB", 3350, 70, 700, 4, 5, "MLE; idle estimated", CONFIDENCE_H},
+    {"H100-SXM5-80GB",
+     PRECISION_BF16,
+     {67, 494.5, 989, 989, 1979},
+     "80GiB",
+     3350,
+     70,
+     700,
+     4,
+     5,
+     "MLE; idle estimated",
+     CONFIDENCE_H},
     {"H200-SXM5-141GB",
      PRECISION_BF16,
      {67, 494.5, 989, 989, 1979},
@@ -176,7 +217,17 @@ static const struct device_model models[] = {
      4,
      "MLE and OLCF, half of a module; idle estimated",
      CONFIDENCE_H},
-    {"MI300X", PRECISION_BF16, {163.4, 653.7, 1307, 1307, 2615}, "192GiB", 5300, 140, 750, 0, 5, "MLE; idle estimated", CONFIDENCE_H},
+    {"MI300X",
+     PRECISION_BF16,
+     {163.4, 653.7, 1307, 1307, 2615},
+     "192GiB",
+     5300,
+     140,
+     750,
+     0,
+     5,
+     "MLE; idle estimated",
+     CONFIDENCE_H},
     {"TPU-v3",
      PRECISION_BF16,
      {0, 0, 0, 123, 0},
@@ -221,7 +272,17 @@ static const struct device_model models[] = {
      0,
      "memory and its 20 PB/s from the press; the dense peak is derived (75000 is claimed with sparsity)",
      CONFIDENCE_L},
-    {"study", PRECISION_FP32, {1, 0, 0, 0, 0}, NULL, 0, 0, 0, 0, 0, "no product: a host of 1 Tflop/s for studies", CONFIDENCE_H},
+    {"study",
+     PRECISION_FP32,
+     {1, 0, 0, 0, 0},
+     NULL,
+     0,
+     0,
+     0,
+     0,
+     0,
+     "no product: a host of 1 Tflop/s for studies",
+     CONFIDENCE_H},
 };
 
 #define MODEL_COUNT (sizeof models / sizeof *models)
@@ -234,8 +295,8 @@ const struct device_model *device_find(const char *name)
     return NULL;
 }
 
-/* A product name holds all of `words`; variants of one product are told apart by their least memory. Rows with more words and
- * more memory come first. */
+/* A product name holds all of `words`; variants of one product are told apart by their least memory. Rows with more
+ * words and more memory come first. */
 struct product {
     const char *words[3];
     double least_gib;

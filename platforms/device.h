@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of the accelerators on the market, as data: the generator writes it into platforms, the importers fall back
- * to it where a topology file is silent. Every row names its source. */
+/* What is known of the accelerators on the market, as data: the generator writes it into platforms, the importers fall
+ * back to it where a topology file is silent. Every row names its source. */
 #ifndef STAGESIM_DEVICE_H
 #define STAGESIM_DEVICE_H
 
@@ -25,12 +25,12 @@ struct device_model {
 /* NULL when the table does not hold the name. */
 const struct device_model *device_find(const char *name);
 
-/* Finds the row for a product name as drivers report it ("NVIDIA H200", "Tesla P100-SXM2-16GB") and, to tell variants apart,
- * the memory in bytes (0: unknown). NULL when none fits. */
+/* Finds the row for a product name as drivers report it ("NVIDIA H200", "Tesla P100-SXM2-16GB") and, to tell variants
+ * apart, the memory in bytes (0: unknown). NULL when none fits. */
 const struct device_model *device_match(const char *product, double memory_bytes);
 
-/* The row for NVIDIA's compute capability (70: V100, 80: A100, ...), the only description in NCCL's files; `nvlink` tells
- * whether the device has NVLink, which separates the SXM board from the PCIe card. NULL when none fits. */
+/* The row for NVIDIA's compute capability (70: V100, 80: A100, ...), the only description in NCCL's files; `nvlink`
+ * tells whether the device has NVLink, which separates the SXM board from the PCIe card. NULL when none fits. */
 const struct device_model *device_of_capability(unsigned capability, bool nvlink);
 
 /* The row for PCI ids, or NULL. */
@@ -38,7 +38,8 @@ const struct device_model *device_of_pci(unsigned vendor, unsigned device);
 
 /* NVLinks of a device of the generation; 0 when unknown. */
 unsigned nvlink_count(unsigned generation);
-/* GB/s that one NVLink of the generation carries per direction: the line rate, and what copies reach. 0 when unknown. */
+/* GB/s that one NVLink of the generation carries per direction: the line rate, and what copies reach. 0 when unknown.
+ */
 double nvlink_raw(unsigned generation);
 double nvlink_effective(unsigned generation);
 

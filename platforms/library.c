@@ -63,10 +63,10 @@ static bool set_in_network(struct platform_library *library, const char *key, co
     return fault_set(fault, "property %s=\"%s\": expected none, node or cluster", key, value);
 }
 
-/* PROTOCOL_start, PROTOCOL_latency, PROTOCOL_efficiency; *known false when the name is none of these. What is not given is NAN
- * until library_complete. */
-static bool set_protocol(struct platform_regime *regime, const char *name, const char *key, const char *value, bool *known,
-                         struct fault *fault)
+/* PROTOCOL_start, PROTOCOL_latency, PROTOCOL_efficiency; *known false when the name is none of these. What is not given
+ * is NAN until library_complete. */
+static bool set_protocol(struct platform_regime *regime, const char *name, const char *key, const char *value,
+                         bool *known, struct fault *fault)
 {
     for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++) {
         size_t length = strlen(protocol_names[i]);
@@ -90,8 +90,8 @@ static bool set_protocol(struct platform_regime *regime, const char *name, const
 }
 
 /* launch, launch_KIND. */
-static bool set_launch(struct platform_regime *regime, const char *name, const char *key, const char *value, bool *known,
-                       struct fault *fault)
+static bool set_launch(struct platform_regime *regime, const char *name, const char *key, const char *value,
+                       bool *known, struct fault *fault)
 {
     double seconds = 0;
     if (strcmp(name, "launch") == 0) {
@@ -147,17 +147,20 @@ static bool refuse_name(const char *key, struct fault *fault)
         names[i] = texts[i];
         if (i >= PLAIN)
             regime_name((i - PLAIN) % REGIME_NAMES, name, sizeof name);
-        snprintf(texts[i], sizeof *texts, "%s%s%s", prefix, i < PLAIN ? plain[i] : name, i < PLAIN + REGIME_NAMES ? "" : network_suffix);
+        snprintf(texts[i], sizeof *texts, "%s%s%s", prefix, i < PLAIN ? plain[i] : name,
+                 i < PLAIN + REGIME_NAMES ? "" : network_suffix);
     }
     const char *nearest = diag_nearest(key, names, NAMES);
     if (nearest)
         return fault_set(fault, "there is no property %s; did you mean %s?", key, nearest);
-    return fault_set(fault,
-                     "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
-                     "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), each of them also with _network at its end, "
-                     "collective_in_network, collective_in_network_efficiency, collective_strided_efficiency, collective_overlap_node, "
-                     "collective_overlap_network, collective_torus",
-                     key);
+    return fault_set(
+        fault,
+        "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
+        "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), each of them also with _network at its end, "
+        "collective_in_network, collective_in_network_efficiency, collective_strided_efficiency, "
+        "collective_overlap_node, "
+        "collective_overlap_network, collective_torus",
+        key);
 }
 
 bool library_in_regime(const char *key, enum platform_scope scope)
@@ -247,13 +250,16 @@ void library_complete(struct platform_library *library)
         for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
             if (regime->protocols[i].name)
                 fill_protocol(&regime->protocols[i],
-                              scope == SCOPE_NETWORK ? find_protocol(&library->regimes[SCOPE_NODE], regime->protocols[i].name) : NULL);
+                              scope == SCOPE_NETWORK
+                                  ? find_protocol(&library->regimes[SCOPE_NODE], regime->protocols[i].name)
+                                  : NULL);
         compact_protocols(regime);
     }
     library_complete_launches(library);
 }
 
-const struct platform_protocol *library_protocols(const struct platform_library *library, enum platform_scope scope, uint32_t *count)
+const struct platform_protocol *library_protocols(const struct platform_library *library, enum platform_scope scope,
+                                                  uint32_t *count)
 {
     const struct platform_regime *regime = &library->regimes[scope];
     if (!regime->protocol_count)
@@ -262,17 +268,19 @@ const struct platform_protocol *library_protocols(const struct platform_library 
     return regime->protocols;
 }
 
-struct platform_protocol library_transfers(const struct platform_library *library, const struct platform_protocol *protocol,
-                                           enum platform_scope scope)
+struct platform_protocol library_transfers(const struct platform_library *library,
+                                           const struct platform_protocol *protocol, enum platform_scope scope)
 {
-    const struct platform_protocol *known = protocol->name ? find_protocol(&library->regimes[scope], protocol->name) : NULL;
+    const struct platform_protocol *known =
+        protocol->name ? find_protocol(&library->regimes[scope], protocol->name) : NULL;
     return known ? *known : *protocol;
 }
 
-static void write_property(FILE *out, unsigned indent, const char *name, const char *more, const char *suffix, double value,
-                           const char *unit)
+static void write_property(FILE *out, unsigned indent, const char *name, const char *more, const char *suffix,
+                           double value, const char *unit)
 {
-    fprintf(out, "%*s<prop id=\"%s%s%s%s\" value=\"%.6g%s\"/>\n", (int)indent, "", prefix, name, more, suffix, value, unit);
+    fprintf(out, "%*s<prop id=\"%s%s%s%s\" value=\"%.6g%s\"/>\n", (int)indent, "", prefix, name, more, suffix, value,
+            unit);
 }
 
 void library_write_regime(FILE *out, const struct platform_regime *regime, enum platform_scope scope, unsigned indent)
@@ -299,7 +307,8 @@ void library_write(FILE *out, const struct platform_library *library, unsigned i
     for (unsigned scope = 0; scope < SCOPES; scope++)
         library_write_regime(out, &library->regimes[scope], (enum platform_scope)scope, indent);
     if (words[library->in_network])
-        fprintf(out, "%*s<prop id=\"%sin_network\" value=\"%s\"/>\n", (int)indent, "", prefix, words[library->in_network]);
+        fprintf(out, "%*s<prop id=\"%sin_network\" value=\"%s\"/>\n", (int)indent, "", prefix,
+                words[library->in_network]);
     if (library->in_network_efficiency > 0)
         write_property(out, indent, "in_network_efficiency", "", "", library->in_network_efficiency, "");
     if (library->strided_efficiency > 0)
@@ -309,7 +318,8 @@ void library_write(FILE *out, const struct platform_library *library, unsigned i
     if (library->overlap_network > 0)
         write_property(out, indent, "overlap_network", "", "", library->overlap_network, "");
     if (library->torus[0])
-        fprintf(out, "%*s<prop id=\"%storus\" value=\"%ux%u", (int)indent, "", prefix, library->torus[0], library->torus[1]);
+        fprintf(out, "%*s<prop id=\"%storus\" value=\"%ux%u", (int)indent, "", prefix, library->torus[0],
+                library->torus[1]);
     if (library->torus[0] && library->torus[2])
         fprintf(out, "x%u", library->torus[2]);
     if (library->torus[0])

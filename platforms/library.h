@@ -10,13 +10,14 @@
 
 /* Whether a property's name is one of the library's, right or wrong: all begin with "collective_". */
 bool library_owns(const char *key);
-/* Reads one property that library_owns. False with the fault filled when there is none of that name or the value is wrong. */
+/* Reads one property that library_owns. False with the fault filled when there is none of that name or the value is
+ * wrong. */
 bool library_set(struct platform_library *library, const char *key, const char *value, struct fault *fault);
-/* To be called after the last library_set: orders the protocols, gives those of the network the node's values where they have none of
- * their own, completes launch times. */
+/* To be called after the last library_set: orders the protocols, gives those of the network the node's values where
+ * they have none of their own, completes launch times. */
 void library_complete(struct platform_library *library);
-/* Completes launch times only: those that are not given are, in this order, the default of their scope, and over nodes what counts
- * within nodes. */
+/* Completes launch times only: those that are not given are, in this order, the default of their scope, and over nodes
+ * what counts within nodes. */
 void library_complete_launches(struct platform_library *library);
 /* Writes the properties as XML, each on a line of `indent` blanks. */
 void library_write(FILE *out, const struct platform_library *library, unsigned indent);
@@ -26,9 +27,11 @@ void library_write_regime(FILE *out, const struct platform_regime *regime, enum 
 /* Whether a property is one that library_write_regime writes for the scope. */
 bool library_in_regime(const char *key, enum platform_scope scope);
 /* The protocols of groups of a scope, *count of them; none: a single one without start whose ratios are 1. */
-const struct platform_protocol *library_protocols(const struct platform_library *library, enum platform_scope scope, uint32_t *count);
-/* The ratios that transfers of a scope take in a protocol of library_protocols; name, latency and efficiency are set. */
-struct platform_protocol library_transfers(const struct platform_library *library, const struct platform_protocol *protocol,
-                                           enum platform_scope scope);
+const struct platform_protocol *library_protocols(const struct platform_library *library, enum platform_scope scope,
+                                                  uint32_t *count);
+/* The ratios that transfers of a scope take in a protocol of library_protocols; name, latency and efficiency are set.
+ */
+struct platform_protocol library_transfers(const struct platform_library *library,
+                                           const struct platform_protocol *protocol, enum platform_scope scope);
 
 #endif

@@ -49,8 +49,9 @@ static bool find_kind(const char *text, size_t length, enum stagesim_collective 
     static const struct {
         const char *name;
         enum stagesim_collective kind;
-    } names[] = {{"reducescatter", STAGESIM_REDUCE_SCATTER}, {"allreduce", STAGESIM_ALL_REDUCE}, {"allgather", STAGESIM_ALL_GATHER},
-                 {"alltoall", STAGESIM_ALL_TO_ALL},          {"broadcast", STAGESIM_BROADCAST},  {"sendrecv", STAGESIM_SEND_RECEIVE},
+    } names[] = {{"reducescatter", STAGESIM_REDUCE_SCATTER}, {"allreduce", STAGESIM_ALL_REDUCE},
+                 {"allgather", STAGESIM_ALL_GATHER},         {"alltoall", STAGESIM_ALL_TO_ALL},
+                 {"broadcast", STAGESIM_BROADCAST},          {"sendrecv", STAGESIM_SEND_RECEIVE},
                  {"sendreceive", STAGESIM_SEND_RECEIVE},     {"reduce", STAGESIM_REDUCE}};
     char word[256];
     letters(text, length, word, sizeof word);
@@ -80,9 +81,10 @@ static void read_collective(struct reading *reading, struct place at, const char
     if (reading->has_kind)
         return;
     reading->bad_head = true;
-    diag_error(reading->diag, at,
-               "expected all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce or send-receive, not '%.40s'",
-               text + strspn(text, " \t"));
+    diag_error(
+        reading->diag, at,
+        "expected all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce or send-receive, not '%.40s'",
+        text + strspn(text, " \t"));
 }
 
 /* A name such as all_reduce_perf. */
@@ -112,8 +114,8 @@ static void read_comment(struct reading *reading, struct place at, const char *t
 enum { FIELDS_MAX = 32, FIELDS_LEAST = 11, TIME_FROM_END = 8 };
 
 /* A whole field as a number from 0 to `most`. */
-static bool read_number(struct reading *reading, struct place at, const char *line, const char *field, const char *what, double most,
-                        double *value)
+static bool read_number(struct reading *reading, struct place at, const char *line, const char *field, const char *what,
+                        double most, double *value)
 {
     char *end;
     *value = strtod(field, &end);
@@ -124,7 +126,8 @@ static bool read_number(struct reading *reading, struct place at, const char *li
     return false;
 }
 
-/* Size, count, type, redop and root (not in every version), then time, algbw, busbw, #wrong, out of place and in place. */
+/* Size, count, type, redop and root (not in every version), then time, algbw, busbw, #wrong, out of place and in place.
+ */
 static void read_printed(struct reading *reading, struct place at, char *line)
 {
     char *fields[FIELDS_MAX], *rest = line;
@@ -134,10 +137,12 @@ static void read_printed(struct reading *reading, struct place at, char *line)
             fields[count++] = field;
     double bytes, microseconds;
     if (count < FIELDS_LEAST)
-        diag_error(reading->diag, at, "this row has %zu fields; nccl-tests prints at least %d: size, count, type, ..., time, algbw, busbw",
+        diag_error(reading->diag, at,
+                   "this row has %zu fields; nccl-tests prints at least %d: size, count, type, ..., time, algbw, busbw",
                    count, FIELDS_LEAST);
     else if (read_number(reading, at, line, fields[0], "size in bytes", bytes_most, &bytes) &&
-             read_number(reading, at, line, fields[count - TIME_FROM_END], "time in microseconds", microseconds_most, &microseconds)) {
+             read_number(reading, at, line, fields[count - TIME_FROM_END], "time in microseconds", microseconds_most,
+                         &microseconds)) {
         at.column = (unsigned)(fields[count - TIME_FROM_END] - line) + 1;
         if (microseconds >= microseconds_least)
             add_row(reading, bytes, microseconds);
@@ -196,7 +201,8 @@ static bool is_csv(const char *text, size_t size)
 
 static void read_csv(struct reading *reading, const char *text, size_t size)
 {
-    static const char *const names[] = {"size_bytes", "time_us", "algbw_GBps", "busbw_GBps", "time_us_inplace", "busbw_inplace_GBps"};
+    static const char *const names[] = {"size_bytes", "time_us",         "algbw_GBps",
+                                        "busbw_GBps", "time_us_inplace", "busbw_inplace_GBps"};
     static const struct csv_columns columns = {names, sizeof names / sizeof *names, 2, "a measured table", true};
     struct csv *csv = csv_open(reading->measured->file, text, size, &columns, reading->diag, NULL);
     while (csv && csv_next(csv)) {
@@ -223,11 +229,13 @@ static void check_complete(struct reading *reading)
     if (!measured->ranks && reading->ranks_seen > 1)
         measured->ranks = reading->ranks_seen;
     if (!reading->has_kind && !reading->bad_head && !find_kind(name, strlen(name), &measured->kind))
-        diag_error(reading->diag, file, "does not say which collective was measured; add a line such as `# collective: all-reduce`");
+        diag_error(reading->diag, file,
+                   "does not say which collective was measured; add a line such as `# collective: all-reduce`");
     if (!measured->ranks && !reading->bad_head)
         diag_error(reading->diag, file, "does not say how many ranks took part; add a line such as `# ranks: 8`");
     if (!measured->count && !reading->diag->errors)
-        diag_error(reading->diag, file, "has no measured row: neither size_bytes,time_us,... nor what nccl-tests prints");
+        diag_error(reading->diag, file,
+                   "has no measured row: neither size_bytes,time_us,... nor what nccl-tests prints");
 }
 
 bool measured_parse(struct measured *measured, const char *name, const char *text, size_t size, struct diag *diag)

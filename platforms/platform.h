@@ -42,12 +42,13 @@ struct platform_route {
     const uint32_t *links; /* indices into platform.links; valid until the next call of `route` */
 };
 
-/* How the collective library of the machine behaves beyond the links, from the properties of the platform's outermost zone; see
- * doc/collectives.md. A collective takes `launch` and, in the protocol that is fastest for its size, `start`, then each transfer
- * `latency` times the route's latency and its bytes over `efficiency` times the rate. */
+/* How the collective library of the machine behaves beyond the links, from the properties of the platform's outermost
+ * zone; see doc/collectives.md. A collective takes `launch` and, in the protocol that is fastest for its size, `start`,
+ * then each transfer `latency` times the route's latency and its bytes over `efficiency` times the rate. */
 enum { PLATFORM_PROTOCOLS = 3, PLATFORM_COLLECTIVES = 8 };
 
-/* Within a node, or from one node to another. A group has the scope that its members as a whole have, a transfer that of its two ends. */
+/* Within a node, or from one node to another. A group has the scope that its members as a whole have, a transfer that
+ * of its two ends. */
 enum platform_scope { SCOPE_NODE, SCOPE_NETWORK, SCOPES };
 
 struct platform_protocol {
@@ -57,10 +58,15 @@ struct platform_protocol {
     double efficiency; /* ratio */
 };
 
-enum platform_in_network { PLATFORM_REDUCES_NOWHERE, PLATFORM_REDUCES_IN_NODE /* NVLS */, PLATFORM_REDUCES_IN_CLUSTER /* SHARP */ };
+enum platform_in_network {
+    PLATFORM_REDUCES_NOWHERE,
+    PLATFORM_REDUCES_IN_NODE /* NVLS */,
+    PLATFORM_REDUCES_IN_CLUSTER /* SHARP */
+};
 
-/* What is known of the groups of one scope. Start and launch are those of a group; the ratios of a protocol are those of transfers: one
- * within a node takes the node's also where its group crosses nodes, unless the protocol has none there. */
+/* What is known of the groups of one scope. Start and launch are those of a group; the ratios of a protocol are those
+ * of transfers: one within a node takes the node's also where its group crosses nodes, unless the protocol has none
+ * there. */
 struct platform_regime {
     double launch[PLATFORM_COLLECTIVES]; /* seconds, by enum stagesim_collective; complete: see library_complete */
     double launch_default;               /* of the kinds that are not given */
@@ -73,15 +79,17 @@ struct platform_regime {
 struct platform_library {
     struct platform_regime regimes[SCOPES];
     enum platform_in_network in_network;
-    double in_network_efficiency;         /* what of the link rate a switch that reduces carries; 0 when not given */
-    double strided_efficiency;            /* what of the network's rate strided groups reach; 0 when not given */
-    double overlap_node, overlap_network; /* share of a GPU's compute that a collective within a node, or over nodes, takes */
-    uint32_t torus[3];                    /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */
+    double in_network_efficiency; /* what of the link rate a switch that reduces carries; 0 when not given */
+    double strided_efficiency;    /* what of the network's rate strided groups reach; 0 when not given */
+    double overlap_node,
+        overlap_network; /* share of a GPU's compute that a collective within a node, or over nodes, takes */
+    uint32_t torus[3];   /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */
 };
 
 struct platform {
     const char *file;
-    uint32_t host_count; /* hosts that can hold a rank (property kind absent everywhere, or kind=gpu), in version order */
+    uint32_t
+        host_count; /* hosts that can hold a rank (property kind absent everywhere, or kind=gpu), in version order */
     struct platform_host *hosts;
     uint32_t link_count;
     struct platform_link *links; /* all links, by name in version order */
@@ -106,8 +114,8 @@ static inline enum platform_scope platform_scope_of(const struct platform *platf
 }
 
 /* The same where only ratios matter; quick where those of both scopes are equal. */
-static inline enum platform_scope platform_ratio_scope(const struct platform *platform, const struct platform_ratios *ratios, uint32_t from,
-                                                       uint32_t to)
+static inline enum platform_scope platform_ratio_scope(const struct platform *platform,
+                                                       const struct platform_ratios *ratios, uint32_t from, uint32_t to)
 {
     bool equal = ratios->latency[SCOPE_NODE] == ratios->latency[SCOPE_NETWORK] &&
                  ratios->efficiency[SCOPE_NODE] == ratios->efficiency[SCOPE_NETWORK];

@@ -40,14 +40,16 @@ static void read_event(struct repetition *repetition, const char *line)
         return;
     }
     double date = strtod(fixed ? line + 3 : line, NULL);
-    repetition->last = repetition->stochastic ? repetition->last + date : date; /* drawn dates are steps, others count from the start */
+    repetition->last = repetition->stochastic ? repetition->last + date
+                                              : date; /* drawn dates are steps, others count from the start */
 }
 
 static void read_line(struct repetition *repetition, const char *line)
 {
     if (*line == '#' || *line == '%' || *line == '\0')
         return;
-    if (sscanf(line, "PERIODICITY %lg", &repetition->periodicity) == 1 || sscanf(line, "LOOPAFTER %lg", &repetition->delay) == 1)
+    if (sscanf(line, "PERIODICITY %lg", &repetition->periodicity) == 1 ||
+        sscanf(line, "LOOPAFTER %lg", &repetition->delay) == 1)
         repetition->loops = true;
     else if (strncmp(line, "STOCHASTIC", 10) == 0) {
         repetition->stochastic = true;
@@ -56,7 +58,8 @@ static void read_line(struct repetition *repetition, const char *line)
         read_event(repetition, line);
 }
 
-/* Time from one repetition to the next; infinite for a profile that does not repeat itself. `text` is cut into lines. */
+/* Time from one repetition to the next; infinite for a profile that does not repeat itself. `text` is cut into lines.
+ */
 static double period_of(char *text, double periodicity)
 {
     struct repetition repetition = {.loops = periodicity > 0, .periodicity = periodicity};
@@ -75,7 +78,8 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct reader *reader, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fault_set(reader->fault, "Parse error at %.300s:%lu: %s", reader->platform, XML_GetCurrentLineNumber(reader->parser), text);
+    fault_set(reader->fault, "Parse error at %.300s:%lu: %s", reader->platform,
+              XML_GetCurrentLineNumber(reader->parser), text);
     reader->sound = false;
     XML_StopParser(reader->parser, XML_FALSE);
 }
@@ -86,7 +90,8 @@ static void check_text(struct reader *reader, const char *name, char *text, doub
     if (!(period < PROFILE_PERIOD_MIN))
         return;
     refuse(reader,
-           "the profile '%.200s' repeats itself every %g s, which a simulation would never get past; a period is at least 1 us, and a "
+           "the profile '%.200s' repeats itself every %g s, which a simulation would never get past; a period is at "
+           "least 1 us, and a "
            "profile that does not repeat itself has neither PERIODICITY nor LOOPAFTER",
            name, fmax(period, 0));
 }

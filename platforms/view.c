@@ -31,7 +31,8 @@ struct flows {
 };
 
 /* Finds the routes; transfers without one get a rate of 0 at once, all others grow from here. */
-static void collect(struct platform *platform, const uint32_t *from, const uint32_t *to, uint32_t count, struct flows *flows, double *rates)
+static void collect(struct platform *platform, const uint32_t *from, const uint32_t *to, uint32_t count,
+                    struct flows *flows, double *rates)
 {
     size_t used = 0, capacity = 0, starts = 0, link_capacity = 0, user_capacity = 0;
     *flows = (struct flows){.count = count};
@@ -54,7 +55,8 @@ static void collect(struct platform *platform, const uint32_t *from, const uint3
     flows->start[count] = (uint32_t)used;
 }
 
-/* What each growing flow may still add before a link of `platform` is full. A fat pipe gives every flow its whole rate. */
+/* What each growing flow may still add before a link of `platform` is full. A fat pipe gives every flow its whole rate.
+ */
 static double share_of(const struct platform *platform, const struct flows *flows, uint32_t link)
 {
     return platform->links[link].sharing == LINK_FATPIPE ? flows->left[link] : flows->left[link] / flows->users[link];
@@ -140,7 +142,8 @@ static bool same_speed(const struct view_pairs *pairs, const struct platform_rou
     return pairs->bandwidth == route->bandwidth && fabs(pairs->latency - route->latency) <= 1e-9 * route->latency;
 }
 
-static void add_pair(struct platform *platform, struct view_pairs **pairs, uint32_t *count, size_t *capacity, uint32_t from, uint32_t to)
+static void add_pair(struct platform *platform, struct view_pairs **pairs, uint32_t *count, size_t *capacity,
+                     uint32_t from, uint32_t to)
 {
     struct platform_route route;
     route_or_none(platform, from, to, &route);

@@ -75,8 +75,8 @@ static void start_zone(struct reader *reader, const char *element, const char **
     zone->name = zone->last = arena_copy(reader->arena, attribute(attributes, "id", ""));
     zone->routing = arena_copy(reader->arena, attribute(attributes, "routing", ""));
     if (strcmp(element, "cluster") == 0) {
-        zone->routing =
-            arena_print(reader->arena, "%s %s", attribute(attributes, "topology", "FLAT"), attribute(attributes, "topo_parameters", ""));
+        zone->routing = arena_print(reader->arena, "%s %s", attribute(attributes, "topology", "FLAT"),
+                                    attribute(attributes, "topo_parameters", ""));
         zone->hosts = radical_count(attribute(attributes, "radical", ""));
         zone->speed = arena_copy(reader->arena, attribute(attributes, "speed", ""));
     }
@@ -104,7 +104,8 @@ static void start_inside(struct reader *reader, const char *element, const char 
         zone->shape = mix(zone->shape, element);
     } else if (strcmp(element, "link") == 0) {
         zone->links++;
-        zone->shape = mix(mix(zone->shape, attribute(attributes, "bandwidth", "")), attribute(attributes, "latency", ""));
+        zone->shape =
+            mix(mix(zone->shape, attribute(attributes, "bandwidth", "")), attribute(attributes, "latency", ""));
     } else if (strcmp(element, "prop") == 0) {
         zone->shape = mix(mix(zone->shape, attribute(attributes, "id", "")), attribute(attributes, "value", ""));
     }
@@ -177,7 +178,8 @@ const struct zone *zones_read(const char *path, struct arena *arena, struct faul
     if (!sound && reader.too_deep)
         fault_set(fault, "%s: zones nested more than %d deep", path, DEPTH_MAX);
     else if (!sound && reader.parser)
-        fault_set(fault, "%s:%lu: %s", path, XML_GetCurrentLineNumber(reader.parser), XML_ErrorString(XML_GetErrorCode(reader.parser)));
+        fault_set(fault, "%s:%lu: %s", path, XML_GetCurrentLineNumber(reader.parser),
+                  XML_ErrorString(XML_GetErrorCode(reader.parser)));
     else if (!reader.root)
         fault_set(fault, "%s: no zone in it", path);
     XML_ParserFree(reader.parser);

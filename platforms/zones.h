@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The zones of a SimGrid platform file as a tree in which equal neighbours are folded: "64 x pod of 32 x node of 8 hosts". */
+/* The zones of a SimGrid platform file as a tree in which equal neighbours are folded: "64 x pod of 32 x node of 8
+ * hosts". */
 #ifndef STAGESIM_ZONES_H
 #define STAGESIM_ZONES_H
 
@@ -22,8 +23,8 @@ struct zone {
     uint64_t shape;                 /* equal for zones of equal content, names aside */
 };
 
-/* The outermost zone in the arena; NULL with the fault filled when the file is no well-formed platform XML. SimGrid's reader
- * has to have accepted the file before: this one looks at zones only. */
+/* The outermost zone in the arena; NULL with the fault filled when the file is no well-formed platform XML. SimGrid's
+ * reader has to have accepted the file before: this one looks at zones only. */
 const struct zone *zones_read(const char *path, struct arena *arena, struct fault *fault);
 
 #endif

@@ -13,8 +13,10 @@ static struct plan *generate(const struct schedule_request *request)
 
 const struct schedule schedule_1f1b = {
     .name = "1f1b",
-    .summary = "one forward, one backward in turn after the fill; stashes at most D micro-batches (DAPPLE, PipeDream-Flush)",
-    .source = "Fan et al., DAPPLE: A Pipelined Data Parallel Approach for Training Large Models, PPoPP 2021, arXiv 2007.01045; "
+    .summary =
+        "one forward, one backward in turn after the fill; stashes at most D micro-batches (DAPPLE, PipeDream-Flush)",
+    .source = "Fan et al., DAPPLE: A Pipelined Data Parallel Approach for Training Large Models, PPoPP 2021, arXiv "
+              "2007.01045; "
               "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021, arXiv 2006.09503",
     .stages = stages_one_per_worker,
     .plan = generate,

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BPipe: 1F1B whose early workers give stashes to the late ones, which hold few. Worker x < D/2 works with D - 1 - x; no
- * worker holds more than K = ceil((D + 2) / 2).
+/* BPipe: 1F1B whose early workers give stashes to the late ones, which hold few. Worker x < D/2 works with D - 1 - x;
+ * no worker holds more than K = ceil((D + 2) / 2).
  *
- * Worker x has M = min(N, D - x) micro-batches in flight. Where M > K, those with m mod M in a chosen set of E = M - K + 1
- * residues move: m leaves right after its forward and comes back one slot before its backward. The residues are not
- * neighbours, so one room serves all moving stashes on x in turn (forward, leaving, coming back, backward) beside the K - 1
- * that stay; on the partner each residue keeps one room, x + 1 + E = K in all.
+ * Worker x has M = min(N, D - x) micro-batches in flight. Where M > K, those with m mod M in a chosen set of E = M - K
+ * + 1 residues move: m leaves right after its forward and comes back one slot before its backward. The residues are not
+ * neighbours, so one room serves all moving stashes on x in turn (forward, leaving, coming back, backward) beside the K
+ * - 1 that stay; on the partner each residue keeps one room, x + 1 + E = K in all.
  *
- * When the partner y takes and returns: with n = y - x and the grid of equal slots (forward of m on worker s in slot s + 2m,
- * its backward in slot 2D - 1 - s + 2m), the forward of m on x ends when y starts its forward of m - (n - 1) / 2, and x wants
- * m back from when y starts its backward of m + (n - 1) / 2. Longer backwards and latencies only leave more time, so y makes
- * room right before its forward of m - n / 2, rounded up, and returns m right before its backward of m + (n - 1) / 2, rounded
- * down; where backwards are the shorter ones, which needs steps of P = t_F + t_B, the shifts are (n - 1) t_F / P and
- * (n t_B - t_F) / P. The two add up to at most n, hence y returns a stash before it takes the next of the same residue. */
+ * When the partner y takes and returns: with n = y - x and the grid of equal slots (forward of m on worker s in slot s
+ * + 2m, its backward in slot 2D - 1 - s + 2m), the forward of m on x ends when y starts its forward of m - (n - 1) / 2,
+ * and x wants m back from when y starts its backward of m + (n - 1) / 2. Longer backwards and latencies only leave more
+ * time, so y makes room right before its forward of m - n / 2, rounded up, and returns m right before its backward of m
+ * + (n - 1) / 2, rounded down; where backwards are the shorter ones, which needs steps of P = t_F + t_B, the shifts are
+ * (n - 1) t_F / P and (n t_B - t_F) / P. The two add up to at most n, hence y returns a stash before it takes the next
+ * of the same residue. */
 #include "schedules/schedules.h"
 
 #include <math.h>
@@ -113,8 +114,10 @@ static struct plan *generate(const struct schedule_request *request)
 {
     struct plan *plan = plan_create_looped(request, request->workers);
     for (uint32_t worker = 0; worker < request->workers; worker++) {
-        struct bpipe bpipe = {
-            .plan = plan, .worker = worker, .own = moves_of(request, worker), .partner = moves_of(request, request->workers - 1 - worker)};
+        struct bpipe bpipe = {.plan = plan,
+                              .worker = worker,
+                              .own = moves_of(request, worker),
+                              .partner = moves_of(request, request->workers - 1 - worker)};
         if (bpipe.own.moving)
             plan_pair(plan, worker, bpipe.own.partner);
         order(&bpipe);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Breadth-first: the placement of interleaved 1F1B, but all micro-batches go through a chunk before the next chunk begins,
- * so that fully sharded weights are gathered once per chunk and batch instead of once per micro-batch. */
+/* Breadth-first: the placement of interleaved 1F1B, but all micro-batches go through a chunk before the next chunk
+ * begins, so that fully sharded weights are gathered once per chunk and batch instead of once per micro-batch. */
 #include "schedules/schedules.h"
 
 enum { OPTION_CHUNKS };
 
 static const struct schedule_option options[] = {
-    [OPTION_CHUNKS] = {.key = "chunks", .initial = 2, .least = 1, .most = SCHEDULE_STAGES_MAX, .doc = "chunks of the model per worker (v)"},
+    [OPTION_CHUNKS] = {.key = "chunks",
+                       .initial = 2,
+                       .least = 1,
+                       .most = SCHEDULE_STAGES_MAX,
+                       .doc = "chunks of the model per worker (v)"},
     {0},
 };
 
@@ -32,7 +36,8 @@ static struct plan *generate(const struct schedule_request *request)
 
 const struct schedule schedule_breadth_first = {
     .name = "breadth-first",
-    .summary = "several chunks per worker, each run for all micro-batches at once: sharded weights are gathered once per batch",
+    .summary = "several chunks per worker, each run for all micro-batches at once: sharded weights are gathered once "
+               "per batch",
     .source = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023, arXiv 2211.05953",
     .options = options,
     .stages = stages,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chimera: f pairs of pipelines run through the same workers in opposite directions, so that one fills the bubbles of the
- * other. Every worker holds a stage of each of the 2f pipelines.
+/* Chimera: f pairs of pipelines run through the same workers in opposite directions, so that one fills the bubbles of
+ * the other. Every worker holds a stage of each of the 2f pipelines.
  *
- * The order comes from a grid of equal slots: in a unit of D micro-batches the i-th of a pipeline has its forward of stage
- * s in slot 2i + s and its backward in slot 2i + 2D - 1 - s; no worker has two in one slot. Further units follow 2D slots
- * later. Forward doubling (two forwards as one) and backward halving (a backward as two) fill a unit of 3D slots with D
- * forwards and 2D backwards per worker. */
+ * The order comes from a grid of equal slots: in a unit of D micro-batches the i-th of a pipeline has its forward of
+ * stage s in slot 2i + s and its backward in slot 2i + 2D - 1 - s; no worker has two in one slot. Further units follow
+ * 2D slots later. Forward doubling (two forwards as one) and backward halving (a backward as two) fill a unit of 3D
+ * slots with D forwards and 2D backwards per worker. */
 #include "base/arena.h"
 #include "schedules/schedules.h"
 
@@ -19,7 +19,11 @@ static const char *const concatenations[] = {"direct", "doubling", "doubling-spl
 static const char *const syncs[] = {"eager", "eager-opt", "after", NULL};
 
 static const struct schedule_option options[] = {
-    [OPTION_PAIRS] = {.key = "pairs", .initial = 1, .least = 1, .most = 32767, .doc = "pairs of pipelines (f); divides half the workers"},
+    [OPTION_PAIRS] = {.key = "pairs",
+                      .initial = 1,
+                      .least = 1,
+                      .most = 32767,
+                      .doc = "pairs of pipelines (f); divides half the workers"},
     [OPTION_CONCATENATION] = {.key = "concatenation",
                               .names = concatenations,
                               .doc = "how more micro-batches than workers follow each other"},
@@ -121,7 +125,8 @@ static void put_forwards(const struct grid *grid, struct cells *cells, size_t st
     }
 }
 
-static void put_backwards(const struct grid *grid, struct cells *cells, size_t start, struct entry entry, uint32_t count)
+static void put_backwards(const struct grid *grid, struct cells *cells, size_t start, struct entry entry,
+                          uint32_t count)
 {
     bool halves = grid->concatenation == HALVING;
     entry.kind = SLOT_BACKWARD;
@@ -156,15 +161,16 @@ static void append(const struct grid *grid, struct plan *plan, const struct cell
     for (size_t slot = 0; slot < grid->slots; slot++)
         for (uint32_t i = cells->heads[slot]; i != NONE; i = cells->entries[i].next) {
             const struct entry *entry = &cells->entries[i];
-            plan_append(plan, worker, entry->kind, entry->pipeline, entry->stage, entry->micro_batch)->part = entry->part;
+            plan_append(plan, worker, entry->kind, entry->pipeline, entry->stage, entry->micro_batch)->part =
+                entry->part;
             if (entry->twin)
                 plan_append(plan, worker, entry->kind, entry->pipeline, entry->stage, entry->micro_batch + 1)->joined =
                     grid->concatenation == DOUBLING;
         }
 }
 
-/* eager-opt launches early only where it cannot hurt: where a free slot is left between the copy's last backward and the
- * worker's last operation. */
+/* eager-opt launches early only where it cannot hurt: where a free slot is left between the copy's last backward and
+ * the worker's last operation. */
 static void choose_sync(const struct grid *grid, struct plan *plan, const struct cells *cells, enum sync sync)
 {
     size_t end = grid->slots;
@@ -179,7 +185,8 @@ static void choose_sync(const struct grid *grid, struct plan *plan, const struct
             const struct entry *entry = &cells->entries[i];
             bool eager = sync == EAGER || (sync == EAGER_OPT && slot < last_free);
             if (entry->kind == SLOT_BACKWARD)
-                plan->copies[(size_t)entry->pipeline * plan->stages + entry->stage].sync = eager ? PLAN_SYNC_EAGER : PLAN_SYNC_AFTER;
+                plan->copies[(size_t)entry->pipeline * plan->stages + entry->stage].sync =
+                    eager ? PLAN_SYNC_EAGER : PLAN_SYNC_AFTER;
         }
 }
 
@@ -208,25 +215,28 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
     uint32_t pairs = (uint32_t)request->options[OPTION_PAIRS];
     if (workers % 2)
         return schedule_refuse(refusal, REFUSED_WORKERS, NULL,
-                               "chimera runs pipelines in both directions and needs an even number of workers, not %u", workers);
+                               "chimera runs pipelines in both directions and needs an even number of workers, not %u",
+                               workers);
     if (workers / 2 % pairs)
-        return schedule_refuse(refusal, REFUSED_OPTION, "pairs", "chimera needs pairs to divide half the workers (%u), which %u does not",
-                               workers / 2, pairs);
+        return schedule_refuse(refusal, REFUSED_OPTION, "pairs",
+                               "chimera needs pairs to divide half the workers (%u), which %u does not", workers / 2,
+                               pairs);
     enum concatenation concatenation = (enum concatenation)request->options[OPTION_CONCATENATION];
     uint32_t unit = concatenation == DOUBLING || concatenation == DOUBLING_SPLIT ? 2 * workers : workers;
     bool short_unit = concatenation == DIRECT && micro_batches < workers;
     if (micro_batches % unit && !short_unit)
         return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
                                "chimera with %s concatenation needs a multiple of %u micro-batches%s, not %u",
-                               concatenations[concatenation], unit, concatenation == DIRECT ? ", or fewer" : "", micro_batches);
+                               concatenations[concatenation], unit, concatenation == DIRECT ? ", or fewer" : "",
+                               micro_batches);
     return true;
 }
 
 const struct schedule schedule_chimera = {
     .name = "chimera",
     .summary = "pipelines in both directions fill each other's bubbles; every worker holds a stage of each",
-    .source =
-        "Li and Hoefler, Chimera: Efficiently Training Large-Scale Neural Networks with Bidirectional Pipelines, SC 2021, arXiv 2107.06925",
+    .source = "Li and Hoefler, Chimera: Efficiently Training Large-Scale Neural Networks with Bidirectional Pipelines, "
+              "SC 2021, arXiv 2107.06925",
     .options = options,
     .stages = stages_one_per_worker,
     .fits = fits,

@@ -21,13 +21,15 @@ struct steps {
 static struct slot *forward(struct steps *steps, unsigned phase)
 {
     struct dualpipe_phase *of = &steps->at.phase[phase];
-    return plan_append(steps->at.plan, steps->at.worker, SLOT_FORWARD, of->pipeline, of->stage, of->first + of->forwards++);
+    return plan_append(steps->at.plan, steps->at.worker, SLOT_FORWARD, of->pipeline, of->stage,
+                       of->first + of->forwards++);
 }
 
 static struct slot *backward(struct steps *steps, unsigned phase)
 {
     struct dualpipe_phase *of = &steps->at.phase[phase];
-    return plan_append(steps->at.plan, steps->at.worker, SLOT_BACKWARD, of->pipeline, of->stage, of->first + of->backwards++);
+    return plan_append(steps->at.plan, steps->at.worker, SLOT_BACKWARD, of->pipeline, of->stage,
+                       of->first + of->backwards++);
 }
 
 /* The input gradient alone; its weight gradient queues up. */
@@ -46,8 +48,8 @@ static void weight(struct steps *steps)
 {
     struct deferred *deferred = &steps->deferred;
     size_t item = deferred->head++;
-    plan_append(steps->at.plan, steps->at.worker, SLOT_WEIGHT, deferred->items[item].pipeline, deferred->items[item].stage,
-                deferred->items[item].micro_batch);
+    plan_append(steps->at.plan, steps->at.worker, SLOT_WEIGHT, deferred->items[item].pipeline,
+                deferred->items[item].stage, deferred->items[item].micro_batch);
 }
 
 static void block(struct steps *steps, unsigned forward_phase, unsigned backward_phase)

@@ -21,8 +21,9 @@ static struct plan *generate(const struct schedule_request *request)
 static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
 {
     if (request->micro_batches < 2 * request->workers)
-        return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL, "dualpipe-v on %u workers needs at least %u micro-batches, not %u",
-                               request->workers, 2 * request->workers, request->micro_batches);
+        return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
+                               "dualpipe-v on %u workers needs at least %u micro-batches, not %u", request->workers,
+                               2 * request->workers, request->micro_batches);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eager 1F1B: 1F1B with twice the forwards ahead, so that a message's way there and back is hidden behind the forwards of
- * other micro-batches; costs up to twice the activations. */
+/* Eager 1F1B: 1F1B with twice the forwards ahead, so that a message's way there and back is hidden behind the forwards
+ * of other micro-batches; costs up to twice the activations. */
 #include "schedules/schedules.h"
 
 static struct plan *generate(const struct schedule_request *request)

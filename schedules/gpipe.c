@@ -13,7 +13,8 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_gpipe = {
     .name = "gpipe",
     .summary = "all forwards, then all backwards; stashes every micro-batch",
-    .source = "Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism, NeurIPS 2019, arXiv 1811.06965",
+    .source = "Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism, NeurIPS "
+              "2019, arXiv 1811.06965",
     .stages = stages_one_per_worker,
     .plan = generate,
 };

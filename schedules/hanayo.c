@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hanayo: the model is cut into 2 W D stages that run to and fro over the workers in W waves, so that the bubble shrinks as
- * in Chimera without a second copy of the weights. The order is that of a list schedule in the request's times: a worker that
- * is free takes a backward before a forward, then the lowest micro-batch, then the latest stage. */
+/* Hanayo: the model is cut into 2 W D stages that run to and fro over the workers in W waves, so that the bubble
+ * shrinks as in Chimera without a second copy of the weights. The order is that of a list schedule in the request's
+ * times: a worker that is free takes a backward before a forward, then the lowest micro-batch, then the latest stage.
+ */
 #include "base/arena.h"
 #include "schedules/zero_bubble.h"
 
@@ -12,7 +13,8 @@
 enum { OPTION_WAVES };
 
 static const struct schedule_option options[] = {
-    [OPTION_WAVES] = {.key = "waves", .initial = 2, .least = 1, .most = 1024, .doc = "times that a micro-batch runs to and fro (W)"},
+    [OPTION_WAVES] =
+        {.key = "waves", .initial = 2, .least = 1, .most = 1024, .doc = "times that a micro-batch runs to and fro (W)"},
     {0},
 };
 
@@ -51,8 +53,8 @@ static uint64_t heap_pop(struct heap *heap)
     return least;
 }
 
-/* Operations that run and take the same time, so that they end in the order in which they started: a ring of at most one for
- * each worker. */
+/* Operations that run and take the same time, so that they end in the order in which they started: a ring of at most
+ * one for each worker. */
 struct lane {
     double length; /* in any unit */
     struct {
@@ -75,7 +77,8 @@ enum { STAGE_BITS = 16, BATCH_BITS = 32 };
 
 static void touch(struct machine *machine, uint32_t worker)
 {
-    machine->touched = array_grow(machine->touched, &machine->touched_capacity, machine->touched_count + 1, sizeof *machine->touched);
+    machine->touched =
+        array_grow(machine->touched, &machine->touched_capacity, machine->touched_count + 1, sizeof *machine->touched);
     machine->touched[machine->touched_count++] = worker;
 }
 
@@ -83,7 +86,8 @@ static void offer(struct machine *machine, enum slot_kind kind, uint32_t stage, 
 {
     uint64_t rank = kind == SLOT_BACKWARD ? 0 : 1, from_last = machine->plan->stages - 1 - stage;
     uint32_t worker = plan_worker(machine->plan, 0, stage);
-    heap_push(&machine->ready[worker], rank << (STAGE_BITS + BATCH_BITS) | (uint64_t)micro_batch << STAGE_BITS | from_last);
+    heap_push(&machine->ready[worker],
+              rank << (STAGE_BITS + BATCH_BITS) | (uint64_t)micro_batch << STAGE_BITS | from_last);
     touch(machine, worker);
 }
 
@@ -145,8 +149,8 @@ static void *array(size_t count, size_t size)
     return memset(items, 0, capacity * size);
 }
 
-/* Times of a forward and a backward in an exact power of two of the request's unit, so that equal sums stay equal and no sum
- * overflows; 1 and 2 when the request has none. */
+/* Times of a forward and a backward in an exact power of two of the request's unit, so that equal sums stay equal and
+ * no sum overflows; 1 and 2 when the request has none. */
 static void set_lengths(struct machine *machine, double forward, double backward)
 {
     bool timed = forward > 0 && backward > 0 && isfinite(forward) && isfinite(backward);
@@ -181,8 +185,10 @@ static struct plan *generate(const struct schedule_request *request)
 
 const struct schedule schedule_hanayo = {
     .name = "hanayo",
-    .summary = "waves: the stages run to and fro over the workers, a smaller bubble without a second copy of the weights",
-    .source = "Liu et al., Hanayo: Harnessing Wave-like Pipeline Parallelism for Enhanced Large Model Training Efficiency, SC 2023, "
+    .summary =
+        "waves: the stages run to and fro over the workers, a smaller bubble without a second copy of the weights",
+    .source = "Liu et al., Hanayo: Harnessing Wave-like Pipeline Parallelism for Enhanced Large Model Training "
+              "Efficiency, SC 2023, "
               "arXiv 2308.15762; the order is a list schedule after its description",
     .options = options,
     .stages = stages,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interleaved 1F1B: a worker holds v chunks of the model, chunk c being stage c D + w, so that filling and draining take
- * 1/v of the time. Forwards go through the micro-batches in groups of g: within a group all of chunk 0, then all of chunk 1
- * and so on; backwards likewise from the last chunk down. */
+/* Interleaved 1F1B: a worker holds v chunks of the model, chunk c being stage c D + w, so that filling and draining
+ * take 1/v of the time. Forwards go through the micro-batches in groups of g: within a group all of chunk 0, then all
+ * of chunk 1 and so on; backwards likewise from the last chunk down. */
 #include "schedules/schedules.h"
 
 #include <stdio.h>
@@ -10,7 +10,11 @@
 enum { OPTION_CHUNKS, OPTION_GROUP };
 
 static const struct schedule_option options[] = {
-    [OPTION_CHUNKS] = {.key = "chunks", .initial = 2, .least = 2, .most = SCHEDULE_STAGES_MAX, .doc = "chunks of the model per worker (v)"},
+    [OPTION_CHUNKS] = {.key = "chunks",
+                       .initial = 2,
+                       .least = 2,
+                       .most = SCHEDULE_STAGES_MAX,
+                       .doc = "chunks of the model per worker (v)"},
     [OPTION_GROUP] = {.key = "group",
                       .initial = 0,
                       .least = 0,
@@ -65,7 +69,8 @@ static void generate_worker(struct plan *plan, uint32_t worker, uint32_t group, 
         }
         if (i < warm && i + 1 < count)
             continue;
-        plan_append(plan, worker, SLOT_BACKWARD, 0, (chunks - 1 - backward.chunk) * workers + worker, backward.micro_batch);
+        plan_append(plan, worker, SLOT_BACKWARD, 0, (chunks - 1 - backward.chunk) * workers + worker,
+                    backward.micro_batch);
         cursor_next(&backward, micro_batches, group, chunks);
         done++;
     }
@@ -82,7 +87,8 @@ static struct plan *generate(const struct schedule_request *request)
 /* A group smaller than the pipeline is deep leaves chunk c + 1 waiting for chunk c, the last, shorter one included. */
 static bool group_fits(uint32_t group, uint32_t workers, uint32_t micro_batches)
 {
-    return group >= workers && group <= micro_batches && (micro_batches % group == 0 || micro_batches % group >= workers);
+    return group >= workers && group <= micro_batches &&
+           (micro_batches % group == 0 || micro_batches % group >= workers);
 }
 
 /* Writes "8, 12, 16 and more" for the groups that fit. */
@@ -110,24 +116,25 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
         return true;
     if (micro_batches < workers)
         return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
-                               "interleaved needs at least as many micro-batches as there are workers (%u), not %u", workers,
-                               micro_batches);
+                               "interleaved needs at least as many micro-batches as there are workers (%u), not %u",
+                               workers, micro_batches);
     char legal[128];
     name_groups(legal, sizeof legal, workers, micro_batches);
     if (request->options[OPTION_GROUP])
-        return schedule_refuse(refusal, REFUSED_OPTION, "group",
-                               "interleaved cannot run %u micro-batches on %u workers in groups of %u; possible groups: %s", micro_batches,
-                               workers, group, legal);
+        return schedule_refuse(
+            refusal, REFUSED_OPTION, "group",
+            "interleaved cannot run %u micro-batches on %u workers in groups of %u; possible groups: %s", micro_batches,
+            workers, group, legal);
     return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
-                           "interleaved needs a multiple of %u micro-batches, not %u, or the option group: %s", workers, micro_batches,
-                           legal);
+                           "interleaved needs a multiple of %u micro-batches, not %u, or the option group: %s", workers,
+                           micro_batches, legal);
 }
 
 const struct schedule schedule_interleaved = {
     .name = "interleaved",
     .summary = "1f1b with several chunks of the model per worker: 1/v of the bubble, v times the messages",
-    .source =
-        "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, SC 2021, arXiv 2104.04473",
+    .source = "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, SC "
+              "2021, arXiv 2104.04473",
     .options = options,
     .stages = stages,
     .fits = fits,

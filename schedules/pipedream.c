@@ -3,8 +3,8 @@
  *
  * PipeDream updates the weights after every micro-batch's backward. A backward uses the weight version that its forward
  * used, so worker w keeps the D - w versions of the forwards in flight, and its gradients are D - 1 - w updates old.
- * PipeDream-2BW adds up the gradients of an iteration's N >= D micro-batches before it makes a new version; two versions
- * are enough, and every gradient is one update old. */
+ * PipeDream-2BW adds up the gradients of an iteration's N >= D micro-batches before it makes a new version; two
+ * versions are enough, and every gradient is one update old. */
 #include "schedules/schedules.h"
 
 static struct plan *continuous(const struct schedule_request *request)
@@ -41,16 +41,19 @@ static bool fits_2bw(const struct schedule_request *request, struct schedule_ref
 {
     if (request->micro_batches >= request->workers)
         return true;
-    return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
-                           "pipedream-2bw gets by with two weight versions only if an iteration has at least as many micro-batches as "
-                           "there are workers (%u), not %u",
-                           request->workers, request->micro_batches);
+    return schedule_refuse(
+        refusal, REFUSED_MICRO_BATCHES, NULL,
+        "pipedream-2bw gets by with two weight versions only if an iteration has at least as many micro-batches as "
+        "there are workers (%u), not %u",
+        request->workers, request->micro_batches);
 }
 
 const struct schedule schedule_pipedream = {
     .name = "pipedream",
-    .summary = "asynchronous 1f1b: no flush, weights updated after every micro-batch, D - w stashed versions on worker w",
-    .source = "Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019, arXiv 1806.03377",
+    .summary =
+        "asynchronous 1f1b: no flush, weights updated after every micro-batch, D - w stashed versions on worker w",
+    .source =
+        "Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019, arXiv 1806.03377",
     .asynchronous = true,
     .crosses = true,
     .stages = stages_one_per_worker,

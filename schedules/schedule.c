@@ -32,9 +32,10 @@ const struct schedule *const schedule_table[] = {
 };
 /* clang-format on */
 
-const char *const schedule_names[] = {
-    "gpipe", "1f1b", "eager-1f1b", "pipedream", "pipedream-2bw", "gems",       "chimera", "interleaved", "breadth-first", "hanayo", "zb-h1",
-    "zb-h2", "zb-v", "v-half",     "v-min",     "dualpipe",      "dualpipe-v", "bpipe",   NULL};
+const char *const schedule_names[] = {"gpipe",   "1f1b",        "eager-1f1b",    "pipedream", "pipedream-2bw", "gems",
+                                      "chimera", "interleaved", "breadth-first", "hanayo",    "zb-h1",         "zb-h2",
+                                      "zb-v",    "v-half",      "v-min",         "dualpipe",  "dualpipe-v",    "bpipe",
+                                      NULL};
 
 const struct schedule *schedule_find(const char *name)
 {
@@ -44,7 +45,8 @@ const struct schedule *schedule_find(const char *name)
     return NULL;
 }
 
-struct schedule_request schedule_request_default(const struct schedule *schedule, uint32_t workers, uint32_t micro_batches)
+struct schedule_request schedule_request_default(const struct schedule *schedule, uint32_t workers,
+                                                 uint32_t micro_batches)
 {
     struct schedule_request request = {
         .workers = workers, .micro_batches = micro_batches, .iterations = 1, .forward = 1, .backward = 2, .weight = 1};
@@ -75,16 +77,17 @@ static bool option_fits(const struct schedule *schedule, const struct schedule_o
     }
     if (value >= least && value <= most)
         return true;
-    return schedule_refuse(refusal, REFUSED_OPTION, option->key, "%s takes %s from %lld to %lld, not %lld", schedule->name, option->key,
-                           (long long)least, (long long)most, (long long)value);
+    return schedule_refuse(refusal, REFUSED_OPTION, option->key, "%s takes %s from %lld to %lld, not %lld",
+                           schedule->name, option->key, (long long)least, (long long)most, (long long)value);
 }
 
 /* Numbers that the plan's fields can hold and memory can bear; what a schedule itself wants comes after. */
-static bool size_fits(const struct schedule *schedule, const struct schedule_request *request, struct schedule_refusal *refusal)
+static bool size_fits(const struct schedule *schedule, const struct schedule_request *request,
+                      struct schedule_refusal *refusal)
 {
     if (request->workers < 1 || request->workers > SCHEDULE_STAGES_MAX)
-        return schedule_refuse(refusal, REFUSED_WORKERS, NULL, "%s takes 1 to %d workers, not %u", schedule->name, SCHEDULE_STAGES_MAX,
-                               request->workers);
+        return schedule_refuse(refusal, REFUSED_WORKERS, NULL, "%s takes 1 to %d workers, not %u", schedule->name,
+                               SCHEDULE_STAGES_MAX, request->workers);
     if (request->micro_batches < 1 || request->iterations < 1)
         return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL, "%s needs at least 1 micro-batch", schedule->name);
     for (unsigned i = 0; schedule->options && schedule->options[i].key; i++)
@@ -92,8 +95,9 @@ static bool size_fits(const struct schedule *schedule, const struct schedule_req
             return false;
     uint64_t stages = schedule->stages(request);
     if (stages > SCHEDULE_STAGES_MAX)
-        return schedule_refuse(refusal, REFUSED_WORKERS, NULL, "%s would cut the model into %llu stages; at most %d are possible",
-                               schedule->name, (unsigned long long)stages, SCHEDULE_STAGES_MAX);
+        return schedule_refuse(refusal, REFUSED_WORKERS, NULL,
+                               "%s would cut the model into %llu stages; at most %d are possible", schedule->name,
+                               (unsigned long long)stages, SCHEDULE_STAGES_MAX);
     uint64_t most = SCHEDULE_FORWARDS_MAX / stages / request->iterations;
     if (request->micro_batches > most)
         return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
@@ -102,7 +106,8 @@ static bool size_fits(const struct schedule *schedule, const struct schedule_req
     return true;
 }
 
-bool schedule_fits(const struct schedule *schedule, const struct schedule_request *request, struct schedule_refusal *refusal)
+bool schedule_fits(const struct schedule *schedule, const struct schedule_request *request,
+                   struct schedule_refusal *refusal)
 {
     return size_fits(schedule, request, refusal) && (!schedule->fits || schedule->fits(request, refusal));
 }

@@ -21,12 +21,12 @@ struct schedule_option {
 
 /* What a plan is asked for. */
 struct schedule_request {
-    uint32_t workers;                      /* D */
-    uint32_t micro_batches;                /* N: per iteration, both directions of a bidirectional pipeline together */
-    uint32_t iterations;                   /* how many the plan spells out when the schedule crosses iterations; 1 otherwise */
+    uint32_t workers;       /* D */
+    uint32_t micro_batches; /* N: per iteration, both directions of a bidirectional pipeline together */
+    uint32_t iterations;    /* how many the plan spells out when the schedule crosses iterations; 1 otherwise */
     int64_t options[SCHEDULE_OPTIONS_MAX]; /* in the order of the schedule's option table */
-    double forward, backward, weight;      /* times of one micro-batch on one worker's share, backward whole; for schedules whose
-                                              order depends on times; 1, 2, 1 when not known */
+    double forward, backward, weight; /* times of one micro-batch on one worker's share, backward whole; for schedules
+                                         whose order depends on times; 1, 2, 1 when not known */
 };
 
 /* Why a request does not fit a schedule: which of its inputs is to blame, and text with what would be accepted. */
@@ -38,10 +38,10 @@ struct schedule_refusal {
 
 struct schedule {
     const char *name, *summary, *source;
-    bool asynchronous;                     /* not equivalent to synchronous training */
-    bool crosses;                          /* its order crosses iterations: asked for several at once to find the steady state;
-                                              where an option forbids it, the plan has one iteration all the same */
-    bool split_backward;                   /* has W slots */
+    bool asynchronous;   /* not equivalent to synchronous training */
+    bool crosses;        /* its order crosses iterations: asked for several at once to find the steady state;
+                            where an option forbids it, the plan has one iteration all the same */
+    bool split_backward; /* has W slots */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */
     uint32_t (*stages)(const struct schedule_request *request);
@@ -59,10 +59,12 @@ extern const char *const schedule_names[];
 /* By name, or NULL. */
 const struct schedule *schedule_find(const char *name);
 /* A request with the schedule's default options. */
-struct schedule_request schedule_request_default(const struct schedule *schedule, uint32_t workers, uint32_t micro_batches);
+struct schedule_request schedule_request_default(const struct schedule *schedule, uint32_t workers,
+                                                 uint32_t micro_batches);
 /* The fits function, or the built-in check of D and N. */
-bool schedule_fits(const struct schedule *schedule, const struct schedule_request *request, struct schedule_refusal *refusal);
-__attribute__((format(printf, 4, 5))) bool schedule_refuse(struct schedule_refusal *refusal, int about, const char *option,
-                                                           const char *format, ...);
+bool schedule_fits(const struct schedule *schedule, const struct schedule_request *request,
+                   struct schedule_refusal *refusal);
+__attribute__((format(printf, 4, 5))) bool schedule_refuse(struct schedule_refusal *refusal, int about,
+                                                           const char *option, const char *format, ...);
 
 #endif

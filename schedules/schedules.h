@@ -9,8 +9,8 @@ extern const struct schedule schedule_gpipe, schedule_1f1b, schedule_eager_1f1b;
 extern const struct schedule schedule_pipedream, schedule_pipedream_2bw;
 extern const struct schedule schedule_gems, schedule_chimera;
 extern const struct schedule schedule_interleaved, schedule_breadth_first;
-extern const struct schedule schedule_zb_h1, schedule_zb_h2, schedule_zb_v, schedule_v_half, schedule_v_min, schedule_dualpipe,
-    schedule_dualpipe_v, schedule_bpipe, schedule_hanayo;
+extern const struct schedule schedule_zb_h1, schedule_zb_h2, schedule_zb_v, schedule_v_half, schedule_v_min,
+    schedule_dualpipe, schedule_dualpipe_v, schedule_bpipe, schedule_hanayo;
 
 /* One stage per worker: the `stages` of schedules without chunks. */
 uint32_t stages_one_per_worker(const struct schedule_request *request);
@@ -18,8 +18,8 @@ uint32_t stages_one_per_worker(const struct schedule_request *request);
 /* A plan of one pipeline with stage s on worker s mod D, all of the request's iterations in it; the caller owns it. */
 struct plan *plan_create_looped(const struct schedule_request *request, uint32_t stages);
 
-/* The order of stage `worker` on its worker: `warm` forwards (at most all), then a forward and a backward in turn, then the
- * backwards that are left. */
+/* The order of stage `worker` on its worker: `warm` forwards (at most all), then a forward and a backward in turn, then
+ * the backwards that are left. */
 void order_one_forward_one_backward(struct plan *plan, uint32_t worker, uint32_t warm);
 
 #endif

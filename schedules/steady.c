@@ -22,7 +22,8 @@ static bool find_steady(const struct plan_timing *timing, uint32_t iterations, d
     return false;
 }
 
-double schedule_steady_iteration(const struct schedule *schedule, const struct schedule_request *request, const struct plan_costs *costs)
+double schedule_steady_iteration(const struct schedule *schedule, const struct schedule_request *request,
+                                 const struct plan_costs *costs)
 {
     uint64_t possible = (uint64_t)SCHEDULE_FORWARDS_MAX / schedule->stages(request) / request->micro_batches;
     uint64_t most = 2 * (uint64_t)request->workers + 2;

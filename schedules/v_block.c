@@ -22,7 +22,8 @@ static void append_weight(struct plan *plan, uint32_t worker, size_t *next)
     plan_append(plan, worker, SLOT_WEIGHT, 0, backward->stage, backward->micro_batch);
 }
 
-/* The pass (0 to 3) that the block has in a slot of time, for a micro-batch of the iteration; false where the slot is free. */
+/* The pass (0 to 3) that the block has in a slot of time, for a micro-batch of the iteration; false where the slot is
+ * free. */
 static bool find_pass(const struct v_block *block, uint32_t time, uint32_t count, uint32_t *pass, uint32_t *micro_batch)
 {
     for (*pass = 0; *pass < 4; ++*pass)
@@ -54,8 +55,8 @@ static void repeat(struct plan *plan, uint32_t worker, struct v_block block)
 
 /* ---- compaction ---- */
 
-/* One pass over the plan, in the direction of time or against it. Against it, what follows an operation must be placed first,
- * and stashes appear with W and vanish with F. */
+/* One pass over the plan, in the direction of time or against it. Against it, what follows an operation must be placed
+ * first, and stashes appear with W and vanish with F. */
 struct pass {
     struct plan *plan;
     bool against;
@@ -64,7 +65,8 @@ struct pass {
     bool *placed;    /* of one worker after the other: [position in the direction of the pass] */
     size_t *head;    /* [worker]: first position that is not placed */
     uint32_t *held;  /* [worker]: half stages' stashes */
-    uint32_t *woken; /* [worker]: slot of time from which on it may find something to run; before it, nothing has changed for it */
+    uint32_t *woken; /* [worker]: slot of time from which on it may find something to run; before it, nothing has
+                        changed for it */
     struct slot **orders;
     size_t *count; /* [worker]: of orders */
 };
@@ -93,12 +95,15 @@ static bool ready(const struct pass *pass, const struct slot *slot, uint32_t tim
     switch ((enum slot_kind)slot->kind) {
     case SLOT_FORWARD:
         if (pass->against)
-            return over(pass, SLOT_BACKWARD, stage, slot, time) && (stage == last || over(pass, SLOT_FORWARD, stage + 1, slot, time));
+            return over(pass, SLOT_BACKWARD, stage, slot, time) &&
+                   (stage == last || over(pass, SLOT_FORWARD, stage + 1, slot, time));
         return stage == 0 || over(pass, SLOT_FORWARD, stage - 1, slot, time);
     case SLOT_BACKWARD:
         if (pass->against)
-            return over(pass, SLOT_WEIGHT, stage, slot, time) && (stage == 0 || over(pass, SLOT_BACKWARD, stage - 1, slot, time));
-        return over(pass, SLOT_FORWARD, stage, slot, time) && (stage == last || over(pass, SLOT_BACKWARD, stage + 1, slot, time));
+            return over(pass, SLOT_WEIGHT, stage, slot, time) &&
+                   (stage == 0 || over(pass, SLOT_BACKWARD, stage - 1, slot, time));
+        return over(pass, SLOT_FORWARD, stage, slot, time) &&
+               (stage == last || over(pass, SLOT_BACKWARD, stage + 1, slot, time));
     default:
         return pass->against || over(pass, SLOT_BACKWARD, stage, slot, time);
     }
@@ -110,12 +115,13 @@ static int change(const struct pass *pass, const struct slot *slot)
     return pass->against ? -taken : taken;
 }
 
-/* The position of the operation that a worker runs at a time: the first in its order that can run and whose stash, held from
- * now on, leaves room for all between; the order's length when there is none. Operations of a micro-batch are within one
- * block's length of each other, so a look that far is enough. */
+/* The position of the operation that a worker runs at a time: the first in its order that can run and whose stash, held
+ * from now on, leaves room for all between; the order's length when there is none. Operations of a micro-batch are
+ * within one block's length of each other, so a look that far is enough. */
 static size_t choose(const struct pass *pass, uint32_t worker, const bool *placed, uint32_t time)
 {
-    size_t count = pass->plan->orders[worker].count, end = pass->head[worker] + (size_t)PERIOD * (pass->plan->workers + 2);
+    size_t count = pass->plan->orders[worker].count,
+           end = pass->head[worker] + (size_t)PERIOD * (pass->plan->workers + 2);
     int64_t held = pass->held[worker], high = held;
     for (size_t position = pass->head[worker]; position < count && position < end; position++) {
         if (placed[position])
@@ -130,8 +136,8 @@ static size_t choose(const struct pass *pass, uint32_t worker, const bool *place
     return count;
 }
 
-/* What an operation lets run belongs to its worker or to one of those beside it, between which micro-batches pass: from the next
- * slot of time on they look again. */
+/* What an operation lets run belongs to its worker or to one of those beside it, between which micro-batches pass: from
+ * the next slot of time on they look again. */
 static void wake(struct pass *pass, uint32_t worker, uint32_t time)
 {
     for (uint32_t other = worker ? worker - 1 : 0; other <= worker + 1 && other < pass->plan->workers; other++)
@@ -207,7 +213,8 @@ static void compact(struct plan *plan, uint32_t most, bool against)
     free(pass.count);
 }
 
-struct plan *v_block_plan(const struct schedule_request *request, struct v_block (*block)(uint32_t workers, uint32_t worker), uint32_t most)
+struct plan *v_block_plan(const struct schedule_request *request,
+                          struct v_block (*block)(uint32_t workers, uint32_t worker), uint32_t most)
 {
     struct plan *plan = plan_create_waves(request, 2 * request->workers);
     for (uint32_t worker = 0; worker < request->workers; worker++)

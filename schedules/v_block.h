@@ -6,16 +6,17 @@
 
 #include "schedules/schedule.h"
 
-/* Slots of the passes of micro-batch 0 on one worker: forward of the way down and of the way up, backward (input gradient) of
- * the way up and of the way down. No two may be equal modulo 6. */
+/* Slots of the passes of micro-batch 0 on one worker: forward of the way down and of the way up, backward (input
+ * gradient) of the way up and of the way down. No two may be equal modulo 6. */
 struct v_block {
     uint32_t slots[4];
 };
 
-/* The plan of blocks repeated on all workers, weight gradients in the free slots in the order of their backwards, and then
- * compacted: two passes fill the waits at the ends, from the back and from the front, with operations of the same worker that
- * can run by then, as long as no worker holds more than `most` half stages' stashes. Linear in the slots. The caller owns it. */
-struct plan *v_block_plan(const struct schedule_request *request, struct v_block (*block)(uint32_t workers, uint32_t worker),
-                          uint32_t most);
+/* The plan of blocks repeated on all workers, weight gradients in the free slots in the order of their backwards, and
+ * then compacted: two passes fill the waits at the ends, from the back and from the front, with operations of the same
+ * worker that can run by then, as long as no worker holds more than `most` half stages' stashes. Linear in the slots.
+ * The caller owns it. */
+struct plan *v_block_plan(const struct schedule_request *request,
+                          struct v_block (*block)(uint32_t workers, uint32_t worker), uint32_t most);
 
 #endif

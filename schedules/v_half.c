@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* V-Half: a building block in which stashes live half as long as in 1F1B: 6 D slots of time instead of 12 D, for two half
- * stages a worker in a V. Its bubble is about half of 1F1B's. */
+/* V-Half: a building block in which stashes live half as long as in 1F1B: 6 D slots of time instead of 12 D, for two
+ * half stages a worker in a V. Its bubble is about half of 1F1B's. */
 #include "schedules/v_block.h"
 #include "schedules/zero_bubble.h"
 
 static struct v_block block(uint32_t workers, uint32_t worker)
 {
     uint32_t shift = workers % 2 ? 0 : 3; /* keeps the four apart modulo 6 */
-    return (struct v_block){{2 * worker, 3 * workers - worker - 2, 3 * workers + shift + 2 * worker - 1, 6 * workers + shift - worker - 2}};
+    return (struct v_block){
+        {2 * worker, 3 * workers - worker - 2, 3 * workers + shift + 2 * worker - 1, 6 * workers + shift - worker - 2}};
 }
 
 static struct plan *generate(const struct schedule_request *request)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* V-Min: the building block of the shortest life of stashes, 4 D slots of time instead of 1F1B's 12 D, for two half stages a
- * worker in a V. Passes follow each other as directly as dependencies allow, so it suffers when their times differ. */
+/* V-Min: the building block of the shortest life of stashes, 4 D slots of time instead of 1F1B's 12 D, for two half
+ * stages a worker in a V. Passes follow each other as directly as dependencies allow, so it suffers when their times
+ * differ. */
 #include "schedules/v_block.h"
 #include "schedules/zero_bubble.h"
 
 static struct v_block block(uint32_t workers, uint32_t worker)
 {
     uint32_t shift = workers % 3 ? 0 : 2; /* keeps the four apart modulo 6 */
-    return (struct v_block){{worker, 2 * workers - worker - 1, 2 * workers + shift + worker, 4 * workers + shift - worker - 1}};
+    return (struct v_block){
+        {worker, 2 * workers - worker - 1, 2 * workers + shift + worker, 4 * workers + shift - worker - 1}};
 }
 
 static struct plan *generate(const struct schedule_request *request)

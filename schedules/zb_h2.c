@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ZB-H2: worker w fills the pipeline with 2 (D - w) - 1 forwards before its first backward, and delays weight gradients by
- * 2 w backwards. With N >= 2D - 1 and equal passes every worker computes without a gap from its first operation to its last;
- * the price is a stash of 2D - 1 micro-batches and an optimizer step that does not wait for the other workers. */
+/* ZB-H2: worker w fills the pipeline with 2 (D - w) - 1 forwards before its first backward, and delays weight gradients
+ * by 2 w backwards. With N >= 2D - 1 and equal passes every worker computes without a gap from its first operation to
+ * its last; the price is a stash of 2D - 1 micro-batches and an optimizer step that does not wait for the other
+ * workers. */
 #include "schedules/zero_bubble.h"
 
 /* One iteration, from micro-batch `first` on. */
@@ -36,7 +37,8 @@ static struct plan *generate(const struct schedule_request *request)
 
 const struct schedule schedule_zb_h2 = {
     .name = "zb-h2",
-    .summary = "split backward, twice the warm-up of 1F1B: no bubble for equal passes, at a stash of 2D - 1 micro-batches",
+    .summary =
+        "split backward, twice the warm-up of 1F1B: no bubble for equal passes, at a stash of 2D - 1 micro-batches",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, section 2.2 and Fig. 3",
     .crosses = true,
     .split_backward = true,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ZB-V: every worker holds two half stages, stage r and stage 2D - 1 - r, so that a micro-batch runs down the workers and
- * comes back up, and the last worker starts backwards at once. With N >= 2D - 1 and equal passes no worker waits between its
- * first and last operation, at a stash of D micro-batches. With fewer micro-batches the order for 2D - 1 is run with the
- * missing ones left out. */
+/* ZB-V: every worker holds two half stages, stage r and stage 2D - 1 - r, so that a micro-batch runs down the workers
+ * and comes back up, and the last worker starts backwards at once. With N >= 2D - 1 and equal passes no worker waits
+ * between its first and last operation, at a stash of D micro-batches. With fewer micro-batches the order for 2D - 1 is
+ * run with the missing ones left out. */
 #include "schedules/zero_bubble.h"
 
 /* Appends the next passes of a worker; micro-batches of either chunk come in order. */
@@ -17,7 +17,8 @@ static void pass(struct cursor *cursor, enum slot_kind kind, uint32_t chunk)
     uint32_t micro_batch = cursor->done[kind][chunk]++;
     uint32_t stage = chunk ? cursor->plan->stages - 1 - cursor->worker : cursor->worker;
     if (micro_batch < cursor->count)
-        plan_append(cursor->plan, cursor->worker, kind, 0, stage, cursor->first + micro_batch)->split = kind == SLOT_BACKWARD;
+        plan_append(cursor->plan, cursor->worker, kind, 0, stage, cursor->first + micro_batch)->split =
+            kind == SLOT_BACKWARD;
 }
 
 static void backward_and_weight(struct cursor *cursor, uint32_t chunk)
@@ -85,7 +86,8 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_zb_v = {
     .name = "zb-v",
     .summary = "split backward, two half stages a worker in a V: no bubble for equal passes, at the memory of 1F1B",
-    .source = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241; Qi et al., Pipeline Parallelism with Controllable Memory, "
+    .source = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241; Qi et al., Pipeline Parallelism with "
+              "Controllable Memory, "
               "NeurIPS 2024, arXiv 2405.15362",
     .crosses = true,
     .split_backward = true,

@@ -6,7 +6,10 @@ enum optimizer { POST_VALIDATION, BLOCKING };
 static const char *const optimizers[] = {"post-validation", "blocking", NULL};
 
 const struct schedule_option optimizer_options[] = {
-    {.key = "optimizer", .names = optimizers, .initial = POST_VALIDATION, .doc = "what a worker's step waits for: nothing, or all workers"},
+    {.key = "optimizer",
+     .names = optimizers,
+     .initial = POST_VALIDATION,
+     .doc = "what a worker's step waits for: nothing, or all workers"},
     {0},
 };
 

@@ -5,9 +5,10 @@
 
 #include "schedules/schedules.h"
 
-/* The option `optimizer` alone, for schedules whose workers end an iteration at different times: with post-validation (the
- * default) a worker steps on its own gradients and goes on with the next iteration, and the global check (norm, overflow)
- * comes after the fact; blocking waits for an all-reduce over all workers before any step, so that iterations do not overlap. */
+/* The option `optimizer` alone, for schedules whose workers end an iteration at different times: with post-validation
+ * (the default) a worker steps on its own gradients and goes on with the next iteration, and the global check (norm,
+ * overflow) comes after the fact; blocking waits for an all-reduce over all workers before any step, so that iterations
+ * do not overlap. */
 extern const struct schedule_option optimizer_options[];
 
 /* The request as `optimizer` at options[0] lets the plan spell it out: one iteration when it blocks. */
@@ -18,9 +19,9 @@ void optimizer_apply(const struct schedule_request *request, struct plan *plan);
 /* The stages of schedules with two chunks a worker: 2 D. */
 uint32_t stages_two_per_worker(const struct schedule_request *request);
 
-/* A plan of one pipeline that runs to and fro over the workers: with k = s div D and r = s mod D, stage s is on worker r when
- * k is even and on D - 1 - r when k is odd. Two runs make the V of ZB-V. All of the request's iterations are in it; the caller
- * owns it. */
+/* A plan of one pipeline that runs to and fro over the workers: with k = s div D and r = s mod D, stage s is on worker
+ * r when k is even and on D - 1 - r when k is odd. Two runs make the V of ZB-V. All of the request's iterations are in
+ * it; the caller owns it. */
 struct plan *plan_create_waves(const struct schedule_request *request, uint32_t stages);
 
 /* Appends an input-gradient backward whose weight gradient comes in a later slot. */

@@ -14,19 +14,21 @@ uint64_t count_operations(const struct program *program)
     return count;
 }
 
-bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena, struct diag *diag,
-              struct evaluation *evaluation)
+bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena,
+              struct diag *diag, struct evaluation *evaluation)
 {
     struct fault fault = {""};
     struct folded_run run;
-    struct scenario_request changed = scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
+    struct scenario_request changed =
+        scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
     struct scenario *scenario = scenario_load(&changed, arena, diag);
     struct job *job = scenario ? job_create_steady(scenario, platform, arena, diag) : NULL;
     if (!job)
         return false;
     uint64_t operations = count_operations(job->program);
     if (operations > request->operations_max) {
-        diag_error(diag, scenario_place(scenario, ""), "the program has %llu operations, more than the %llu that are evaluated",
+        diag_error(diag, scenario_place(scenario, ""),
+                   "the program has %llu operations, more than the %llu that are evaluated",
                    (unsigned long long)operations, (unsigned long long)request->operations_max);
         return false;
     }

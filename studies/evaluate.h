@@ -23,10 +23,10 @@ struct evaluation {
     struct report *report;
 };
 
-/* Times the changed scenario; replicas that are alike are evaluated once. False with the mistakes reported where `stagesim check` would
- * refuse it. Memory from the arena. */
-bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena, struct diag *diag,
-              struct evaluation *evaluation);
+/* Times the changed scenario; replicas that are alike are evaluated once. False with the mistakes reported where
+ * `stagesim check` would refuse it. Memory from the arena. */
+bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena,
+              struct diag *diag, struct evaluation *evaluation);
 
 /* Operations of one replica. */
 uint64_t count_operations(const struct program *program);

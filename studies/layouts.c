@@ -16,7 +16,8 @@ const char *const layouts_method_names[] = {"axonn", "analytic", NULL};
 
 /* ---- AxoNN's communication model ---- */
 
-/* Ranks on the node of rank 0, and the rate at which they send to other nodes together: of links that several of them use each once. */
+/* Ranks on the node of rank 0, and the rate at which they send to other nodes together: of links that several of them
+ * use each once. */
 struct node_injection {
     uint32_t ranks;
     double bandwidth; /* INFINITY: all ranks are on it */
@@ -160,7 +161,8 @@ static bool evaluate_layout(const struct scenario *scenario, struct platform *pl
 
 static uint32_t spread_ranks(const struct mesh *mesh)
 {
-    return mesh_size(mesh, "x") * mesh_size(mesh, "y") * mesh_size(mesh, "z") * mesh_size(mesh, "tensor") * mesh_size(mesh, "data");
+    return mesh_size(mesh, "x") * mesh_size(mesh, "y") * mesh_size(mesh, "z") * mesh_size(mesh, "tensor") *
+           mesh_size(mesh, "data");
 }
 
 /* Of as many ranks along x, y, z and data; writes those that can be. */
@@ -175,7 +177,8 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
                 uint64_t replicas = (uint64_t)data * scenario->micro_batches;
                 if (ranks / x / y % z || scenario->global_batch % replicas)
                     continue;
-                struct layout_row row = {x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
+                struct layout_row row = {
+                    x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
                 if (evaluate_layout(scenario, platform, &row))
                     count += fwrite(&row, sizeof row, 1, results);
             }
@@ -192,7 +195,8 @@ static int evaluate_all(void *user, struct platform *platform, FILE *results, st
     job_create_steady(scenario, platform, arena, diag);
     arena_destroy(arena);
     if (!diag->errors)
-        diag_error(diag, scenario_place(scenario, "parallel"), "no layout of %u ranks along x, y, z and data suits the model and the batch",
+        diag_error(diag, scenario_place(scenario, "parallel"),
+                   "no layout of %u ranks along x, y, z and data suits the model and the batch",
                    spread_ranks(&scenario->mesh));
     return EXIT_BAD_INPUT;
 }
@@ -205,7 +209,9 @@ static int by_value(double left, double right, const struct layout_row *a, const
         return a->fits ? -1 : 1;
     if (left != right)
         return left < right ? -1 : 1;
-    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : a->y != b->y ? (a->y > b->y) - (a->y < b->y) : (a->z > b->z) - (a->z < b->z);
+    return a->x != b->x   ? (a->x > b->x) - (a->x < b->x)
+           : a->y != b->y ? (a->y > b->y) - (a->y < b->y)
+                          : (a->z > b->z) - (a->z < b->z);
 }
 
 static int by_model(const void *left, const void *right)
@@ -254,8 +260,8 @@ static bool check(const struct scenario *scenario)
 {
     struct diag diag = {.out = stderr};
     if (strcmp(scenario->workload->name, "transformer"))
-        diag_error(&diag, scenario_place(scenario, "workload"), "layouts are those of the workload transformer, not of %s",
-                   scenario->workload->name);
+        diag_error(&diag, scenario_place(scenario, "workload"),
+                   "layouts are those of the workload transformer, not of %s", scenario->workload->name);
     else if (!scenario->global_batch)
         diag_error(&diag, scenario_place(scenario, "batch"),
                    "the samples of an iteration are not known; expected batch.global or batch.micro");
@@ -268,7 +274,8 @@ int layouts_find(const struct scenario *scenario, enum layouts_method method, si
     *table = (struct layout_table){0};
     if (!check(scenario))
         return EXIT_BAD_INPUT;
-    int code = simulation_visit(&(struct simulation_visit){scenario, evaluate_all, (void *)(uintptr_t)scenario}, &results);
+    int code =
+        simulation_visit(&(struct simulation_visit){scenario, evaluate_all, (void *)(uintptr_t)scenario}, &results);
     if (code == EXIT_DONE)
         read_rows(results, table);
     if (results)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All ways to lay a job out along x, y, z and data (AxoNN, Singh et al. 2023, arXiv 2305.13525; 2024, arXiv 2502.08145): what its
- * communication model, the analytic engine and SimGrid say of each. */
+/* All ways to lay a job out along x, y, z and data (AxoNN, Singh et al. 2023, arXiv 2305.13525; 2024, arXiv
+ * 2502.08145): what its communication model, the analytic engine and SimGrid say of each. */
 #ifndef STAGESIM_LAYOUTS_H
 #define STAGESIM_LAYOUTS_H
 
@@ -30,15 +30,16 @@ struct layout_table {
     size_t count, fitting, simulated; /* SimGrid was asked for the first `simulated` */
 };
 
-/* Seconds of a job's communication on its first rank, after AxoNN's model: every collective takes the bytes that a ring makes the rank send
- * over the bandwidth of its group, no two at the same time. Within a node the bandwidth is that of the slowest edge of the ring; for groups
- * that span nodes it is a node's injection over min(ranks of a node, ranks between two neighbours of the group) (2502.08145, equation 7):
- * so many rings of the same kind leave a node together. */
+/* Seconds of a job's communication on its first rank, after AxoNN's model: every collective takes the bytes that a ring
+ * makes the rank send over the bandwidth of its group, no two at the same time. Within a node the bandwidth is that of
+ * the slowest edge of the ring; for groups that span nodes it is a node's injection over min(ranks of a node, ranks
+ * between two neighbours of the group) (2502.08145, equation 7): so many rings of the same kind leave a node together.
+ */
 double layout_model_seconds(const struct job *job);
 
-/* Lists and evaluates the layouts of as many ranks as the scenario has along x, y, z, tensor and data, its pipeline and numbers of samples
- * and micro-batches kept; then simulates the first `top` that fit. Returns an exit code after every mistake was reported on standard error.
- * rows are the caller's to free. */
+/* Lists and evaluates the layouts of as many ranks as the scenario has along x, y, z, tensor and data, its pipeline and
+ * numbers of samples and micro-batches kept; then simulates the first `top` that fit. Returns an exit code after every
+ * mistake was reported on standard error. rows are the caller's to free. */
 int layouts_find(const struct scenario *scenario, enum layouts_method method, size_t top, struct layout_table *table);
 
 #endif

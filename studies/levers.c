@@ -53,7 +53,8 @@ static struct change both(const struct change *a, const struct change *b)
     return sum;
 }
 
-/* The largest memory of a rank with a change; 0 where the scenario cannot be changed so. Everything but the answer goes back. */
+/* The largest memory of a rank with a change; 0 where the scenario cannot be changed so. Everything but the answer goes
+ * back. */
 static double peak_with(const struct levers *l, const struct change *change)
 {
     struct arena *arena = arena_create();
@@ -96,7 +97,8 @@ static void add_lever(const struct levers *l, const struct change *change, doubl
 static struct change other_schedule(const struct levers *l, const char *name)
 {
     static const char *const recomputed[] = {NULL, "schedule.recompute=selective", "schedule.recompute=full"};
-    return (struct change){{arena_print(l->arena, "schedule=%s", name), recomputed[l->scenario->recompute]}, 1 << SCHEDULE};
+    return (struct change){{arena_print(l->arena, "schedule=%s", name), recomputed[l->scenario->recompute]},
+                           1 << SCHEDULE};
 }
 
 /* As many samples in smaller micro-batches. */
@@ -118,7 +120,8 @@ static void try_smaller(const struct levers *l)
 {
     double peak = 0;
     struct change change = {{NULL}, 0};
-    for (uint64_t micro = next_smaller(l->scenario->micro_batch_size); micro > 0 && !fits(l, peak); micro = next_smaller(micro)) {
+    for (uint64_t micro = next_smaller(l->scenario->micro_batch_size); micro > 0 && !fits(l, peak);
+         micro = next_smaller(micro)) {
         change = smaller(l, micro);
         peak = peak_with(l, &change);
         if (micro == 1)
@@ -156,7 +159,8 @@ static bool is_better(const struct levers *l, double peak, double best)
 }
 
 /* Adds to `change`, with which a rank needs `peak`, the change that serves best. False: none does. */
-static bool add_best(const struct levers *l, const struct change *choices, size_t count, struct change *change, double *peak)
+static bool add_best(const struct levers *l, const struct change *choices, size_t count, struct change *change,
+                     double *peak)
 {
     struct change found = {{NULL}, 0};
     double best = *peak;
@@ -199,8 +203,8 @@ static int by_peak(const void *left, const void *right)
     return strcmp(a->setting, b->setting);
 }
 
-void levers_find(const struct scenario *scenario, struct platform *platform, const struct program *program, struct report *report,
-                 struct arena *arena)
+void levers_find(const struct scenario *scenario, struct platform *platform, const struct program *program,
+                 struct report *report, struct arena *arena)
 {
     struct levers l = {scenario, platform, report, arena};
     if (report->fits || count_operations(program) > OPERATIONS_MAX)

@@ -35,7 +35,8 @@ static void take_reason(const char *report, char *reason)
     const char *end = strchr(report, '\n'), *start = strstr(report, mark);
     start = start && (!end || start < end) ? start + sizeof mark - 1 : report;
     size_t length = end && end > start ? (size_t)(end - start) : strlen(start);
-    snprintf(reason, SEARCH_REASON_MAX, "%.*s", (int)(length < SEARCH_REASON_MAX ? length : SEARCH_REASON_MAX - 1), start);
+    snprintf(reason, SEARCH_REASON_MAX, "%.*s", (int)(length < SEARCH_REASON_MAX ? length : SEARCH_REASON_MAX - 1),
+             start);
 }
 
 static void fill(struct search_result *result, const struct report *report)
@@ -111,7 +112,8 @@ static int find_gpus(const struct scenario *scenario, uint32_t *gpus)
     return code;
 }
 
-static void watch(struct isolation **processes, unsigned count, const struct counters *counters, uint32_t candidates, bool quiet)
+static void watch(struct isolation **processes, unsigned count, const struct counters *counters, uint32_t candidates,
+                  bool quiet)
 {
     struct progress progress;
     progress_init(&progress, quiet ? NULL : stderr, "search");
@@ -127,7 +129,8 @@ static void watch(struct isolation **processes, unsigned count, const struct cou
     progress_finish(&progress);
 }
 
-static int collect(struct search *search, const struct simulation_visit *visit, struct isolation **processes, unsigned count, bool *known)
+static int collect(struct search *search, const struct simulation_visit *visit, struct isolation **processes,
+                   unsigned count, bool *known)
 {
     int worst = EXIT_DONE;
     for (unsigned i = 0; i < count; i++) {
@@ -186,7 +189,8 @@ static int compare_numbers(double a, double b)
 
 static int faster_first(const void *left, const void *right)
 {
-    const struct search_result *a = *(const struct search_result *const *)left, *b = *(const struct search_result *const *)right;
+    const struct search_result *a = *(const struct search_result *const *)left,
+                               *b = *(const struct search_result *const *)right;
     int order = compare_numbers(time_of(a), time_of(b));
     order = order ? order : compare_numbers(a->peak_bytes, b->peak_bytes);
     return order ? order : (a->index > b->index) - (a->index < b->index);
@@ -204,7 +208,8 @@ static void sort_ranked(struct search *search, uint32_t count)
     free(sorted);
 }
 
-/* Of candidates that come to the same (schedules of one worker, recomputation that saves nothing) the ranking keeps the first. */
+/* Of candidates that come to the same (schedules of one worker, recomputation that saves nothing) the ranking keeps the
+ * first. */
 static void drop_twins(struct search *search)
 {
     uint32_t kept = 0;

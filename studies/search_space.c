@@ -32,8 +32,8 @@ static int by_value(const void *left, const void *right)
 }
 
 /* The values of a list, ascending, each once; those of `defaults` where it is not given. */
-static uint32_t *values_of(const struct stagesim_list *list, const uint32_t *defaults, size_t default_count, size_t *count,
-                           struct arena *arena)
+static uint32_t *values_of(const struct stagesim_list *list, const uint32_t *defaults, size_t default_count,
+                           size_t *count, struct arena *arena)
 {
     *count = list->count ? list->count : default_count;
     uint32_t *values = arena_array(arena, *count + 1, sizeof *values);
@@ -129,20 +129,24 @@ static bool check(const struct making *making, uint32_t platform_gpus, struct di
     uint32_t gpus = making->space->gpus, others = other_ranks(scenario);
     unsigned before = diag->errors;
     if (strcmp(scenario->workload->name, "transformer") != 0)
-        diag_error(diag, scenario_place(scenario, "workload"),
-                   "layouts of '%s' cannot be searched: only of the workload transformer the work follows from the layout",
-                   scenario->workload->name);
+        diag_error(
+            diag, scenario_place(scenario, "workload"),
+            "layouts of '%s' cannot be searched: only of the workload transformer the work follows from the layout",
+            scenario->workload->name);
     else if (!scenario->global_batch)
-        diag_error(diag, scenario_place(scenario, "batch"), "the samples of an iteration are not known; expected batch.global");
+        diag_error(diag, scenario_place(scenario, "batch"),
+                   "the samples of an iteration are not known; expected batch.global");
     if (gpus > platform_gpus)
-        diag_error(diag, scenario_place(scenario, "search.gpus"), "the platform has %u GPUs, fewer than %u", platform_gpus, gpus);
+        diag_error(diag, scenario_place(scenario, "search.gpus"), "the platform has %u GPUs, fewer than %u",
+                   platform_gpus, gpus);
     else if (gpus % others)
         diag_error(diag, scenario_place(scenario, "search.gpus"),
                    "%u GPUs cannot be divided by the %u ranks of the axes that are not searched", gpus, others);
     return diag->errors == before;
 }
 
-bool search_space_create(struct search_space *space, const struct scenario *scenario, uint32_t gpus, struct arena *arena, struct diag *diag)
+bool search_space_create(struct search_space *space, const struct scenario *scenario, uint32_t gpus,
+                         struct arena *arena, struct diag *diag)
 {
     struct making making = {.scenario = scenario, .space = space, .arena = arena};
     *space = (struct search_space){.gpus = scenario->search.gpus ? (uint32_t)scenario->search.gpus : gpus};
@@ -152,9 +156,11 @@ bool search_space_create(struct search_space *space, const struct scenario *scen
     uint32_t ranks = space->gpus / other_ranks(scenario);
     add_meshes(&making, ranks);
     if (space->count == 0)
-        diag_error(diag, scenario_place(scenario, "search"), "no sizes of data, tensor and pipeline that are allowed make %u ranks", ranks);
+        diag_error(diag, scenario_place(scenario, "search"),
+                   "no sizes of data, tensor and pipeline that are allowed make %u ranks", ranks);
     if (space->count > CANDIDATES_MAX)
-        diag_error(diag, scenario_place(scenario, "search"), "there are more than %d candidates; allow fewer of each", CANDIDATES_MAX);
+        diag_error(diag, scenario_place(scenario, "search"), "there are more than %d candidates; allow fewer of each",
+                   CANDIDATES_MAX);
     if (space->count == 0 || space->count > CANDIDATES_MAX)
         return false;
     space->candidates = arena_array(arena, space->count, sizeof *space->candidates);
@@ -163,9 +169,11 @@ bool search_space_create(struct search_space *space, const struct scenario *scen
 }
 
 /* "schedule={name: interleaved, recompute: full, chunks: 4}". */
-static const char *schedule_set(const struct search_candidate *candidate, const struct scenario *scenario, struct arena *arena)
+static const char *schedule_set(const struct search_candidate *candidate, const struct scenario *scenario,
+                                struct arena *arena)
 {
-    char *text = arena_print(arena, "schedule={name: %s, recompute: %s", candidate->schedule->name, recompute_name(candidate->recompute));
+    char *text = arena_print(arena, "schedule={name: %s, recompute: %s", candidate->schedule->name,
+                             recompute_name(candidate->recompute));
     const struct node *written = node_get(scenario->root, "schedule");
     for (const struct schedule_option *option = candidate->schedule->options; option && option->key; option++) {
         const struct node *value = written && written->kind == NODE_MAP ? node_get(written, option->key) : NULL;
@@ -175,20 +183,21 @@ static const char *schedule_set(const struct search_candidate *candidate, const 
     return arena_print(arena, "%s}", text);
 }
 
-void search_candidate_sets(const struct search_candidate *candidate, const struct scenario *scenario, struct scenario_set sets[SEARCH_SETS],
-                           struct arena *arena)
+void search_candidate_sets(const struct search_candidate *candidate, const struct scenario *scenario,
+                           struct scenario_set sets[SEARCH_SETS], struct arena *arena)
 {
     sets[0] = (struct scenario_set){NULL, arena_print(arena, "parallel.data=%u", candidate->data)};
     sets[1] = (struct scenario_set){NULL, arena_print(arena, "parallel.tensor=%u", candidate->tensor)};
     sets[2] = (struct scenario_set){NULL, arena_print(arena, "parallel.pipeline=%u", candidate->pipeline)};
-    sets[3] = (struct scenario_set){
-        NULL, arena_print(arena, "batch={global: %llu, micro: %u}", (unsigned long long)scenario->global_batch, candidate->micro)};
+    sets[3] = (struct scenario_set){NULL, arena_print(arena, "batch={global: %llu, micro: %u}",
+                                                      (unsigned long long)scenario->global_batch, candidate->micro)};
     sets[4] = (struct scenario_set){NULL, schedule_set(candidate, scenario, arena)};
     sets[5] = (struct scenario_set){NULL, arena_print(arena, "transformer.zero=%u", candidate->zero)};
 }
 
 const char *recompute_name(enum scenario_recompute recompute)
 {
-    static const char *const names[] = {[RECOMPUTE_NONE] = "none", [RECOMPUTE_SELECTIVE] = "selective", [RECOMPUTE_FULL] = "full"};
+    static const char *const names[] = {
+        [RECOMPUTE_NONE] = "none", [RECOMPUTE_SELECTIVE] = "selective", [RECOMPUTE_FULL] = "full"};
     return names[recompute];
 }

@@ -24,15 +24,15 @@ struct search_space {
 
 enum { SEARCH_SETS = 6 };
 
-/* All candidates on `gpus` of the platform's GPUs, or on as many as the scenario says. Axes other than data, tensor and pipeline stay as
- * the scenario has them. False with the mistakes reported. Memory from the arena. */
-bool search_space_create(struct search_space *space, const struct scenario *scenario, uint32_t gpus, struct arena *arena,
-                         struct diag *diag);
+/* All candidates on `gpus` of the platform's GPUs, or on as many as the scenario says. Axes other than data, tensor and
+ * pipeline stay as the scenario has them. False with the mistakes reported. Memory from the arena. */
+bool search_space_create(struct search_space *space, const struct scenario *scenario, uint32_t gpus,
+                         struct arena *arena, struct diag *diag);
 
-/* The candidate as values of the scenario, what `--set` takes; the global batch stays the scenario's, and of the schedule's options those
- * that the candidate's schedule has. Texts from the arena. */
-void search_candidate_sets(const struct search_candidate *candidate, const struct scenario *scenario, struct scenario_set sets[SEARCH_SETS],
-                           struct arena *arena);
+/* The candidate as values of the scenario, what `--set` takes; the global batch stays the scenario's, and of the
+ * schedule's options those that the candidate's schedule has. Texts from the arena. */
+void search_candidate_sets(const struct search_candidate *candidate, const struct scenario *scenario,
+                           struct scenario_set sets[SEARCH_SETS], struct arena *arena);
 
 /* "none", "selective", "full". */
 const char *recompute_name(enum scenario_recompute recompute);

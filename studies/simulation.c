@@ -62,11 +62,12 @@ static void notes(const struct run *run, const struct report *report)
     if (run->request->quiet)
         return;
     if (report->capacity_bytes > 0 && !report->fits)
-        fprintf(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.3g GiB of %.3g GiB\n", report->run.scenario_name,
-                report->run.schedule ? report->run.schedule : report->run.workload, report->peak_bytes / 0x1p30,
-                report->capacity_bytes / 0x1p30);
+        fprintf(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.3g GiB of %.3g GiB\n",
+                report->run.scenario_name, report->run.schedule ? report->run.schedule : report->run.workload,
+                report->peak_bytes / 0x1p30, report->capacity_bytes / 0x1p30);
     if (report->run.asynchronous)
-        fprintf(run->self->console, "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
+        fprintf(run->self->console,
+                "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
                 report->run.schedule ? report->run.schedule : report->run.workload);
 }
 
@@ -97,7 +98,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct progress progress;
     progress_init(&progress, run->request->quiet ? NULL : run->self->console, engine->name);
     struct engine_progress hook = progress_hook(&progress);
-    struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts, .progress = &hook};
+    struct engine_job job = {
+        .program = run->job->program, .platform = run->platform, .hosts = run->job->hosts, .progress = &hook};
     struct folded_run folded;
     double started = now();
     bool ok = folded_run(engine, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
@@ -116,7 +118,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     if (last)
         levers_find(run->scenario, run->platform, run->job->program, report, run->arena);
     if (run->alone)
-        report->contention = contention_create(run->alone, frame_create(timeline, run->arena), run->platform, run->job->hosts, run->arena);
+        report->contention = contention_create(run->alone, frame_create(timeline, run->arena), run->platform,
+                                               run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);
     fwrite(&row, sizeof row, 1, run->self->results);
     if (last) {
@@ -127,7 +130,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
             run_print(stdout, report);
         struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas};
         if (run->request->files)
-            ok = run_files_write(run->request->files, &source, report, gantt, &fault) && output_flush(run->request->output, &fault);
+            ok = run_files_write(run->request->files, &source, report, gantt, &fault) &&
+                 output_flush(run->request->output, &fault);
         gantt_destroy(gantt);
     }
     timeline_destroy(run->alone);
@@ -220,8 +224,8 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
         printf(" servers %u", mesh->extra);
     printf("\n%llu operations", (unsigned long long)operations);
     if (run->scenario->schedule_name)
-        printf(", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name, run->scenario->micro_batches,
-               run->scenario->micro_batches == 1 ? "" : "es");
+        printf(", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name,
+               run->scenario->micro_batches, run->scenario->micro_batches == 1 ? "" : "es");
     putchar('\n');
     if (report->peak_bytes > 0)
         printf("%.4g GiB of memory per rank at most%s\n", report->peak_bytes / 0x1p30,
@@ -258,8 +262,9 @@ static const char *in_words(const char *text)
         {"The Impossible Did Happen",
          "work starts on a host or link whose profile has brought its speed or bandwidth to 0; what is to fail "
          "has a state_file, what is to be slow a value above 0"},
-        {"Failed to allocate stack", "no memory for so many ranks; `fold: auto` simulates equal replicas once, and the analytic engine "
-                                     "takes far less"},
+        {"Failed to allocate stack",
+         "no memory for so many ranks; `fold: auto` simulates equal replicas once, and the analytic engine "
+         "takes far less"},
     };
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (strstr(text, meanings[i][0]))
@@ -326,7 +331,8 @@ int simulation_check(const struct scenario *scenario)
 static int visit_child(void *user, struct isolated *self)
 {
     const struct simulation_visit *visit = user;
-    struct run run = {.scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
+    struct run run = {
+        .scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
     int code = load_platform(&run) ? visit->body(visit->user, run.platform, self->results, &run.diag) : EXIT_BAD_INPUT;
     arena_destroy(run.arena);
     return code;

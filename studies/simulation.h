@@ -24,27 +24,28 @@ struct simulation_result {
     struct gantt *gantt; /* the caller owns it */
 };
 
-/* Checks that the scenario could be simulated, dead-locks included, and prints what would run to standard output; returns an
- * exit code after every mistake was reported on standard error. */
+/* Checks that the scenario could be simulated, dead-locks included, and prints what would run to standard output;
+ * returns an exit code after every mistake was reported on standard error. */
 int simulation_check(const struct scenario *scenario);
 
 /* Runs it; returns an exit code after every mistake was reported on standard error. */
 int simulate(const struct simulation_request *request, struct simulation_result *result);
 
-/* Something else to do with a scenario's platform, in a process of its own: `body` writes what it finds out to `results`, reports mistakes
- * to `diag`, and returns an exit code. */
+/* Something else to do with a scenario's platform, in a process of its own: `body` writes what it finds out to
+ * `results`, reports mistakes to `diag`, and returns an exit code. */
 struct simulation_visit {
     const struct scenario *scenario;
     int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag);
     void *user;
 };
 
-/* Loads the platform and calls the body; returns its exit code, or another one after the mistake was reported on standard error. *results
- * is a stream at its start with what was written, the caller's to close; NULL where nothing ran. */
+/* Loads the platform and calls the body; returns its exit code, or another one after the mistake was reported on
+ * standard error. *results is a stream at its start with what was written, the caller's to close; NULL where nothing
+ * ran. */
 int simulation_visit(const struct simulation_visit *visit, FILE **results);
 
-/* The same in two steps, for several processes at a time: isolate_runs tells whether one still runs. NULL with the fault filled when no
- * process could be made. */
+/* The same in two steps, for several processes at a time: isolate_runs tells whether one still runs. NULL with the
+ * fault filled when no process could be made. */
 struct isolation *simulation_visit_start(const struct simulation_visit *visit, struct fault *fault);
 int simulation_visit_wait(const struct simulation_visit *visit, struct isolation *isolation, FILE **results);
 

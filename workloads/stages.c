@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workload `stages`: an abstract pipeline for studying schedules, given in time and bytes per micro-batch and worker.
- * Values are those of one worker's share, 1/D of the model; a schedule with v stages per share gives each 1/v of it, except
- * for messages, which are whole. */
+/* The workload `stages`: an abstract pipeline for studying schedules, given in time and bytes per micro-batch and
+ * worker. Values are those of one worker's share, 1/D of the model; a schedule with v stages per share gives each 1/v
+ * of it, except for messages, which are whole. */
 #include "workloads/stages.h"
 
 #include <stdlib.h>
@@ -12,8 +12,10 @@ struct parameters {
 };
 
 /* clang-format off */
-#define TIMES(name, need, text) {#name, STAGESIM_FIELD_TIMES, offsetof(struct parameters, name), need, 0, 1e12, NULL, text}
-#define BYTES(name, text) {#name, STAGESIM_FIELD_BYTES_LIST, offsetof(struct parameters, name), false, 0, 1e18, NULL, text}
+#define TIMES(name, need, text) \
+    {#name, STAGESIM_FIELD_TIMES, offsetof(struct parameters, name), need, 0, 1e12, NULL, text}
+#define BYTES(name, text)    \
+    {#name, STAGESIM_FIELD_BYTES_LIST, offsetof(struct parameters, name), false, 0, 1e18, NULL, text}
 /* clang-format on */
 
 static const struct stagesim_field fields[] = {
@@ -31,12 +33,13 @@ static const struct stagesim_field fields[] = {
 };
 
 /* A list has one value for all shares or one for each. */
-static bool check_list(struct stagesim_job *job, const struct stagesim_api *api, const char *key, const struct stagesim_list *list)
+static bool check_list(struct stagesim_job *job, const struct stagesim_api *api, const char *key,
+                       const struct stagesim_list *list)
 {
     if (list->count <= 1 || list->count == api->workers(job))
         return true;
-    api->error(job, key, "%zu values for a pipeline of %u workers; expected one value, or %u", list->count, api->workers(job),
-               api->workers(job));
+    api->error(job, key, "%zu values for a pipeline of %u workers; expected one value, or %u", list->count,
+               api->workers(job), api->workers(job));
     return false;
 }
 
@@ -55,11 +58,13 @@ static bool check(const void *parameters, struct stagesim_job *job, const struct
     const struct parameters *p = parameters;
     bool ok = true;
     for (const struct stagesim_field *field = fields; field->key; field++)
-        ok &= check_list(job, api, field->key, (const struct stagesim_list *)((const char *)parameters + field->offset));
+        ok &=
+            check_list(job, api, field->key, (const struct stagesim_list *)((const char *)parameters + field->offset));
     for (uint32_t share = 0; ok && share < api->workers(job); share++)
         if (weight_time(p, share) > value(&p->backward, share)) {
-            api->error(job, "weight", "the weight gradient is part of the backward and cannot take longer (worker %u: %g s of %g s)", share,
-                       weight_time(p, share), value(&p->backward, share));
+            api->error(job, "weight",
+                       "the weight gradient is part of the backward and cannot take longer (worker %u: %g s of %g s)",
+                       share, weight_time(p, share), value(&p->backward, share));
             ok = false;
         }
     return ok;

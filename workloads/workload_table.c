@@ -7,4 +7,5 @@
 
 #include <stddef.h>
 
-const struct stagesim_workload *const workload_table[] = {&stages_workload, &transformer_workload, &layers_workload, NULL};
+const struct stagesim_workload *const workload_table[] = {&stages_workload, &transformer_workload, &layers_workload,
+                                                          NULL};

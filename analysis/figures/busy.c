@@ -13,7 +13,8 @@ struct busy_scratch busy_scratch_create(const struct program *program, struct ar
     for (uint32_t i = 0; i < program->mesh->positions; i++)
         if (program->positions[i].operation_count > most)
             most = program->positions[i].operation_count;
-    return (struct busy_scratch){arena_array(arena, most, sizeof(struct interval)), arena_array(arena, most, sizeof(struct interval))};
+    return (struct busy_scratch){arena_array(arena, most, sizeof(struct interval)),
+                                 arena_array(arena, most, sizeof(struct interval))};
 }
 
 /* What is gathered while a rank is watched through its windows. */
@@ -101,7 +102,8 @@ static void watch_communication(struct watch *watch, const struct window *window
         if (stream->type == OPERATION_DELAY)
             continue;
         uint32_t end = stream->first + stream->count;
-        for (uint32_t id = first_after(watch->moments, stream, window->start); id < end && watch->moments[id].start < window->end; id++)
+        for (uint32_t id = first_after(watch->moments, stream, window->start);
+             id < end && watch->moments[id].start < window->end; id++)
             moving[count++] = clip(watch->moments[id].data_start, watch->moments[id].end, window);
     }
     count = intervals_unite(moving, count);
@@ -113,10 +115,11 @@ static void watch_communication(struct watch *watch, const struct window *window
 struct rank_times busy_times(const struct frame *frame, uint32_t entry, const struct busy_scratch *scratch)
 {
     const struct timeline *timeline = frame->timeline;
-    struct watch watch = {.program = timeline->program,
-                          .position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]],
-                          .moments = timeline->moments[entry],
-                          .scratch = scratch};
+    struct watch watch = {
+        .program = timeline->program,
+        .position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]],
+        .moments = timeline->moments[entry],
+        .scratch = scratch};
     for (uint32_t i = 0; i < frame->windows; i++) {
         struct window window = frame_window(frame, entry, i);
         watch_computing(&watch, &window);

@@ -37,7 +37,8 @@ enum cause cause_before(const struct position *position, const struct moment *mo
     return cause;
 }
 
-double cause_collective_after(const struct position *position, const struct moment *moments, struct interval idle, struct interval *scratch)
+double cause_collective_after(const struct position *position, const struct moment *moments, struct interval idle,
+                              struct interval *scratch)
 {
     size_t count = 0;
     for (uint32_t i = 1; i < position->stream_count; i++) {

@@ -19,7 +19,8 @@ static struct collective_use *find_use(struct uses *uses, const struct collectiv
     for (size_t i = 0; i < uses->count; i++) {
         struct collective_use *use = &uses->items[i];
         if (use->collective == like->collective && use->algorithm == like->algorithm && use->ranks == like->ranks &&
-            (use->protocol == like->protocol || (use->protocol && like->protocol && strcmp(use->protocol, like->protocol) == 0)))
+            (use->protocol == like->protocol ||
+             (use->protocol && like->protocol && strcmp(use->protocol, like->protocol) == 0)))
             return use;
     }
     uses->items = array_grow(uses->items, &uses->capacity, uses->count + 1, sizeof *uses->items);
@@ -27,7 +28,8 @@ static struct collective_use *find_use(struct uses *uses, const struct collectiv
     return &uses->items[uses->count++];
 }
 
-static void add_operation(struct uses *uses, const struct frame *frame, uint32_t group, const struct operation *operation)
+static void add_operation(struct uses *uses, const struct frame *frame, uint32_t group,
+                          const struct operation *operation)
 {
     const struct program *program = frame->timeline->program;
     struct collective_choice choice = assignment_choose(program, group, operation);

@@ -65,7 +65,8 @@ static void note_delay(struct contention *contention, const struct contention_de
 static void compare_stream(struct comparing *comparing, uint32_t rank, uint32_t weight, const struct position *position,
                            const struct stream *stream)
 {
-    const struct moment *alone = timeline_rank(comparing->alone, rank), *contended = timeline_rank(comparing->contended, rank);
+    const struct moment *alone = timeline_rank(comparing->alone, rank),
+                        *contended = timeline_rank(comparing->contended, rank);
     bool spoken_for = !speaks(comparing, rank, stream);
     double least = rounding_iteration * comparing->contention->alone;
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
@@ -73,8 +74,11 @@ static void compare_stream(struct comparing *comparing, uint32_t rank, uint32_t 
         if (!frame_measures(comparing->frame, operation))
             continue;
         struct tally *tally = &comparing->tallies[operation->type][operation->kind];
-        struct contention_delay delay = {
-            .rank = rank, .id = id, .peer = UINT32_MAX, .alone = duration(&alone[id]), .contended = duration(&contended[id])};
+        struct contention_delay delay = {.rank = rank,
+                                         .id = id,
+                                         .peer = UINT32_MAX,
+                                         .alone = duration(&alone[id]),
+                                         .contended = duration(&contended[id])};
         tally->count += weight;
         sum_add(&tally->alone, weight * delay.alone);
         sum_add(&tally->contended, weight * delay.contended);
@@ -111,16 +115,17 @@ static void list_kinds(const struct comparing *comparing, struct arena *arena)
         for (uint8_t kind = 0; kind < STAGESIM_KINDS; kind++) {
             const struct tally *tally = &comparing->tallies[order[i]][kind];
             if (tally->count)
-                contention->kinds[contention->kind_count++] = (struct contention_kind){.type = order[i],
-                                                                                       .kind = kind,
-                                                                                       .count = tally->count / comparing->frame->measured,
-                                                                                       .alone = sum_total(&tally->alone) / share,
-                                                                                       .contended = sum_total(&tally->contended) / share};
+                contention->kinds[contention->kind_count++] =
+                    (struct contention_kind){.type = order[i],
+                                             .kind = kind,
+                                             .count = tally->count / comparing->frame->measured,
+                                             .alone = sum_total(&tally->alone) / share,
+                                             .contended = sum_total(&tally->contended) / share};
         }
 }
 
-struct contention *contention_create(const struct timeline *alone, const struct frame *contended, struct platform *platform,
-                                     const uint32_t *hosts, struct arena *arena)
+struct contention *contention_create(const struct timeline *alone, const struct frame *contended,
+                                     struct platform *platform, const uint32_t *hosts, struct arena *arena)
 {
     const struct timeline *timeline = contended->timeline;
     const struct program *program = timeline->program;

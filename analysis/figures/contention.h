@@ -28,8 +28,8 @@ struct contention_delay {
     uint32_t peer;    /* message: the receiving rank; collective: UINT32_MAX */
     const char *text; /* as in tables: "activation 3.1" */
     double alone, contended;
-    struct contention_link links[CONTENTION_LINKS_MAX]; /* most used first, then in the order of names; none where only the
-                                                           collective's own transfers share, unequally */
+    struct contention_link links[CONTENTION_LINKS_MAX]; /* most used first, then in the order of names; none where only
+                                                           the collective's own transfers share, unequally */
     uint32_t link_count;
 };
 
@@ -37,19 +37,20 @@ struct contention {
     double alone, contended;       /* T on either engine */
     struct contention_kind *kinds; /* computations, messages, collectives, delays; by kind */
     uint32_t kind_count;
-    struct contention_delay *delays; /* the transfers that take longest compared with the time without contention, longest first */
+    struct contention_delay
+        *delays; /* the transfers that take longest compared with the time without contention, longest first */
     uint32_t delay_count;
 };
 
-/* `alone` is the analytic timeline of the program of `contended`, the frame of a SimGrid timeline; each may represent other ranks
- * by equal ones. Memory from the arena. */
-struct contention *contention_create(const struct timeline *alone, const struct frame *contended, struct platform *platform,
-                                     const uint32_t *hosts, struct arena *arena);
+/* `alone` is the analytic timeline of the program of `contended`, the frame of a SimGrid timeline; each may represent
+ * other ranks by equal ones. Memory from the arena. */
+struct contention *contention_create(const struct timeline *alone, const struct frame *contended,
+                                     struct platform *platform, const uint32_t *hosts, struct arena *arena);
 
 /* ---- contention_links.c ---- */
 
 /* Finds the links of the delays. */
-void contention_find_links(struct contention *contention, const struct timeline *timeline, struct platform *platform, const uint32_t *hosts,
-                           struct arena *arena);
+void contention_find_links(struct contention *contention, const struct timeline *timeline, struct platform *platform,
+                           const uint32_t *hosts, struct arena *arena);
 
 #endif

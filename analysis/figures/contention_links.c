@@ -59,7 +59,8 @@ static void watch_route(struct counting *counting, uint32_t delay, uint32_t from
 }
 
 /* Counts a transfer on the route, for those of the delays that it overlaps. */
-static void count_transfer(struct counting *counting, const struct platform_route *route, uint16_t watchers, const struct moment *moment)
+static void count_transfer(struct counting *counting, const struct platform_route *route, uint16_t watchers,
+                           const struct moment *moment)
 {
     for (uint32_t delay = 0; watchers >> delay; delay++) {
         if (!(watchers >> delay & 1) || !overlap(moment, delay_moment(counting, delay)))
@@ -126,13 +127,15 @@ static uint16_t same_collective(const struct counting *counting, uint32_t group,
     uint16_t same = 0;
     for (uint32_t i = 0; i < counting->contention->delay_count; i++) {
         const struct delayed_collective *delayed = &counting->collectives[i];
-        same |= (uint16_t)((delayed->group == group && delayed->instance == instance && delayed->number == number) << i);
+        same |=
+            (uint16_t)((delayed->group == group && delayed->instance == instance && delayed->number == number) << i);
     }
     return same;
 }
 
 /* For the delays of the bits in `besides`. */
-static void count_flows(struct counting *counting, const struct collective_flows *flows, uint16_t besides, const struct moment *moment)
+static void count_flows(struct counting *counting, const struct collective_flows *flows, uint16_t besides,
+                        const struct moment *moment)
 {
     for (size_t i = 0; flows && i < flows->count; i++) {
         struct collective_phase_flow flow = collective_flow_at(flows, i);
@@ -142,7 +145,8 @@ static void count_flows(struct counting *counting, const struct collective_flows
 }
 
 /* From the first data of a collective on to its end at all members that are loaded. */
-static struct moment whole_moment(const struct counting *counting, const struct collective_flows *flows, uint32_t group, uint32_t number)
+static struct moment whole_moment(const struct counting *counting, const struct collective_flows *flows, uint32_t group,
+                                  uint32_t number)
 {
     const struct program *program = counting->timeline->program;
     struct moment whole = {.data_start = INFINITY, .end = 0};
@@ -164,7 +168,8 @@ static void count_instance(struct counting *counting, uint32_t group, uint32_t i
     uint32_t rank = counting->members[0];
     const struct position *position = &program->positions[program->mesh->position_of[rank]];
     const struct stream *stream = partner_collectives(position, group);
-    const struct collective_flows *last = NULL; /* watched are its watchers: mostly one kind of collective follows another of its kind */
+    const struct collective_flows *last =
+        NULL; /* watched are its watchers: mostly one kind of collective follows another of its kind */
     uint16_t watched = 0;
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
         const struct collective_flows *flows = assignment_flows(program, group, &position->operations[id]);
@@ -194,7 +199,8 @@ static void watch_delay(struct counting *counting, uint32_t index)
     uint32_t group = position->streams[operation->stream].peer;
     const struct collective_flows *flows = assignment_flows(program, group, operation);
     uint32_t instance = group_instance_of(program, &program->groups[group], program->mesh->replica_of[delay->rank]);
-    counting->collectives[index] = (struct delayed_collective){group, instance, delay->id - position->streams[operation->stream].first};
+    counting->collectives[index] =
+        (struct delayed_collective){group, instance, delay->id - position->streams[operation->stream].first};
     load_members(counting, group, instance);
     for (size_t i = 0; flows && i < flows->count; i++) {
         struct collective_phase_flow flow = collective_flow_at(flows, i);
@@ -212,7 +218,8 @@ static void count_all(struct counting *counting)
                 count_messages(counting, rank, &position->streams[i]);
     }
     for (uint32_t group = 0; group < program->group_count; group++)
-        for (uint32_t i = 0; program->groups[group].collective_count && i < group_instances(program, &program->groups[group]); i++)
+        for (uint32_t i = 0;
+             program->groups[group].collective_count && i < group_instances(program, &program->groups[group]); i++)
             count_instance(counting, group, i);
 }
 
@@ -235,14 +242,16 @@ static void rank_links(const struct counting *counting, uint32_t index)
     }
 }
 
-void contention_find_links(struct contention *contention, const struct timeline *timeline, struct platform *platform, const uint32_t *hosts,
-                           struct arena *arena)
+void contention_find_links(struct contention *contention, const struct timeline *timeline, struct platform *platform,
+                           const uint32_t *hosts, struct arena *arena)
 {
-    struct counting counting = {.contention = contention, .timeline = timeline, .platform = platform, .hosts = hosts, .watchers = NULL};
+    struct counting counting = {
+        .contention = contention, .timeline = timeline, .platform = platform, .hosts = hosts, .watchers = NULL};
     if (!contention->delay_count)
         return;
     counting.watchers = arena_array(arena, (size_t)platform->link_count + 1, sizeof *counting.watchers);
-    counting.transfers = arena_array(arena, ((size_t)platform->link_count + 1) * contention->delay_count, sizeof *counting.transfers);
+    counting.transfers =
+        arena_array(arena, ((size_t)platform->link_count + 1) * contention->delay_count, sizeof *counting.transfers);
     counting.members = arena_array(arena, timeline->program->mesh->ranks, sizeof *counting.members);
     for (uint32_t i = 0; i < contention->delay_count; i++)
         watch_delay(&counting, i);

@@ -35,7 +35,8 @@ static bool last_awaited(const struct timeline *timeline, struct critical_step a
     return found;
 }
 
-/* The member that arrived last at a collective, itself if equal; where members end apart, of those that came before it ended. */
+/* The member that arrived last at a collective, itself if equal; where members end apart, of those that came before it
+ * ended. */
 static struct critical_step last_member(const struct walk *walk, struct critical_step at)
 {
     const struct timeline *timeline = walk->timeline;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chain of operations that determines the iteration time, and how much later every operation could end without making
- * the iteration longer. */
+/* The chain of operations that determines the iteration time, and how much later every operation could end without
+ * making the iteration longer. */
 #ifndef STAGESIM_CRITICAL_PATH_H
 #define STAGESIM_CRITICAL_PATH_H
 
@@ -19,12 +19,14 @@ struct critical_path {
     double length, compute, receive, collective, delay;
 };
 
-/* Walks back from the last end of the last measured iteration: from each operation to the one whose end let it begin (for a
- * receive its send, for a collective the member that arrived last). A message is one step, its receive. Memory from the arena. */
+/* Walks back from the last end of the last measured iteration: from each operation to the one whose end let it begin
+ * (for a receive its send, for a collective the member that arrived last). A message is one step, its receive. Memory
+ * from the arena. */
 struct critical_path *critical_path_create(const struct frame *frame, struct arena *arena);
 
-/* Slack of every operation against the end of all iterations, seconds: [simulated rank][id]. Times of all operations are kept, so that it
- * says what may be delayed, not what may be gained. NULL when the dependencies have a cycle. The caller frees it with slack_destroy. */
+/* Slack of every operation against the end of all iterations, seconds: [simulated rank][id]. Times of all operations
+ * are kept, so that it says what may be delayed, not what may be gained. NULL when the dependencies have a cycle. The
+ * caller frees it with slack_destroy. */
 double **slack_create(const struct frame *frame);
 void slack_destroy(double **slack);
 

@@ -11,8 +11,8 @@ static const struct position *position_of(const struct timeline *timeline, uint3
     return &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]];
 }
 
-/* A receive is posted as soon as its stream reaches it, possibly in the iteration before, and a marker reserves room as early:
- * they begin nothing. */
+/* A receive is posted as soon as its stream reaches it, possibly in the iteration before, and a marker reserves room as
+ * early: they begin nothing. */
 static bool begins(const struct program *program, const struct operation *operation)
 {
     return operation->type != OPERATION_RECEIVE && !frame_is_marker(program, operation);
@@ -62,7 +62,8 @@ static double mean_length(const struct frame *frame)
     return sum_total(&sum) / frame->measured;
 }
 
-/* Nothing follows the last of overlapping iterations, so that it may end early: where there are three, the one before counts. */
+/* Nothing follows the last of overlapping iterations, so that it may end early: where there are three, the one before
+ * counts. */
 static void choose_steady(struct frame *frame, uint32_t iterations)
 {
     frame->steady = true;
@@ -84,7 +85,8 @@ static void choose_rounds(struct frame *frame, uint32_t iterations, uint32_t per
 {
     frame->first_measured = iterations > period ? period : 0;
     frame->measured = iterations - frame->first_measured;
-    double start = frame->first_measured ? frame->ends[frame->first_measured - 1] : frame->starts[0], end = frame->ends[iterations - 1];
+    double start = frame->first_measured ? frame->ends[frame->first_measured - 1] : frame->starts[0],
+           end = frame->ends[iterations - 1];
     frame->iteration = (end - start) / frame->measured;
     watch_whole(frame, start, end);
 }
@@ -93,7 +95,8 @@ static void choose_rounds(struct frame *frame, uint32_t iterations, uint32_t per
 static bool rank_ends(const struct frame *frame, uint32_t entry, uint32_t iterations, double *ends)
 {
     const struct position *position = position_of(frame->timeline, entry);
-    const struct id_range *ranges = &frame->computes[(size_t)(position - frame->timeline->program->positions) * iterations];
+    const struct id_range *ranges =
+        &frame->computes[(size_t)(position - frame->timeline->program->positions) * iterations];
     for (uint32_t i = 0; i < iterations; i++) {
         if (ranges[i].end == ranges[i].first)
             return false;
@@ -112,8 +115,8 @@ static double done_at(const double *ends, uint32_t iterations, double time)
     return i + (length > 0 ? (time - ends[i - 1]) / length : 0);
 }
 
-/* Ranks each at its own pace are watched while all of them are between the ends of their first and last computation of an iteration:
- * T is the time in which they do one iteration each on the mean. */
+/* Ranks each at its own pace are watched while all of them are between the ends of their first and last computation of
+ * an iteration: T is the time in which they do one iteration each on the mean. */
 static void choose_independent(struct frame *frame, uint32_t iterations, struct arena *arena)
 {
     uint32_t count = frame->timeline->rank_count, working = 0;
@@ -128,8 +131,8 @@ static void choose_independent(struct frame *frame, uint32_t iterations, struct 
     }
     struct sum done = {0, 0};
     for (uint32_t rank = 0; rank < working && end > start; rank++)
-        sum_add(&done,
-                done_at(&ends[(size_t)rank * iterations], iterations, end) - done_at(&ends[(size_t)rank * iterations], iterations, start));
+        sum_add(&done, done_at(&ends[(size_t)rank * iterations], iterations, end) -
+                           done_at(&ends[(size_t)rank * iterations], iterations, start));
     if (sum_total(&done) <= 0) {
         choose_steady(frame, iterations);
         return;
@@ -168,7 +171,8 @@ struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
         .timeline = timeline,
         .starts = arena_array(arena, iterations, sizeof *frame->starts),
         .ends = arena_array(arena, iterations, sizeof *frame->ends),
-        .computes = arena_array(arena, (size_t)timeline->program->mesh->positions * iterations, sizeof *frame->computes),
+        .computes =
+            arena_array(arena, (size_t)timeline->program->mesh->positions * iterations, sizeof *frame->computes),
         .rank_ends = arena_array(arena, timeline->rank_count, sizeof *frame->rank_ends),
     };
     for (uint32_t i = 0; i < iterations; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which part of a timeline the figures are about: the iteration time T and the windows of time in which a rank is watched. */
+/* Which part of a timeline the figures are about: the iteration time T and the windows of time in which a rank is
+ * watched. */
 #ifndef STAGESIM_FRAME_H
 #define STAGESIM_FRAME_H
 
@@ -12,7 +13,8 @@ struct id_range {
     uint32_t first, end;
 };
 
-/* What a rank's compute stream is watched for. Time outside of `computes` is before the first or after the last operation. */
+/* What a rank's compute stream is watched for. Time outside of `computes` is before the first or after the last
+ * operation. */
 struct window {
     double start, end;
     struct id_range computes;
@@ -22,19 +24,21 @@ struct frame {
     const struct timeline *timeline;
     double iteration; /* T, seconds */
     double makespan;  /* everything simulated, seconds */
-    /* Iterations overlap: T is the interval between the ends of two iterations that another one follows, and each rank is
-     * watched for T before it begins its last iteration, when the pipeline is full. */
+    /* Iterations overlap: T is the interval between the ends of two iterations that another one follows, and each rank
+     * is watched for T before it begins its last iteration, when the pipeline is full. */
     bool steady;
-    /* Iterations that repeat in rounds, or ranks each at its own pace: all ranks are watched through one window, in which `share`
-     * iterations pass. Otherwise there is a window for each measured iteration, and `share` is their number. */
+    /* Iterations that repeat in rounds, or ranks each at its own pace: all ranks are watched through one window, in
+     * which `share` iterations pass. Otherwise there is a window for each measured iteration, and `share` is their
+     * number. */
     bool whole;
     struct window whole_window; /* without computes */
     double share;               /* what sums over the windows are divided by */
     uint32_t windows;
-    uint32_t first_measured, measured; /* iterations that the figures are about: sums over them are divided by `measured` */
-    double *starts, *ends;             /* [iterations of the program]: first start and last end on any rank */
-    struct id_range *computes;         /* [position * iterations + iteration]: the iteration's part of the compute stream */
-    double *rank_ends;                 /* [simulated rank]: its last end */
+    uint32_t first_measured,
+        measured;              /* iterations that the figures are about: sums over them are divided by `measured` */
+    double *starts, *ends;     /* [iterations of the program]: first start and last end on any rank */
+    struct id_range *computes; /* [position * iterations + iteration]: the iteration's part of the compute stream */
+    double *rank_ends;         /* [simulated rank]: its last end */
 };
 
 /* Memory from the arena. */
@@ -43,12 +47,12 @@ struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
 /* A window of a simulated rank (index into timeline->ranks); index: 0 .. windows - 1. */
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index);
 
-/* What a picture of the whole timeline marks as the iteration that the figures are about: the last one; in steady state T, ending where
- * the first rank begins the last iteration. */
+/* What a picture of the whole timeline marks as the iteration that the figures are about: the last one; in steady state
+ * T, ending where the first rank begins the last iteration. */
 void frame_shown(const struct frame *frame, double *start, double *end);
 
-/* Whether a computation takes no time and only marks when a moving stash takes or leaves room: no reason for the compute stream
- * to be idle, nor its first or last operation. */
+/* Whether a computation takes no time and only marks when a moving stash takes or leaves room: no reason for the
+ * compute stream to be idle, nor its first or last operation. */
 static inline bool frame_is_marker(const struct program *program, const struct operation *operation)
 {
     return operation->kind == STAGESIM_EXCHANGE && operation_cost(program, operation)->seconds == 0;
@@ -57,7 +61,8 @@ static inline bool frame_is_marker(const struct program *program, const struct o
 /* Whether an operation belongs to the measured iterations. */
 static inline bool frame_measures(const struct frame *frame, const struct operation *operation)
 {
-    return operation->iteration >= frame->first_measured && operation->iteration < frame->first_measured + frame->measured;
+    return operation->iteration >= frame->first_measured &&
+           operation->iteration < frame->first_measured + frame->measured;
 }
 
 #endif

@@ -81,8 +81,10 @@ static size_t add_steps(struct memory_step *steps, const struct operation *opera
     second = second ? second : &nothing;
     size_t count = 0;
     double start = operation->type == OPERATION_RECEIVE ? moment->data_start : moment->start;
-    struct memory_step take = {start, taken(first->memory) + taken(second->memory), taken(first->stash) + taken(second->stash)};
-    struct memory_step give = {moment->end, -taken(-first->memory) - taken(-second->memory), -taken(-first->stash) - taken(-second->stash)};
+    struct memory_step take = {start, taken(first->memory) + taken(second->memory),
+                               taken(first->stash) + taken(second->stash)};
+    struct memory_step give = {moment->end, -taken(-first->memory) - taken(-second->memory),
+                               -taken(-first->stash) - taken(-second->stash)};
     if (take.bytes != 0 || take.stash != 0)
         steps[count++] = take;
     if (give.bytes != 0 || give.stash != 0)
@@ -111,8 +113,9 @@ const struct memory_step *memory_use_steps(struct memory_use *use, uint32_t entr
     for (uint32_t i = use->first[index]; i < use->first[index + 1]; i++) {
         const struct operation *operation = &position->operations[use->ids[i]];
         struct memory_step *step = use->steps + *count;
-        size_t added = add_steps(step, operation, operation_cost(program, operation), second_cost(program, position, operation),
-                                 &use->timeline->moments[entry][use->ids[i]]);
+        size_t added =
+            add_steps(step, operation, operation_cost(program, operation), second_cost(program, position, operation),
+                      &use->timeline->moments[entry][use->ids[i]]);
         if (before && added && (step[-1].time > step->time || operation->stream != before->stream))
             sorted = false;
         *count += added;
@@ -126,7 +129,8 @@ const struct memory_step *memory_use_steps(struct memory_use *use, uint32_t entr
 struct memory_peak memory_use_peak(struct memory_use *use, uint32_t entry)
 {
     const struct program *program = use->timeline->program;
-    const struct stagesim_static_memory *held = &program->positions[program->mesh->position_of[use->timeline->ranks[entry]]].memory;
+    const struct stagesim_static_memory *held =
+        &program->positions[program->mesh->position_of[use->timeline->ranks[entry]]].memory;
     double base = held->parameters + held->gradients + held->optimizer + held->buffers;
     struct memory_peak peak = {base, 0};
     size_t count;

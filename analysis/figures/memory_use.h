@@ -23,8 +23,9 @@ struct memory_use;
 
 /* Memory from the arena; the timeline is borrowed. */
 struct memory_use *memory_use_create(const struct timeline *timeline, struct arena *arena);
-/* The changes of a simulated rank's memory in the order of time, giving back before taking; `count` of them. Valid until the
- * next call. An operation takes at its start (a receive when data begin to arrive) and gives back at its end. */
+/* The changes of a simulated rank's memory in the order of time, giving back before taking; `count` of them. Valid
+ * until the next call. An operation takes at its start (a receive when data begin to arrive) and gives back at its end.
+ */
 const struct memory_step *memory_use_steps(struct memory_use *use, uint32_t entry, size_t *count);
 /* The largest sums of a simulated rank. */
 struct memory_peak memory_use_peak(struct memory_use *use, uint32_t entry);

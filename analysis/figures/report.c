@@ -80,8 +80,8 @@ static void note_parts(struct making *making, const struct figures *figures)
     uint32_t position = program->mesh->position_of[timeline->ranks[figures - making->figures]];
     const struct stagesim_static_memory *held = &program->positions[position].memory;
     double fixed = held->parameters + held->gradients + held->optimizer + held->buffers;
-    making->report->parts =
-        (struct memory_parts){held->parameters, held->gradients, held->optimizer, held->buffers, fmax(0, figures->peak.bytes - fixed)};
+    making->report->parts = (struct memory_parts){held->parameters, held->gradients, held->optimizer, held->buffers,
+                                                  fmax(0, figures->peak.bytes - fixed)};
 }
 
 static void note_extremes(struct making *making, const struct figures *figures, bool first)
@@ -282,7 +282,8 @@ static void rank_links(struct making *making)
     report->link_count = count < LINKS_MAX ? (uint32_t)count : LINKS_MAX;
     report->links = arena_array(making->arena, (size_t)report->link_count + 1, sizeof *report->links);
     for (uint32_t i = 0; i < report->link_count; i++)
-        report->links[i] = (struct link_report){platform->links[used[i].index].name, used[i].bytes, used[i].utilization};
+        report->links[i] =
+            (struct link_report){platform->links[used[i].index].name, used[i].bytes, used[i].utilization};
     free(used);
 }
 
@@ -296,14 +297,15 @@ static void describe_path(struct making *making)
     report->critical_receive = path->receive;
     report->critical_collective = path->collective;
     report->critical_delay = path->delay;
-    struct sensitivity sensitivity = sensitivity_of(making->frame, path, making->platform, report->run.hosts, making->arena);
+    struct sensitivity sensitivity =
+        sensitivity_of(making->frame, path, making->platform, report->run.hosts, making->arena);
     report->sensitive_compute = sensitivity.compute;
     report->sensitive_bandwidth = sensitivity.bandwidth;
     report->sensitive_latency = sensitivity.latency;
 }
 
-struct report *report_create(const struct run_description *run, const struct timeline *timeline, struct platform *platform,
-                             struct arena *arena)
+struct report *report_create(const struct run_description *run, const struct timeline *timeline,
+                             struct platform *platform, struct arena *arena)
 {
     const struct program *program = timeline->program;
     const struct frame *frame = frame_create(timeline, arena);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of a run, as defined in doc/definitions.md. Seconds, bytes, flop; shares are of T unless said otherwise. */
+/* The numbers of a run, as defined in doc/definitions.md. Seconds, bytes, flop; shares are of T unless said otherwise.
+ */
 #ifndef STAGESIM_REPORT_H
 #define STAGESIM_REPORT_H
 
@@ -27,8 +28,9 @@ struct run_description {
     bool asynchronous;               /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness;       /* [positions], NULL when synchronous */
     const uint32_t *hosts;           /* rank -> index into platform hosts */
-    uint32_t folded_replicas;        /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
-    const char *fold_reason;         /* why all were simulated; NULL or empty: not said */
+    uint32_t
+        folded_replicas;     /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
+    const char *fold_reason; /* why all were simulated; NULL or empty: not said */
 };
 
 /* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */
@@ -37,7 +39,8 @@ extern const char *const limit_names[LIMITS];
 
 struct limits {
     bool known;
-    double shares[LIMITS]; /* arithmetic; moving bytes of device memory; waiting for communication; filling and draining */
+    double
+        shares[LIMITS]; /* arithmetic; moving bytes of device memory; waiting for communication; filling and draining */
 };
 
 /* The largest share. */
@@ -77,13 +80,14 @@ struct report {
     uint32_t pipeline_workers, stages; /* 0: the workload has no pipeline */
     uint32_t represented_ranks;        /* ranks that were not simulated themselves: another rank's times are theirs */
     double iteration, makespan;
-    /* Where several iterations were simulated: the one that the figures are about, see frame_shown; window_end 0: there is but one. */
+    /* Where several iterations were simulated: the one that the figures are about, see frame_shown; window_end 0: there
+     * is but one. */
     double window_start, window_end;
     uint32_t period;   /* iterations of a round where they repeat in rounds, otherwise 0 */
     bool independent;  /* ranks are watched each at its own pace */
     bool steady_state; /* iterations overlap: `iteration` is the interval between the ends of two */
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
-    double bubble, bubble_min, bubble_max, over_ideal, span_max;             /* over_ideal: INFINITY where nothing is computed */
+    double bubble, bubble_min, bubble_max, over_ideal, span_max; /* over_ideal: INFINITY where nothing is computed */
     double causes[CAUSES];
     double exposed, overlapped, sent_bytes;
     double peak_in_flight;             /* largest over all ranks */
@@ -93,7 +97,7 @@ struct report {
     struct memory_parts parts;        /* of the rank with peak_bytes */
     double training_s, training_cost; /* time and price of all tokens; 0: not asked for */
     double million_tokens_cost;       /* price of a million tokens; 0: not asked for */
-    struct lever *levers;             /* of a job that does not fit, the one that saves least first; filled by the caller */
+    struct lever *levers; /* of a job that does not fit, the one that saves least first; filled by the caller */
     uint32_t lever_count;
     double energy; /* joules; negative: the platform has no wattage */
     struct worker_report *workers;
@@ -106,7 +110,8 @@ struct report {
     double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;
     /* seconds of the critical path that scale with each, see sensitivity.h */
     double sensitive_compute, sensitive_bandwidth, sensitive_latency;
-    const struct contention *contention; /* what SimGrid's timeline has and the analytic one has not; NULL: not compared */
+    const struct contention
+        *contention; /* what SimGrid's timeline has and the analytic one has not; NULL: not compared */
     /* the simulation block: the only figures that differ from run to run */
     double wall, activities_per_s;
     uint64_t activities;
@@ -117,7 +122,7 @@ struct report {
 const char *memory_dominant(const struct memory_parts *parts, double *bytes);
 
 /* Computes all figures; memory from the arena. `simulation` figures other than activities are left to the caller. */
-struct report *report_create(const struct run_description *run, const struct timeline *timeline, struct platform *platform,
-                             struct arena *arena);
+struct report *report_create(const struct run_description *run, const struct timeline *timeline,
+                             struct platform *platform, struct arena *arena);
 
 #endif

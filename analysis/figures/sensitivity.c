@@ -63,11 +63,12 @@ static struct start_up step_start_up(const struct reading *reading, struct criti
     return (struct start_up){.latency = route_of(reading, receives ? peer : rank, receives ? rank : peer).latency};
 }
 
-struct sensitivity sensitivity_of(const struct frame *frame, const struct critical_path *path, struct platform *platform,
-                                  const uint32_t *hosts, struct arena *arena)
+struct sensitivity sensitivity_of(const struct frame *frame, const struct critical_path *path,
+                                  struct platform *platform, const uint32_t *hosts, struct arena *arena)
 {
     const struct timeline *timeline = frame->timeline;
-    struct reading reading = {timeline, platform, hosts, arena_array(arena, timeline->program->mesh->ranks, sizeof(uint32_t))};
+    struct reading reading = {timeline, platform, hosts,
+                              arena_array(arena, timeline->program->mesh->ranks, sizeof(uint32_t))};
     struct sensitivity sensitivity = {0};
     double before = path->step_count ? frame->ends[frame->first_measured + frame->measured - 1] - path->length : 0;
     for (size_t i = 0; i < path->step_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slack by a backward pass: operations are settled once all that follows them is, beginning with those that nothing follows.
- * The members of a collective that end together are settled together, others when those are on whose end they bear. */
+/* Slack by a backward pass: operations are settled once all that follows them is, beginning with those that nothing
+ * follows. The members of a collective that end together are settled together, others when those are on whose end they
+ * bear. */
 #include "analysis/figures/critical_path.h"
 #include "analysis/figures/partner.h"
 #include "base/arena.h"
@@ -58,14 +59,15 @@ static struct gathering *gathering_of(const struct backward *pass, uint32_t entr
 {
     const struct program *program = pass->timeline->program;
     uint32_t replica = program->mesh->replica_of[pass->timeline->ranks[entry]];
-    return &pass->gatherings[pass->group_first[stream->peer] + group_instance_of(program, &program->groups[stream->peer], replica)];
+    return &pass->gatherings[pass->group_first[stream->peer] +
+                             group_instance_of(program, &program->groups[stream->peer], replica)];
 }
 
 /* ---- setting up ---- */
 
 /* Calls visit for every collective stream of every simulated rank. */
-static void each_membership(struct backward *pass,
-                            void (*visit)(struct backward *pass, struct gathering *gathering, uint32_t entry, const struct stream *stream))
+static void each_membership(struct backward *pass, void (*visit)(struct backward *pass, struct gathering *gathering,
+                                                                 uint32_t entry, const struct stream *stream))
 {
     for (uint32_t entry = 0; entry < pass->timeline->rank_count; entry++) {
         const struct position *position = timeline_position(pass->timeline, entry);
@@ -75,7 +77,8 @@ static void each_membership(struct backward *pass,
     }
 }
 
-static void count_member(struct backward *pass, struct gathering *gathering, uint32_t entry, const struct stream *stream)
+static void count_member(struct backward *pass, struct gathering *gathering, uint32_t entry,
+                         const struct stream *stream)
 {
     (void)pass, (void)entry, (void)stream;
     gathering->member_count++;
@@ -148,7 +151,8 @@ static void bound(struct backward *pass, uint32_t entry, uint32_t id, double sla
         push(pass, entry, id);
 }
 
-/* Bounds what comes before operation `id`, whose begin may move by its slack; `begin` is when it needs what it waits for. */
+/* Bounds what comes before operation `id`, whose begin may move by its slack; `begin` is when it needs what it waits
+ * for. */
 static void bound_before(struct backward *pass, uint32_t entry, uint32_t id, double slack, double begin)
 {
     const struct position *position = timeline_position(pass->timeline, entry);
@@ -185,13 +189,15 @@ static int latest_first(const void *left, const void *right)
     return (a->member > b->member) - (a->member < b->member);
 }
 
-static const struct moment *member_moment(const struct backward *pass, const struct gathering *gathering, uint32_t member, uint32_t number)
+static const struct moment *member_moment(const struct backward *pass, const struct gathering *gathering,
+                                          uint32_t member, uint32_t number)
 {
     const struct member *who = &pass->members[gathering->first_member + member];
     return &pass->timeline->moments[who->entry][who->first + number];
 }
 
-static uint32_t *rank_members(const struct backward *pass, const struct gathering *gathering, uint32_t number, bool by_end)
+static uint32_t *rank_members(const struct backward *pass, const struct gathering *gathering, uint32_t number,
+                              bool by_end)
 {
     uint32_t count = (uint32_t)gathering->member_count, *members = allocate(count, sizeof *members);
     struct ranked *ranked = allocate(count, sizeof *ranked);
@@ -224,14 +230,16 @@ static void order_destroy(struct order *order)
 }
 
 /* Settles members that bear on none but those passed. */
-static void settle_passed(struct backward *pass, const struct gathering *gathering, struct event *event, uint32_t number)
+static void settle_passed(struct backward *pass, const struct gathering *gathering, struct event *event,
+                          uint32_t number)
 {
     struct order *order = event->order;
     uint32_t count = (uint32_t)gathering->member_count;
     while (order->settled < count) {
         uint32_t member = order->by_start[order->settled];
-        if (order->passed < count && moment_bears_on(member_moment(pass, gathering, member, number),
-                                                     member_moment(pass, gathering, order->by_end[order->passed], number)))
+        if (order->passed < count &&
+            moment_bears_on(member_moment(pass, gathering, member, number),
+                            member_moment(pass, gathering, order->by_end[order->passed], number)))
             return;
         order->settled++;
         settle_member(pass, &pass->members[gathering->first_member + member], number, event->slack);
@@ -239,7 +247,8 @@ static void settle_passed(struct backward *pass, const struct gathering *gatheri
 }
 
 /* One after the other is passed, from the one that ends last on, as far as they are ready. */
-static void settle_apart(struct backward *pass, const struct gathering *gathering, struct event *event, uint32_t entry, uint32_t number)
+static void settle_apart(struct backward *pass, const struct gathering *gathering, struct event *event, uint32_t entry,
+                         uint32_t number)
 {
     uint32_t count = (uint32_t)gathering->member_count;
     if (!event->order)

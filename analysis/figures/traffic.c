@@ -125,7 +125,8 @@ struct moved {
 
 enum { MOVED_MAX = 64 };
 
-static uint32_t collect_moved(const struct frame *frame, const struct position *position, const struct stream *stream, struct moved *moved)
+static uint32_t collect_moved(const struct frame *frame, const struct position *position, const struct stream *stream,
+                              struct moved *moved)
 {
     uint32_t count = 0;
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {

@@ -80,7 +80,8 @@ static void put_names(struct trace *trace, uint32_t rank, const char *const *str
     }
 }
 
-static void put_slice(struct trace *trace, uint32_t rank, uint32_t id, const struct operation *operation, const struct moment *moment)
+static void put_slice(struct trace *trace, uint32_t rank, uint32_t id, const struct operation *operation,
+                      const struct moment *moment)
 {
     char name[OPERATION_TEXT_MAX];
     double start = operation->type == OPERATION_RECEIVE ? moment->data_start : moment->start;
@@ -129,7 +130,8 @@ static void put_arrows(struct trace *trace, uint32_t rank)
     uint64_t number = trace->first_message[rank];
     for (uint32_t i = 1; i < position->stream_count; i++) {
         const struct stream *stream = &position->streams[i];
-        if (stream->type != OPERATION_SEND || !trace_source_shows(trace->source, partner_rank(trace->program, rank, stream)))
+        if (stream->type != OPERATION_SEND ||
+            !trace_source_shows(trace->source, partner_rank(trace->program, rank, stream)))
             continue;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++, number++) {
             const struct operation *operation = &position->operations[id];

@@ -202,7 +202,8 @@ static void add_row(struct table *table, const struct columns *columns, const st
     if (columns->fits)
         table_cell(table, "%s", !row->capacity_known ? "" : row->fits ? "yes" : "no");
     if (columns->limits)
-        table_cell(table, "%s%s%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "", row->limits.known ? " " : "",
+        table_cell(table, "%s%s%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "",
+                   row->limits.known ? " " : "",
                    row->limits.known ? quantity_percent(text, row->limits.shares[limits_by(&row->limits)]) : "");
 }
 
@@ -219,7 +220,8 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
     table_print(table, out, 0);
     table_destroy(table);
     if (asynchronous)
-        fputs("* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n", out);
+        fputs("* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n",
+              out);
 }
 
 void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum comparison_format format)

@@ -5,7 +5,8 @@
 #include "analysis/output/run_files.h"
 #include "analysis/pictures/picture_comparison.h"
 
-static bool write_picture(const struct comparison_view *view, struct output *output, enum canvas_format format, struct fault *fault)
+static bool write_picture(const struct comparison_view *view, struct output *output, enum canvas_format format,
+                          struct fault *fault)
 {
     char name[64];
     snprintf(name, sizeof name, "comparison.%s", canvas_format_name(format));
@@ -13,10 +14,12 @@ static bool write_picture(const struct comparison_view *view, struct output *out
     return out && picture_comparison(view->gantts, view->count, view->title, format, NULL, out, fault);
 }
 
-bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, struct output *output, struct fault *fault)
+bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, struct output *output,
+                               struct fault *fault)
 {
     for (int format = 0; format < PICTURE_FORMATS; format++)
-        if (picture_wanted(pictures, (enum canvas_format)format) && !write_picture(view, output, (enum canvas_format)format, fault))
+        if (picture_wanted(pictures, (enum canvas_format)format) &&
+            !write_picture(view, output, (enum canvas_format)format, fault))
             return false;
     return true;
 }

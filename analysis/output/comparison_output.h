@@ -17,7 +17,8 @@ struct comparison_view {
 };
 
 /* comparison.svg, ... as bits of enum scenario_picture ask. False with the fault filled. */
-bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, struct output *output, struct fault *fault);
+bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, struct output *output,
+                               struct fault *fault);
 /* report.html. False with the fault filled. */
 bool comparison_write_report(const struct comparison_view *view, struct output *output, struct fault *fault);
 

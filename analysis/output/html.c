@@ -11,7 +11,8 @@
 static const char style_sheet[] =
     ":root{color-scheme:light "
     "dark;--page:#f6f7f9;--card:#fff;--text:#1a1c21;--faint:#5b606b;--line:#dcdfe5;--bar:#2e6fb7;--track:#ebedf1}\n"
-    "@media(prefers-color-scheme:dark){:root{--page:#15171b;--card:#1e2127;--text:#e7e9ee;--faint:#a0a6b3;--line:#343943;--bar:#6aa5e3;"
+    "@media(prefers-color-scheme:dark){:root{--page:#15171b;--card:#1e2127;--text:#e7e9ee;--faint:#a0a6b3;--line:#"
+    "343943;--bar:#6aa5e3;"
     "--track:#2b2f37}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--page);color:var(--text);font:15px/1.45 'DejaVu Sans',system-ui,sans-serif}\n"
@@ -35,14 +36,16 @@ static const char style_sheet[] =
     "dfn{font-style:normal;text-decoration:underline dotted var(--faint);text-underline-offset:3px;cursor:help}\n"
     ".bar{display:flex;height:14px;min-width:180px;background:var(--track);border-radius:2px;overflow:hidden}\n"
     ".bar i{display:block;height:100%;border-right:1px solid var(--card)}.bar .s{background:var(--bar)}\n"
-    ".key{display:flex;flex-wrap:wrap;gap:6px 20px;margin:10px 0 0;font-size:13px;color:var(--faint);padding:0;list-style:none}\n"
+    ".key{display:flex;flex-wrap:wrap;gap:6px 20px;margin:10px 0 "
+    "0;font-size:13px;color:var(--faint);padding:0;list-style:none}\n"
     ".key i{display:inline-block;width:20px;height:12px;margin-right:6px;vertical-align:-1px}\n"
     "details{margin:10px 0}summary{cursor:pointer}dl{margin:10px 0;font-size:14px}dt{font-weight:600}dd{margin:0 0 "
     "8px;color:var(--faint)}\n"
     "@media print{:root{--page:#fff;--card:#fff;--text:#000;--faint:#444;--line:#bbb;--track:#eee;--bar:#555}"
     "main{max-width:none;padding:0}body{font-size:11px}.tile b{font-size:16px}table,.f .d,.note,.key,.tile "
     "span{font-size:10px}th,td{padding:3px 8px}h2{margin-top:20px}"
-    "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}figure,tr,.tiles{break-inside:avoid}h2{break-after:avoid}"
+    "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}figure,tr,.tiles{break-inside:avoid}h2{break-after:"
+    "avoid}"
     "figure svg{min-width:0}}\n";
 
 void html_text(FILE *out, const char *text)
@@ -60,7 +63,8 @@ static const char *hatch_gradient(enum hatch hatch)
     case HATCH_VERTICAL:
         return "repeating-linear-gradient(90deg,#0000 0 2px,#fff5 2px 3px)";
     case HATCH_CROSS:
-        return "repeating-linear-gradient(0deg,#0000 0 2px,#0004 2px 3px),repeating-linear-gradient(90deg,#0000 0 2px,#0004 2px 3px)";
+        return "repeating-linear-gradient(0deg,#0000 0 2px,#0004 2px 3px),repeating-linear-gradient(90deg,#0000 0 "
+               "2px,#0004 2px 3px)";
     default:
         return "none";
     }
@@ -71,8 +75,9 @@ static void cause_styles(FILE *out)
 {
     for (int cause = 0; cause < CAUSES; cause++) {
         struct colour fill = cause_fill(cause);
-        fprintf(out, ".c%d{background:%s #%02x%02x%02x}\n", cause, hatch_gradient(cause_hatch(cause)), (unsigned)lround(fill.red * 255),
-                (unsigned)lround(fill.green * 255), (unsigned)lround(fill.blue * 255));
+        fprintf(out, ".c%d{background:%s #%02x%02x%02x}\n", cause, hatch_gradient(cause_hatch(cause)),
+                (unsigned)lround(fill.red * 255), (unsigned)lround(fill.green * 255),
+                (unsigned)lround(fill.blue * 255));
     }
 }
 
@@ -106,8 +111,8 @@ void html_cause_bar(FILE *out, const double causes[CAUSES], double whole)
     fputs("<div class=\"bar\">", out);
     for (int cause = 0; cause < CAUSES; cause++) {
         if (causes[cause] > 0 && whole > 0)
-            fprintf(out, "<i class=\"c%d\" style=\"width:%.3f%%\" title=\"%s %s\"></i>", cause, fmin(100, 100 * causes[cause] / whole),
-                    cause_names[cause], quantity_percent(share, causes[cause]));
+            fprintf(out, "<i class=\"c%d\" style=\"width:%.3f%%\" title=\"%s %s\"></i>", cause,
+                    fmin(100, 100 * causes[cause] / whole), cause_names[cause], quantity_percent(share, causes[cause]));
     }
     fputs("</div>", out);
 }
@@ -116,7 +121,8 @@ void html_cause_legend(FILE *out)
 {
     fputs("<ul class=\"key\">", out);
     for (int cause = 0; cause < CAUSES; cause++)
-        fprintf(out, "<li><i class=\"c%d\"></i><dfn title=\"%s\">%s</dfn></li>", cause, html_cause_definition(cause), cause_names[cause]);
+        fprintf(out, "<li><i class=\"c%d\"></i><dfn title=\"%s\">%s</dfn></li>", cause, html_cause_definition(cause),
+                cause_names[cause]);
     fputs("</ul>\n", out);
 }
 
@@ -131,7 +137,8 @@ const char *html_cause_definition(enum cause cause)
         [CAUSE_FILL] = "Before the first computation of the iteration on the worker",
         [CAUSE_DRAIN] = "After its last computation, and no collective of it runs or waits",
         [CAUSE_RECEIVE] = "The next computation waits for a message",
-        [CAUSE_COLLECTIVE] = "The next computation waits for a collective, or one runs or waits after the last computation",
+        [CAUSE_COLLECTIVE] =
+            "The next computation waits for a collective, or one runs or waits after the last computation",
         [CAUSE_DEPENDENCY] = "The next computation waits for another stream of the same worker",
     };
     return definitions[cause];

@@ -14,7 +14,8 @@ void html_end(FILE *out);
 /* Text with its special characters as entities. */
 void html_text(FILE *out, const char *text);
 
-/* Idle time by cause as a stacked bar, `whole` (a share of T) being the full width; and what its colours and patterns mean. */
+/* Idle time by cause as a stacked bar, `whole` (a share of T) being the full width; and what its colours and patterns
+ * mean. */
 void html_cause_bar(FILE *out, const double causes[CAUSES], double whole);
 void html_cause_legend(FILE *out);
 

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* A row per level of the gantt, which is of this report; but for the last level of each worker, which only goes on to the end. Write errors
- * stay on the stream. */
+/* A row per level of the gantt, which is of this report; but for the last level of each worker, which only goes on to
+ * the end. Write errors stay on the stream. */
 void memory_csv_write(FILE *out, const struct report *report, const struct gantt *gantt);
 
 #endif

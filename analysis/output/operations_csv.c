@@ -77,28 +77,32 @@ static void put_identity(struct rows *rows, const struct operation *operation, c
     text_char(rows->text, ',');
 }
 
-static void put_partners(struct rows *rows, uint32_t rank, const struct operation *operation, const struct stream *stream)
+static void put_partners(struct rows *rows, uint32_t rank, const struct operation *operation,
+                         const struct stream *stream)
 {
     const struct program *program = rows->program;
     if (operation->type == OPERATION_COLLECTIVE)
-        text_integer(rows->text, rows->first_instance[stream->peer] +
-                                     group_instance_of(program, &program->groups[stream->peer], program->mesh->replica_of[rank]));
+        text_integer(rows->text,
+                     rows->first_instance[stream->peer] +
+                         group_instance_of(program, &program->groups[stream->peer], program->mesh->replica_of[rank]));
     text_char(rows->text, ',');
     if (operation->type == OPERATION_SEND || operation->type == OPERATION_RECEIVE)
         text_integer(rows->text, partner_rank(program, rank, stream));
     text_char(rows->text, ',');
 }
 
-static void put_costs(struct rows *rows, const struct position *position, const struct operation *operation, const struct block *block,
-                      uint32_t rank)
+static void put_costs(struct rows *rows, const struct position *position, const struct operation *operation,
+                      const struct block *block, uint32_t rank)
 {
     const struct stagesim_cost *cost = operation_cost(rows->program, operation);
     double memory = cost->memory;
     if (block)
         memory += rows->program->costs[block->cost].memory;
-    text_number(rows->text, operation->type == OPERATION_RECEIVE ? cost->bytes : traffic_sent(rows->program, operation, position));
+    text_number(rows->text,
+                operation->type == OPERATION_RECEIVE ? cost->bytes : traffic_sent(rows->program, operation, position));
     text_char(rows->text, ',');
-    text_number(rows->text, cost->flops * operation_factor(rows->program, operation, rows->program->mesh->replica_of[rank]));
+    text_number(rows->text,
+                cost->flops * operation_factor(rows->program, operation, rows->program->mesh->replica_of[rank]));
     text_char(rows->text, ',');
     text_number(rows->text, memory);
     text_char(rows->text, ',');
@@ -152,15 +156,18 @@ static struct rows *rows_begin(FILE *out, const struct trace_source *source, dou
 {
     struct arena *arena = arena_create();
     struct rows *rows = arena_alloc(arena, sizeof *rows);
-    *rows = (struct rows){.out = out, .source = source, .program = source->timeline->program, .slack = slack, .arena = arena};
+    *rows = (struct rows){
+        .out = out, .source = source, .program = source->timeline->program, .slack = slack, .arena = arena};
     rows->streams = stream_names_create(rows->program, rows->arena);
-    rows->first_instance = arena_array(rows->arena, (size_t)rows->program->group_count + 1, sizeof *rows->first_instance);
+    rows->first_instance =
+        arena_array(rows->arena, (size_t)rows->program->group_count + 1, sizeof *rows->first_instance);
     for (uint32_t group = 0; group < rows->program->group_count; group++)
-        rows->first_instance[group + 1] = rows->first_instance[group] + group_instances(rows->program, &rows->program->groups[group]);
+        rows->first_instance[group + 1] =
+            rows->first_instance[group] + group_instances(rows->program, &rows->program->groups[group]);
     rows->text = text_writer_create(out);
-    text_string(rows->text,
-                "rank,host,position,stream,id,kind,stage,micro_batch,pipeline,part,group,peer,bytes,flops,memory_delta_bytes,waits_for,"
-                "start_s,data_start_s,end_s");
+    text_string(rows->text, "rank,host,position,stream,id,kind,stage,micro_batch,pipeline,part,group,peer,bytes,flops,"
+                            "memory_delta_bytes,waits_for,"
+                            "start_s,data_start_s,end_s");
     text_string(rows->text, rows->program->iterations > 1 ? ",iteration" : "");
     text_string(rows->text, slack ? ",slack_s\n" : "\n");
     return rows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Format: B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie, "Paje trace file format", 2010. Events are in the order
- * of time. Aliases: types are letters, containers c, n0 (node), g0 (rank), s0.0 (rank, stream), values
- * v and a number. */
+/* Format: B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie, "Paje trace file format", 2010. Events are in the
+ * order of time. Aliases: types are letters, containers c, n0 (node), g0 (rank), s0.0 (rank, stream), values v and a
+ * number. */
 #include "analysis/output/paje.h"
 
 #include "analysis/figures/memory_use.h"
@@ -17,61 +17,72 @@
 
 /* ---- the fixed part ---- */
 
-static const char definitions[] = "%EventDef PajeDefineContainerType 0\n"
-                                  "%  Alias string\n%  Type string\n%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDefineStateType 1\n"
-                                  "%  Alias string\n%  Type string\n%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDefineVariableType 2\n"
-                                  "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDefineLinkType 3\n"
-                                  "%  Alias string\n%  Type string\n%  StartContainerType string\n%  EndContainerType string\n"
-                                  "%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDefineEntityValue 4\n"
-                                  "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeCreateContainer 5\n"
-                                  "%  Time date\n%  Alias string\n%  Type string\n%  Container string\n%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDestroyContainer 6\n"
-                                  "%  Time date\n%  Type string\n%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajePushState 7\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n%  Value string\n%  Operation string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajePopState 8\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeSetVariable 9\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n%  Value double\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeStartLink 10\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n%  StartContainer string\n%  Value string\n"
-                                  "%  Key string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeEndLink 11\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n%  EndContainer string\n%  Value string\n"
-                                  "%  Key string\n"
-                                  "%EndEventDef\n"
-                                  "0 C 0 \"cluster\"\n"
-                                  "0 N C \"node\"\n"
-                                  "0 G N \"GPU\"\n"
-                                  "0 S G \"stream\"\n"
-                                  "1 A S \"activity\"\n"
-                                  "2 V G \"stashed activations\" \"0.13 0.35 0.60\"\n"
-                                  "3 M C S S \"message\"\n";
+static const char definitions[] =
+    "%EventDef PajeDefineContainerType 0\n"
+    "%  Alias string\n%  Type string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineStateType 1\n"
+    "%  Alias string\n%  Type string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineVariableType 2\n"
+    "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineLinkType 3\n"
+    "%  Alias string\n%  Type string\n%  StartContainerType string\n%  EndContainerType string\n"
+    "%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineEntityValue 4\n"
+    "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
+    "%EndEventDef\n"
+    "%EventDef PajeCreateContainer 5\n"
+    "%  Time date\n%  Alias string\n%  Type string\n%  Container string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDestroyContainer 6\n"
+    "%  Time date\n%  Type string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajePushState 7\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  Value string\n%  Operation string\n"
+    "%EndEventDef\n"
+    "%EventDef PajePopState 8\n"
+    "%  Time date\n%  Type string\n%  Container string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeSetVariable 9\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  Value double\n"
+    "%EndEventDef\n"
+    "%EventDef PajeStartLink 10\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  StartContainer string\n%  Value string\n"
+    "%  Key string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeEndLink 11\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  EndContainer string\n%  Value string\n"
+    "%  Key string\n"
+    "%EndEventDef\n"
+    "0 C 0 \"cluster\"\n"
+    "0 N C \"node\"\n"
+    "0 G N \"GPU\"\n"
+    "0 S G \"stream\"\n"
+    "1 A S \"activity\"\n"
+    "2 V G \"stashed activations\" \"0.13 0.35 0.60\"\n"
+    "3 M C S S \"message\"\n";
 
 /* Colours of kinds; waiting stands after the last kind. */
 enum { VALUE_WAITING = STAGESIM_KINDS };
 static const char *const colours[STAGESIM_KINDS + 1] = {
-    [STAGESIM_FORWARD] = "0.45 0.66 0.87",  [STAGESIM_BACKWARD] = "0.93 0.58 0.24",      [STAGESIM_WEIGHT] = "0.38 0.74 0.60",
-    [STAGESIM_BLOCK] = "0.70 0.62 0.55",    [STAGESIM_OPTIMIZER] = "0.30 0.30 0.30",     [STAGESIM_ACTIVATION] = "0.18 0.44 0.72",
-    [STAGESIM_GRADIENT] = "0.75 0.35 0.00", [STAGESIM_GRADIENT_SYNC] = "0.60 0.35 0.65", [STAGESIM_PARAMETER_GATHER] = "0.78 0.56 0.82",
-    [STAGESIM_TENSOR] = "0.85 0.40 0.60",   [STAGESIM_EXCHANGE] = "0.25 0.60 0.60",      [STAGESIM_OTHER] = "0.75 0.70 0.60",
-    [STAGESIM_CONTEXT] = "0.55 0.70 0.25",  [STAGESIM_EXPERT] = "0.80 0.30 0.25",        [VALUE_WAITING] = "0.86 0.87 0.89",
+    [STAGESIM_FORWARD] = "0.45 0.66 0.87",
+    [STAGESIM_BACKWARD] = "0.93 0.58 0.24",
+    [STAGESIM_WEIGHT] = "0.38 0.74 0.60",
+    [STAGESIM_BLOCK] = "0.70 0.62 0.55",
+    [STAGESIM_OPTIMIZER] = "0.30 0.30 0.30",
+    [STAGESIM_ACTIVATION] = "0.18 0.44 0.72",
+    [STAGESIM_GRADIENT] = "0.75 0.35 0.00",
+    [STAGESIM_GRADIENT_SYNC] = "0.60 0.35 0.65",
+    [STAGESIM_PARAMETER_GATHER] = "0.78 0.56 0.82",
+    [STAGESIM_TENSOR] = "0.85 0.40 0.60",
+    [STAGESIM_EXCHANGE] = "0.25 0.60 0.60",
+    [STAGESIM_OTHER] = "0.75 0.70 0.60",
+    [STAGESIM_CONTEXT] = "0.55 0.70 0.25",
+    [STAGESIM_EXPERT] = "0.80 0.30 0.25",
+    [VALUE_WAITING] = "0.86 0.87 0.89",
 };
 
 enum { DEFINE_VALUE = 4, CREATE = 5, DESTROY = 6, PUSH = 7, POP = 8, SET_VARIABLE = 9, START_LINK = 10, END_LINK = 11 };
@@ -79,7 +90,16 @@ enum { DEFINE_VALUE = 4, CREATE = 5, DESTROY = 6, PUSH = 7, POP = 8, SET_VARIABL
 /* ---- events ---- */
 
 /* What happens at a moment; in the low bits of timed.entry, the rank above them. */
-enum happening { LINK_STARTS, WAIT_BEGINS, WAIT_ENDS, WORK_BEGINS, WORK_ENDS, LEVEL_CHANGES, LINK_ENDS, HAPPENING_BITS = 3 };
+enum happening {
+    LINK_STARTS,
+    WAIT_BEGINS,
+    WAIT_ENDS,
+    WORK_BEGINS,
+    WORK_ENDS,
+    LEVEL_CHANGES,
+    LINK_ENDS,
+    HAPPENING_BITS = 3
+};
 
 struct trace {
     const struct trace_source *source;
@@ -107,7 +127,8 @@ static void add_links(struct trace *trace, uint32_t rank, enum happening what)
     const struct moment *moments = timeline_rank(trace->source->timeline, rank);
     for (uint32_t i = 1; i < position->stream_count; i++) {
         const struct stream *stream = &position->streams[i];
-        if (stream->type != OPERATION_SEND || !trace_source_shows(trace->source, partner_rank(trace->program, rank, stream)))
+        if (stream->type != OPERATION_SEND ||
+            !trace_source_shows(trace->source, partner_rank(trace->program, rank, stream)))
             continue;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++)
             add_event(trace, what, what == LINK_STARTS ? moments[id].data_start : moments[id].end, rank, id);
@@ -306,7 +327,8 @@ static void put_values(struct trace *trace)
     }
 }
 
-static void put_state(struct trace *trace, double time, enum happening what, uint32_t rank, const struct operation *operation)
+static void put_state(struct trace *trace, double time, enum happening what, uint32_t rank,
+                      const struct operation *operation)
 {
     bool begins = what == WAIT_BEGINS || what == WORK_BEGINS;
     put_event(trace, begins ? PUSH : POP, time, "A");
@@ -361,7 +383,8 @@ static void put_events(struct trace *trace)
         else if (what == LINK_STARTS || what == LINK_ENDS)
             put_link(trace, event->time, what, rank, event->id);
         else
-            put_state(trace, event->time, what, rank, &trace_source_position(trace->source, rank)->operations[event->id]);
+            put_state(trace, event->time, what, rank,
+                      &trace_source_position(trace->source, rank)->operations[event->id]);
     }
 }
 

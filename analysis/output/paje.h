@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.paje: the timeline in the Paje trace format, for ViTE, pj_dump and other tools. Described in doc/traces.md. */
+/* timeline.paje: the timeline in the Paje trace format, for ViTE, pj_dump and other tools. Described in doc/traces.md.
+ */
 #ifndef STAGESIM_PAJE_H
 #define STAGESIM_PAJE_H
 

@@ -24,19 +24,21 @@ static void head(FILE *out, const struct report *report)
     const struct run_description *run = &report->run;
     char title[192], subtitle[384], mesh[160] = "";
     size_t used = 0;
-    snprintf(title, sizeof title, "%.80s%s%.80s", run->scenario_name ? run->scenario_name : "", run->schedule ? ": " : "",
-             run->schedule ? run->schedule : "");
+    snprintf(title, sizeof title, "%.80s%s%.80s", run->scenario_name ? run->scenario_name : "",
+             run->schedule ? ": " : "", run->schedule ? run->schedule : "");
     for (unsigned i = 0; report->mesh && i < report->mesh->name_count && used < sizeof mesh; i++)
-        used += (size_t)snprintf(mesh + used, sizeof mesh - used, "%s%.20s %u", i ? " \xc3\x97 " : " (", report->mesh->names[i].name,
-                                 report->mesh->names[i].size);
+        used += (size_t)snprintf(mesh + used, sizeof mesh - used, "%s%.20s %u", i ? " \xc3\x97 " : " (",
+                                 report->mesh->names[i].name, report->mesh->names[i].size);
     if (report->mesh && report->mesh->extra && used < sizeof mesh)
         snprintf(mesh + used, sizeof mesh - used, ", servers %u", report->mesh->extra);
-    snprintf(subtitle, sizeof subtitle, "Workload %.60s on %.80s, %u rank%s%s%s, %u micro-batch%s per replica, %.20s engine", run->workload,
-             base_name(run->platform_file), report->ranks, quantity_plural(report->ranks), mesh, *mesh ? ")" : "", report->micro_batches,
-             report->micro_batches == 1 ? "" : "es", run->engine);
+    snprintf(subtitle, sizeof subtitle,
+             "Workload %.60s on %.80s, %u rank%s%s%s, %u micro-batch%s per replica, %.20s engine", run->workload,
+             base_name(run->platform_file), report->ranks, quantity_plural(report->ranks), mesh, *mesh ? ")" : "",
+             report->micro_batches, report->micro_batches == 1 ? "" : "es", run->engine);
     html_begin(out, title, subtitle);
     if (run->asynchronous)
-        fputs("<p class=\"warn\">This schedule updates weights while micro-batches are in flight: it is not equivalent to synchronous "
+        fputs("<p class=\"warn\">This schedule updates weights while micro-batches are in flight: it is not equivalent "
+              "to synchronous "
               "training. The iteration time is the interval between iterations in steady state.</p>\n",
               out);
     if (report->capacity_bytes > 0 && report->peak_bytes > 0 && !report->fits)
@@ -80,7 +82,8 @@ static bool timeline_figure(FILE *out, const struct gantt *gantt, struct fault *
 
 static void figure(FILE *out, const char *name, const char *definition, const char *value)
 {
-    fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s</td><td class=\"d\">%s</td></tr>\n", name, value, definition);
+    fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s</td><td class=\"d\">%s</td></tr>\n", name, value,
+            definition);
 }
 
 static void group(FILE *out, const char *name)
@@ -100,7 +103,8 @@ static void time_figures(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
     figure(out, "Iteration time T",
-           "From the start of an iteration's first operation on any rank to the end of its last; where iterations overlap, the interval "
+           "From the start of an iteration's first operation on any rank to the end of its last; where iterations "
+           "overlap, the interval "
            "between the ends of consecutive iterations in steady state",
            quantity_seconds(text, report->iteration));
     figure(out, "Makespan", "Everything that was simulated", quantity_seconds(text, report->makespan));
@@ -109,10 +113,12 @@ static void time_figures(FILE *out, const struct report *report)
     if (report->tokens_per_s > 0)
         number(out, "Tokens", "Samples per second times the sequence length", report->tokens_per_s, " tokens/s");
     if (report->model_flops_per_s_per_gpu > 0)
-        figure(out, "Model flop/s per GPU", "Model flops, recomputation not counted, divided by T and the number of ranks",
+        figure(out, "Model flop/s per GPU",
+               "Model flops, recomputation not counted, divided by T and the number of ranks",
                quantity_flops(text, report->model_flops_per_s_per_gpu));
     if (report->mfu > 0)
-        figure(out, "MFU", "Model flops / (T &times; ranks &times; peak of the precision in use)", quantity_percent(text, report->mfu));
+        figure(out, "MFU", "Model flops / (T &times; ranks &times; peak of the precision in use)",
+               quantity_percent(text, report->mfu));
     if (report->hfu > 0)
         figure(out, "HFU", "The same with recomputed flops counted", quantity_percent(text, report->hfu));
 }
@@ -126,11 +132,14 @@ static void bubble_figures(FILE *out, const struct report *report)
         snprintf(name, sizeof name, "of it %s", cause_names[cause]);
         figure(out, name, html_cause_definition(cause), quantity_percent(text, report->causes[cause]));
     }
-    figure(out, "Least bubble of a rank", "1 &minus; busy time / T of the busiest rank", quantity_percent(text, report->bubble_min));
-    figure(out, "Largest bubble of a rank", "1 &minus; busy time / T of the least busy rank", quantity_percent(text, report->bubble_max));
+    figure(out, "Least bubble of a rank", "1 &minus; busy time / T of the busiest rank",
+           quantity_percent(text, report->bubble_min));
+    figure(out, "Largest bubble of a rank", "1 &minus; busy time / T of the least busy rank",
+           quantity_percent(text, report->bubble_max));
     number(out, "Over ideal", "T / mean busy time &minus; 1", report->over_ideal, "");
     figure(out, "Largest bubble within a rank's span",
-           "Largest over ranks of 1 &minus; busy time / (last end &minus; first start of its computations): the zero-bubble papers' "
+           "Largest over ranks of 1 &minus; busy time / (last end &minus; first start of its computations): the "
+           "zero-bubble papers' "
            "convention",
            quantity_percent(text, report->span_max));
 }
@@ -138,22 +147,26 @@ static void bubble_figures(FILE *out, const struct report *report)
 static void resource_figures(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
-    figure(out, "Exposed communication", "A communication stream has data moving and the rank does not compute; mean over ranks",
+    figure(out, "Exposed communication",
+           "A communication stream has data moving and the rank does not compute; mean over ranks",
            quantity_seconds(text, report->exposed));
     figure(out, "Overlapped communication", "Data moving while the rank computes; mean over ranks",
            quantity_seconds(text, report->overlapped));
     figure(out, "Bytes sent", "Bytes that leave a rank, messages and collectives, sum over ranks",
            quantity_decimal_bytes(text, report->sent_bytes));
-    number(out, "Peak in flight",
-           "Largest sum of stashed activations on a rank, in units of one micro-batch's activations of one worker's share",
-           report->peak_in_flight, "");
+    number(
+        out, "Peak in flight",
+        "Largest sum of stashed activations on a rank, in units of one micro-batch's activations of one worker's share",
+        report->peak_in_flight, "");
     if (report->peak_bytes > 0)
-        figure(out, "Peak memory", "Weights, gradients, optimizer state, stash and buffers; largest over time and ranks",
+        figure(out, "Peak memory",
+               "Weights, gradients, optimizer state, stash and buffers; largest over time and ranks",
                quantity_binary_bytes(text, report->peak_bytes));
     if (report->capacity_bytes > 0 && report->peak_bytes > 0)
         figure(out, "Memory of a host", "As the platform says", quantity_binary_bytes(text, report->capacity_bytes));
     if (report->energy >= 0)
-        figure(out, "Energy", "All ranks' hosts, per iteration: full watts while a rank computes, idle watts for the rest of T",
+        figure(out, "Energy",
+               "All ranks' hosts, per iteration: full watts while a rank computes, idle watts for the rest of T",
                quantity_joules(text, report->energy));
 }
 
@@ -163,16 +176,22 @@ static void critical_figures(FILE *out, const struct report *report)
     if (!report->has_critical_path)
         return;
     group(out, "Critical path");
-    figure(out, "Length", "The chain of operations that determines the iteration time", quantity_seconds(text, report->critical_length));
+    figure(out, "Length", "The chain of operations that determines the iteration time",
+           quantity_seconds(text, report->critical_length));
     figure(out, "of it computing", "Time of the computations on it", quantity_seconds(text, report->critical_compute));
-    figure(out, "of it messages", "Time in which it waits for messages", quantity_seconds(text, report->critical_receive));
-    figure(out, "of it collectives", "Time of the collectives on it", quantity_seconds(text, report->critical_collective));
+    figure(out, "of it messages", "Time in which it waits for messages",
+           quantity_seconds(text, report->critical_receive));
+    figure(out, "of it collectives", "Time of the collectives on it",
+           quantity_seconds(text, report->critical_collective));
     if (report->critical_length <= 0)
         return;
     static const char gain[] = "How much shorter the iteration becomes, to first order";
-    figure(out, "1 % less time to compute", gain, quantity_percent(text, report->sensitive_compute / report->critical_length / 100));
-    figure(out, "1 % less time per byte", gain, quantity_percent(text, report->sensitive_bandwidth / report->critical_length / 100));
-    figure(out, "1 % less latency", gain, quantity_percent(text, report->sensitive_latency / report->critical_length / 100));
+    figure(out, "1 % less time to compute", gain,
+           quantity_percent(text, report->sensitive_compute / report->critical_length / 100));
+    figure(out, "1 % less time per byte", gain,
+           quantity_percent(text, report->sensitive_bandwidth / report->critical_length / 100));
+    figure(out, "1 % less latency", gain,
+           quantity_percent(text, report->sensitive_latency / report->critical_length / 100));
 }
 
 static void figures(FILE *out, const struct report *report)
@@ -211,20 +230,23 @@ static void workers(FILE *out, const struct report *report)
     double whole = 0;
     for (uint32_t i = 0; i < report->worker_count; i++)
         whole = fmax(whole, report->workers[i].bubble);
-    fputs("<h2>Workers</h2>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"n\">worker</th><th>host</th><th class=\"n\">busy</th>"
+    fputs("<h2>Workers</h2>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"n\">worker</th><th>host</th><th "
+          "class=\"n\">busy</th>"
           "<th class=\"n\">bubble</th><th>why it is idle</th><th class=\"n\">in flight</th>",
           out);
     if (report->peak_bytes > 0)
         fputs("<th class=\"n\">peak memory</th>", out);
     if (report->run.staleness)
-        fputs("<th class=\"n\"><dfn title=\"Updates between the weights used and the newest\">staleness</dfn></th>", out);
+        fputs("<th class=\"n\"><dfn title=\"Updates between the weights used and the newest\">staleness</dfn></th>",
+              out);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (uint32_t i = 0; i < report->worker_count && i < WORKERS_MOST; i++)
         worker_row(out, report, &report->workers[i], whole);
     fputs("</tbody>\n</table></div>\n", out);
     html_cause_legend(out);
     if (report->worker_count > WORKERS_MOST)
-        fprintf(out, "<p class=\"note\">The first %d of %u workers; summary.json has all.</p>\n", WORKERS_MOST, report->worker_count);
+        fprintf(out, "<p class=\"note\">The first %d of %u workers; summary.json has all.</p>\n", WORKERS_MOST,
+                report->worker_count);
 }
 
 static void links(FILE *out, const struct report *report)
@@ -232,7 +254,8 @@ static void links(FILE *out, const struct report *report)
     char text[QUANTITY_MAX];
     if (report->link_count == 0)
         return;
-    fputs("<h2>Busiest links</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>link</th><th class=\"n\">bytes</th><th class=\"n\">"
+    fputs("<h2>Busiest links</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>link</th><th class=\"n\">bytes</th><th "
+          "class=\"n\">"
           "<dfn title=\"Bytes / (T &times; bandwidth)\">utilization</dfn></th><th></th></tr></thead>\n<tbody>\n",
           out);
     for (uint32_t i = 0; i < report->link_count; i++) {
@@ -301,7 +324,8 @@ static bool memory_figure(FILE *out, const struct report *report, const struct g
         curves.series[i].name = curves.names[i];
     struct chart chart = {.title = bytes ? "Memory over time" : "Activations in flight", .width = 1080, .height = 330};
     chart.x = (struct chart_axis){"time", CHART_SECONDS, false};
-    chart.y = (struct chart_axis){bytes ? "memory of a rank" : "micro-batches", bytes ? CHART_BYTES : CHART_NUMBER, false};
+    chart.y =
+        (struct chart_axis){bytes ? "memory of a rank" : "micro-batches", bytes ? CHART_BYTES : CHART_NUMBER, false};
     chart.series = curves.series;
     chart.series_count = curves.count;
     if (bytes && report->capacity_bytes > 0 && report->peak_bytes > 0.5 * report->capacity_bytes) {

@@ -11,13 +11,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The page of one run. The gantt comes from gantt_of_run; where it has levels, memory over time is shown. False with the fault
- * filled when it could not be written. */
+/* The page of one run. The gantt comes from gantt_of_run; where it has levels, memory over time is shown. False with
+ * the fault filled when it could not be written. */
 bool report_html(FILE *out, const struct report *report, const struct gantt *gantt, struct fault *fault);
 
-/* The page of several runs: rows[i] and gantts[i] belong together, the first run is what times are relative to. links[i] (or
- * links NULL) is the relative address of run i's own page; NULL: none. */
-bool report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows, const struct gantt *const *gantts,
-                            const char *const *links, size_t count, struct fault *fault);
+/* The page of several runs: rows[i] and gantts[i] belong together, the first run is what times are relative to.
+ * links[i] (or links NULL) is the relative address of run i's own page; NULL: none. */
+bool report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows,
+                            const struct gantt *const *gantts, const char *const *links, size_t count,
+                            struct fault *fault);
 
 #endif

@@ -41,8 +41,10 @@ static void table_head(FILE *out, const struct columns *columns)
           out);
     if (columns->samples)
         fputs("<th class=\"n\">samples/s</th>", out);
-    fputs("<th class=\"n\"><dfn title=\"1 &minus; mean over ranks of busy time / T\">bubble</dfn></th><th>why workers are idle</th>"
-          "<th class=\"n\"><dfn title=\"Most stashed activations on a rank, in micro-batches of one worker's share\">in flight</dfn></th>",
+    fputs("<th class=\"n\"><dfn title=\"1 &minus; mean over ranks of busy time / T\">bubble</dfn></th><th>why workers "
+          "are idle</th>"
+          "<th class=\"n\"><dfn title=\"Most stashed activations on a rank, in micro-batches of one worker's "
+          "share\">in flight</dfn></th>",
           out);
     if (columns->bytes)
         fputs("<th class=\"n\">peak memory</th>", out);
@@ -63,8 +65,8 @@ static void text_cell(FILE *out, const char *text, const char *link)
     fputs(link ? "</a></td>" : "</td>", out);
 }
 
-static void table_row(FILE *out, const struct columns *columns, const struct comparison_row *row, const struct comparison_row *first,
-                      const char *link, double whole)
+static void table_row(FILE *out, const struct columns *columns, const struct comparison_row *row,
+                      const struct comparison_row *first, const char *link, double whole)
 {
     char text[QUANTITY_MAX];
     fputs("<tr>", out);
@@ -131,8 +133,9 @@ static bool timelines(FILE *out, const struct gantt *const *gantts, size_t count
     return done;
 }
 
-bool report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows, const struct gantt *const *gantts,
-                            const char *const *links, size_t count, struct fault *fault)
+bool report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows,
+                            const struct gantt *const *gantts, const char *const *links, size_t count,
+                            struct fault *fault)
 {
     html_begin(out, title, NULL);
     table(out, rows, links, count);

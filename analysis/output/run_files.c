@@ -19,7 +19,8 @@ static bool open_file(FILE **file, struct output *output, const char *directory,
     return *file != NULL;
 }
 
-static bool open_traces(struct run_files *files, unsigned traces, struct output *output, const char *directory, struct fault *fault)
+static bool open_traces(struct run_files *files, unsigned traces, struct output *output, const char *directory,
+                        struct fault *fault)
 {
     bool ok = true;
     if (traces & TRACE_CSV)
@@ -36,12 +37,13 @@ static bool open_traces(struct run_files *files, unsigned traces, struct output 
 
 bool picture_wanted(unsigned pictures, enum canvas_format format)
 {
-    static const unsigned bits[PICTURE_FORMATS] = {[CANVAS_SVG] = PICTURE_SVG, [CANVAS_PNG] = PICTURE_PNG, [CANVAS_PDF] = PICTURE_PDF};
+    static const unsigned bits[PICTURE_FORMATS] = {
+        [CANVAS_SVG] = PICTURE_SVG, [CANVAS_PNG] = PICTURE_PNG, [CANVAS_PDF] = PICTURE_PDF};
     return (pictures & bits[format]) != 0;
 }
 
-static bool open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output, const char *directory,
-                       struct fault *fault)
+static bool open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output,
+                       const char *directory, struct fault *fault)
 {
     bool ok = true;
     for (int format = 0; ok && format < PICTURE_FORMATS; format++) {
@@ -53,15 +55,15 @@ static bool open_drawn(struct run_files *files, unsigned pictures, bool report, 
     return ok && (!report || open_file(&files->html, output, directory, "report.html", fault));
 }
 
-bool run_files_open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output, const char *directory,
-                          struct fault *fault)
+bool run_files_open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output,
+                          const char *directory, struct fault *fault)
 {
     *files = (struct run_files){0};
     return open_drawn(files, pictures, report, output, directory, fault);
 }
 
-bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output, const char *directory,
-                    struct fault *fault)
+bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output,
+                    const char *directory, struct fault *fault)
 {
     *files = (struct run_files){0};
     return open_file(&files->summary, output, directory, "summary.json", fault) &&
@@ -69,12 +71,14 @@ bool run_files_open(struct run_files *files, const struct scenario *scenario, st
            open_drawn(files, scenario->pictures, scenario->report, output, directory, fault);
 }
 
-bool run_files_draw(const struct run_files *files, const struct report *report, const struct gantt *gantt, struct fault *fault)
+bool run_files_draw(const struct run_files *files, const struct report *report, const struct gantt *gantt,
+                    struct fault *fault)
 {
     if (files->html && !report_html(files->html, report, gantt, fault))
         return false;
     for (int format = 0; format < PICTURE_FORMATS; format++)
-        if (files->pictures[format] && !picture_timeline(gantt, (enum canvas_format)format, NULL, files->pictures[format], fault))
+        if (files->pictures[format] &&
+            !picture_timeline(gantt, (enum canvas_format)format, NULL, files->pictures[format], fault))
             return false;
     return true;
 }

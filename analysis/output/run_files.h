@@ -21,14 +21,15 @@ struct run_files {
 bool picture_wanted(unsigned pictures, enum canvas_format format);
 
 /* Opens what the scenario wants below `directory` ("" or "NAME/") of the set. False with the fault filled. */
-bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output, const char *directory,
-                    struct fault *fault);
+bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output,
+                    const char *directory, struct fault *fault);
 /* Only pictures (bits of enum scenario_picture), and report.html where `report`. */
-bool run_files_open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output, const char *directory,
-                          struct fault *fault);
+bool run_files_open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output,
+                          const char *directory, struct fault *fault);
 
 /* Writes the pictures and report.html, those of them that are open. False with the fault filled. */
-bool run_files_draw(const struct run_files *files, const struct report *report, const struct gantt *gantt, struct fault *fault);
+bool run_files_draw(const struct run_files *files, const struct report *report, const struct gantt *gantt,
+                    struct fault *fault);
 /* Writes every file that is open. */
 bool run_files_write(const struct run_files *files, const struct trace_source *source, const struct report *report,
                      const struct gantt *gantt, struct fault *fault);

@@ -33,7 +33,8 @@ static void print_levers(FILE *out, const struct report *report)
     fprintf(out, "%-18s", fitting ? "would fit with" : "would be less with");
     for (unsigned i = fitting ? 0 : count - 1, shown = 0; i < count; i++)
         if (levers[i].fits || !fitting)
-            fprintf(out, "%s %s (%s)", shown++ ? "," : "", levers[i].setting, quantity_binary_bytes(bytes, levers[i].peak_bytes));
+            fprintf(out, "%s %s (%s)", shown++ ? "," : "", levers[i].setting,
+                    quantity_binary_bytes(bytes, levers[i].peak_bytes));
     fputc('\n', out);
 }
 
@@ -45,7 +46,8 @@ static void print_memory(FILE *out, const struct report *report)
         return;
     fprintf(out, "%-18s %s per rank at most", "memory", quantity_binary_bytes(peak, report->peak_bytes));
     if (report->capacity_bytes > 0)
-        fprintf(out, " of %s: %s", quantity_binary_bytes(capacity, report->capacity_bytes), report->fits ? "fits" : "does not fit");
+        fprintf(out, " of %s: %s", quantity_binary_bytes(capacity, report->capacity_bytes),
+                report->fits ? "fits" : "does not fit");
     if (!report->fits) {
         const char *dominant = memory_dominant(&report->parts, &bytes);
         fprintf(out, "; most of it %s, %s", dominant, quantity_binary_bytes(part, bytes));
@@ -65,7 +67,8 @@ static void print_energy(FILE *out, const struct report *report)
     if (report->iteration > 0)
         fprintf(out, ", %s", quantity_watts(watts, report->energy / report->iteration));
     if (report->training_s > 0 && report->iteration > 0)
-        fprintf(out, "; %s in training", quantity_watt_hours(bill, report->energy * (report->training_s / report->iteration)));
+        fprintf(out, "; %s in training",
+                quantity_watt_hours(bill, report->energy * (report->training_s / report->iteration)));
     fputc('\n', out);
 }
 
@@ -121,8 +124,9 @@ static void print_communication(FILE *out, const struct report *report)
     char exposed[QUANTITY_MAX], overlapped[QUANTITY_MAX], bytes[QUANTITY_MAX];
     if (report->sent_bytes <= 0 && report->exposed + report->overlapped <= 0)
         return;
-    fprintf(out, "%-18s %s exposed, %s overlapped per rank; %s sent\n", "communication", quantity_seconds(exposed, report->exposed),
-            quantity_seconds(overlapped, report->overlapped), quantity_decimal_bytes(bytes, report->sent_bytes));
+    fprintf(out, "%-18s %s exposed, %s overlapped per rank; %s sent\n", "communication",
+            quantity_seconds(exposed, report->exposed), quantity_seconds(overlapped, report->overlapped),
+            quantity_decimal_bytes(bytes, report->sent_bytes));
 }
 
 /* A line for each way in which collectives were carried out. */
@@ -185,8 +189,8 @@ void run_print(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
     fprintf(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
-            report->run.schedule ? report->run.schedule : report->run.workload, report->ranks, quantity_plural(report->ranks),
-            report->run.platform_file, report->run.engine);
+            report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
+            quantity_plural(report->ranks), report->run.platform_file, report->run.engine);
     print_figure(out, "iteration", quantity_seconds(text, report->iteration));
     print_bubble(out, report);
     print_throughput(out, report);

@@ -35,8 +35,10 @@ enum column {
 };
 
 static const char *const column_names[COLUMNS] = {
-    "rank", "stream",   "id",    "kind", "stage", "micro_batch", "pipeline",           "part",      "start_s",   "data_start_s", "end_s",
-    "host", "position", "group", "peer", "bytes", "flops",       "memory_delta_bytes", "waits_for", "iteration", "slack_s"};
+    "rank",      "stream",    "id",      "kind",         "stage", "micro_batch",
+    "pipeline",  "part",      "start_s", "data_start_s", "end_s", "host",
+    "position",  "group",     "peer",    "bytes",        "flops", "memory_delta_bytes",
+    "waits_for", "iteration", "slack_s"};
 static const struct csv_columns operations_columns = {column_names, COLUMNS, HOST, "operations.csv", false};
 static const struct csv_columns critical_columns = {column_names, COLUMNS, HOST, "critical-path.csv", false};
 
@@ -90,7 +92,8 @@ static int by_row_and_id(const void *left, const void *right)
 static const struct rank_row *row_of(const struct reader *reader, uint32_t rank)
 {
     struct rank_row key = {rank, 0};
-    return reader->report->worker_count ? bsearch(&key, reader->rows, reader->report->worker_count, sizeof key, by_rank) : NULL;
+    return reader->report->worker_count ? bsearch(&key, reader->rows, reader->report->worker_count, sizeof key, by_rank)
+                                        : NULL;
 }
 
 /* ---- fields ---- */
@@ -107,7 +110,8 @@ static const char *take_number(const char *text, const char *end, uint32_t most,
 }
 
 /* "3", "0+3", "+3" or nothing: `none` stands for what is left out. */
-static bool read_pair(struct csv *csv, enum column column, uint32_t none, uint32_t most, uint32_t *first, uint32_t *second, bool *block)
+static bool read_pair(struct csv *csv, enum column column, uint32_t none, uint32_t most, uint32_t *first,
+                      uint32_t *second, bool *block)
 {
     struct csv_field field = csv_get(csv, column);
     const char *at = field.text, *end = field.text + field.size;
@@ -120,8 +124,8 @@ static bool read_pair(struct csv *csv, enum column column, uint32_t none, uint32
         *block = true;
         at = at + 1 == end ? end : take_number(at + 1, end, most, second);
     }
-    return at == end || csv_mistake(csv, column, "%s is a whole number up to %u or two with '+' between, not '%s'", column_names[column],
-                                    most, csv_excerpt(field).text);
+    return at == end || csv_mistake(csv, column, "%s is a whole number up to %u or two with '+' between, not '%s'",
+                                    column_names[column], most, csv_excerpt(field).text);
 }
 
 static bool read_part(struct csv *csv, struct saved_operation *operation)
@@ -137,7 +141,8 @@ static bool read_part(struct csv *csv, struct saved_operation *operation)
         operation->is_block |= i > 2;
         return true;
     }
-    return csv_mistake(csv, PART, "part is empty, a or b, or two of them with '+' between, not '%s'", csv_excerpt(field).text);
+    return csv_mistake(csv, PART, "part is empty, a or b, or two of them with '+' between, not '%s'",
+                       csv_excerpt(field).text);
 }
 
 static bool read_stream(struct csv *csv, struct saved_operation *operation)
@@ -172,7 +177,8 @@ static bool read_work(const struct reader *reader, struct csv *csv, struct saved
         !read_pair(csv, STAGE, STAGE_NONE, STAGE_NONE - 1, &work->stage, &second->stage, &operation->is_block) ||
         !read_pair(csv, MICRO_BATCH, MICRO_BATCH_NONE, MICRO_BATCH_NONE - 1, &work->micro_batch, &second->micro_batch,
                    &operation->is_block) ||
-        !read_pair(csv, PIPELINE, 0, UINT16_MAX, &work->pipeline, &second->pipeline, &operation->is_block) || !read_part(csv, operation))
+        !read_pair(csv, PIPELINE, 0, UINT16_MAX, &work->pipeline, &second->pipeline, &operation->is_block) ||
+        !read_part(csv, operation))
         return false;
     operation->is_block |= work->kind == STAGESIM_BLOCK;
     second->kind = work->kind == STAGESIM_BLOCK ? STAGESIM_BACKWARD : work->kind;
@@ -204,11 +210,14 @@ static bool read_operation(struct reader *reader, struct csv *csv)
     if (!row)
         return true;
     operation.row = row->row;
-    if (!csv_integer(csv, ID, UINT32_MAX - 1, &operation.id) || !read_stream(csv, &operation) || !read_work(reader, csv, &operation))
+    if (!csv_integer(csv, ID, UINT32_MAX - 1, &operation.id) || !read_stream(csv, &operation) ||
+        !read_work(reader, csv, &operation))
         return false;
     if (csv_has(csv, POSITION) && (!csv_integer(csv, POSITION, UINT32_MAX, &position) || position != row->row))
-        return csv_mistake(csv, POSITION, "rank %u is worker %u in summary.json: the files are of different runs", rank, row->row);
-    reader->operations = array_grow(reader->operations, &reader->capacity, reader->count + 1, sizeof *reader->operations);
+        return csv_mistake(csv, POSITION, "rank %u is worker %u in summary.json: the files are of different runs", rank,
+                           row->row);
+    reader->operations =
+        array_grow(reader->operations, &reader->capacity, reader->count + 1, sizeof *reader->operations);
     reader->operations[reader->count++] = operation;
     return true;
 }
@@ -227,10 +236,11 @@ static void sort_operations(struct reader *reader, const char *file)
         for (uint32_t id = 0; next < reader->count && reader->operations[next].row == row; next++, id++) {
             const struct saved_operation *operation = &reader->operations[next];
             if (good && operation->id < id)
-                diag_error(reader->diag, (struct place){file, operation->line, 1}, "worker %u has operation %u twice", row, operation->id);
+                diag_error(reader->diag, (struct place){file, operation->line, 1}, "worker %u has operation %u twice",
+                           row, operation->id);
             else if (good && operation->id > id)
-                diag_error(reader->diag, (struct place){file, 0, 0}, "operation %u of worker %u is missing: the file is not whole", id,
-                           row);
+                diag_error(reader->diag, (struct place){file, 0, 0},
+                           "operation %u of worker %u is missing: the file is not whole", id, row);
             good &= operation->id == id;
         }
     }
@@ -252,7 +262,8 @@ static void read_operations(struct reader *reader, const struct saved_texts *tex
     const char *file = texts->operations_file;
     unsigned before = reader->diag->errors;
     check_whole(reader, file, texts->operations, texts->operations_size);
-    struct csv *csv = csv_open(file, texts->operations, texts->operations_size, &operations_columns, reader->diag, NULL);
+    struct csv *csv =
+        csv_open(file, texts->operations, texts->operations_size, &operations_columns, reader->diag, NULL);
     while (csv && csv_next(csv))
         read_operation(reader, csv);
     csv_close(csv);
@@ -285,7 +296,8 @@ static bool read_step(const struct reader *reader, struct csv *csv)
 static void read_critical(const struct reader *reader, const struct saved_texts *texts)
 {
     check_whole(reader, texts->critical_file, texts->critical, texts->critical_size);
-    struct csv *csv = csv_open(texts->critical_file, texts->critical, texts->critical_size, &critical_columns, reader->diag, NULL);
+    struct csv *csv =
+        csv_open(texts->critical_file, texts->critical, texts->critical_size, &critical_columns, reader->diag, NULL);
     while (csv && csv_next(csv))
         read_step(reader, csv);
     csv_close(csv);
@@ -293,13 +305,15 @@ static void read_critical(const struct reader *reader, const struct saved_texts 
 
 /* ---- memory.csv ---- */
 
-static bool read_level(const struct reader *reader, struct csv *csv, const struct gantt_level *before, struct gantt_level *level)
+static bool read_level(const struct reader *reader, struct csv *csv, const struct gantt_level *before,
+                       struct gantt_level *level)
 {
     if (!csv_integer(csv, MEMORY_POSITION, UINT32_MAX, &level->row) || !csv_number(csv, MEMORY_TIME, &level->time) ||
         !csv_number(csv, MEMORY_BYTES, &level->bytes) || !csv_number(csv, MEMORY_IN_FLIGHT, &level->in_flight))
         return false;
     if (level->row >= reader->report->worker_count)
-        return csv_mistake(csv, MEMORY_POSITION, "summary.json has %u workers, numbered from 0", reader->report->worker_count);
+        return csv_mistake(csv, MEMORY_POSITION, "summary.json has %u workers, numbered from 0",
+                           reader->report->worker_count);
     if (before && level->row < before->row)
         return csv_mistake(csv, MEMORY_POSITION, "rows are ordered by position");
     double least = before && level->row == before->row ? before->time : 0;
@@ -321,7 +335,8 @@ static void read_memory(const struct reader *reader, const struct saved_texts *t
     struct gantt_level level, before;
     bool any = false;
     check_whole(reader, texts->memory_file, texts->memory, texts->memory_size);
-    struct csv *csv = csv_open(texts->memory_file, texts->memory, texts->memory_size, &memory_columns, reader->diag, NULL);
+    struct csv *csv =
+        csv_open(texts->memory_file, texts->memory, texts->memory_size, &memory_columns, reader->diag, NULL);
     while (csv && csv_next(csv)) {
         if (!read_level(reader, csv, any ? &before : NULL, &level))
             continue;
@@ -345,11 +360,14 @@ static bool has_up_pipelines(const struct reader *reader)
     return false;
 }
 
-static void add_box(struct gantt *gantt, const struct report *report, bool bidirectional, const struct saved_operation *operation)
+static void add_box(struct gantt *gantt, const struct report *report, bool bidirectional,
+                    const struct saved_operation *operation)
 {
-    struct gantt_box box = {operation->start, operation->end, operation->row, GANTT_NO_NUMBER, .critical = operation->critical};
+    struct gantt_box box = {operation->start, operation->end, operation->row, GANTT_NO_NUMBER,
+                            .critical = operation->critical};
     if (operation->stream == STREAM_COMPUTE) {
-        gantt_add_work(gantt, report, bidirectional, box, &operation->work, operation->is_block ? &operation->second : NULL);
+        gantt_add_work(gantt, report, bidirectional, box, &operation->work,
+                       operation->is_block ? &operation->second : NULL);
     } else if (operation->stream == STREAM_COLLECTIVE) {
         box.start = operation->data_start;
         box.kind = GANTT_COLLECTIVE;
@@ -401,7 +419,8 @@ struct gantt *saved_operations_gantt(const struct saved_texts *texts, const stru
     if (find_rows(&reader))
         read_operations(&reader, texts);
     else
-        diag_error(diag, (struct place){texts->operations_file, 0, 0}, "two workers of summary.json have the same rank");
+        diag_error(diag, (struct place){texts->operations_file, 0, 0},
+                   "two workers of summary.json have the same rank");
     read_critical(&reader, texts);
     struct gantt *gantt = draw(&reader);
     read_memory(&reader, texts, gantt);

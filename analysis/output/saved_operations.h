@@ -13,8 +13,8 @@ struct saved_texts {
     size_t operations_size, critical_size, memory_size;
 };
 
-/* The picture of the run, as gantt_of_run made it of the timeline, memory included. Every mistake goes to diag with its place; NULL after
- * one. The caller owns the result. */
+/* The picture of the run, as gantt_of_run made it of the timeline, memory included. Every mistake goes to diag with its
+ * place; NULL after one. The caller owns the result. */
 struct gantt *saved_operations_gantt(const struct saved_texts *texts, const struct report *report, struct diag *diag);
 
 #endif

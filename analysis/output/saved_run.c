@@ -18,8 +18,8 @@ static char *load(const char *file, size_t *size, struct diag *diag)
 {
     char *text = csv_load(file, SIZE_MAX / 2, size);
     if (!text)
-        diag_error(diag, (struct place){file, 0, 0}, "cannot be read: %s; `stagesim run SCENARIO -o DIR --trace csv` writes it",
-                   strerror(errno));
+        diag_error(diag, (struct place){file, 0, 0},
+                   "cannot be read: %s; `stagesim run SCENARIO -o DIR --trace csv` writes it", strerror(errno));
     return text;
 }
 
@@ -48,8 +48,8 @@ bool saved_run_read(const char *directory, struct saved_run *run, struct arena *
 /* Names a sub-directory and nothing else. */
 static bool is_directory_name(const struct node *node)
 {
-    return node && node->kind == NODE_SCALAR && *node->text && strlen(node->text) < NAME_SIZE_MAX && !strchr(node->text, '/') &&
-           strcmp(node->text, ".") != 0 && strcmp(node->text, "..") != 0;
+    return node && node->kind == NODE_SCALAR && *node->text && strlen(node->text) < NAME_SIZE_MAX &&
+           !strchr(node->text, '/') && strcmp(node->text, ".") != 0 && strcmp(node->text, "..") != 0;
 }
 
 /* A run under both engines has two rows. */
@@ -63,7 +63,8 @@ static bool is_listed(const char *name, const char **names, size_t count)
 
 const char **saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag)
 {
-    static const struct document_kind kind = {NODE_LIST, COMPARISON_SIZE_MAX, "the list of runs that `stagesim compare -o DIR` writes",
+    static const struct document_kind kind = {NODE_LIST, COMPARISON_SIZE_MAX,
+                                              "the list of runs that `stagesim compare -o DIR` writes",
                                               "one file is one comparison"};
     unsigned before = diag->errors;
     struct node *list = document_load_kind(&kind, file, (struct place){arena_copy(arena, file), 0, 0}, arena, diag);
@@ -74,7 +75,8 @@ const char **saved_comparison_read(const char *file, size_t *count, struct arena
     for (const struct node *row = list->first; row; row = row->next) {
         const struct node *name = row->kind == NODE_MAP ? node_get(row, "directory") : NULL;
         if (!is_directory_name(name))
-            diag_error(diag, name ? name->at : row->at, "expected a run with its \"directory\", the name of one below this");
+            diag_error(diag, name ? name->at : row->at,
+                       "expected a run with its \"directory\", the name of one below this");
         else if (!is_listed(name->text, names, *count))
             names[(*count)++] = name->text;
     }

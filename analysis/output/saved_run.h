@@ -13,11 +13,12 @@ struct saved_run {
     struct gantt *gantt;   /* the caller owns it */
 };
 
-/* Reads summary.json, operations.csv, critical-path.csv and memory.csv of a directory. False after every mistake went to diag. */
+/* Reads summary.json, operations.csv, critical-path.csv and memory.csv of a directory. False after every mistake went
+ * to diag. */
 bool saved_run_read(const char *directory, struct saved_run *run, struct arena *arena, struct diag *diag);
 
-/* The directories of the runs of a `compare -o`, in its order, from its comparison.json; `count` of them. NULL after every
- * mistake went to diag. Memory from the arena. */
+/* The directories of the runs of a `compare -o`, in its order, from its comparison.json; `count` of them. NULL after
+ * every mistake went to diag. Memory from the arena. */
 const char **saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag);
 
 #endif

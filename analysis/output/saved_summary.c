@@ -10,8 +10,8 @@
 
 enum { FILE_SIZE_MAX = 256 << 20, COUNT_MAX = INT32_MAX };
 
-static const struct document_kind summary_kind = {NODE_MAP, FILE_SIZE_MAX, "the summary of a run, as `stagesim run -o DIR` writes it",
-                                                  "one file is one summary"};
+static const struct document_kind summary_kind = {
+    NODE_MAP, FILE_SIZE_MAX, "the summary of a run, as `stagesim run -o DIR` writes it", "one file is one summary"};
 
 struct reader {
     struct arena *arena;
@@ -28,13 +28,13 @@ struct member {
     size_t offset; /* const char *, double, double, uint32_t, bool */
 };
 
-#define REPORT(path, type, required, name)                                                                                                 \
-    {                                                                                                                                      \
-        path, type, required, offsetof(struct report, name)                                                                                \
+#define REPORT(path, type, required, name)                                                                             \
+    {                                                                                                                  \
+        path, type, required, offsetof(struct report, name)                                                            \
     }
-#define WORKER(path, type, required, name)                                                                                                 \
-    {                                                                                                                                      \
-        path, type, required, offsetof(struct worker_report, name)                                                                         \
+#define WORKER(path, type, required, name)                                                                             \
+    {                                                                                                                  \
+        path, type, required, offsetof(struct worker_report, name)                                                     \
     }
 
 static const struct member report_members[] = {
@@ -109,7 +109,8 @@ static bool read_number(const struct reader *reader, const struct node *node, do
 {
     char *end = NULL;
     double value = NAN;
-    bool plain = node->kind == NODE_SCALAR && !node->quoted && *node->text && node->text[strspn(node->text, "0123456789.eE+-")] == '\0';
+    bool plain = node->kind == NODE_SCALAR && !node->quoted && *node->text &&
+                 node->text[strspn(node->text, "0123456789.eE+-")] == '\0';
     if (plain)
         value = strtod(node->text, &end);
     if (plain && !*end && isfinite(value) && value >= least) {
@@ -130,17 +131,20 @@ static bool read_count(const struct reader *reader, const struct node *node, uin
         *count = (uint32_t)value;
         return true;
     }
-    diag_error(reader->diag, node->at, "%s: expected a whole number up to %d, not '%.40s'", node->key, COUNT_MAX, node->text);
+    diag_error(reader->diag, node->at, "%s: expected a whole number up to %d, not '%.40s'", node->key, COUNT_MAX,
+               node->text);
     return false;
 }
 
 static void read_flag(const struct reader *reader, const struct node *node, bool *flag)
 {
-    bool known = node->kind == NODE_SCALAR && !node->quoted && (!strcmp(node->text, "true") || !strcmp(node->text, "false"));
+    bool known =
+        node->kind == NODE_SCALAR && !node->quoted && (!strcmp(node->text, "true") || !strcmp(node->text, "false"));
     if (known)
         *flag = !strcmp(node->text, "true");
     else
-        diag_error(reader->diag, node->at, "%s: expected true or false, not %s", node->key, node_describe(node, reader->arena));
+        diag_error(reader->diag, node->at, "%s: expected true or false, not %s", node->key,
+                   node_describe(node, reader->arena));
 }
 
 static void read_text(const struct reader *reader, const struct node *node, const char **text)
@@ -148,7 +152,8 @@ static void read_text(const struct reader *reader, const struct node *node, cons
     if (node->kind == NODE_SCALAR && node->quoted)
         *text = node->text;
     else
-        diag_error(reader->diag, node->at, "%s: expected a text in quotes, not %s", node->key, node_describe(node, reader->arena));
+        diag_error(reader->diag, node->at, "%s: expected a text in quotes, not %s", node->key,
+                   node_describe(node, reader->arena));
 }
 
 static void read_member(const struct reader *reader, const struct node *root, const struct member *member, char *target)
@@ -157,7 +162,8 @@ static void read_member(const struct reader *reader, const struct node *root, co
     void *value = target + member->offset;
     if (!node) {
         if (member->required)
-            diag_error(reader->diag, node_place(root, member->path), "'%s' is missing: this is no whole summary of a run", member->path);
+            diag_error(reader->diag, node_place(root, member->path),
+                       "'%s' is missing: this is no whole summary of a run", member->path);
         return;
     }
     switch (member->type) {
@@ -179,7 +185,8 @@ static void read_member(const struct reader *reader, const struct node *root, co
     }
 }
 
-static void read_members(const struct reader *reader, const struct node *root, const struct member *members, size_t count, void *target)
+static void read_members(const struct reader *reader, const struct node *root, const struct member *members,
+                         size_t count, void *target)
 {
     for (size_t i = 0; i < count; i++)
         read_member(reader, root, &members[i], target);
@@ -209,7 +216,8 @@ static void read_mesh(const struct reader *reader, const struct node *root, stru
     struct mesh *mesh = arena_alloc(reader->arena, sizeof *mesh);
     report->mesh = mesh;
     if (!map || map->kind != NODE_MAP || map->count > MESH_NAMES_MAX + 1) {
-        diag_error(reader->diag, node_place(root, "scenario.mesh"), "expected a map of at most %d axes as scenario.mesh", MESH_NAMES_MAX);
+        diag_error(reader->diag, node_place(root, "scenario.mesh"),
+                   "expected a map of at most %d axes as scenario.mesh", MESH_NAMES_MAX);
         return;
     }
     for (const struct node *axis = map->first; axis; axis = axis->next) {
@@ -222,7 +230,8 @@ static void read_mesh(const struct reader *reader, const struct node *root, stru
 }
 
 /* The entries of a list of maps; NULL where there is none, or after a mistake. */
-static const struct node *entries(const struct reader *reader, const struct node *root, const char *key, bool required, size_t *count)
+static const struct node *entries(const struct reader *reader, const struct node *root, const char *key, bool required,
+                                  size_t *count)
 {
     const struct node *list = node_get(root, key);
     *count = 0;
@@ -235,7 +244,8 @@ static const struct node *entries(const struct reader *reader, const struct node
     return NULL;
 }
 
-static void read_worker(const struct reader *reader, const struct node *node, struct report *report, uint32_t index, uint32_t *staleness)
+static void read_worker(const struct reader *reader, const struct node *node, struct report *report, uint32_t index,
+                        uint32_t *staleness)
 {
     struct worker_report *worker = &report->workers[index];
     worker->simulated_rank = UINT32_MAX;
@@ -250,7 +260,8 @@ static void read_worker(const struct reader *reader, const struct node *node, st
     if (reader->diag->errors != before)
         return;
     if (worker->position != index)
-        diag_error(reader->diag, node->at, "workers are listed by position: expected %u, not %u", index, worker->position);
+        diag_error(reader->diag, node->at, "workers are listed by position: expected %u, not %u", index,
+                   worker->position);
     if (worker->rank >= report->ranks || worker->simulated_rank >= report->ranks)
         diag_error(reader->diag, node->at, "there are %u ranks, numbered from 0", report->ranks);
 }
@@ -266,7 +277,8 @@ static void read_workers(const struct reader *reader, const struct node *root, s
         if (node->kind == NODE_MAP)
             read_worker(reader, node, report, i, staleness);
         else
-            diag_error(reader->diag, node->at, "expected a map of a worker's figures, not %s", node_describe(node, reader->arena));
+            diag_error(reader->diag, node->at, "expected a map of a worker's figures, not %s",
+                       node_describe(node, reader->arena));
     }
 }
 
@@ -280,7 +292,8 @@ static void read_links(const struct reader *reader, const struct node *root, str
         if (node->kind == NODE_MAP)
             read_members(reader, node, link_members, COUNT_OF(link_members), &report->links[i]);
         else
-            diag_error(reader->diag, node->at, "expected a map of a link's figures, not %s", node_describe(node, reader->arena));
+            diag_error(reader->diag, node->at, "expected a map of a link's figures, not %s",
+                       node_describe(node, reader->arena));
     }
 }
 
@@ -317,7 +330,8 @@ static struct report *read_report(const struct reader *reader, const struct node
     return reader->diag->errors == before ? report : NULL;
 }
 
-struct report *saved_summary_parse(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
+struct report *saved_summary_parse(const char *file, const char *text, size_t size, struct arena *arena,
+                                   struct diag *diag)
 {
     struct reader reader = {arena, diag};
     return read_report(&reader, document_parse_kind(&summary_kind, file, text, size, arena, diag));

@@ -62,7 +62,8 @@ static cairo_surface_t *svg_surface(struct canvas *canvas)
 static cairo_surface_t *pdf_surface(struct canvas *canvas)
 {
     double scale = fmin(1, pdf_side_max / fmax(canvas->width, canvas->height));
-    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(collect, canvas, canvas->width * scale, canvas->height * scale);
+    cairo_surface_t *surface =
+        cairo_pdf_surface_create_for_stream(collect, canvas, canvas->width * scale, canvas->height * scale);
     cairo_surface_set_device_scale(surface, scale, scale);
     char title[256];
     text_clean(title, sizeof title, canvas->caption.title);
@@ -77,8 +78,8 @@ static cairo_surface_t *pdf_surface(struct canvas *canvas)
 static cairo_surface_t *png_surface(const struct canvas *canvas)
 {
     double scale = fmin(2, PNG_SIDE_MAX / fmax(canvas->width, canvas->height));
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(canvas->width * scale), (int)ceil(canvas->height * scale));
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(canvas->width * scale),
+                                                          (int)ceil(canvas->height * scale));
     cairo_surface_set_device_scale(surface, scale, scale);
     return surface;
 }
@@ -100,8 +101,8 @@ static void release_fonts(void)
     FcFini();
 }
 
-/* The font caches are the process's and stay until it ends; they are given back then, so that a leak checker sees our leaks only.
- * The flag is about the process too: the one state here that is not a canvas's. */
+/* The font caches are the process's and stay until it ends; they are given back then, so that a leak checker sees our
+ * leaks only. The flag is about the process too: the one state here that is not a canvas's. */
 static void release_fonts_at_exit(void)
 {
     static bool registered;
@@ -109,7 +110,8 @@ static void release_fonts_at_exit(void)
         registered = atexit(release_fonts) == 0;
 }
 
-struct canvas *canvas_create(enum canvas_format format, double width, double height, const struct canvas_caption *caption)
+struct canvas *canvas_create(enum canvas_format format, double width, double height,
+                             const struct canvas_caption *caption)
 {
     assert(isfinite(width) && isfinite(height) && width > 0 && height > 0);
     release_fonts_at_exit();
@@ -175,7 +177,8 @@ bool canvas_finish(struct canvas *canvas, FILE *out, struct fault *fault)
 
 struct colour colour_mix(struct colour a, struct colour b, double share)
 {
-    return (struct colour){a.red + share * (b.red - a.red), a.green + share * (b.green - a.green), a.blue + share * (b.blue - a.blue)};
+    return (struct colour){a.red + share * (b.red - a.red), a.green + share * (b.green - a.green),
+                           a.blue + share * (b.blue - a.blue)};
 }
 
 /* Rec. 709 weights on the gamma-coded values: near enough to decide between dark and light text. */

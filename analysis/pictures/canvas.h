@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drawing surface: one drawing code gives SVG, PNG and PDF. Lengths are in points of 1/72 inch in PDF, in CSS pixels in
- * SVG, and in half pixels in PNG (so that it is sharp on dense screens). y grows downwards. The bytes that come out depend
- * on nothing but what was drawn and the installed fonts: no date, no counter that goes on from an earlier picture. */
+/* A drawing surface: one drawing code gives SVG, PNG and PDF. Lengths are in points of 1/72 inch in PDF, in CSS pixels
+ * in SVG, and in half pixels in PNG (so that it is sharp on dense screens). y grows downwards. The bytes that come out
+ * depend on nothing but what was drawn and the installed fonts: no date, no counter that goes on from an earlier
+ * picture. */
 #ifndef STAGESIM_CANVAS_H
 #define STAGESIM_CANVAS_H
 
@@ -23,19 +24,21 @@ const char *canvas_format_name(enum canvas_format format);
 struct canvas_caption {
     const char *title;
     const char *description; /* a sentence for those who do not see the picture; NULL: none */
-    const char *prefix;      /* SVG to be put into an HTML page: starts all its ids, which must differ between the pictures of
-                                a page, and leaves the XML declaration out. NULL: a file of its own */
+    const char *prefix; /* SVG to be put into an HTML page: starts all its ids, which must differ between the pictures
+                           of a page, and leaves the XML declaration out. NULL: a file of its own */
 };
 
 struct canvas;
 
 /* The caller owns the canvas and ends it with canvas_finish or canvas_destroy. */
-struct canvas *canvas_create(enum canvas_format format, double width, double height, const struct canvas_caption *caption);
+struct canvas *canvas_create(enum canvas_format format, double width, double height,
+                             const struct canvas_caption *caption);
 void canvas_destroy(struct canvas *canvas); /* NULL is fine */
 /* What to draw with; the canvas owns it. */
 cairo_t *canvas_context(struct canvas *canvas);
-/* Writes the whole picture to `out` and destroys the canvas, in any case. False with the fault filled when the picture could not
- * be drawn or written; then `out` holds a part of it or nothing. A picture too long for PNG or PDF comes out smaller. */
+/* Writes the whole picture to `out` and destroys the canvas, in any case. False with the fault filled when the picture
+ * could not be drawn or written; then `out` holds a part of it or nothing. A picture too long for PNG or PDF comes out
+ * smaller. */
 bool canvas_finish(struct canvas *canvas, FILE *out, struct fault *fault);
 
 /* A context to measure text with before the size of a picture is known; nothing drawn on it is kept. */
@@ -67,16 +70,17 @@ struct canvas_font {
 void canvas_set_font(cairo_t *cr, struct canvas_font font);
 /* Text drawing ends the current path. Bytes that are no UTF-8 and control characters come out as question marks. */
 double canvas_text_width(cairo_t *cr, struct canvas_font font, const char *text);
-void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align, struct canvas_font font, struct colour colour,
-                 const char *text);
+void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align, struct canvas_font font,
+                 struct colour colour, const char *text);
 /* The same cut to `width`, with an ellipsis where something was left out. */
-void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font, struct colour colour,
-                        const char *text);
+void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font,
+                        struct colour colour, const char *text);
 
 /* To 1/8: keeps vector files small and edges of neighbours together. */
 double canvas_snap(double length);
 
-/* Copies text into size bytes (at least 4), always terminated, cut between characters; what is no printable UTF-8 becomes '?'. */
+/* Copies text into size bytes (at least 4), always terminated, cut between characters; what is no printable UTF-8
+ * becomes '?'. */
 void text_clean(char *to, size_t size, const char *text);
 
 #endif

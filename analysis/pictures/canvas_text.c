@@ -42,7 +42,8 @@ void text_clean(char *to, size_t size, const char *text)
 
 void canvas_set_font(cairo_t *cr, struct canvas_font font)
 {
-    cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, font.bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
+                           font.bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(cr, font.size);
 }
 
@@ -61,8 +62,8 @@ double canvas_text_width(cairo_t *cr, struct canvas_font font, const char *text)
     return clean_width(cr, clean);
 }
 
-void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align, struct canvas_font font, struct colour colour,
-                 const char *text)
+void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align, struct canvas_font font,
+                 struct colour colour, const char *text)
 {
     char clean[512];
     text_clean(clean, sizeof clean, text);
@@ -77,8 +78,8 @@ void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align
     cairo_new_path(cr);
 }
 
-void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font, struct colour colour,
-                        const char *text)
+void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font,
+                        struct colour colour, const char *text)
 {
     static const char ellipsis[] = "\xe2\x80\xa6";
     char clean[512];
@@ -86,7 +87,9 @@ void canvas_text_within(cairo_t *cr, double x, double baseline, double width, st
     canvas_set_font(cr, font);
     size_t length = strlen(clean);
     while (length > 0 && clean_width(cr, clean) > width) {
-        length -= length >= sizeof ellipsis && strcmp(clean + length - sizeof ellipsis + 1, ellipsis) == 0 ? sizeof ellipsis - 1 : 0;
+        length -= length >= sizeof ellipsis && strcmp(clean + length - sizeof ellipsis + 1, ellipsis) == 0
+                      ? sizeof ellipsis - 1
+                      : 0;
         while (length > 0 && (clean[length - 1] & 0xc0) == 0x80)
             length--;
         length -= length > 0;

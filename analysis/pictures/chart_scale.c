@@ -89,7 +89,8 @@ struct chart_scale chart_scale_of(const struct chart_axis *axis, double least, d
 
 double chart_place(const struct chart_scale *scale, double value)
 {
-    return scale->from + (scale->to - scale->from) * (to_terms(scale->axis, value) - scale->low) / (scale->high - scale->low);
+    return scale->from +
+           (scale->to - scale->from) * (to_terms(scale->axis, value) - scale->low) / (scale->high - scale->low);
 }
 
 static double tick_terms(const struct chart_scale *scale, unsigned tick)
@@ -99,7 +100,8 @@ static double tick_terms(const struct chart_scale *scale, unsigned tick)
 
 double chart_tick_place(const struct chart_scale *scale, unsigned tick)
 {
-    return scale->from + (scale->to - scale->from) * (tick_terms(scale, tick) - scale->low) / (scale->high - scale->low);
+    return scale->from +
+           (scale->to - scale->from) * (tick_terms(scale, tick) - scale->low) / (scale->high - scale->low);
 }
 
 static const char *byte_text(char *text, size_t size, double bytes)

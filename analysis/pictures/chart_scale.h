@@ -15,7 +15,8 @@ struct chart_scale {
     double from, to;  /* places of the ends on the page */
 };
 
-/* A scale with round ends around the values; `most` bounds the number of ticks. An empty range becomes one around its value. */
+/* A scale with round ends around the values; `most` bounds the number of ticks. An empty range becomes one around its
+ * value. */
 struct chart_scale chart_scale_of(const struct chart_axis *axis, double least, double largest, unsigned most);
 /* Place of a value. On a logarithmic axis the value must be above 0. */
 double chart_place(const struct chart_scale *scale, double value);

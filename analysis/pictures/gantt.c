@@ -66,7 +66,8 @@ void gantt_add_arrow(struct gantt *gantt, const struct gantt_arrow *arrow)
 
 void gantt_add_level(struct gantt *gantt, const struct gantt_level *level)
 {
-    assert(isfinite(level->time) && isfinite(level->bytes) && isfinite(level->in_flight) && level->row < gantt->row_count);
+    assert(isfinite(level->time) && isfinite(level->bytes) && isfinite(level->in_flight) &&
+           level->row < gantt->row_count);
     gantt->levels = array_grow(gantt->levels, &gantt->level_capacity, gantt->level_count + 1, sizeof *gantt->levels);
     gantt->levels[gantt->level_count++] = *level;
 }
@@ -223,11 +224,12 @@ static void *load_array(size_t count, size_t size, size_t *capacity, bool *good,
 /* Whether nothing in it points outside of it. */
 static bool is_sound(const struct gantt *gantt)
 {
-    bool sound = gantt->shades >= 1 && gantt->shades <= GANTT_SHADES_MAX && gantt->tiers >= 1 && gantt->tiers <= GANTT_TIERS_MAX &&
-                 isfinite(gantt->end);
+    bool sound = gantt->shades >= 1 && gantt->shades <= GANTT_SHADES_MAX && gantt->tiers >= 1 &&
+                 gantt->tiers <= GANTT_TIERS_MAX && isfinite(gantt->end);
     for (size_t i = 0; i < gantt->box_count && sound; i++) {
         const struct gantt_box *box = &gantt->boxes[i];
-        sound = box->row < gantt->row_count && box->kind < GANTT_KINDS && box->lane < GANTT_LANES && box->end <= gantt->end;
+        sound =
+            box->row < gantt->row_count && box->kind < GANTT_KINDS && box->lane < GANTT_LANES && box->end <= gantt->end;
     }
     for (size_t i = 0; i < gantt->arrow_count && sound; i++)
         sound = gantt->arrows[i].from < gantt->row_count && gantt->arrows[i].to < gantt->row_count;
@@ -240,7 +242,8 @@ struct gantt *gantt_load(FILE *in)
 {
     char magic[sizeof save_magic];
     struct gantt head;
-    if (fread(magic, sizeof magic, 1, in) != 1 || memcmp(magic, save_magic, sizeof magic) != 0 || fread(&head, sizeof head, 1, in) != 1)
+    if (fread(magic, sizeof magic, 1, in) != 1 || memcmp(magic, save_magic, sizeof magic) != 0 ||
+        fread(&head, sizeof head, 1, in) != 1)
         return NULL;
     bool good = true;
     head.rows = load_array(head.row_count, sizeof *head.rows, &head.row_capacity, &good, in);

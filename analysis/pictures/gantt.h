@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a picture of a timeline shows, as plain data: rows with boxes of time. Pictures of a run, of several runs and of a plan
- * all come from it. It can be written to a stream and read back, so that a process that simulated can hand it to the one
- * that draws. Times are seconds, or bare numbers where the unit is GANTT_BARE. */
+/* What a picture of a timeline shows, as plain data: rows with boxes of time. Pictures of a run, of several runs and of
+ * a plan all come from it. It can be written to a stream and read back, so that a process that simulated can hand it to
+ * the one that draws. Times are seconds, or bare numbers where the unit is GANTT_BARE. */
 #ifndef STAGESIM_GANTT_H
 #define STAGESIM_GANTT_H
 
@@ -23,7 +23,11 @@ enum gantt_kind {
 };
 
 enum gantt_lane { GANTT_LANE_COMPUTE, GANTT_LANE_COLLECTIVE, GANTT_LANES };
-enum gantt_half { GANTT_WHOLE, GANTT_UPPER, GANTT_LOWER }; /* two boxes of one time share a row's height: a block of two */
+enum gantt_half {
+    GANTT_WHOLE,
+    GANTT_UPPER,
+    GANTT_LOWER
+}; /* two boxes of one time share a row's height: a block of two */
 enum gantt_unit { GANTT_SECONDS, GANTT_BARE };
 enum { GANTT_SHADES_MAX = 8, GANTT_TIERS_MAX = 4 };
 #define GANTT_NO_NUMBER UINT32_MAX
@@ -35,8 +39,8 @@ struct gantt_box {
     uint8_t kind, lane, half; /* enum gantt_kind, gantt_lane, gantt_half */
     uint8_t shade;            /* 0 .. gantt.shades - 1: pipeline direction or chunk */
     uint8_t part;             /* 0 whole micro-batch, 1 half a, 2 half b */
-    uint8_t tier;             /* filled by gantt_finish: overlapping collectives of a row lie in different tiers of their lane */
-    bool critical;            /* on the critical path */
+    uint8_t tier;  /* filled by gantt_finish: overlapping collectives of a row lie in different tiers of their lane */
+    bool critical; /* on the critical path */
 };
 
 /* A message between two rows. */
@@ -61,8 +65,8 @@ struct gantt {
     char subtitle[224]; /* one line: workers, micro-batches, platform, engine */
     enum gantt_unit unit;
     double end; /* the axis is 0 .. end at least */
-    /* The iteration that the figures are about where several were simulated: in steady state T long, otherwise its first start to
-     * its last end. window_end 0: there is but one. */
+    /* The iteration that the figures are about where several were simulated: in steady state T long, otherwise its
+     * first start to its last end. window_end 0: there is but one. */
     double window_start, window_end;
     double iteration, bubble, causes[CAUSES]; /* T, bubble ratio and its shares; iteration negative: not known */
     uint32_t tiers;                           /* 1 to GANTT_TIERS_MAX: most collectives of a row at one time */
@@ -90,14 +94,15 @@ void gantt_add_level(struct gantt *gantt, const struct gantt_level *level);
 /* Sorts boxes by row, lane, start and arrows by start; to be called once after the last was added. */
 void gantt_finish(struct gantt *gantt);
 
-/* What lies in its window, cut at both ends, times counted from the window's start; without a window a plain copy. Arrows that cross
- * an end and levels are left out. The caller owns it. */
+/* What lies in its window, cut at both ends, times counted from the window's start; without a window a plain copy.
+ * Arrows that cross an end and levels are left out. The caller owns it. */
 struct gantt *gantt_one_iteration(const struct gantt *gantt);
 
 /* Leaves out what lies after `end`, and ends what crosses it there. To be called after gantt_finish. */
 void gantt_cut(struct gantt *gantt, double end);
 
-/* Writes it in the machine's own byte order, for another process of the same program. Errors are left in ferror(out). */
+/* Writes it in the machine's own byte order, for another process of the same program. Errors are left in ferror(out).
+ */
 void gantt_save(const struct gantt *gantt, FILE *out);
 /* Reads what gantt_save wrote; NULL when the stream ends early or holds something else. The caller owns the result. */
 struct gantt *gantt_load(FILE *in);

@@ -23,14 +23,16 @@ void gantt_set_shades(struct gantt *gantt, bool bidirectional, uint32_t chunks)
 {
     gantt->shades = bidirectional ? 2 : chunks < 1 ? 1 : chunks < GANTT_SHADES_MAX ? chunks : GANTT_SHADES_MAX;
     for (uint32_t i = 0; i < gantt->shades; i++)
-        snprintf(gantt->shade_names[i], sizeof gantt->shade_names[i], "chunk %u", i < gantt->shades - 1 ? i : chunks - 1);
+        snprintf(gantt->shade_names[i], sizeof gantt->shade_names[i], "chunk %u",
+                 i < gantt->shades - 1 ? i : chunks - 1);
     if (bidirectional) {
         strcpy(gantt->shade_names[0], "down");
         strcpy(gantt->shade_names[1], "up");
     }
 }
 
-uint8_t gantt_shade_of(const struct gantt *gantt, bool bidirectional, uint32_t chunks, uint32_t pipeline, uint32_t chunk)
+uint8_t gantt_shade_of(const struct gantt *gantt, bool bidirectional, uint32_t chunks, uint32_t pipeline,
+                       uint32_t chunk)
 {
     if (bidirectional)
         return pipeline & 1;
@@ -51,9 +53,9 @@ static const char *subtitle_of(const struct report *report, char *subtitle, size
     size_t used = 0;
     if (run->scenario_name)
         used = (size_t)snprintf(subtitle, size, "%.60s: ", run->scenario_name);
-    used += (size_t)snprintf(subtitle + used, size - used, "%u worker%s, %u micro-batch%s, %u rank%s", report->worker_count,
-                             quantity_plural(report->worker_count), report->micro_batches, report->micro_batches == 1 ? "" : "es",
-                             report->ranks, quantity_plural(report->ranks));
+    used += (size_t)snprintf(subtitle + used, size - used, "%u worker%s, %u micro-batch%s, %u rank%s",
+                             report->worker_count, quantity_plural(report->worker_count), report->micro_batches,
+                             report->micro_batches == 1 ? "" : "es", report->ranks, quantity_plural(report->ranks));
     if (run->platform_file)
         used += (size_t)snprintf(subtitle + used, size - used, ", %.60s", base_name(run->platform_file));
     if (run->engine)
@@ -63,7 +65,9 @@ static const char *subtitle_of(const struct report *report, char *subtitle, size
 
 static uint32_t chunks_of(const struct report *report)
 {
-    return report->pipeline_workers > 0 && report->stages > report->pipeline_workers ? report->stages / report->pipeline_workers : 1;
+    return report->pipeline_workers > 0 && report->stages > report->pipeline_workers
+               ? report->stages / report->pipeline_workers
+               : 1;
 }
 
 struct gantt *gantt_of_report(const struct report *report, bool bidirectional)
@@ -71,7 +75,10 @@ struct gantt *gantt_of_report(const struct report *report, bool bidirectional)
     const struct run_description *run = &report->run;
     char text[224];
     subtitle_of(report, text, sizeof text);
-    struct gantt *gantt = gantt_create(run->schedule ? run->schedule : run->workload ? run->workload : "", text, GANTT_SECONDS);
+    struct gantt *gantt = gantt_create(run->schedule   ? run->schedule
+                                       : run->workload ? run->workload
+                                                       : "",
+                                       text, GANTT_SECONDS);
     gantt->iteration = report->iteration;
     gantt->bubble = report->bubble;
     memcpy(gantt->causes, report->causes, sizeof gantt->causes);
@@ -137,10 +144,11 @@ static void free_critical(struct collecting *run)
     free(run->critical);
 }
 
-static struct gantt_box box_of(const struct gantt *gantt, const struct report *report, bool bidirectional, struct gantt_box box,
-                               const struct gantt_work *work)
+static struct gantt_box box_of(const struct gantt *gantt, const struct report *report, bool bidirectional,
+                               struct gantt_box box, const struct gantt_work *work)
 {
-    uint32_t workers = report->pipeline_workers, chunk = work->stage == STAGE_NONE || workers == 0 ? 0 : work->stage / workers;
+    uint32_t workers = report->pipeline_workers,
+             chunk = work->stage == STAGE_NONE || workers == 0 ? 0 : work->stage / workers;
     box.number = work->micro_batch == MICRO_BATCH_NONE ? GANTT_NO_NUMBER : work->micro_batch;
     box.part = work->part;
     box.shade = gantt_shade_of(gantt, bidirectional, chunks_of(report), work->pipeline, chunk);
@@ -165,10 +173,13 @@ void gantt_add_work(struct gantt *gantt, const struct report *report, bool bidir
 }
 
 /* A computation; a block of two becomes an upper and a lower box. */
-static void add_compute(struct collecting *run, struct gantt_box box, const struct position *position, const struct operation *operation)
+static void add_compute(struct collecting *run, struct gantt_box box, const struct position *position,
+                        const struct operation *operation)
 {
     const struct block *block = operation_block(position, operation);
-    struct gantt_work work = {operation->kind, operation->stage, operation->micro_batch, operation->pipeline, operation->part}, second;
+    struct gantt_work work = {operation->kind, operation->stage, operation->micro_batch, operation->pipeline,
+                              operation->part},
+                      second;
     if (block)
         second = (struct gantt_work){block->kind, block->stage, block->micro_batch, block->pipeline, block->part};
     gantt_add_work(run->gantt, run->report, run->bidirectional, box, &work, block ? &second : NULL);
@@ -180,7 +191,8 @@ static void add_stream(struct collecting *run, uint32_t row, const struct stream
     const struct position *position = position_of(run, row);
     const struct moment *moments = timeline_rank(run->timeline, worker->rank);
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
-        struct gantt_box box = {.start = moments[id].start, .end = moments[id].end, .row = row, .number = GANTT_NO_NUMBER};
+        struct gantt_box box = {
+            .start = moments[id].start, .end = moments[id].end, .row = row, .number = GANTT_NO_NUMBER};
         box.critical = run->critical[row][id];
         if (is_compute) {
             add_compute(run, box, position, &position->operations[id]);
@@ -202,7 +214,8 @@ static void add_boxes(struct collecting *run, uint32_t row)
     }
 }
 
-/* The messages between rows; all rows are there already. Row of a position: its index, since workers are listed in order. */
+/* The messages between rows; all rows are there already. Row of a position: its index, since workers are listed in
+ * order. */
 static void add_messages(struct collecting *run, uint32_t row)
 {
     const struct worker_report *worker = &run->report->workers[row];
@@ -227,10 +240,12 @@ static void add_levels(struct collecting *run)
     struct memory_use *use = memory_use_create(run->timeline, arena);
     for (uint32_t row = 0; row < run->report->worker_count; row++) {
         const struct stagesim_static_memory *held = &position_of(run, row)->memory;
-        struct gantt_level level = {.row = row, .bytes = held->parameters + held->gradients + held->optimizer + held->buffers};
+        struct gantt_level level = {.row = row,
+                                    .bytes = held->parameters + held->gradients + held->optimizer + held->buffers};
         gantt_add_level(run->gantt, &level);
         size_t count;
-        const struct memory_step *steps = memory_use_steps(use, run->timeline->index_of[run->report->workers[row].rank], &count);
+        const struct memory_step *steps =
+            memory_use_steps(use, run->timeline->index_of[run->report->workers[row].rank], &count);
         for (size_t i = 0; i < count; i++) {
             level.time = steps[i].time;
             level.bytes += steps[i].bytes;
@@ -267,10 +282,12 @@ static void add_drawn(struct collecting *run)
     free_critical(run);
 }
 
-struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline, const struct gantt_choice *choice)
+struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline,
+                           const struct gantt_choice *choice)
 {
     bool bidirectional = !choice->rows_only && has_up_pipelines(timeline->program);
-    struct collecting run = {gantt_of_report(report, bidirectional), report, timeline, choice, .bidirectional = bidirectional};
+    struct collecting run = {gantt_of_report(report, bidirectional), report, timeline, choice,
+                             .bidirectional = bidirectional};
     if (!choice->rows_only)
         add_drawn(&run);
     if (choice->levels)

@@ -13,8 +13,8 @@ struct gantt_choice {
     const struct critical_path *critical; /* marked where it runs through the workers shown; NULL: not known */
 };
 
-/* A picture without boxes: title, subtitle, figures, and a row per entry of report->workers. Shades are those of the report's stages,
- * or of directions. The caller owns it. */
+/* A picture without boxes: title, subtitle, figures, and a row per entry of report->workers. Shades are those of the
+ * report's stages, or of directions. The caller owns it. */
 struct gantt *gantt_of_report(const struct report *report, bool bidirectional);
 
 /* What a box of a computation stands for. */
@@ -25,16 +25,21 @@ struct gantt_work {
     uint8_t part;
 };
 
-/* Adds a computation with the row, times and critical flag of `box`; with a second part (NULL: none) an upper and a lower box. */
+/* Adds a computation with the row, times and critical flag of `box`; with a second part (NULL: none) an upper and a
+ * lower box. */
 void gantt_add_work(struct gantt *gantt, const struct report *report, bool bidirectional, struct gantt_box box,
                     const struct gantt_work *work, const struct gantt_work *second);
 
-/* One row per entry of report->workers. The title is the schedule, the subtitle says what ran where. The caller owns it. */
-struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline, const struct gantt_choice *choice);
+/* One row per entry of report->workers. The title is the schedule, the subtitle says what ran where. The caller owns
+ * it. */
+struct gantt *gantt_of_run(const struct report *report, const struct timeline *timeline,
+                           const struct gantt_choice *choice);
 
-/* Shades for pipelines with both directions (by direction) or several chunks a worker (by chunk). Sets gantt.shades and names. */
+/* Shades for pipelines with both directions (by direction) or several chunks a worker (by chunk). Sets gantt.shades and
+ * names. */
 void gantt_set_shades(struct gantt *gantt, bool bidirectional, uint32_t chunks);
 /* The shade of a slot, after gantt_set_shades. */
-uint8_t gantt_shade_of(const struct gantt *gantt, bool bidirectional, uint32_t chunks, uint32_t pipeline, uint32_t chunk);
+uint8_t gantt_shade_of(const struct gantt *gantt, bool bidirectional, uint32_t chunks, uint32_t pipeline,
+                       uint32_t chunk);
 
 #endif

@@ -50,8 +50,8 @@ bool gantt_shows_critical(const struct gantt *gantt, const struct gantt_layout *
 static void add_outline(cairo_t *cr, struct rectangle place)
 {
     const double inset = 0.4;
-    style_add_rectangle(cr,
-                        (struct rectangle){place.x + inset, place.y + inset, fmax(0.2, place.width - 2 * inset), place.height - 2 * inset});
+    style_add_rectangle(cr, (struct rectangle){place.x + inset, place.y + inset, fmax(0.2, place.width - 2 * inset),
+                                               place.height - 2 * inset});
 }
 
 static void add_line(cairo_t *cr, struct rectangle from, struct rectangle to)

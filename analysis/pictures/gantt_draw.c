@@ -90,7 +90,8 @@ struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_
     return layout;
 }
 
-static struct rectangle lane_rectangle(const struct gantt_layout *layout, double x, double y, uint32_t row, unsigned lane)
+static struct rectangle lane_rectangle(const struct gantt_layout *layout, double x, double y, uint32_t row,
+                                       unsigned lane)
 {
     double top = y + row / layout->group * layout->pitch;
     if (lane == GANTT_LANE_COLLECTIVE)
@@ -115,7 +116,8 @@ struct rectangle gantt_box_place(const struct gantt_layout *layout, const struct
 }
 
 /* Whether b only continues a, both or one of them too narrow to be seen alone. */
-static bool can_merge(const struct gantt_box *a, struct rectangle first, const struct gantt_box *b, struct rectangle next)
+static bool can_merge(const struct gantt_box *a, struct rectangle first, const struct gantt_box *b,
+                      struct rectangle next)
 {
     bool narrow = first.width < 1 || next.width < 1;
     return a->row == b->row && a->lane == b->lane && a->half == b->half && a->tier == b->tier && narrow &&
@@ -123,8 +125,8 @@ static bool can_merge(const struct gantt_box *a, struct rectangle first, const s
 }
 
 /* All boxes of one look as one path. */
-static bool add_boxes(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y, unsigned kind,
-                      unsigned shade)
+static bool add_boxes(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y,
+                      unsigned kind, unsigned shade)
 {
     struct rectangle pending = {0};
     const struct gantt_box *last = NULL;
@@ -182,8 +184,10 @@ static void add_label(cairo_t *cr, struct glyphs *glyphs, const char *text, stru
     double baseline = canvas_snap(place.y + place.height / 2 + size * 0.36);
     cairo_glyph_t *found = NULL;
     int count = 0;
-    if (cairo_scaled_font_text_to_glyphs(font, left, baseline, text, -1, &found, &count, NULL, NULL, NULL) == CAIRO_STATUS_SUCCESS) {
-        glyphs->items = array_grow(glyphs->items, &glyphs->capacity, glyphs->count + (size_t)count, sizeof *glyphs->items);
+    if (cairo_scaled_font_text_to_glyphs(font, left, baseline, text, -1, &found, &count, NULL, NULL, NULL) ==
+        CAIRO_STATUS_SUCCESS) {
+        glyphs->items =
+            array_grow(glyphs->items, &glyphs->capacity, glyphs->count + (size_t)count, sizeof *glyphs->items);
         memcpy(glyphs->items + glyphs->count, found, (size_t)count * sizeof *found);
         glyphs->count += (size_t)count;
     }
@@ -200,7 +204,8 @@ static void draw_labels(cairo_t *cr, const struct gantt *gantt, const struct gan
             bool is_light = style_ink(gantt_fill(box->kind, box->shade, gantt->shades)).red > 0.5;
             char text[16];
             if (box->lane == GANTT_LANE_COMPUTE && box->number != GANTT_NO_NUMBER && is_light == (light != 0))
-                add_label(cr, &glyphs, number_text(text, sizeof text, box), gantt_box_place(layout, box, x, y), layout->label_size);
+                add_label(cr, &glyphs, number_text(text, sizeof text, box), gantt_box_place(layout, box, x, y),
+                          layout->label_size);
         }
         canvas_set_colour(cr, light ? colour_hex(0xFFFFFF) : style_text);
         if (glyphs.count)
@@ -214,7 +219,8 @@ static double row_middle(const struct gantt_layout *layout, double y, uint32_t r
     return y + row / layout->group * layout->pitch + layout->box / 2;
 }
 
-static void add_arrow(cairo_t *cr, const struct gantt_layout *layout, const struct gantt_arrow *arrow, double x, double y)
+static void add_arrow(cairo_t *cr, const struct gantt_layout *layout, const struct gantt_arrow *arrow, double x,
+                      double y)
 {
     bool down = arrow->to > arrow->from;
     double x1 = x + arrow->start * points_per_time(layout), x2 = x + arrow->end * points_per_time(layout);
@@ -247,7 +253,8 @@ void gantt_draw_ground(cairo_t *cr, const struct gantt *gantt, const struct gant
 {
     for (uint32_t row = 0; row < layout->rows; row++) {
         double top = y + row * layout->pitch;
-        style_add_rectangle(cr, (struct rectangle){x, top, gantt->end * points_per_time(layout), layout->box + layout->lane});
+        style_add_rectangle(
+            cr, (struct rectangle){x, top, gantt->end * points_per_time(layout), layout->box + layout->lane});
     }
     canvas_set_colour(cr, style_idle);
     cairo_fill(cr);
@@ -269,7 +276,8 @@ bool gantt_has_label(const struct gantt_layout *layout, uint32_t row)
     return row % 20 == 0;
 }
 
-const char *gantt_group_label(char *text, size_t size, const struct gantt *gantt, const struct gantt_layout *layout, uint32_t row)
+const char *gantt_group_label(char *text, size_t size, const struct gantt *gantt, const struct gantt_layout *layout,
+                              uint32_t row)
 {
     size_t first = (size_t)row * layout->group, last = first + layout->group - 1;
     if (last >= gantt->row_count)
@@ -286,18 +294,21 @@ double gantt_label_width(cairo_t *cr, const struct gantt *gantt, const struct ga
     double widest = 0;
     char text[128];
     for (uint32_t row = 0; row < layout->rows; row++)
-        widest = fmax(widest, canvas_text_width(cr, gantt_label_font(layout), gantt_group_label(text, sizeof text, gantt, layout, row)));
+        widest = fmax(widest, canvas_text_width(cr, gantt_label_font(layout),
+                                                gantt_group_label(text, sizeof text, gantt, layout, row)));
     return widest;
 }
 
-static void draw_row_labels(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y)
+static void draw_row_labels(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x,
+                            double y)
 {
     struct canvas_font font = gantt_label_font(layout);
     char text[128];
     for (uint32_t row = 0; row < layout->rows; row++) {
         double baseline = y + row * layout->pitch + layout->box / 2 + font.size * 0.36;
         if (gantt_has_label(layout, row))
-            canvas_text(cr, x - 7, baseline, ALIGN_RIGHT, font, style_text, gantt_group_label(text, sizeof text, gantt, layout, row));
+            canvas_text(cr, x - 7, baseline, ALIGN_RIGHT, font, style_text,
+                        gantt_group_label(text, sizeof text, gantt, layout, row));
     }
 }
 

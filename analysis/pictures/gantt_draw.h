@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the rows of a gantt: the one drawing core of all timeline pictures. Boxes where they are wide enough to be seen, otherwise
- * strips: per moment, the share of time that each kind takes, stacked. Long rows of the same stay small in either case. */
+/* Draws the rows of a gantt: the one drawing core of all timeline pictures. Boxes where they are wide enough to be
+ * seen, otherwise strips: per moment, the share of time that each kind takes, stacked. Long rows of the same stay small
+ * in either case. */
 #ifndef STAGESIM_GANTT_DRAW_H
 #define STAGESIM_GANTT_DRAW_H
 
@@ -38,7 +39,8 @@ double gantt_label_width(cairo_t *cr, const struct gantt *gantt, const struct ga
 struct canvas_font gantt_label_font(const struct gantt_layout *layout);
 bool gantt_has_label(const struct gantt_layout *layout, uint32_t row);
 /* "0", or "0 - 7" for a group; returns text. */
-const char *gantt_group_label(char *text, size_t size, const struct gantt *gantt, const struct gantt_layout *layout, uint32_t row);
+const char *gantt_group_label(char *text, size_t size, const struct gantt *gantt, const struct gantt_layout *layout,
+                              uint32_t row);
 
 /* The grey of idle time, from 0 to gantt.end; comes first. */
 void gantt_draw_ground(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y);

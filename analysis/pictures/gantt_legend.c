@@ -60,11 +60,12 @@ static void kind_item(struct pen *pen, const struct gantt_legend *legend, unsign
     for (unsigned i = 0; i < shades && named && shades <= 3; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : ": ", legend->shade_names[i]);
     if (named && shades > 3)
-        snprintf(text + used, sizeof text - used, ": %s to %s", legend->shade_names[0], legend->shade_names[shades - 1]);
+        snprintf(text + used, sizeof text - used, ": %s to %s", legend->shade_names[0],
+                 legend->shade_names[shades - 1]);
     double width = shades > 3 ? swatch_width / 2 : swatch_width, x = begin_item(pen, shades * width, text);
     for (unsigned i = 0; i < shades && pen->draw; i++)
-        style_swatch(pen->cr, (struct rectangle){x + i * width, pen->y, width, swatch_height}, gantt_fill(kind, i, shades),
-                     gantt_hatch(kind));
+        style_swatch(pen->cr, (struct rectangle){x + i * width, pen->y, width, swatch_height},
+                     gantt_fill(kind, i, shades), gantt_hatch(kind));
 }
 
 static void idle_item(struct pen *pen)

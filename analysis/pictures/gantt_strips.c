@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strips: a row falls into bursts (times without a long pause) with exact edges; a burst is cut into bins of equal length, each a
- * stack of the shares of time that the kinds take in it; neighbouring bins that hardly differ become one run. */
+/* Strips: a row falls into bursts (times without a long pause) with exact edges; a burst is cut into bins of equal
+ * length, each a stack of the shares of time that the kinds take in it; neighbouring bins that hardly differ become one
+ * run. */
 #include "analysis/pictures/gantt_draw.h"
 
 #include "base/arena.h"
@@ -12,9 +13,10 @@
 enum { STEPS = 32 }; /* heights are rounded to this part of a row */
 
 static const double bin_least = 3, bin_most = 24; /* points */
-static const double boxes_per_bin = 16;           /* several periods of a schedule: fewer make the shares swing from bin to bin */
+static const double boxes_per_bin = 16; /* several periods of a schedule: fewer make the shares swing from bin to bin */
 
-/* A stack of shares from one time to another: level[k] is where kind k ends and k + 1 begins, in steps of a row's height. */
+/* A stack of shares from one time to another: level[k] is where kind k ends and k + 1 begins, in steps of a row's
+ * height. */
 struct run {
     double start, end;
     uint32_t row;
@@ -41,9 +43,11 @@ struct burst {
 /* Spreads the time of a box over the bins that it touches. */
 static void spread(float *shares, size_t bins, const struct burst *burst, const struct gantt_box *box)
 {
-    double scale = (double)bins / (burst->end - burst->start), weight = burst->weight * (box->half == GANTT_WHOLE ? 1 : 0.5);
+    double scale = (double)bins / (burst->end - burst->start),
+           weight = burst->weight * (box->half == GANTT_WHOLE ? 1 : 0.5);
     double from = (box->start - burst->start) * scale, to = (box->end - burst->start) * scale;
-    size_t first = (size_t)fmin(fmax(from, 0), (double)(bins - 1)), last = (size_t)fmin(fmax(to, 0), (double)(bins - 1));
+    size_t first = (size_t)fmin(fmax(from, 0), (double)(bins - 1)),
+           last = (size_t)fmin(fmax(to, 0), (double)(bins - 1));
     for (size_t bin = first; bin <= last; bin++) {
         double share = fmin(to, (double)bin + 1) - fmax(from, (double)bin);
         if (share > 0)
@@ -115,8 +119,12 @@ static void add_row(struct strips *strips, size_t first, size_t last, uint8_t la
             open = false;
         }
         if (!open)
-            burst =
-                (struct burst){.first = i, .start = boxes[i].start, .end = boxes[i].end, .row = boxes[i].row, .lane = lane, .weight = 1};
+            burst = (struct burst){.first = i,
+                                   .start = boxes[i].start,
+                                   .end = boxes[i].end,
+                                   .row = boxes[i].row,
+                                   .lane = lane,
+                                   .weight = 1};
         burst.end = fmax(burst.end, boxes[i].end);
         open = true;
     }
@@ -140,7 +148,8 @@ static void collect(struct strips *strips)
     const struct gantt *gantt = strips->gantt;
     uint32_t group = strips->layout->group;
     for (size_t first = 0, last; first < gantt->box_count; first = last) {
-        for (last = first; last < gantt->box_count && gantt->boxes[last].row / group == gantt->boxes[first].row / group;)
+        for (last = first;
+             last < gantt->box_count && gantt->boxes[last].row / group == gantt->boxes[first].row / group;)
             last++;
         for (uint8_t lane = 0; lane < GANTT_LANES; lane++) {
             if (group == 1)
@@ -166,8 +175,10 @@ static bool add_kind(cairo_t *cr, const struct strips *strips, unsigned kind, do
             top += layout->box;
             height = layout->lane;
         }
-        style_add_rectangle(cr, (struct rectangle){x + run->start * strips->per_time, top + height * (STEPS - high) / STEPS,
-                                                   fmax(0.25, (run->end - run->start) * strips->per_time), height * (high - low) / STEPS});
+        style_add_rectangle(cr,
+                            (struct rectangle){x + run->start * strips->per_time, top + height * (STEPS - high) / STEPS,
+                                               fmax(0.25, (run->end - run->start) * strips->per_time),
+                                               height * (high - low) / STEPS});
         any = true;
     }
     return any;
@@ -184,7 +195,8 @@ void gantt_draw_strips(cairo_t *cr, const struct gantt *gantt, const struct gant
     collect(&strips);
     for (unsigned kind = 0; kind < GANTT_KINDS; kind++) {
         if (add_kind(cr, &strips, kind, x, y))
-            style_paint(cr, gantt_fill(kind, 0, 1), gantt_hatch(kind), 0, (struct rectangle){x, y, layout->wish.width, layout->height});
+            style_paint(cr, gantt_fill(kind, 0, 1), gantt_hatch(kind), 0,
+                        (struct rectangle){x, y, layout->wish.width, layout->height});
     }
     free(strips.runs);
 }

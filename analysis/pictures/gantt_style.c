@@ -9,8 +9,8 @@ struct look {
     enum hatch hatch;
 };
 
-/* Blue, orange and bluish green stay apart with all common kinds of colour blindness; lightness alone does not tell them apart,
- * the pattern does. */
+/* Blue, orange and bluish green stay apart with all common kinds of colour blindness; lightness alone does not tell
+ * them apart, the pattern does. */
 static const struct look looks[GANTT_KINDS] = {
     [GANTT_FORWARD] = {"forward", 0xB5D8F7, 0x2E6FB7, HATCH_NONE},
     [GANTT_BACKWARD] = {"backward", 0xFFCB8E, 0xC05A00, HATCH_DIAGONAL},
@@ -28,8 +28,9 @@ static const struct look cause_looks[CAUSES] = {
     [CAUSE_DEPENDENCY] = {"dependency", 0xF3E08B, 0, HATCH_CROSS},
 };
 
-const struct colour style_text = {0.10, 0.11, 0.13}, style_faint = {0.38, 0.40, 0.44}, style_idle = {0.933, 0.935, 0.945},
-                    style_grid = {0.80, 0.81, 0.83}, style_critical = {0.78, 0.02, 0.24};
+const struct colour style_text = {0.10, 0.11, 0.13}, style_faint = {0.38, 0.40, 0.44},
+                    style_idle = {0.933, 0.935, 0.945}, style_grid = {0.80, 0.81, 0.83},
+                    style_critical = {0.78, 0.02, 0.24};
 
 struct colour gantt_fill(enum gantt_kind kind, unsigned shade, unsigned shades)
 {

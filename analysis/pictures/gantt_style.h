@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How kinds of time look: colours that colour-blind readers tell apart, and a pattern each, so that a grey print tells them
- * apart as well. */
+/* How kinds of time look: colours that colour-blind readers tell apart, and a pattern each, so that a grey print tells
+ * them apart as well. */
 #ifndef STAGESIM_GANTT_STYLE_H
 #define STAGESIM_GANTT_STYLE_H
 
@@ -27,7 +27,8 @@ struct colour style_ink(struct colour fill);
 struct colour style_line(struct colour fill);
 extern const struct colour style_text, style_faint, style_idle, style_grid, style_critical;
 
-/* Fills the current path with the colour, outlines it (line 0: not) and lays the pattern over it within `area`; the path is used up. */
+/* Fills the current path with the colour, outlines it (line 0: not) and lays the pattern over it within `area`; the
+ * path is used up. */
 void style_paint(cairo_t *cr, struct colour fill, enum hatch hatch, double line, struct rectangle area);
 /* Adds a rectangle to the current path, its edges snapped. */
 void style_add_rectangle(cairo_t *cr, struct rectangle rectangle);

@@ -106,14 +106,17 @@ static struct page lay_out(const struct chart *chart)
 {
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
-    struct page page = {.chart = chart, .width = chart->width > 0 ? chart->width : 760, .height = chart->height > 0 ? chart->height : 440};
+    struct page page = {.chart = chart,
+                        .width = chart->width > 0 ? chart->width : 760,
+                        .height = chart->height > 0 ? chart->height : 440};
     struct range x, y;
     find_ranges(chart, &x, &y);
     page.y = chart_scale_of(&chart->y, y.least, y.largest, 8);
     page.x = chart_scale_of(&chart->x, x.least, x.largest, 8);
     double top = chart->subtitle ? 84 : 66, bottom = page.height - 56, left = margin + widest_tick(cr, &page.y) + 10;
     page.plot = (struct rectangle){left, top, page.width - left - legend_width(cr, chart) - margin, bottom - top};
-    for (unsigned most = 4; most >= 1 && page.plot.width / (page.x.ticks - 1) < widest_tick(cr, &page.x) + 10; most /= 2)
+    for (unsigned most = 4; most >= 1 && page.plot.width / (page.x.ticks - 1) < widest_tick(cr, &page.x) + 10;
+         most /= 2)
         page.x = chart_scale_of(&chart->x, x.least, x.largest, most);
     page.x.from = page.plot.x;
     page.x.to = page.plot.x + page.plot.width;
@@ -131,7 +134,8 @@ static void draw_axes(cairo_t *cr, const struct page *page)
         double y = canvas_snap(chart_tick_place(&page->y, i));
         cairo_move_to(cr, plot.x, y);
         cairo_line_to(cr, plot.x + plot.width, y);
-        canvas_text(cr, plot.x - 7, y + 3.4, ALIGN_RIGHT, text_font, style_text, chart_tick_text(text, sizeof text, &page->y, i));
+        canvas_text(cr, plot.x - 7, y + 3.4, ALIGN_RIGHT, text_font, style_text,
+                    chart_tick_text(text, sizeof text, &page->y, i));
         cairo_move_to(cr, plot.x, y);
         cairo_line_to(cr, plot.x + plot.width, y);
         canvas_set_colour(cr, style_grid);
@@ -140,7 +144,8 @@ static void draw_axes(cairo_t *cr, const struct page *page)
     }
     for (unsigned i = 0; i < page->x.ticks; i++) {
         double x = canvas_snap(chart_tick_place(&page->x, i));
-        canvas_text(cr, x, plot.y + plot.height + 17, ALIGN_CENTRE, text_font, style_text, chart_tick_text(text, sizeof text, &page->x, i));
+        canvas_text(cr, x, plot.y + plot.height + 17, ALIGN_CENTRE, text_font, style_text,
+                    chart_tick_text(text, sizeof text, &page->x, i));
         cairo_move_to(cr, x, plot.y);
         cairo_line_to(cr, x, plot.y + plot.height);
         canvas_set_colour(cr, style_grid);
@@ -151,7 +156,8 @@ static void draw_axes(cairo_t *cr, const struct page *page)
     canvas_set_colour(cr, style_faint);
     cairo_set_line_width(cr, 0.8);
     cairo_stroke(cr);
-    canvas_text(cr, plot.x + plot.width / 2, page->height - 16, ALIGN_CENTRE, text_font, style_faint, page->chart->x.label);
+    canvas_text(cr, plot.x + plot.width / 2, page->height - 16, ALIGN_CENTRE, text_font, style_faint,
+                page->chart->x.label);
     canvas_text(cr, margin, plot.y - 12, ALIGN_LEFT, text_font, style_faint, page->chart->y.label);
 }
 
@@ -176,7 +182,8 @@ static void draw_guides(cairo_t *cr, const struct page *page)
     cairo_stroke(cr);
     cairo_set_dash(cr, NULL, 0, 0);
     if (chart->limit_name)
-        canvas_text(cr, page->plot.x + page->plot.width - 6, y - 5, ALIGN_RIGHT, text_font, style_critical, chart->limit_name);
+        canvas_text(cr, page->plot.x + page->plot.width - 6, y - 5, ALIGN_RIGHT, text_font, style_critical,
+                    chart->limit_name);
 }
 
 static void draw_mark(cairo_t *cr, size_t index, double x, double y)
@@ -277,12 +284,13 @@ static void draw_legend(cairo_t *cr, const struct page *page)
             canvas_set_colour(cr, series_colour(i));
             cairo_fill(cr);
         }
-        canvas_text_within(cr, x + sample_width + 7, y + 3.4, page->width - x - sample_width - 12, text_font, style_text,
-                           chart->series[i].name);
+        canvas_text_within(cr, x + sample_width + 7, y + 3.4, page->width - x - sample_width - 12, text_font,
+                           style_text, chart->series[i].name);
     }
 }
 
-bool picture_chart(const struct chart *chart, enum canvas_format format, const char *prefix, FILE *out, struct fault *fault)
+bool picture_chart(const struct chart *chart, enum canvas_format format, const char *prefix, FILE *out,
+                   struct fault *fault)
 {
     struct page page = lay_out(chart);
     page.height = fmax(page.height, page.plot.y + legend_line * (double)chart->series_count + 20);
@@ -302,7 +310,9 @@ bool picture_chart(const struct chart *chart, enum canvas_format format, const c
     }
     draw_legend(cr, &page);
     if (!shows_anything(chart))
-        canvas_text(cr, page.plot.x + page.plot.width / 2, page.plot.y + page.plot.height / 2, ALIGN_CENTRE, title_font, style_faint,
-                    chart->x.logarithmic || chart->y.logarithmic ? "nothing to draw: no value is above 0" : "nothing to draw");
+        canvas_text(cr, page.plot.x + page.plot.width / 2, page.plot.y + page.plot.height / 2, ALIGN_CENTRE, title_font,
+                    style_faint,
+                    chart->x.logarithmic || chart->y.logarithmic ? "nothing to draw: no value is above 0"
+                                                                 : "nothing to draw");
     return canvas_finish(canvas, out, fault);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chart of one or more series over two axes, linear or logarithmic. Series are told apart by colour, dashes and marks. */
+/* A chart of one or more series over two axes, linear or logarithmic. Series are told apart by colour, dashes and
+ * marks. */
 #ifndef STAGESIM_PICTURE_CHART_H
 #define STAGESIM_PICTURE_CHART_H
 
@@ -46,8 +47,9 @@ struct chart {
     double width, height; /* points; 0: 760 x 440 */
 };
 
-/* Writes the picture; one in which no point can be shown says so. `prefix` as in struct canvas_caption. False with the fault filled when it
- * could not be written. */
-bool picture_chart(const struct chart *chart, enum canvas_format format, const char *prefix, FILE *out, struct fault *fault);
+/* Writes the picture; one in which no point can be shown says so. `prefix` as in struct canvas_caption. False with the
+ * fault filled when it could not be written. */
+bool picture_chart(const struct chart *chart, enum canvas_format format, const char *prefix, FILE *out,
+                   struct fault *fault);
 
 #endif

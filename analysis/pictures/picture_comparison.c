@@ -37,7 +37,8 @@ static double lay_out_rows(struct page *page, cairo_t *cr)
     double labels = 0, most_height = fmax(110, 960 / (double)page->count);
     for (size_t i = 0; i < page->count; i++) {
         struct panel *panel = &page->panels[i];
-        struct gantt_wish wish = {.width = page->plot_width, .end = page->end, .box_height = 16, .most_height = most_height, .plain = true};
+        struct gantt_wish wish = {
+            .width = page->plot_width, .end = page->end, .box_height = 16, .most_height = most_height, .plain = true};
         wish.most_rows = (uint32_t)(most_height / 4.8);
         panel->layout = gantt_lay_out(panel->gantt, &wish);
         panel->height = fmax(panel->layout.height, figures_height);
@@ -91,8 +92,8 @@ static int compare_ends(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Where the axis ends: with the longest run, except that a few which take more than twice as long as most would press all others together.
- * Those are cut at the end of the longest other one: at most a quarter of the runs. */
+/* Where the axis ends: with the longest run, except that a few which take more than twice as long as most would press
+ * all others together. Those are cut at the end of the longest other one: at most a quarter of the runs. */
 static double choose_end(const struct page *page)
 {
     size_t capacity = 0, shown = page->count;
@@ -191,7 +192,8 @@ static void draw_figures(cairo_t *cr, const struct page *page, const struct gant
 static void draw_cut(cairo_t *cr, const struct page *page, const struct panel *panel)
 {
     static const double tooth = 4;
-    double x = page->plot_x + page->plot_width, top = panel->y - 4, bottom = panel->y + panel->layout.height + 4, side = 1;
+    double x = page->plot_x + page->plot_width, top = panel->y - 4, bottom = panel->y + panel->layout.height + 4,
+           side = 1;
     char text[64], number[32];
     cairo_move_to(cr, x + tooth, top);
     cairo_line_to(cr, x, top);
@@ -208,14 +210,16 @@ static void draw_cut(cairo_t *cr, const struct page *page, const struct panel *p
     cairo_clip(cr);
     cairo_stroke(cr);
     cairo_restore(cr);
-    snprintf(text, sizeof text, "cut here; ends at %s", axis_quantity(number, sizeof number, panel->whole, panel->gantt->unit));
+    snprintf(text, sizeof text, "cut here; ends at %s",
+             axis_quantity(number, sizeof number, panel->whole, panel->gantt->unit));
     canvas_text(cr, x, panel->y - 9, ALIGN_RIGHT, text_font, style_faint, text);
 }
 
 /* A line where the run ends. */
 static void draw_end(cairo_t *cr, const struct page *page, const struct panel *panel)
 {
-    double x = page->end > 0 ? canvas_snap(page->plot_x + page->plot_width * panel->gantt->end / page->end) : page->plot_x;
+    double x =
+        page->end > 0 ? canvas_snap(page->plot_x + page->plot_width * panel->gantt->end / page->end) : page->plot_x;
     cairo_move_to(cr, x, panel->y - 4);
     cairo_line_to(cr, x, panel->y + panel->layout.height + 4);
     canvas_set_colour(cr, style_text);
@@ -230,7 +234,8 @@ static void draw_panel(cairo_t *cr, const struct page *page, const struct panel 
     double room = page->plot_width - (panel->whole > page->end ? cut_note_width : 0);
     canvas_text_within(cr, page->plot_x, baseline, room, name_font, style_text, gantt->title);
     if (!page->subtitle && name_width + 60 < room)
-        canvas_text_within(cr, page->plot_x + name_width + 12, baseline, room - name_width - 12, text_font, style_faint, gantt->subtitle);
+        canvas_text_within(cr, page->plot_x + name_width + 12, baseline, room - name_width - 12, text_font, style_faint,
+                           gantt->subtitle);
     gantt_draw_rows(cr, gantt, &panel->layout, page->plot_x, panel->y);
     if (panel->whole > page->end)
         draw_cut(cr, page, panel);
@@ -243,7 +248,8 @@ static void draw_panel(cairo_t *cr, const struct page *page, const struct panel 
 static const char *without_title(const char *subtitle, const char *title)
 {
     size_t length = strlen(title);
-    return strncmp(subtitle, title, length) == 0 && strncmp(subtitle + length, ": ", 2) == 0 ? subtitle + length + 2 : subtitle;
+    return strncmp(subtitle, title, length) == 0 && strncmp(subtitle + length, ": ", 2) == 0 ? subtitle + length + 2
+                                                                                             : subtitle;
 }
 
 static void draw_page(cairo_t *cr, const struct page *page, const char *title)
@@ -251,7 +257,8 @@ static void draw_page(cairo_t *cr, const struct page *page, const char *title)
     enum gantt_unit unit = page->panels[0].gantt->unit;
     canvas_text_within(cr, margin, 30, page_width - 2 * margin, title_font, style_text, title);
     if (page->subtitle)
-        canvas_text_within(cr, margin, 48, page_width - 2 * margin, text_font, style_faint, without_title(page->subtitle, title));
+        canvas_text_within(cr, margin, 48, page_width - 2 * margin, text_font, style_faint,
+                           without_title(page->subtitle, title));
     for (size_t i = 0; i < page->count; i++)
         gantt_draw_ground(cr, page->panels[i].gantt, &page->panels[i].layout, page->plot_x, page->panels[i].y);
     axis_draw_grid(cr, page->plot_x, page->plot_width, page->panels[0].y - 6, page->axis_y, page->end, unit);
@@ -276,8 +283,8 @@ static char *describe(const struct page *page)
     return text;
 }
 
-bool picture_comparison(const struct gantt *const *gantts, size_t count, const char *title, enum canvas_format format, const char *prefix,
-                        FILE *out, struct fault *fault)
+bool picture_comparison(const struct gantt *const *gantts, size_t count, const char *title, enum canvas_format format,
+                        const char *prefix, FILE *out, struct fault *fault)
 {
     struct page page = lay_out(gantts, count);
     char *description = describe(&page);

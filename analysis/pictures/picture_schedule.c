@@ -34,8 +34,9 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
     bool bidirectional = plan->pipelines > 1;
     uint32_t chunks = plan->workers ? plan->stages / plan->workers : 1;
     char subtitle[96];
-    size_t used = (size_t)snprintf(subtitle, sizeof subtitle, "%u worker%s, %u micro-batch%s", plan->workers,
-                                   quantity_plural(plan->workers), plan->micro_batches, plan->micro_batches == 1 ? "" : "es");
+    size_t used =
+        (size_t)snprintf(subtitle, sizeof subtitle, "%u worker%s, %u micro-batch%s", plan->workers,
+                         quantity_plural(plan->workers), plan->micro_batches, plan->micro_batches == 1 ? "" : "es");
     if (plan->stages != plan->workers)
         snprintf(subtitle + used, sizeof subtitle - used, ", %u stages", plan->stages);
     struct gantt *gantt = gantt_create(plan->name, subtitle, GANTT_BARE);
@@ -45,11 +46,13 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
     add_rows(gantt, plan);
     for (size_t i = 0; i < plan->slot_count; i++) {
         const struct timed_slot *slot = &plan->slots[i];
-        struct gantt_box box = {.start = slot->start, .end = slot->end, .row = slot->worker, .number = slot->micro_batch};
+        struct gantt_box box = {
+            .start = slot->start, .end = slot->end, .row = slot->worker, .number = slot->micro_batch};
         box.kind = slot->kind == 'F' ? GANTT_FORWARD : slot->kind == 'B' ? GANTT_BACKWARD : GANTT_WEIGHT;
         box.part = slot->part;
         box.half = slot->block;
-        box.shade = gantt_shade_of(gantt, bidirectional, chunks, slot->pipeline, plan->workers ? slot->stage / plan->workers : 0);
+        box.shade = gantt_shade_of(gantt, bidirectional, chunks, slot->pipeline,
+                                   plan->workers ? slot->stage / plan->workers : 0);
         if (strchr("FBW", slot->kind))
             gantt_add_box(gantt, &box);
     }

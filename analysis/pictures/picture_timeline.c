@@ -35,7 +35,8 @@ const char *picture_causes(char *text, size_t size, const double causes[CAUSES])
 const char *picture_describe(char *text, size_t size, const struct gantt *gantt)
 {
     char time[32], share[24], causes[160];
-    size_t used = (size_t)snprintf(text, size, "Timeline of %zu worker%s", gantt->row_count, quantity_plural(gantt->row_count));
+    size_t used =
+        (size_t)snprintf(text, size, "Timeline of %zu worker%s", gantt->row_count, quantity_plural(gantt->row_count));
     if (*gantt->title && used < size)
         used += (size_t)snprintf(text + used, size - used, ", %s", gantt->title);
     if (gantt->iteration >= 0 && used < size)
@@ -85,7 +86,8 @@ static void draw_head(cairo_t *cr, const struct gantt *gantt)
     double figures_width = 0;
     if (gantt->iteration >= 0) {
         char line[128], time[32], share[24], causes[160];
-        snprintf(line, sizeof line, "T = %s    bubble %s", axis_quantity(time, sizeof time, gantt->iteration, gantt->unit),
+        snprintf(line, sizeof line, "T = %s    bubble %s",
+                 axis_quantity(time, sizeof time, gantt->iteration, gantt->unit),
                  axis_percent(share, sizeof share, gantt->bubble));
         canvas_text(cr, page_width - margin, 30, ALIGN_RIGHT, figure_font, style_text, line);
         picture_causes(causes, sizeof causes, gantt->causes);
@@ -113,7 +115,8 @@ static void draw_busy(cairo_t *cr, const struct gantt *gantt, const struct page 
     struct canvas_font font = gantt_label_font(layout);
     canvas_text(cr, x, page->plot_y - 8, ALIGN_RIGHT, text_font, style_faint, "busy");
     for (uint32_t row = 0; row < layout->rows; row++) {
-        double busy = group_busy(gantt, layout, row), baseline = page->plot_y + row * layout->pitch + layout->box / 2 + font.size * 0.36;
+        double busy = group_busy(gantt, layout, row),
+               baseline = page->plot_y + row * layout->pitch + layout->box / 2 + font.size * 0.36;
         char text[24];
         if (busy < 0 || !gantt_has_label(layout, row))
             continue;
@@ -128,7 +131,8 @@ static void draw_window(cairo_t *cr, const struct gantt *gantt, const struct pag
     if (!(gantt->window_end > gantt->window_start))
         return;
     double scale = page->layout.wish.width / gantt->end, y = page->plot_y - 10.5;
-    double left = canvas_snap(page->plot_x + gantt->window_start * scale), right = canvas_snap(page->plot_x + gantt->window_end * scale);
+    double left = canvas_snap(page->plot_x + gantt->window_start * scale),
+           right = canvas_snap(page->plot_x + gantt->window_end * scale);
     double middle = (left + right) / 2, half = canvas_text_width(cr, text_font, "T") / 2 + 4;
     for (int side = 0; side < 2; side++) {
         double x = side ? right : left;
@@ -159,7 +163,8 @@ static void draw_plot(cairo_t *cr, const struct gantt *gantt, const struct page 
                     gantt->box_count ? "nothing takes any time" : "nothing was executed");
 }
 
-bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const char *prefix, FILE *out, struct fault *fault)
+bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const char *prefix, FILE *out,
+                      struct fault *fault)
 {
     struct page page = lay_out(gantt);
     char description[512];

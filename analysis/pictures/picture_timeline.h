@@ -6,8 +6,10 @@
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt.h"
 
-/* Writes the picture. `prefix` as in struct canvas_caption (NULL for a file). False with the fault filled when it could not be written. */
-bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const char *prefix, FILE *out, struct fault *fault);
+/* Writes the picture. `prefix` as in struct canvas_caption (NULL for a file). False with the fault filled when it could
+ * not be written. */
+bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const char *prefix, FILE *out,
+                      struct fault *fault);
 
 /* One sentence that says what the picture shows, figures included; returns text. */
 const char *picture_describe(char *text, size_t size, const struct gantt *gantt);

@@ -23,7 +23,11 @@ void xml_escape(FILE *out, const char *text)
         char clean[256];
         text_clean(clean, sizeof clean, text);
         for (const char *at = clean; *at; at++) {
-            const char *entity = *at == '&' ? "&amp;" : *at == '<' ? "&lt;" : *at == '>' ? "&gt;" : *at == '"' ? "&quot;" : NULL;
+            const char *entity = *at == '&'   ? "&amp;"
+                                 : *at == '<' ? "&lt;"
+                                 : *at == '>' ? "&gt;"
+                                 : *at == '"' ? "&quot;"
+                                              : NULL;
             if (*at == '\'')
                 entity = "&#39;";
             if (entity)
@@ -52,8 +56,8 @@ static const char *find(const char *from, const char *end, const char *word)
     return found ? found : end;
 }
 
-/* The nearest start of an id at or after `from`: its definition (id="...") or a reference to it ("#...", url(#...)). `end` when
- * there is none. `from` is never the first byte of the document. */
+/* The nearest start of an id at or after `from`: its definition (id="...") or a reference to it ("#...", url(#...)).
+ * `end` when there is none. `from` is never the first byte of the document. */
 static const char *next_id(const char *from, const char *end)
 {
     static const char definition[] = " id=";

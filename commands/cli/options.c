@@ -96,7 +96,8 @@ static bool read_method(const struct command *command, const char *text, struct 
     return false;
 }
 
-static bool read_count(const struct command *command, const char *option, const char *text, unsigned least, unsigned most, unsigned *count)
+static bool read_count(const struct command *command, const char *option, const char *text, unsigned least,
+                       unsigned most, unsigned *count)
 {
     uint64_t value = 0;
     struct quantity_reason reason;
@@ -108,7 +109,8 @@ static bool read_count(const struct command *command, const char *option, const 
     return true;
 }
 
-static bool read_option(const struct command *command, int option, const char *value, struct arena *arena, struct options *options)
+static bool read_option(const struct command *command, int option, const char *value, struct arena *arena,
+                        struct options *options)
 {
     switch (option) {
     case 'o':
@@ -151,9 +153,11 @@ static bool read_option(const struct command *command, int option, const char *v
     }
 }
 
-bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena, struct options *options)
+bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
+                  struct options *options)
 {
-    *options = (struct options){.top = OPTIONS_NOT_GIVEN, .sets = arena_array(arena, (size_t)argc, sizeof *options->sets)};
+    *options =
+        (struct options){.top = OPTIONS_NOT_GIVEN, .sets = arena_array(arena, (size_t)argc, sizeof *options->sets)};
     optind = 0; /* glibc: start over, argument lists differ between calls */
     opterr = 0;
     int option;

@@ -28,15 +28,18 @@ struct options {
 };
 
 /* The lines of --help about these options. */
-#define OPTIONS_HELP                                                                                                                       \
-    "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                                        \
-    "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; repeatable\n"
+#define OPTIONS_HELP                                                                                                   \
+    "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                    \
+    "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; "     \
+    "repeatable\n"
 
 #define OPTIONS_NOT_GIVEN UINT32_MAX
 
-/* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and --quiet: o
- * (-o, --picture), t (--trace, --report), s (--schedules), f (--format), l (--method), k (--top), g (--gpus, --jobs). False after a usage
- * mistake was reported. Memory from the arena. */
-bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena, struct options *options);
+/* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and
+ * --quiet: o
+ * (-o, --picture), t (--trace, --report), s (--schedules), f (--format), l (--method), k (--top), g (--gpus, --jobs).
+ * False after a usage mistake was reported. Memory from the arena. */
+bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
+                  struct options *options);
 
 #endif

@@ -15,7 +15,8 @@ static int report(const char *name, const struct fault *fault, int code)
     return code;
 }
 
-static int write_file(const char *name, const char *path, bool (*write)(FILE *out, void *user, struct fault *fault), void *user)
+static int write_file(const char *name, const char *path, bool (*write)(FILE *out, void *user, struct fault *fault),
+                      void *user)
 {
     struct fault fault = {""};
     struct arena *arena = arena_create();
@@ -29,7 +30,8 @@ static int write_file(const char *name, const char *path, bool (*write)(FILE *ou
     return done ? EXIT_DONE : report(name, &fault, written ? EXIT_FAILED : EXIT_BAD_INPUT);
 }
 
-int result_write(const char *name, const char *path, bool (*write)(FILE *out, void *user, struct fault *fault), void *user)
+int result_write(const char *name, const char *path, bool (*write)(FILE *out, void *user, struct fault *fault),
+                 void *user)
 {
     struct fault fault = {""};
     if (path)

@@ -31,7 +31,8 @@ struct arguments {
 
 /* ---- the command line ---- */
 
-static int unknown(const struct command *command, const char *what, const char *word, const char *const *words, size_t count)
+static int unknown(const struct command *command, const char *what, const char *word, const char *const *words,
+                   size_t count)
 {
     const char *nearest = diag_nearest(word, words, count);
     if (nearest)
@@ -98,7 +99,8 @@ static int read_ranks(const struct command *command, const char *text, uint32_t 
 {
     uint64_t count;
     if (!quantity_count(text, &count, &(struct quantity_reason){""}) || count < 2 || count > RANKS_MAX)
-        return command_usage(command, "'%s' is no number of ranks; expected a whole number from 2 to %d", text, RANKS_MAX);
+        return command_usage(command, "'%s' is no number of ranks; expected a whole number from 2 to %d", text,
+                             RANKS_MAX);
     *ranks = (uint32_t)count;
     return 0;
 }
@@ -129,7 +131,8 @@ static int read_sizes(const struct command *command, const char *text, struct ar
     for (int i = 0; i < 2; i++)
         if (!read_bytes(parts[i], i ? &most : &least))
             return command_usage(command, "'%s' is no size; expected 1 to 1e15 bytes such as 8 or 64KiB", parts[i]);
-    if (!quantity_parse(QUANTITY_RATIO, parts[2], &factor, &(struct quantity_reason){""}) || factor < 1.001 || factor > 1e6)
+    if (!quantity_parse(QUANTITY_RATIO, parts[2], &factor, &(struct quantity_reason){""}) || factor < 1.001 ||
+        factor > 1e6)
         return command_usage(command, "'%s' is no factor; expected a number from 1.001 such as 2", parts[2]);
     if (most < least)
         return command_usage(command, "sizes from %s to %s: the first is larger than the last", parts[0], parts[1]);
@@ -144,9 +147,15 @@ static int read_sizes(const struct command *command, const char *text, struct ar
 }
 
 static const struct option long_options[] = {
-    {"platform", required_argument, NULL, 'p'}, {"ranks", required_argument, NULL, 'n'},  {"algorithm", required_argument, NULL, 'a'},
-    {"sizes", required_argument, NULL, 's'},    {"engine", required_argument, NULL, 'e'}, {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},   {"stepwise", no_argument, NULL, 'w'},     {NULL, 0, NULL, 0},
+    {"platform", required_argument, NULL, 'p'},
+    {"ranks", required_argument, NULL, 'n'},
+    {"algorithm", required_argument, NULL, 'a'},
+    {"sizes", required_argument, NULL, 's'},
+    {"engine", required_argument, NULL, 'e'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"stepwise", no_argument, NULL, 'w'},
+    {NULL, 0, NULL, 0},
 };
 
 /* One option. 0 when it was understood, else an exit code. */
@@ -186,8 +195,10 @@ static int choose_format(const struct command *command, struct arguments *argume
     arguments->format = FORMAT_TABLE;
     if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
         return 0;
-    return command_usage(command, "'%s': no format has the ending %s; known are .txt, .csv, .json, .svg, .png and .pdf; or give --format",
-                         arguments->output, dot);
+    return command_usage(
+        command,
+        "'%s': no format has the ending %s; known are .txt, .csv, .json, .svg, .png and .pdf; or give --format",
+        arguments->output, dot);
 }
 
 static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
@@ -199,7 +210,8 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
         return code;
     if (optind + 1 != argc)
         return command_usage(command, optind == argc ? "which collective?" : "one collective at a time");
-    if ((code = read_kind(command, argv[optind], &arguments->request.kind)) || (code = read_sizes(command, arguments->sizes, arguments)))
+    if ((code = read_kind(command, argv[optind], &arguments->request.kind)) ||
+        (code = read_sizes(command, arguments->sizes, arguments)))
         return code;
     if (!arguments->request.file)
         return command_usage(command, "--platform is missing");
@@ -253,7 +265,8 @@ const struct command command_collective = {
             "size, algbw and busbw have nccl-tests' meanings.\n\n"
             "  --platform FILE          a SimGrid platform\n"
             "  --ranks N                only its first N GPUs\n"
-            "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would take), or all\n"
+            "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would "
+            "take), or all\n"
             "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
             "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
             "  --stepwise               every round of transfers apart, in place of flows in steady state\n"

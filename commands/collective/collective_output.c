@@ -36,7 +36,8 @@ static bool has_protocols(const struct collective_table *table)
 
 void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table)
 {
-    fprintf(out, "%s, %u ranks of %s, engine %s\n", collective_name(request->kind), table->ranks, request->file, request->engine->name);
+    fprintf(out, "%s, %u ranks of %s, engine %s\n", collective_name(request->kind), table->ranks, request->file,
+            request->engine->name);
     struct table *text = table_create();
     table_column(text, "size", '>');
     table_column(text, "time", '>');
@@ -65,11 +66,12 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
 void collective_csv_write(FILE *out, const struct collective_request *request, const struct collective_table *table)
 {
     struct text_writer *writer = text_writer_create(out);
-    fprintf(out, "# collective: %s\n# ranks: %u\n# platform: %s\n", collective_name(request->kind), table->ranks, last_part(request->file));
+    fprintf(out, "# collective: %s\n# ranks: %u\n# platform: %s\n", collective_name(request->kind), table->ranks,
+            last_part(request->file));
     for (uint32_t i = 0; i < table->refusal_count; i++)
         fprintf(out, "# left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
-    text_string(writer,
-                request->all ? "size_bytes,time_us,algbw_GBps,busbw_GBps,algorithm\n" : "size_bytes,time_us,algbw_GBps,busbw_GBps\n");
+    text_string(writer, request->all ? "size_bytes,time_us,algbw_GBps,busbw_GBps,algorithm\n"
+                                     : "size_bytes,time_us,algbw_GBps,busbw_GBps\n");
     for (size_t i = 0; i < table->count; i++) {
         const struct collective_row *row = &table->rows[i];
         const double numbers[] = {row->bytes, row->seconds * 1e6, collective_bandwidth(row) / 1e9,
@@ -138,10 +140,12 @@ bool collective_picture_write(FILE *out, const struct collective_request *reques
     for (size_t i = 0; i < count; i++) {
         const struct collective_row *row = &table->rows[i * sizes];
         series[i] = (struct chart_series){row->chosen ? "auto chooses" : row->algorithm->name,
-                                          row->chosen && count > 1 ? CHART_POINTS : CHART_LINE, x + i * sizes, y + i * sizes, sizes};
+                                          row->chosen && count > 1 ? CHART_POINTS : CHART_LINE, x + i * sizes,
+                                          y + i * sizes, sizes};
     }
     struct chart chart = {.title = arena_print(arena, "%s over %u ranks", collective_name(request->kind), table->ranks),
-                          .subtitle = arena_print(arena, "%s, engine %s", last_part(request->file), request->engine->name),
+                          .subtitle =
+                              arena_print(arena, "%s, engine %s", last_part(request->file), request->engine->name),
                           .x = {"size", CHART_BYTES, true},
                           .y = {"time", CHART_SECONDS, true},
                           .series = series,

@@ -7,8 +7,8 @@
 #include "commands/collective/collective_table.h"
 
 void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table);
-/* What was asked for as comments, which `stagesim platform fit` reads; then size_bytes,time_us,algbw_GBps,busbw_GBps; with several
- * algorithms one column more, the algorithm ("auto" for its choice). */
+/* What was asked for as comments, which `stagesim platform fit` reads; then size_bytes,time_us,algbw_GBps,busbw_GBps;
+ * with several algorithms one column more, the algorithm ("auto" for its choice). */
 void collective_csv_write(FILE *out, const struct collective_request *request, const struct collective_table *table);
 void collective_json_write(FILE *out, const struct collective_request *request, const struct collective_table *table);
 /* Time over size, a line for each algorithm, marks on the one that auto chose. False with the fault filled. */

@@ -54,8 +54,8 @@ static bool is_rooted(enum stagesim_collective kind)
     return kind == STAGESIM_BROADCAST || kind == STAGESIM_REDUCE;
 }
 
-/* A program of one group: all ranks, one collective after the other; behind one that members leave one by one a barrier, so
- * that all come to the next one together. */
+/* A program of one group: all ranks, one collective after the other; behind one that members leave one by one a
+ * barrier, so that all come to the next one together. */
 static struct program *program_of(const struct computation *computation, struct mesh *mesh)
 {
     const struct collective_request *request = computation->request;
@@ -65,7 +65,8 @@ static struct program *program_of(const struct computation *computation, struct 
     mesh_finish(mesh, computation->arena);
     struct program_builder *builder = program_builder_create(mesh);
     uint32_t group = program_add_group(builder, 1, (const uint32_t[]){0}, 1);
-    uint32_t nothing = program_add_cost(builder, &(struct stagesim_cost){0}), begin = program_add_compute(builder, 0, identity, nothing);
+    uint32_t nothing = program_add_cost(builder, &(struct stagesim_cost){0}),
+             begin = program_add_compute(builder, 0, identity, nothing);
     for (size_t i = 0; i < request->size_count; i++) {
         uint32_t cost = program_add_cost(builder, &(struct stagesim_cost){.bytes = request->sizes[i]});
         uint32_t id = program_add_collective(builder, 0, group, request->kind, identity, cost);
@@ -92,8 +93,8 @@ static double whole_seconds(const struct timeline *timeline, uint32_t ranks, uin
 }
 
 /* Replaces the rows' times by those of a simulation. */
-static bool simulate_rows(const struct computation *computation, const struct collective_algorithm *algorithm, struct collective_row *rows,
-                          struct fault *fault)
+static bool simulate_rows(const struct computation *computation, const struct collective_algorithm *algorithm,
+                          struct collective_row *rows, struct fault *fault)
 {
     const struct collective_request *request = computation->request;
     struct mesh mesh = {0};
@@ -102,11 +103,13 @@ static bool simulate_rows(const struct computation *computation, const struct co
     policy.algorithms[request->kind] = algorithm;
     assignment_place(program->assignment, computation->platform, computation->hosts, &policy);
     struct timeline *timeline = timeline_create(program);
-    struct engine_job job = {.program = program, .platform = computation->platform, .hosts = computation->hosts, .timeline = timeline};
+    struct engine_job job = {
+        .program = program, .platform = computation->platform, .hosts = computation->hosts, .timeline = timeline};
     bool done = request->engine->run(&job, fault);
     uint32_t first = program->positions[0].streams[position_group_stream(&program->positions[0], 0)].first;
     for (size_t i = 0; done && i < request->size_count; i++)
-        rows[i].seconds = whole_seconds(timeline, computation->ranks, first + (uint32_t)i * (is_rooted(request->kind) ? 2 : 1));
+        rows[i].seconds =
+            whole_seconds(timeline, computation->ranks, first + (uint32_t)i * (is_rooted(request->kind) ? 2 : 1));
     timeline_destroy(timeline);
     return done;
 }
@@ -116,11 +119,13 @@ static bool add_rows(struct computation *computation, const struct collective_al
     const struct collective_request *request = computation->request;
     struct collective_row *rows = arena_array(computation->arena, request->size_count, sizeof *rows);
     for (size_t i = 0; i < request->size_count; i++) {
-        struct collective_choice choice = communicator_choose(computation->communicator, request->kind, algorithm, request->sizes[i]);
-        rows[i] = (struct collective_row){.bytes = request->sizes[i],
-                                          .seconds = choice.seconds,
-                                          .algorithm = choice.algorithm, /* constant data: at the same place in the parent */
-                                          .chosen = !algorithm};
+        struct collective_choice choice =
+            communicator_choose(computation->communicator, request->kind, algorithm, request->sizes[i]);
+        rows[i] =
+            (struct collective_row){.bytes = request->sizes[i],
+                                    .seconds = choice.seconds,
+                                    .algorithm = choice.algorithm, /* constant data: at the same place in the parent */
+                                    .chosen = !algorithm};
         snprintf(rows[i].protocol, sizeof rows[i].protocol, "%s", choice.protocol ? choice.protocol : "");
     }
     if (!simulate_rows(computation, algorithm, rows, fault))
@@ -136,8 +141,8 @@ static bool place_ranks(struct computation *computation, struct fault *fault)
     if (computation->platform->host_count == 0)
         return fault_set(fault, "%s: no host in it can hold a rank", request->file);
     if (computation->ranks > computation->platform->host_count)
-        return fault_set(fault, "%u ranks are more than the %u GPUs of %s", computation->ranks, computation->platform->host_count,
-                         request->file);
+        return fault_set(fault, "%u ranks are more than the %u GPUs of %s", computation->ranks,
+                         computation->platform->host_count, request->file);
     if (computation->ranks < 2)
         return fault_set(fault, "%s has one GPU; a collective needs two ranks", request->file);
     computation->hosts = arena_array(computation->arena, computation->ranks, sizeof *computation->hosts);
@@ -146,7 +151,8 @@ static bool place_ranks(struct computation *computation, struct fault *fault)
     return true;
 }
 
-static void list_refusals(struct collective_table *table, const struct collective_shape *shape, enum stagesim_collective kind)
+static void list_refusals(struct collective_table *table, const struct collective_shape *shape,
+                          enum stagesim_collective kind)
 {
     for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++) {
         const char *reason = collective_algorithm_refuses(*each, shape, kind);
@@ -157,23 +163,26 @@ static void list_refusals(struct collective_table *table, const struct collectiv
 
 static const struct collective_shape *place_communicator(struct computation *computation)
 {
-    struct collective_shape shape = communicator_shape_of(computation->platform, computation->hosts, computation->ranks);
-    computation->communicator =
-        communicator_create_shaped(computation->platform, computation->hosts, &shape, computation->request->stepwise, computation->arena);
+    struct collective_shape shape =
+        communicator_shape_of(computation->platform, computation->hosts, computation->ranks);
+    computation->communicator = communicator_create_shaped(computation->platform, computation->hosts, &shape,
+                                                           computation->request->stepwise, computation->arena);
     return communicator_shape(computation->communicator);
 }
 
 static bool compute(struct computation *computation, struct fault *fault)
 {
     const struct collective_request *request = computation->request;
-    computation->platform = bridge_configure(NULL, 0, fault) ? bridge_load(request->file, computation->arena, fault) : NULL;
+    computation->platform =
+        bridge_configure(NULL, 0, fault) ? bridge_load(request->file, computation->arena, fault) : NULL;
     if (!computation->platform || !place_ranks(computation, fault))
         return false;
     const struct collective_shape *shape = place_communicator(computation);
-    const char *refusal = request->algorithm ? collective_algorithm_refuses(request->algorithm, shape, request->kind) : NULL;
+    const char *refusal =
+        request->algorithm ? collective_algorithm_refuses(request->algorithm, shape, request->kind) : NULL;
     if (refusal)
-        return fault_set(fault, "%s on %u ranks of %s: %s %s", collective_name(request->kind), computation->ranks, request->file,
-                         request->algorithm->name, refusal);
+        return fault_set(fault, "%s on %u ranks of %s: %s %s", collective_name(request->kind), computation->ranks,
+                         request->file, request->algorithm->name, refusal);
     struct collective_table head = {.ranks = computation->ranks};
     if (request->all)
         list_refusals(&head, shape, request->kind);
@@ -212,7 +221,8 @@ static bool read_rows(struct collective_table *table, FILE *results, struct faul
     return good || fault_set(fault, "the simulation's process wrote nothing");
 }
 
-bool collective_table_init(struct collective_table *table, const struct collective_request *request, struct fault *fault)
+bool collective_table_init(struct collective_table *table, const struct collective_request *request,
+                           struct fault *fault)
 {
     FILE *results = NULL;
     int stage = 0;

@@ -42,13 +42,14 @@ struct collective_table {
     size_t count;
 };
 
-/* Computes it in a process of its own. The caller owns the table and frees it with collective_table_finish. False with the fault filled
- * for a platform that cannot be loaded, too few hosts, an algorithm that cannot. */
-bool collective_table_init(struct collective_table *table, const struct collective_request *request, struct fault *fault);
+/* Computes it in a process of its own. The caller owns the table and frees it with collective_table_finish. False with
+ * the fault filled for a platform that cannot be loaded, too few hosts, an algorithm that cannot. */
+bool collective_table_init(struct collective_table *table, const struct collective_request *request,
+                           struct fault *fault);
 void collective_table_finish(struct collective_table *table);
 
-/* Bytes over time, and the same times the factor by which nccl-tests makes results of different collectives comparable: bytes per
- * second. */
+/* Bytes over time, and the same times the factor by which nccl-tests makes results of different collectives comparable:
+ * bytes per second. */
 double collective_bandwidth(const struct collective_row *row);
 double collective_bus_bandwidth(const struct collective_row *row, enum stagesim_collective kind, uint32_t ranks);
 /* The factor: 2(p-1)/p for an all-reduce, (p-1)/p for parts, 1 for the others. */

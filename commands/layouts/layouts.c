@@ -40,8 +40,10 @@ const struct command command_layouts = {
     .name = "layouts",
     .arguments = "SCENARIO [--method axonn|analytic] [--top K] [--format table|csv|json] [OPTION]...",
     .summary = "rank all ways to lay a transformer out along x, y, z and data",
-    .help = "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them out to AxoNN's four\n"
-            "dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and micro-batches. Prints for each what\n"
+    .help = "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
+            "out to AxoNN's four\n"
+            "dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and micro-batches. Prints for "
+            "each what\n"
             "AxoNN's communication model, the analytic engine and, for the first K that fit in memory, SimGrid say.\n\n"
             "  --method axonn|analytic          what they are ordered by (axonn)\n"
             "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"

@@ -25,7 +25,9 @@ static struct ranking rank_all(const struct layout_table *table)
         ranking.ranks[column] = calloc(table->count + 1, sizeof(double));
         for (size_t i = 0; i < ranking.counts[column]; i++) {
             const struct layout_row *row = &table->rows[i];
-            ranking.values[column][i] = column == MODEL ? row->model : column == ANALYTIC ? row->analytic : row->simgrid;
+            ranking.values[column][i] = column == MODEL      ? row->model
+                                        : column == ANALYTIC ? row->analytic
+                                                             : row->simgrid;
         }
         rank_values(ranking.values[column], ranking.counts[column], ranking.ranks[column]);
     }
@@ -74,7 +76,8 @@ static void table_row(struct table *text, const struct layout_row *row, const st
     table_cell(text, "%s", row->fits ? "yes" : "no");
 }
 
-static void print_correlation(FILE *out, const struct ranking *ranking, enum column left, enum column right, const char *what)
+static void print_correlation(FILE *out, const struct ranking *ranking, enum column left, enum column right,
+                              const char *what)
 {
     double value = correlate(ranking, left, right);
     size_t count = ranking->counts[left] < ranking->counts[right] ? ranking->counts[left] : ranking->counts[right];
@@ -105,7 +108,9 @@ static void print_table(FILE *out, const struct layout_table *table, const struc
 static void print_csv(FILE *out, const struct layout_table *table, const struct ranking *ranking)
 {
     struct text_writer *writer = text_writer_create(out);
-    text_string(writer, "x,y,z,data,micro_batch,model_s,model_rank,analytic_s,analytic_rank,simgrid_s,simgrid_rank,peak_bytes,fits\n");
+    text_string(
+        writer,
+        "x,y,z,data,micro_batch,model_s,model_rank,analytic_s,analytic_rank,simgrid_s,simgrid_rank,peak_bytes,fits\n");
     for (size_t i = 0; i < table->count; i++) {
         const struct layout_row *row = &table->rows[i];
         const double sizes[] = {row->x, row->y, row->z, row->data, row->micro_batch};
@@ -130,7 +135,8 @@ static void print_csv(FILE *out, const struct layout_table *table, const struct 
 
 /* ---- json ---- */
 
-static void json_row(struct json_writer *json, const struct layout_row *row, const struct ranking *ranking, size_t index)
+static void json_row(struct json_writer *json, const struct layout_row *row, const struct ranking *ranking,
+                     size_t index)
 {
     static const char *const names[] = {"model_rank", "analytic_rank", "simgrid_rank"};
     json_object_begin(json, NULL, false);
@@ -151,7 +157,8 @@ static void json_row(struct json_writer *json, const struct layout_row *row, con
     json_object_end(json);
 }
 
-static void print_json(FILE *out, const struct layout_table *table, const struct ranking *ranking, enum layouts_method method)
+static void print_json(FILE *out, const struct layout_table *table, const struct ranking *ranking,
+                       enum layouts_method method)
 {
     struct json_writer json = json_writer_init(out);
     json_object_begin(&json, NULL, true);
@@ -170,7 +177,8 @@ static void print_json(FILE *out, const struct layout_table *table, const struct
     fputc('\n', out);
 }
 
-void layouts_print(FILE *out, const struct layout_table *table, enum layouts_method method, size_t shown, enum comparison_format format)
+void layouts_print(FILE *out, const struct layout_table *table, enum layouts_method method, size_t shown,
+                   enum comparison_format format)
 {
     struct ranking ranking = rank_all(table);
     if (format == COMPARISON_TABLE)

@@ -7,6 +7,7 @@
 #include "studies/layouts.h"
 
 /* `shown`: rows of the table; CSV and JSON have all. Errors stay on the stream. */
-void layouts_print(FILE *out, const struct layout_table *table, enum layouts_method method, size_t shown, enum comparison_format format);
+void layouts_print(FILE *out, const struct layout_table *table, enum layouts_method method, size_t shown,
+                   enum comparison_format format);
 
 #endif

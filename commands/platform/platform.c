@@ -118,7 +118,8 @@ static int generate_option(const struct command *command, int option, struct gen
 }
 
 /* PRESET, or PRESET:NODES, or PRESET:NODES:NIC; cut up in place. 0, or an exit code. */
-static int read_part(const struct command *command, char *text, const struct platform_request *all, struct platform_request *part)
+static int read_part(const struct command *command, char *text, const struct platform_request *all,
+                     struct platform_request *part)
 {
     char *nodes = strchr(text, ':'), *nic = nodes ? strchr(nodes + 1, ':') : NULL;
     *part = *all;
@@ -172,8 +173,10 @@ static int run(const struct command *command, int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(const struct command *command, int argc, char **argv);
-    } parts[] = {
-        {"generate", platform_generate_run}, {"import", platform_import_run}, {"show", platform_show_run}, {"fit", platform_fit_run}};
+    } parts[] = {{"generate", platform_generate_run},
+                 {"import", platform_import_run},
+                 {"show", platform_show_run},
+                 {"fit", platform_fit_run}};
     if (argc < 2)
         return command_usage(command, "generate, import, show or fit?");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -184,39 +187,45 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_platform = {
     .name = "platform",
-    .arguments = "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY.xml] | show PLATFORM.xml | fit "
+    .arguments = "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY.xml] | show "
+                 "PLATFORM.xml | fit "
                  "TABLE... [OPTION]...",
     .summary = "writes SimGrid platforms from products or topology files, and shows them",
-    .help = "generate: a platform of a product that stagesim knows (`stagesim list presets`).\n\n"
-            "  --nodes N               how many nodes\n"
-            "  --gpus-per-node G       fewer devices in each node than the product has\n"
-            "  --pod NODES             nodes around one leaf switch, or in one group of a dragonfly\n"
-            "  --oversubscription R    injection of a pod over its capacity towards the other pods\n"
-            "  --rails WAY             interface k of every node on leaf switch k; WAY to another rail: spine or nvlink\n"
-            "  --nic NIC               other network interfaces than the product's: ib-hdr, roce-200, ethernet-25, ...\n"
-            "  --join NIC              for several clusters, each as PRESET:NODES or PRESET:NODES:NIC: what joins their nodes\n"
-            "  -o, --output FILE       write there instead of to standard output\n\n"
-            "import: a platform from what `lstopo --of xml node.xml` (hwloc) or NCCL_TOPO_DUMP_FILE (NCCL) wrote on a real node;\n"
-            "without a file, of the machine it runs on. What was measured, taken from tables or assumed goes to standard error.\n\n"
-            "  --nodes N               copies of the node (1)\n"
-            "  --fabric PRESET         join them as that product does\n"
-            "  --pod, --oversubscription   as above\n"
-            "  --gpu MODEL             what GPUs are that the file does not name, e.g. H100-SXM5-80GB\n"
-            "  --pcie genGxL           PCI Express where the file has no speeds, e.g. gen4x16\n"
-            "  --partitions            a partitioned device is one host for each partition\n"
-            "  -o, --output FILE       write there instead of to standard output\n\n"
-            "show: what is in a platform, any that SimGrid can load.\n\n"
-            "  --between HOST HOST     only the route between two hosts: links, bandwidth, latency\n"
-            "  --format FORMAT         text, json, svg or png (what FILE ends in; text)\n"
-            "  -o, --output FILE       write there instead of to standard output\n\n"
-            "fit: launch times and protocols of collectives from tables that nccl-tests measured; prints the errors before and after.\n\n"
-            "  --platform FILE         the platform to start from\n"
-            "  -o, --output FILE       the platform with what was found\n"
-            "  --picture FILE          time over size, measured and fitted (.svg, .png or .pdf)\n\n"
-            "examples:\n"
-            "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
-            "  stagesim platform generate dgx-a100:2:ib-hdr dgx-a100:2:roce-200 --join ethernet-25 -o mixed.xml\n"
-            "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"
-            "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n",
+    .help =
+        "generate: a platform of a product that stagesim knows (`stagesim list presets`).\n\n"
+        "  --nodes N               how many nodes\n"
+        "  --gpus-per-node G       fewer devices in each node than the product has\n"
+        "  --pod NODES             nodes around one leaf switch, or in one group of a dragonfly\n"
+        "  --oversubscription R    injection of a pod over its capacity towards the other pods\n"
+        "  --rails WAY             interface k of every node on leaf switch k; WAY to another rail: spine or nvlink\n"
+        "  --nic NIC               other network interfaces than the product's: ib-hdr, roce-200, ethernet-25, ...\n"
+        "  --join NIC              for several clusters, each as PRESET:NODES or PRESET:NODES:NIC: what joins their "
+        "nodes\n"
+        "  -o, --output FILE       write there instead of to standard output\n\n"
+        "import: a platform from what `lstopo --of xml node.xml` (hwloc) or NCCL_TOPO_DUMP_FILE (NCCL) wrote on a real "
+        "node;\n"
+        "without a file, of the machine it runs on. What was measured, taken from tables or assumed goes to standard "
+        "error.\n\n"
+        "  --nodes N               copies of the node (1)\n"
+        "  --fabric PRESET         join them as that product does\n"
+        "  --pod, --oversubscription   as above\n"
+        "  --gpu MODEL             what GPUs are that the file does not name, e.g. H100-SXM5-80GB\n"
+        "  --pcie genGxL           PCI Express where the file has no speeds, e.g. gen4x16\n"
+        "  --partitions            a partitioned device is one host for each partition\n"
+        "  -o, --output FILE       write there instead of to standard output\n\n"
+        "show: what is in a platform, any that SimGrid can load.\n\n"
+        "  --between HOST HOST     only the route between two hosts: links, bandwidth, latency\n"
+        "  --format FORMAT         text, json, svg or png (what FILE ends in; text)\n"
+        "  -o, --output FILE       write there instead of to standard output\n\n"
+        "fit: launch times and protocols of collectives from tables that nccl-tests measured; prints the errors before "
+        "and after.\n\n"
+        "  --platform FILE         the platform to start from\n"
+        "  -o, --output FILE       the platform with what was found\n"
+        "  --picture FILE          time over size, measured and fitted (.svg, .png or .pdf)\n\n"
+        "examples:\n"
+        "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
+        "  stagesim platform generate dgx-a100:2:ib-hdr dgx-a100:2:roce-200 --join ethernet-25 -o mixed.xml\n"
+        "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"
+        "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n",
     .run = run,
 };

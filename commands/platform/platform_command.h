@@ -19,8 +19,9 @@ bool platform_read_ratio(const char *text, double *ratio);
 /* The preset of that name; NULL after saying so on standard error. */
 const struct preset *platform_read_preset(const struct command *command, const char *name);
 
-/* Calls write(out, user, fault) for standard output or, when `path` is not NULL, for a file that appears whole or not at all.
- * Says what went wrong on standard error; an exit code. `write` returns false, with the fault filled, for bad input. */
+/* Calls write(out, user, fault) for standard output or, when `path` is not NULL, for a file that appears whole or not
+ * at all. Says what went wrong on standard error; an exit code. `write` returns false, with the fault filled, for bad
+ * input. */
 int platform_write_result(const char *path, bool (*write)(FILE *out, void *user, struct fault *fault), void *user);
 
 #endif

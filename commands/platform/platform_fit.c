@@ -41,7 +41,8 @@ struct arguments {
 
 /* ---- in that process ---- */
 
-static void send_predictions(const struct arguments *arguments, struct platform *platform, struct arena *arena, FILE *results)
+static void send_predictions(const struct arguments *arguments, struct platform *platform, struct arena *arena,
+                             FILE *results)
 {
     for (size_t i = 0; i < arguments->count; i++) {
         const struct measured *table = &arguments->tables[i];
@@ -150,7 +151,8 @@ static bool is_fitted(const char *tag, const char *end, const struct arguments *
 {
     for (unsigned scope = 0; scope < SCOPES; scope++)
         if (has_tables(arguments, (enum platform_scope)scope) &&
-            (strncmp(tag, remarks[scope], strlen(remarks[scope])) == 0 || is_property(tag, end, (enum platform_scope)scope)))
+            (strncmp(tag, remarks[scope], strlen(remarks[scope])) == 0 ||
+             is_property(tag, end, (enum platform_scope)scope)))
             return true;
     return false;
 }
@@ -280,17 +282,18 @@ static void print_errors(const struct arguments *arguments)
 static struct chart_series series_of(const struct arguments *arguments, size_t table, bool measures)
 {
     const struct measured *measured = &arguments->tables[table];
-    double *x = arena_array(arguments->arena, measured->count, sizeof *x), *y = arena_array(arguments->arena, measured->count, sizeof *y);
+    double *x = arena_array(arguments->arena, measured->count, sizeof *x),
+           *y = arena_array(arguments->arena, measured->count, sizeof *y);
     for (size_t i = 0; i < measured->count; i++) {
         x[i] = measured->rows[i].bytes;
         y[i] = measures ? measured->rows[i].seconds : arguments->predicted[table][i];
     }
-    return (struct chart_series){
-        .name = arena_print(arguments->arena, "%s, %s", collective_name(measured->kind), measures ? "measured" : "fitted"),
-        .form = measures ? CHART_POINTS : CHART_LINE,
-        .x = x,
-        .y = y,
-        .count = measured->count};
+    return (struct chart_series){.name = arena_print(arguments->arena, "%s, %s", collective_name(measured->kind),
+                                                     measures ? "measured" : "fitted"),
+                                 .form = measures ? CHART_POINTS : CHART_LINE,
+                                 .x = x,
+                                 .y = y,
+                                 .count = measured->count};
 }
 
 static bool write_picture(FILE *out, void *user, struct fault *fault)
@@ -301,8 +304,8 @@ static bool write_picture(FILE *out, void *user, struct fault *fault)
         series[2 * i] = series_of(arguments, i, false);
         series[2 * i + 1] = series_of(arguments, i, true);
     }
-    struct chart chart = {.title =
-                              arena_print(arguments->arena, "collectives over %u ranks, measured and fitted", arguments->tables[0].ranks),
+    struct chart chart = {.title = arena_print(arguments->arena, "collectives over %u ranks, measured and fitted",
+                                               arguments->tables[0].ranks),
                           .subtitle = last_part(arguments->file),
                           .x = {"size", CHART_BYTES, true},
                           .y = {"time", CHART_SECONDS, true},

@@ -61,13 +61,17 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'e':
         if (read_pcie(optarg, &arguments->options))
             return 0;
-        return command_usage(command, "'%s' is no PCI Express slot; expected genGxL, G from 1 to 6 and L lanes, such as gen4x16", optarg);
+        return command_usage(command,
+                             "'%s' is no PCI Express slot; expected genGxL, G from 1 to 6 and L lanes, such as gen4x16",
+                             optarg);
     case 'g':
         arguments->options.model = device_find(optarg) ? device_find(optarg) : device_match(optarg, 0);
         if (arguments->options.model)
             return 0;
-        return command_usage(command, "'%s' is no device that stagesim knows; `stagesim list presets` shows names, such as H100-SXM5-80GB",
-                             optarg);
+        return command_usage(
+            command,
+            "'%s' is no device that stagesim knows; `stagesim list presets` shows names, such as H100-SXM5-80GB",
+            optarg);
     case 'P':
         arguments->options.partitions = true;
         return 0;
@@ -95,7 +99,8 @@ static const char *const *notes_of(const struct import *import)
 {
     const char **notes = arena_array(import->arena, import->finding_count + 2, sizeof *notes);
     for (uint32_t i = 0; i < import->finding_count; i++)
-        notes[i] = arena_print(import->arena, "%s: %s", import_origin_name(import->findings[i].origin), import->findings[i].text);
+        notes[i] = arena_print(import->arena, "%s: %s", import_origin_name(import->findings[i].origin),
+                               import->findings[i].text);
     return notes;
 }
 
@@ -113,9 +118,11 @@ static bool write_import(FILE *out, void *user, struct fault *fault)
     if (!import)
         return false;
     if (arguments->nodes > 1 && node_port(import->node) == NODE_NONE)
-        return fault_set(fault, "%s: no usable network interface, so several nodes cannot be joined: --fabric PRESET assumes one",
-                         arguments->file ? arguments->file : "this machine");
-    struct design design = {.prefix = "gpu", .node = import->node, .nodes = arguments->nodes, .fabric = plain, .notes = notes_of(import)};
+        return fault_set(
+            fault, "%s: no usable network interface, so several nodes cannot be joined: --fabric PRESET assumes one",
+            arguments->file ? arguments->file : "this machine");
+    struct design design = {
+        .prefix = "gpu", .node = import->node, .nodes = arguments->nodes, .fabric = plain, .notes = notes_of(import)};
     if (arguments->fabric)
         design.fabric = arguments->fabric->fabric;
     if (arguments->pod)
@@ -123,8 +130,8 @@ static bool write_import(FILE *out, void *user, struct fault *fault)
     if (arguments->oversubscription > 0)
         design.fabric.oversubscription = arguments->oversubscription;
     design.title = arena_print(arguments->arena, "%s. %u node%s of %u devices, imported by stagesim from %s.",
-                               import->product ? import->product : "A node", arguments->nodes, arguments->nodes == 1 ? "" : "s",
-                               node_device_count(import->node), import->source);
+                               import->product ? import->product : "A node", arguments->nodes,
+                               arguments->nodes == 1 ? "" : "s", node_device_count(import->node), import->source);
     if (!design_write(&design, out, fault))
         return false;
     for (uint32_t i = 0; i < import->finding_count; i++)
@@ -143,9 +150,11 @@ int platform_import_run(const struct command *command, int argc, char **argv)
     if (optind + 1 < argc)
         return command_usage(command, "one topology file at a time");
     arguments.file = argv[optind]; /* NULL at the end of argv */
-    if (arguments.fabric && arguments.fabric->fabric.kind != FABRIC_SWITCHED && arguments.fabric->fabric.kind != FABRIC_RING)
-        return command_usage(command, "the fabric of %s joins single devices, not nodes: take one that has switches, such as dgx-h100",
-                             arguments.fabric->name);
+    if (arguments.fabric && arguments.fabric->fabric.kind != FABRIC_SWITCHED &&
+        arguments.fabric->fabric.kind != FABRIC_RING)
+        return command_usage(
+            command, "the fabric of %s joins single devices, not nodes: take one that has switches, such as dgx-h100",
+            arguments.fabric->name);
     arguments.arena = arena_create();
     if (arguments.fabric)
         arguments.options.network = network_of(arguments.fabric, arguments.arena);

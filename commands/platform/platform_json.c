@@ -90,7 +90,8 @@ static void write_links(struct json_writer *json, const struct view *view)
     json_array_end(json);
 }
 
-static void write_regime(struct json_writer *json, const char *key, const struct platform_library *library, enum platform_scope scope)
+static void write_regime(struct json_writer *json, const char *key, const struct platform_library *library,
+                         enum platform_scope scope)
 {
     uint32_t count;
     const struct platform_protocol *protocols = library_protocols(library, scope, &count);

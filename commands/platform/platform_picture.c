@@ -33,7 +33,8 @@ void pen_box(const struct pen *pen, struct box box, uint32_t fill, const char *t
     canvas_set_colour(pen->cr, colour_hex(0x707070));
     cairo_set_line_width(pen->cr, 0.75);
     cairo_stroke(pen->cr);
-    canvas_text_within(pen->cr, box.x + 4, box.y + size + 3, box.width - 8, (struct canvas_font){size, false}, colour_hex(0x202020), title);
+    canvas_text_within(pen->cr, box.x + 4, box.y + size + 3, box.width - 8, (struct canvas_font){size, false},
+                       colour_hex(0x202020), title);
 }
 
 uint32_t pen_link_colour(const struct pen *pen, const char *class_name)
@@ -59,12 +60,13 @@ static void zone_title(char *text, size_t size, const struct zone *zone)
     else
         used = (size_t)snprintf(text, size, "%.60s", zone->name);
     if (zone->hosts && used < size)
-        snprintf(text + used, size - used, ": %u host%s%s%.30s", zone->hosts, zone->hosts == 1 ? "" : "s", zone->speed ? " of " : "",
-                 zone->speed ? zone->speed : "");
+        snprintf(text + used, size - used, ": %u host%s%s%.30s", zone->hosts, zone->hosts == 1 ? "" : "s",
+                 zone->speed ? " of " : "", zone->speed ? zone->speed : "");
     else if (zone->router && !zone->child && used < size)
         snprintf(text + used, size - used, ": %.60s", zone->router);
     else if (zone->total_hosts && used < size)
-        snprintf(text + used, size - used, ": %llu hosts%s", (unsigned long long)zone->total_hosts, zone->count > 1 ? " each" : "");
+        snprintf(text + used, size - used, ": %llu hosts%s", (unsigned long long)zone->total_hosts,
+                 zone->count > 1 ? " each" : "");
 }
 
 /* Advances pen->y past the zone; drawn after its height is known, so the box is laid out first. */
@@ -123,7 +125,8 @@ static void draw_links(struct pen *pen)
         snprintf(text, sizeof text, "%u x %s", links->count, links->name);
         pen_box(pen, (struct box){PEN_MARGIN, pen->y + 4, 12, 10}, pen_link_colour(pen, links->name), "", 8);
         pen_text(pen, PEN_MARGIN + pen->width * 0.55, pen->y + PEN_LINE - 4, (struct canvas_font){12, false}, rate);
-        pen_text(pen, PEN_MARGIN + pen->width * 0.55 + 110, pen->y + PEN_LINE - 4, (struct canvas_font){12, false}, time);
+        pen_text(pen, PEN_MARGIN + pen->width * 0.55 + 110, pen->y + PEN_LINE - 4, (struct canvas_font){12, false},
+                 time);
         pen_line(pen, PEN_MARGIN + 20, false, text);
     }
     if (pen->view->link_count > LINKS_SHOWN)
@@ -138,8 +141,9 @@ static void draw(struct pen *pen, const struct zone *root)
     const char *slash = strrchr(platform->file, '/');
     char text[256], rate[32];
     pen->y = PEN_MARGIN;
-    snprintf(text, sizeof text, "%.150s: %u GPU%s in %u node%s", slash ? slash + 1 : platform->file, platform->host_count,
-             platform->host_count == 1 ? "" : "s", pen->view->node_total, pen->view->node_total == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%.150s: %u GPU%s in %u node%s", slash ? slash + 1 : platform->file,
+             platform->host_count, platform->host_count == 1 ? "" : "s", pen->view->node_total,
+             pen->view->node_total == 1 ? "" : "s");
     pen_line(pen, PEN_MARGIN, true, text);
     if (platform->host_count > 1) {
         text_rate(rate, sizeof rate, pen->view->bisection);
@@ -161,13 +165,15 @@ static double width_of(const struct view *view)
     return width;
 }
 
-bool platform_picture(const struct view *view, const struct zone *root, enum canvas_format format, FILE *out, struct fault *fault)
+bool platform_picture(const struct view *view, const struct zone *root, enum canvas_format format, FILE *out,
+                      struct fault *fault)
 {
     struct pen pen = {.view = view, .width = width_of(view)};
     char description[200];
     draw(&pen, root);
-    snprintf(description, sizeof description, "%u GPUs in %u nodes: zones, one node of each kind with its links, and rates",
-             view->platform->host_count, view->node_total);
+    snprintf(description, sizeof description,
+             "%u GPUs in %u nodes: zones, one node of each kind with its links, and rates", view->platform->host_count,
+             view->node_total);
     struct canvas_caption caption = {.title = "Platform", .description = description};
     struct canvas *canvas = canvas_create(format, pen.width, pen.y, &caption);
     pen.cr = canvas_context(canvas);

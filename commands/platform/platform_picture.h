@@ -8,6 +8,7 @@
 #include "platforms/zones.h"
 
 /* False with the fault filled when the picture could not be written. */
-bool platform_picture(const struct view *view, const struct zone *root, enum canvas_format format, FILE *out, struct fault *fault);
+bool platform_picture(const struct view *view, const struct zone *root, enum canvas_format format, FILE *out,
+                      struct fault *fault);
 
 #endif

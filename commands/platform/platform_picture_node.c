@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One node: its hosts in a row; above them the links on the way to the next node, below those inside the node. A link is as
- * wide as the hosts that use it, so what is shared can be seen. Links that join two hosts directly are arcs. */
+/* One node: its hosts in a row; above them the links on the way to the next node, below those inside the node. A link
+ * is as wide as the hosts that use it, so what is shared can be seen. Links that join two hosts directly are arcs. */
 #include "commands/platform/platform_pen.h"
 #include "commands/platform/platform_text.h"
 
@@ -18,7 +18,8 @@ struct levels {
 #define NO_LINK UINT32_MAX
 
 /* The first half of the route from each host to its target: the part on its own side. */
-static void find_levels(const struct view *view, const struct view_node *node, const uint32_t *targets, struct levels *levels)
+static void find_levels(const struct view *view, const struct view_node *node, const uint32_t *targets,
+                        struct levels *levels)
 {
     levels->hosts = node->size < HOSTS_SHOWN ? node->size : HOSTS_SHOWN;
     levels->count = 0;
@@ -56,7 +57,8 @@ static void draw_level(const struct pen *pen, const struct levels *levels, uint3
         text_rate(rate, sizeof rate, link->bandwidth);
         pen_box(pen, box, pen_link_colour(pen, name), name, 10);
         if (pen->cr)
-            canvas_text_within(pen->cr, box.x + 4, box.y + 25, box.width - 8, (struct canvas_font){10, false}, colour_hex(0x202020), rate);
+            canvas_text_within(pen->cr, box.x + 4, box.y + 25, box.width - 8, (struct canvas_font){10, false},
+                               colour_hex(0x202020), rate);
     }
 }
 
@@ -70,9 +72,10 @@ static void draw_hosts(struct pen *pen, const struct view_node *node, const stru
         text_speed(speed, sizeof speed, host->speed);
         pen_box(pen, box, 0x4a5a6a, "", 11);
         if (pen->cr) {
-            canvas_text_within(pen->cr, box.x + 4, box.y + 13, box.width - 8, (struct canvas_font){11, true}, colour_hex(0xffffff),
-                               host->name);
-            canvas_text_within(pen->cr, box.x + 4, box.y + 26, box.width - 8, (struct canvas_font){10, false}, colour_hex(0xffffff), speed);
+            canvas_text_within(pen->cr, box.x + 4, box.y + 13, box.width - 8, (struct canvas_font){11, true},
+                               colour_hex(0xffffff), host->name);
+            canvas_text_within(pen->cr, box.x + 4, box.y + 26, box.width - 8, (struct canvas_font){10, false},
+                               colour_hex(0xffffff), speed);
         }
     }
     pen->y += HOST_HEIGHT;
@@ -113,8 +116,8 @@ static bool draw_arcs(struct pen *pen, const struct view_node *node, const struc
                 deepest = fmax(deepest, depth);
                 double shift = (b - a) * 2.0;
                 if (drawing && pen->cr)
-                    draw_arc(pen, PEN_MARGIN + (a + 0.5) * width + shift, PEN_MARGIN + (b + 0.5) * width - shift, pen->y, depth,
-                             fmax(0.75, 4 * bandwidth / widest));
+                    draw_arc(pen, PEN_MARGIN + (a + 0.5) * width + shift, PEN_MARGIN + (b + 0.5) * width - shift,
+                             pen->y, depth, fmax(0.75, 4 * bandwidth / widest));
             }
     pen->y += deepest * 0.78 + (deepest > 0 ? 6 : 0);
     return deepest > 0;
@@ -130,7 +133,8 @@ static void draw_inside(struct pen *pen, const struct view_node *node, struct le
     find_levels(pen->view, node, targets, levels);
     for (uint32_t level = 0; level < levels->count; level++, pen->y += LEVEL_HEIGHT)
         draw_level(pen, levels, level, pen->y);
-    pen_box(pen, (struct box){PEN_MARGIN + 2, pen->y, pen->width - 2 * PEN_MARGIN - 4, 16}, 0xdddddd, "inside the node", 10);
+    pen_box(pen, (struct box){PEN_MARGIN + 2, pen->y, pen->width - 2 * PEN_MARGIN - 4, 16}, 0xdddddd, "inside the node",
+            10);
     pen->y += 20;
 }
 
@@ -142,8 +146,8 @@ static void draw_figures(struct pen *pen, const struct view_node *node)
     for (uint32_t i = 0; i < node->pair_count && i < PAIRS_SHOWN; i++) {
         text_rate(rate, sizeof rate, node->pairs[i].bandwidth);
         text_time(time, sizeof time, node->pairs[i].latency);
-        snprintf(text, sizeof text, "%u pair%s of hosts%s: %s, %s", node->pairs[i].count, node->pairs[i].count == 1 ? "" : "s",
-                 node->sampled ? " (from the first host)" : "", rate, time);
+        snprintf(text, sizeof text, "%u pair%s of hosts%s: %s, %s", node->pairs[i].count,
+                 node->pairs[i].count == 1 ? "" : "s", node->sampled ? " (from the first host)" : "", rate, time);
         pen_line(pen, PEN_MARGIN, false, text);
     }
     if (node->size > 1) {
@@ -180,9 +184,9 @@ void pen_node(struct pen *pen, const struct view_node *node)
     pen->y += 8;
     if (host->memory > 0)
         text_memory(memory, sizeof memory, host->memory);
-    snprintf(text, sizeof text, "%u x node of %u host%s%s%.80s%s%s%s", node->count, node->size, node->size == 1 ? "" : "s",
-             host->model ? ", " : "", host->model ? host->model : "", memory[0] ? ", " : "", memory,
-             node->size > HOSTS_SHOWN ? " (16 of them shown)" : "");
+    snprintf(text, sizeof text, "%u x node of %u host%s%s%.80s%s%s%s", node->count, node->size,
+             node->size == 1 ? "" : "s", host->model ? ", " : "", host->model ? host->model : "", memory[0] ? ", " : "",
+             memory, node->size > HOSTS_SHOWN ? " (16 of them shown)" : "");
     pen_line(pen, PEN_MARGIN, true, text);
     draw_outside(pen, node, &levels);
     draw_hosts(pen, node, &levels);

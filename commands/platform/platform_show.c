@@ -53,17 +53,20 @@ static bool find_host(struct platform *platform, const char *name, uint32_t *hos
         names[i] = platform->hosts[i].name;
     const char *near = diag_nearest(name, names, platform->host_count);
     free(names);
-    snprintf(other, sizeof other, near ? "; did you mean '%s'?" : "; the first one is '%s'", near ? near : platform->hosts[0].name);
+    snprintf(other, sizeof other, near ? "; did you mean '%s'?" : "; the first one is '%s'",
+             near ? near : platform->hosts[0].name);
     return fault_set(fault, "%s: no GPU is called '%s'%s", platform->file, name, other);
 }
 
 static bool show_route(FILE *out, const struct arguments *arguments, struct platform *platform, struct fault *fault)
 {
     uint32_t ends[2];
-    if (!find_host(platform, arguments->hosts[0], &ends[0], fault) || !find_host(platform, arguments->hosts[1], &ends[1], fault))
+    if (!find_host(platform, arguments->hosts[0], &ends[0], fault) ||
+        !find_host(platform, arguments->hosts[1], &ends[1], fault))
         return false;
     if (!platform->reaches(platform, ends[0], ends[1]))
-        return fault_set(fault, "%s: there is no route from '%s' to '%s'", platform->file, arguments->hosts[0], arguments->hosts[1]);
+        return fault_set(fault, "%s: there is no route from '%s' to '%s'", platform->file, arguments->hosts[0],
+                         arguments->hosts[1]);
     if (arguments->format == FORMAT_JSON)
         platform_route_json(out, platform, ends[0], ends[1]);
     else
@@ -86,12 +89,14 @@ static bool show_whole(FILE *out, const struct arguments *arguments, struct plat
     return true;
 }
 
-/* In a process of its own, because SimGrid ends it on some mistakes in a platform. Writes the result, or what is wrong. */
+/* In a process of its own, because SimGrid ends it on some mistakes in a platform. Writes the result, or what is wrong.
+ */
 static int show_isolated(void *user, struct isolated *self)
 {
     const struct arguments *arguments = user;
     struct fault fault = {""};
-    struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arguments->arena, &fault) : NULL;
+    struct platform *platform =
+        bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arguments->arena, &fault) : NULL;
     bool done = platform != NULL;
     if (done && platform->host_count == 0)
         done = fault_set(&fault, "%s: no host in it can hold a rank", arguments->file);
@@ -153,7 +158,8 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
 {
     int code = 0;
     while (optind < argc && code == 0) {
-        int option = getopt_long(argc, argv, "-o:", long_options, NULL); /* '-': other arguments come as option 1, in order */
+        int option =
+            getopt_long(argc, argv, "-o:", long_options, NULL); /* '-': other arguments come as option 1, in order */
         if (option == -1)
             break;
         if (option == 'b')
@@ -182,7 +188,8 @@ static int choose_format(const struct command *command, struct arguments *argume
     arguments->format = FORMAT_TEXT;
     if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
         return 0;
-    return command_usage(command, "'%s': no format has the ending %s; known are .txt, .json, .svg and .png; or give --format",
+    return command_usage(command,
+                         "'%s': no format has the ending %s; known are .txt, .json, .svg and .png; or give --format",
                          arguments->output, dot);
 }
 

@@ -144,8 +144,8 @@ static void write_pairs(FILE *out, struct platform *platform, const struct view_
         platform->route(platform, pairs->from, pairs->to, &route);
         text_rate(rate, sizeof rate, pairs->bandwidth);
         text_time(time, sizeof time, pairs->latency);
-        fprintf(out, "  %s%u pair%s  %s, %s  (", node->sampled ? "from the first host, " : "", pairs->count, pairs->count == 1 ? "" : "s",
-                rate, time);
+        fprintf(out, "  %s%u pair%s  %s, %s  (", node->sampled ? "from the first host, " : "", pairs->count,
+                pairs->count == 1 ? "" : "s", rate, time);
         write_classes(out, platform, &route);
         fputs(")\n", out);
     }
@@ -157,8 +157,8 @@ static void write_node(FILE *out, const struct view *view, const struct view_nod
 {
     const struct platform_host *host = &view->platform->hosts[node->first];
     char rate[32];
-    fprintf(out, "\n%u x node of %u host%s%s%s (%s%s)\n", node->count, node->size, node->size == 1 ? "" : "s", host->model ? ", " : "",
-            host->model ? host->model : "", host->node, node->count > 1 ? " and others" : "");
+    fprintf(out, "\n%u x node of %u host%s%s%s (%s%s)\n", node->count, node->size, node->size == 1 ? "" : "s",
+            host->model ? ", " : "", host->model ? host->model : "", host->node, node->count > 1 ? " and others" : "");
     write_host(out, host);
     write_pairs(out, view->platform, node);
     if (node->size > 1) {
@@ -223,8 +223,8 @@ static void write_regime(FILE *out, const struct platform_library *library, enum
     write_launches(out, library->regimes[scope].launch);
     for (uint32_t i = 0; i < count; i++) {
         text_time(time, sizeof time, protocols[i].start);
-        fprintf(out, "  %-6s  start %s, latency x %.5g, bandwidth x %.5g\n", protocols[i].name, time, protocols[i].latency,
-                protocols[i].efficiency);
+        fprintf(out, "  %-6s  start %s, latency x %.5g, bandwidth x %.5g\n", protocols[i].name, time,
+                protocols[i].latency, protocols[i].efficiency);
     }
 }
 
@@ -243,7 +243,8 @@ static void write_library(FILE *out, const struct view *view)
     for (unsigned scope = 0; known && scope < (view->node_total > 1 ? SCOPES : SCOPE_NETWORK); scope++)
         write_regime(out, library, (enum platform_scope)scope);
     if (library->in_network != PLATFORM_REDUCES_NOWHERE)
-        fprintf(out, "\nswitches reduce %s\n", library->in_network == PLATFORM_REDUCES_IN_NODE ? "within a node" : "everywhere");
+        fprintf(out, "\nswitches reduce %s\n",
+                library->in_network == PLATFORM_REDUCES_IN_NODE ? "within a node" : "everywhere");
 }
 
 void platform_text_write(FILE *out, const struct view *view, const struct zone *root)
@@ -275,8 +276,8 @@ void platform_route_text(FILE *out, struct platform *platform, uint32_t from, ui
     platform->route(platform, from, to, &route);
     text_rate(rate, sizeof rate, route.bandwidth);
     text_time(time, sizeof time, route.latency);
-    fprintf(out, "%s to %s: %s, %s, %u link%s\n", platform->hosts[from].name, platform->hosts[to].name, rate, time, route.link_count,
-            route.link_count == 1 ? "" : "s");
+    fprintf(out, "%s to %s: %s, %s, %u link%s\n", platform->hosts[from].name, platform->hosts[to].name, rate, time,
+            route.link_count, route.link_count == 1 ? "" : "s");
     for (uint32_t i = 0; i < route.link_count; i++) {
         const struct platform_link *link = &platform->links[route.links[i]];
         text_rate(rate, sizeof rate, link->bandwidth);

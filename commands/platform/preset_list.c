@@ -21,23 +21,25 @@ void preset_list_text(FILE *out)
 {
     size_t count;
     const struct preset *presets = preset_table(&count);
-    fprintf(out, "%-16s %4s  %-15s %-8s %-14s %-29s %9s  %9s  %-20s %9s  %s\n", "preset", "GPUs", "device", "memory", "peak",
-            "links in a node", "pair GB/s", "ring GB/s", "network", "GB/s", "fabric");
+    fprintf(out, "%-16s %4s  %-15s %-8s %-14s %-29s %9s  %9s  %-20s %9s  %s\n", "preset", "GPUs", "device", "memory",
+            "peak", "links in a node", "pair GB/s", "ring GB/s", "network", "GB/s", "fabric");
     for (size_t i = 0; i < count; i++) {
         const struct preset *preset = &presets[i];
         const struct device_model *model = device_find(preset->device);
         char peak[32];
         peak_text(peak, sizeof peak, model);
-        fprintf(out, "%-16s %4u  %-15s %-8s %-14s %-29s ", preset->name, preset->devices, model->name, model->memory ? model->memory : "-",
-                peak, preset->links);
+        fprintf(out, "%-16s %4u  %-15s %-8s %-14s %-29s ", preset->name, preset->devices, model->name,
+                model->memory ? model->memory : "-", peak, preset->links);
         print_rate(out, preset->peer_rate);
         print_rate(out, preset->ring_rate);
         fprintf(out, "%-20s ", preset->network);
         print_rate(out, preset->network_rate);
         fprintf(out, "%s\n", preset->fabric.name);
     }
-    fputs("\nGPUs: devices of a node. Rates are those of one transfer: within a pair, each of a ring over the node in order, and from\n"
-          "a device to another node. `stagesim platform generate PRESET --nodes N` writes the platform, with the source of each figure.\n",
+    fputs("\nGPUs: devices of a node. Rates are those of one transfer: within a pair, each of a ring over the node in "
+          "order, and from\n"
+          "a device to another node. `stagesim platform generate PRESET --nodes N` writes the platform, with the "
+          "source of each figure.\n",
           out);
 }
 

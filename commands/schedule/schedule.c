@@ -103,14 +103,17 @@ static int bad_time(const struct command *command, const char *text)
 /* One option. 0 when it was understood, else an exit code. */
 static int read_argument(const struct command *command, struct arguments *arguments, int option)
 {
-    uint32_t *counts[] = {['w'] = &arguments->workers, ['n'] = &arguments->micro_batches, ['i'] = &arguments->iterations};
+    uint32_t *counts[] = {
+        ['w'] = &arguments->workers, ['n'] = &arguments->micro_batches, ['i'] = &arguments->iterations};
     enum cost costs[] = {['F'] = FORWARD, ['B'] = BACKWARD, ['W'] = WEIGHT, ['X'] = BLOCK};
     char *end;
     switch (option) {
     case 'w':
     case 'n':
     case 'i':
-        return read_count(optarg, counts[option]) ? 0 : command_usage(command, "'%s' is no count; counts are whole numbers from 1", optarg);
+        return read_count(optarg, counts[option])
+                   ? 0
+                   : command_usage(command, "'%s' is no count; counts are whole numbers from 1", optarg);
     case 'F':
     case 'B':
     case 'W':
@@ -198,20 +201,23 @@ static int check_times(const struct command *command, const struct arguments *ar
 {
     for (enum cost cost = FORWARD; cost < COSTS; cost++)
         if (arguments->costs[cost].count > 1 && arguments->costs[cost].count != workers)
-            return command_usage(command, "--%s gives %zu times, but there are %u workers", cost_names[cost], arguments->costs[cost].count,
-                                 workers);
+            return command_usage(command, "--%s gives %zu times, but there are %u workers", cost_names[cost],
+                                 arguments->costs[cost].count, workers);
     for (uint32_t share = 0; share < workers; share++) {
-        double backward = share_time(&arguments->costs[BACKWARD], share), weight = share_time(&arguments->costs[WEIGHT], share);
+        double backward = share_time(&arguments->costs[BACKWARD], share),
+               weight = share_time(&arguments->costs[WEIGHT], share);
         if (weight > backward)
-            return command_usage(command, "the weight gradient (%g) is a part of the backward (%g) and cannot take longer", weight,
-                                 backward);
+            return command_usage(command,
+                                 "the weight gradient (%g) is a part of the backward (%g) and cannot take longer",
+                                 weight, backward);
     }
     return 0;
 }
 
 /* ---- the request ---- */
 
-static int report_unknown(const struct command *command, const char *what, const char *word, const char *const *words, size_t count)
+static int report_unknown(const struct command *command, const char *what, const char *word, const char *const *words,
+                          size_t count)
 {
     const char *nearest = diag_nearest(word, words, count);
     if (nearest)
@@ -235,7 +241,8 @@ static int unknown_schedule(const struct command *command, const char *name)
     return report_unknown(command, "schedule", name, names, count);
 }
 
-static int read_option_value(const struct command *command, const struct schedule_option *option, const char *text, int64_t *value)
+static int read_option_value(const struct command *command, const struct schedule_option *option, const char *text,
+                             int64_t *value)
 {
     if (!option->names) {
         char *end;
@@ -256,7 +263,8 @@ static int read_option_value(const struct command *command, const struct schedul
 }
 
 /* Puts KEY=VALUE into the request. 0 when it was understood, else an exit code. */
-static int set_option(const struct command *command, const struct schedule *schedule, const char *text, struct schedule_request *request)
+static int set_option(const struct command *command, const struct schedule *schedule, const char *text,
+                      struct schedule_request *request)
 {
     const char *keys[SCHEDULE_OPTIONS_MAX];
     size_t length = strcspn(text, "="), count = 0;
@@ -273,8 +281,8 @@ static int set_option(const struct command *command, const struct schedule *sche
     return report_unknown(command, what, key, keys, count);
 }
 
-static int make_request(const struct command *command, const struct schedule *schedule, const struct arguments *arguments,
-                        struct schedule_request *request)
+static int make_request(const struct command *command, const struct schedule *schedule,
+                        const struct arguments *arguments, struct schedule_request *request)
 {
     if (!arguments->workers || !arguments->micro_batches)
         return command_usage(command, "%s is missing", arguments->workers ? "--micro-batches" : "--workers");
@@ -289,7 +297,9 @@ static int make_request(const struct command *command, const struct schedule *sc
             return code;
     }
     if (arguments->iterations > 1 && !schedule->crosses)
-        return command_usage(command, "the iterations of %s do not overlap; --iterations is for schedules without a flush", schedule->name);
+        return command_usage(command,
+                             "the iterations of %s do not overlap; --iterations is for schedules without a flush",
+                             schedule->name);
     struct schedule_refusal refusal;
     if (schedule_fits(schedule, request, &refusal))
         return 0;
@@ -307,7 +317,8 @@ static unsigned terminal_width(void)
     return WIDTH_DEFAULT;
 }
 
-static bool write_view(FILE *out, const struct arguments *arguments, const struct schedule_view *view, struct fault *fault)
+static bool write_view(FILE *out, const struct arguments *arguments, const struct schedule_view *view,
+                       struct fault *fault)
 {
     bool terminal = !arguments->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     enum canvas_format picture;
@@ -318,7 +329,8 @@ static bool write_view(FILE *out, const struct arguments *arguments, const struc
     else if (arguments->format == FORMAT_JSON)
         schedule_json_write(out, view);
     else
-        schedule_text_write(out, view, (struct schedule_text_style){arguments->output ? WIDTH_DEFAULT : terminal_width(), terminal});
+        schedule_text_write(
+            out, view, (struct schedule_text_style){arguments->output ? WIDTH_DEFAULT : terminal_width(), terminal});
     return true;
 }
 
@@ -400,7 +412,8 @@ static bool is_file(const char *name)
 static int show_file(const struct command *command, const struct arguments *arguments)
 {
     if (arguments->workers || arguments->micro_batches || arguments->option_count || arguments->iterations > 1)
-        return command_usage(command, "a schedule file says itself how many workers and micro-batches there are, and has no options");
+        return command_usage(
+            command, "a schedule file says itself how many workers and micro-batches there are, and has no options");
     struct diag diag = {.out = stderr};
     struct fault fault = {""};
     if (!path_check_typed(arguments->name, &fault))
@@ -453,21 +466,23 @@ const struct command command_schedule = {
     .name = "schedule",
     .arguments = "NAME|FILE.csv --workers D --micro-batches N [OPTION]...",
     .summary = "draws a pipeline schedule: who computes what when, bubbles, micro-batches in flight",
-    .help = "NAME is one of `stagesim list schedules`; FILE.csv a schedule of one's own (worker,kind,stage,micro_batch).\n"
-            "Times are those of one micro-batch on one worker's share of the model, plain numbers in any one unit; --forward,\n"
-            "--backward, --weight and --block also take a list of D times, the model's shares in order.\n\n"
-            "  --workers D          pipeline workers\n"
-            "  --micro-batches N    micro-batches of one iteration, both directions together\n"
-            "  --option KEY=VALUE   an option of the schedule, e.g. pairs=2; repeatable\n"
-            "  --iterations K       that many iterations in one go, for schedules without a flush (1)\n"
-            "  --forward S          time of a forward (1)\n"
-            "  --backward S         time of a whole backward (2)\n"
-            "  --weight S           its part that is the weight gradient (half of it)\n"
-            "  --block S            time of a forward and a backward as one block (their sum)\n"
-            "  --latency S          time of a message from worker to worker (0)\n"
-            "  --format FORMAT      text, csv, json, svg, png or pdf (what FILE ends in, else text)\n"
-            "  -o, --output FILE    write there instead of to standard output\n\n"
-            "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"
-            "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n",
+    .help =
+        "NAME is one of `stagesim list schedules`; FILE.csv a schedule of one's own (worker,kind,stage,micro_batch).\n"
+        "Times are those of one micro-batch on one worker's share of the model, plain numbers in any one unit; "
+        "--forward,\n"
+        "--backward, --weight and --block also take a list of D times, the model's shares in order.\n\n"
+        "  --workers D          pipeline workers\n"
+        "  --micro-batches N    micro-batches of one iteration, both directions together\n"
+        "  --option KEY=VALUE   an option of the schedule, e.g. pairs=2; repeatable\n"
+        "  --iterations K       that many iterations in one go, for schedules without a flush (1)\n"
+        "  --forward S          time of a forward (1)\n"
+        "  --backward S         time of a whole backward (2)\n"
+        "  --weight S           its part that is the weight gradient (half of it)\n"
+        "  --block S            time of a forward and a backward as one block (their sum)\n"
+        "  --latency S          time of a message from worker to worker (0)\n"
+        "  --format FORMAT      text, csv, json, svg, png or pdf (what FILE ends in, else text)\n"
+        "  -o, --output FILE    write there instead of to standard output\n\n"
+        "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"
+        "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n",
     .run = run,
 };

@@ -20,7 +20,8 @@ static const char *part_text(const struct slot *slot)
     return slot->part == PART_WHOLE ? "" : slot->part == PART_A ? "a" : "b";
 }
 
-static void write_row(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot, struct plan_span span)
+static void write_row(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot,
+                      struct plan_span span)
 {
     const uint32_t numbers[] = {slot->stage, slot->micro_batch, slot->pipeline};
     text_integer(text, worker);
@@ -125,12 +126,15 @@ static void write_workers(struct json_writer *json, const struct schedule_view *
 }
 
 /* As json_writer would write it; plans have millions of slots, and printf is slow. */
-static void write_slot(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot, struct plan_span span)
+static void write_slot(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot,
+                       struct plan_span span)
 {
     const struct {
         const char *key;
         uint64_t value;
-    } numbers[] = {{", \"stage\": ", slot->stage}, {", \"micro_batch\": ", slot->micro_batch}, {", \"pipeline\": ", slot->pipeline}};
+    } numbers[] = {{", \"stage\": ", slot->stage},
+                   {", \"micro_batch\": ", slot->micro_batch},
+                   {", \"pipeline\": ", slot->pipeline}};
     text_string(text, "\n    {\"worker\": ");
     text_integer(text, worker);
     text_string(text, ", \"index\": ");

@@ -24,8 +24,9 @@ struct schedule_text_style {
     bool colour;    /* with escape sequences */
 };
 
-/* Workers as rows, time as columns. A slot is its letter and micro-batch (":c" its chunk where workers hold several, a or b its
- * half), filled up with '.' for F, '=' for B, '-' for W; a block of two starts with both names. Then the figures. */
+/* Workers as rows, time as columns. A slot is its letter and micro-batch (":c" its chunk where workers hold several, a
+ * or b its half), filled up with '.' for F, '=' for B, '-' for W; a block of two starts with both names. Then the
+ * figures. */
 void schedule_text_write(FILE *out, const struct schedule_view *view, struct schedule_text_style style);
 
 /* worker,index,kind,stage,micro_batch,pipeline,part,start,end: what plan_file_read reads again. */
@@ -35,7 +36,8 @@ void schedule_csv_write(FILE *out, const struct schedule_view *view);
 void schedule_json_write(FILE *out, const struct schedule_view *view);
 
 /* The picture. False with the fault filled when it could not be drawn or written. */
-bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format, struct fault *fault);
+bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format,
+                            struct fault *fault);
 
 /* Slots of a block of two that stand at the front (1) and behind (2); 0: alone. */
 unsigned schedule_block_place(const struct plan_order *order, size_t index);

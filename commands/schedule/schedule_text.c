@@ -79,7 +79,8 @@ static char filler(const struct slot *slot)
 }
 
 /* Draws the part of a slot that lies in columns first .. first + panel - 1. */
-static void draw_slot(struct drawing *drawing, const struct plan_order *order, size_t index, struct plan_span span, size_t first)
+static void draw_slot(struct drawing *drawing, const struct plan_order *order, size_t index, struct plan_span span,
+                      size_t first)
 {
     const struct slot *slot = &order->slots[index];
     size_t from = column_of(drawing, span.start), to = column_of(drawing, span.end);
@@ -93,7 +94,8 @@ static void draw_slot(struct drawing *drawing, const struct plan_order *order, s
     }
 }
 
-/* Writes a row of the panel, in colours where wanted, those of the pictures: forward blue, backward yellow, weight gradient green. */
+/* Writes a row of the panel, in colours where wanted, those of the pictures: forward blue, backward yellow, weight
+ * gradient green. */
 static void write_row(const struct drawing *drawing, size_t width)
 {
     static const char *const colours[] = {"\033[44;97m", "\033[43;30m", "\033[42;30m"};
@@ -195,8 +197,10 @@ static void write_figures(FILE *out, const struct schedule_view *view)
     bool overlap = timing->iteration != timing->makespan;
     write_number(out, overlap ? "time per iteration " : "time ", timing->iteration);
     if (overlap)
-        write_number(out, plan->iterations > 1 ? ", of all " : " when iterations follow each other, alone ", timing->makespan);
-    fprintf(out, "; bubble %.4f of the time, %.4f over ideal, largest span %.4f\n", timing->ratio, timing->over_ideal, timing->span_max);
+        write_number(out, plan->iterations > 1 ? ", of all " : " when iterations follow each other, alone ",
+                     timing->makespan);
+    fprintf(out, "; bubble %.4f of the time, %.4f over ideal, largest span %.4f\n", timing->ratio, timing->over_ideal,
+            timing->span_max);
     write_per_worker(out, "micro-batches in flight at most:", timing->peak_in_flight, plan->workers);
     bool several = false;
     for (uint32_t worker = 0; worker < plan->workers; worker++)
@@ -204,7 +208,8 @@ static void write_figures(FILE *out, const struct schedule_view *view)
     if (several)
         write_per_worker(out, "weight versions:", plan->weight_versions, plan->workers);
     if (plan->pipelines > 1)
-        fprintf(out, "stages of each worker: %u, one of each pipeline\n", plan->pipelines * plan->stages / plan->workers);
+        fprintf(out, "stages of each worker: %u, one of each pipeline\n",
+                plan->pipelines * plan->stages / plan->workers);
     if (plan->asynchronous)
         fputs("asynchronous: gradients are taken on older weights; not equivalent to synchronous training\n", out);
 }

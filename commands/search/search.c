@@ -20,7 +20,8 @@ static unsigned processors(void)
 /* ---- files ---- */
 
 /* The winner, ready for `stagesim run`. */
-static bool write_best(const struct search *search, struct output *output, const char *directory, struct arena *arena, struct fault *fault)
+static bool write_best(const struct search *search, struct output *output, const char *directory, struct arena *arena,
+                       struct fault *fault)
 {
     const struct search_result *best = &search->results[search->ranked[0]];
     struct scenario_set sets[SEARCH_SETS];
@@ -31,8 +32,8 @@ static bool write_best(const struct search *search, struct output *output, const
     FILE *out = output_open(output, "best.yaml", fault);
     if (!scenario || !out)
         return fault_set(fault, "the scenario changed during the search");
-    fprintf(out, "# The best of %u layouts of %s on %u GPUs that `stagesim search` tried.\n", search->space.count, search->scenario->name,
-            search->space.gpus);
+    fprintf(out, "# The best of %u layouts of %s on %u GPUs that `stagesim search` tried.\n", search->space.count,
+            search->scenario->name, search->space.gpus);
     scenario_write(out, scenario, directory);
     return true;
 }
@@ -52,10 +53,11 @@ static bool write_pictures(const struct search *search, struct output *output, s
     return true;
 }
 
-static bool write_files(const struct search *search, struct output *output, const char *directory, uint32_t top, struct arena *arena,
-                        struct fault *fault)
+static bool write_files(const struct search *search, struct output *output, const char *directory, uint32_t top,
+                        struct arena *arena, struct fault *fault)
 {
-    FILE *csv = output_open(output, "search.csv", fault), *json = csv ? output_open(output, "search.json", fault) : NULL;
+    FILE *csv = output_open(output, "search.csv", fault),
+         *json = csv ? output_open(output, "search.json", fault) : NULL;
     if (!json)
         return false;
     search_print(csv, search, top, COMPARISON_CSV);
@@ -70,14 +72,17 @@ static uint32_t shown(const struct options *options)
     return options->top == OPTIONS_NOT_GIVEN || options->top == 0 ? TOP_DEFAULT : options->top;
 }
 
-static int search_layouts(struct search *search, const struct scenario *scenario, const struct options *options, struct arena *arena)
+static int search_layouts(struct search *search, const struct scenario *scenario, const struct options *options,
+                          struct arena *arena)
 {
     int code = search_run(search, scenario, options->jobs ? options->jobs : processors(), options->quiet, arena);
     if (code == EXIT_DONE && scenario->engine != ENGINE_ANALYTIC)
-        code = search_verify(search, options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top, options->quiet, arena);
+        code = search_verify(search, options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top, options->quiet,
+                             arena);
     if (code != EXIT_DONE)
         return code;
-    search_print(search->ranked_count ? stdout : stderr, search, shown(options), search->ranked_count ? options->format : COMPARISON_TABLE);
+    search_print(search->ranked_count ? stdout : stderr, search, shown(options),
+                 search->ranked_count ? options->format : COMPARISON_TABLE);
     if (search->ranked_count)
         return EXIT_DONE;
     fputs("stagesim: none of the layouts is legal and fits in memory\n", stderr);
@@ -85,7 +90,8 @@ static int search_layouts(struct search *search, const struct scenario *scenario
 }
 
 /* The output directory is there before the search begins: a mistake in it must not cost an hour. */
-static int search_into(struct search *search, const struct scenario *scenario, const struct options *options, struct arena *arena)
+static int search_into(struct search *search, const struct scenario *scenario, const struct options *options,
+                       struct arena *arena)
 {
     struct fault fault = {""};
     struct output *output = output_create(options->output, &fault);
@@ -115,7 +121,8 @@ static int run_search(const struct options *options, struct arena *arena)
     struct search search;
     if (!scenario)
         return EXIT_BAD_INPUT;
-    return options->output ? search_into(&search, scenario, options, arena) : search_layouts(&search, scenario, options, arena);
+    return options->output ? search_into(&search, scenario, options, arena)
+                           : search_layouts(&search, scenario, options, arena);
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -134,17 +141,21 @@ const struct command command_search = {
     .name = "search",
     .arguments = "SCENARIO [--gpus N] [--top K] [-o DIR] [--jobs J] [OPTION]...",
     .summary = "find the fastest layout of a transformer that fits in memory",
-    .help = "Tries every size of the axes data, tensor and pipeline, micro-batch size, schedule, recomputation and ZeRO stage that the\n"
-            "scenario's section `search` allows, on the analytic engine; the best are simulated with contention. Prints the best,\n"
+    .help = "Tries every size of the axes data, tensor and pipeline, micro-batch size, schedule, recomputation and "
+            "ZeRO stage that the\n"
+            "scenario's section `search` allows, on the analytic engine; the best are simulated with contention. "
+            "Prints the best,\n"
             "and how many others do not fit in memory or are illegal, and why.\n\n"
             "  --gpus N                         how many GPUs a layout has; default: all of the platform\n"
             "  --top K                          how many are simulated and printed; 0: none, 5 printed (5)\n"
             "  --jobs J                         processes at a time; default: one for each processor\n"
-            "  -o DIR                           write search.csv, search.json, search.svg and best.yaml, the winner's scenario\n"
+            "  -o DIR                           write search.csv, search.json, search.svg and best.yaml, the winner's "
+            "scenario\n"
             "  --picture svg,png,pdf            formats of the picture\n"
             "  --format table|csv|json          what is printed\n"
             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
             "                                   (analytic: nothing is simulated with contention)\n"
-            "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set 'search.micro=[1,2]' --top 3 -o found\n",
+            "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set 'search.micro=[1,2]' "
+            "--top 3 -o found\n",
     .run = run,
 };

@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-static const char *const status_names[] = {[SEARCH_FITS] = "fits", [SEARCH_DOES_NOT_FIT] = "does not fit", [SEARCH_ILLEGAL] = "illegal"};
+static const char *const status_names[] = {
+    [SEARCH_FITS] = "fits", [SEARCH_DOES_NOT_FIT] = "does not fit", [SEARCH_ILLEGAL] = "illegal"};
 
 static const struct search_result *ranked(const struct search *search, uint32_t rank)
 {
@@ -82,8 +83,9 @@ static void print_table(FILE *out, const struct search *search, uint32_t top)
         table_destroy(table);
         putc('\n', out);
     }
-    fprintf(out, "candidates %u on %u GPUs: fit %u (%u like another), do not fit in memory %u, illegal %u\n", search->space.count,
-            search->space.gpus, search->fit_count, search->fit_count - search->ranked_count, search->unfit_count, search->illegal_count);
+    fprintf(out, "candidates %u on %u GPUs: fit %u (%u like another), do not fit in memory %u, illegal %u\n",
+            search->space.count, search->space.gpus, search->fit_count, search->fit_count - search->ranked_count,
+            search->unfit_count, search->illegal_count);
     for (size_t i = 0; i < search->reason_count; i++)
         fprintf(out, "%8u  %s\n", search->reasons[i].count, search->reasons[i].text);
 }
@@ -115,7 +117,8 @@ static void put_quoted(struct text_writer *text, const char *value)
 }
 
 /* rank 0: none. */
-static void put_row(struct text_writer *text, const struct search *search, const struct search_result *result, uint32_t rank)
+static void put_row(struct text_writer *text, const struct search *search, const struct search_result *result,
+                    uint32_t rank)
 {
     const struct search_candidate *candidate = &search->space.candidates[result->index];
     bool legal = result->status != SEARCH_ILLEGAL;
@@ -169,8 +172,10 @@ static void put_ranked(struct text_writer *text, const struct search *search)
 static void print_csv(FILE *out, const struct search *search)
 {
     struct text_writer *text = text_writer_create(out);
-    text_string(text, "rank,status,data,tensor,pipeline,micro,schedule,recompute,zero,micro_batches,iteration_s,verified_iteration_s,"
-                      "seconds_per_sample,samples_per_s,mfu,bubble_ratio,peak_bytes,pareto,reason\n");
+    text_string(
+        text,
+        "rank,status,data,tensor,pipeline,micro,schedule,recompute,zero,micro_batches,iteration_s,verified_iteration_s,"
+        "seconds_per_sample,samples_per_s,mfu,bubble_ratio,peak_bytes,pareto,reason\n");
     put_ranked(text, search);
     for (int status = SEARCH_DOES_NOT_FIT; status <= SEARCH_ILLEGAL; status++)
         for (uint32_t i = 0; i < search->space.count; i++)
@@ -291,19 +296,20 @@ bool search_picture(FILE *out, const struct search *search, enum canvas_format f
     size_t count = 0;
     for (int i = 0; i < SERIES; i++)
         if (points[i].count)
-            series[count++] =
-                (struct chart_series){names[i], i == FRONT ? CHART_LINE : CHART_POINTS, points[i].x, points[i].y, points[i].count};
+            series[count++] = (struct chart_series){names[i], i == FRONT ? CHART_LINE : CHART_POINTS, points[i].x,
+                                                    points[i].y, points[i].count};
     double capacity = 0;
     for (uint32_t i = 0; i < search->space.count; i++)
         capacity = search->results[i].capacity_bytes > 0 ? search->results[i].capacity_bytes : capacity;
-    struct chart chart = {.title = arena_print(arena, "%.60s: layouts on %u GPUs", search->scenario->name, search->space.gpus),
-                          .subtitle = "each mark is a layout: axes, micro-batch, schedule, recomputation, ZeRO",
-                          .x = {"iteration time, analytic engine", CHART_SECONDS, true},
-                          .y = {"memory of the fullest GPU", CHART_BYTES, true},
-                          .series = series,
-                          .series_count = count,
-                          .limit = capacity,
-                          .limit_name = "memory of a GPU"};
+    struct chart chart = {
+        .title = arena_print(arena, "%.60s: layouts on %u GPUs", search->scenario->name, search->space.gpus),
+        .subtitle = "each mark is a layout: axes, micro-batch, schedule, recomputation, ZeRO",
+        .x = {"iteration time, analytic engine", CHART_SECONDS, true},
+        .y = {"memory of the fullest GPU", CHART_BYTES, true},
+        .series = series,
+        .series_count = count,
+        .limit = capacity,
+        .limit_name = "memory of a GPU"};
     bool done = picture_chart(&chart, format, NULL, out, fault);
     arena_destroy(arena);
     return done;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A workload plug-in: data-parallel training of a model of equal layers. Every rank runs the forward of all layers, then their
- * backward from the last to the first; the gradient of a layer is all-reduced as soon as its backward is done, while the
- * backward goes on. The optimizer step waits for the last all-reduce. */
+/* A workload plug-in: data-parallel training of a model of equal layers. Every rank runs the forward of all layers,
+ * then their backward from the last to the first; the gradient of a layer is all-reduced as soon as its backward is
+ * done, while the backward goes on. The optimizer step waits for the last all-reduce. */
 #include <stagesim/workload.h>
 
 struct parameters {
@@ -13,9 +13,12 @@ struct parameters {
 static const struct stagesim_field fields[] = {
     {"layers", STAGESIM_FIELD_COUNT, offsetof(struct parameters, layers), true, 1, 10000, .doc = "number of layers"},
     {"forward", STAGESIM_FIELD_TIME, offsetof(struct parameters, forward), true, .doc = "time of one layer's forward"},
-    {"backward", STAGESIM_FIELD_TIME, offsetof(struct parameters, backward), true, .doc = "time of one layer's backward"},
-    {"optimizer", STAGESIM_FIELD_TIME, offsetof(struct parameters, optimizer), false, .doc = "time of the optimizer step; none"},
-    {"gradient", STAGESIM_FIELD_BYTES, offsetof(struct parameters, gradient), true, .doc = "bytes of one layer's gradient"},
+    {"backward", STAGESIM_FIELD_TIME, offsetof(struct parameters, backward), true,
+     .doc = "time of one layer's backward"},
+    {"optimizer", STAGESIM_FIELD_TIME, offsetof(struct parameters, optimizer), false,
+     .doc = "time of the optimizer step; none"},
+    {"gradient", STAGESIM_FIELD_BYTES, offsetof(struct parameters, gradient), true,
+     .doc = "bytes of one layer's gradient"},
     {0},
 };
 
@@ -29,15 +32,16 @@ static struct stagesim_identity identity(enum stagesim_kind kind, uint32_t layer
     return (struct stagesim_identity){.kind = kind, .layer = layer, .iteration = iteration};
 }
 
-static void build_iteration(struct stagesim_job *job, const struct stagesim_api *api, const struct parameters *p, const struct costs *costs,
-                            uint32_t group, uint32_t iteration)
+static void build_iteration(struct stagesim_job *job, const struct stagesim_api *api, const struct parameters *p,
+                            const struct costs *costs, uint32_t group, uint32_t iteration)
 {
     uint32_t layers = (uint32_t)p->layers, reduced = 0;
     for (uint32_t layer = 0; layer < layers; layer++)
         api->compute(job, 0, identity(STAGESIM_FORWARD, layer, iteration), costs->forward);
     for (uint32_t layer = layers; layer-- > 0;) {
         uint32_t backward = api->compute(job, 0, identity(STAGESIM_BACKWARD, layer, iteration), costs->backward);
-        reduced = api->collective(job, 0, group, STAGESIM_ALL_REDUCE, identity(STAGESIM_GRADIENT_SYNC, layer, iteration), costs->gradient);
+        reduced = api->collective(job, 0, group, STAGESIM_ALL_REDUCE,
+                                  identity(STAGESIM_GRADIENT_SYNC, layer, iteration), costs->gradient);
         api->wait(job, 0, reduced, backward);
     }
     uint32_t step = api->compute(job, 0, identity(STAGESIM_OPTIMIZER, STAGESIM_NONE, iteration), costs->optimizer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An example of a schedule: 1F1B in which no worker stashes more than `cap` micro-batches, at the price of bubbles when that
- * is fewer than there are workers. */
+/* An example of a schedule: 1F1B in which no worker stashes more than `cap` micro-batches, at the price of bubbles when
+ * that is fewer than there are workers. */
 #include "schedules/schedules.h"
 
 enum { OPTION_CAP };

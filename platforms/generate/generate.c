@@ -40,7 +40,8 @@ static void write_design_pods(FILE *out, const struct layout *layout)
 {
     uint32_t size = layout->design->fabric.pod, nodes = layout->design->nodes;
     for (uint32_t first = 0; first < nodes; first += size)
-        layout_write_pod(out, layout, layout->first_pod + first / size, first, nodes - first < size ? nodes : first + size);
+        layout_write_pod(out, layout, layout->first_pod + first / size, first,
+                         nodes - first < size ? nodes : first + size);
 }
 
 /* From each pod to the zone spine-suffix. */
@@ -48,8 +49,9 @@ static void write_spine_routes(FILE *out, const struct layout *layout, const cha
 {
     for (uint32_t i = 0; i < pod_count(layout->design); i++) {
         uint32_t pod = layout->first_pod + i;
-        fprintf(out, "    <zoneRoute src=\"pod-%u\" dst=\"spine%s\" gw_src=\"leaf-switch-%u\" gw_dst=\"spine-switch%s\">", pod, suffix, pod,
-                suffix);
+        fprintf(out,
+                "    <zoneRoute src=\"pod-%u\" dst=\"spine%s\" gw_src=\"leaf-switch-%u\" gw_dst=\"spine-switch%s\">",
+                pod, suffix, pod, suffix);
         xml_link_on_route(out, "spine", pod, NODE_NONE, true);
         fputs("</zoneRoute>\n", out);
     }
@@ -92,7 +94,8 @@ static void write_ring(FILE *out, const struct layout *layout)
         xml_link(out, fabric->wire->name, i, NODE_NONE, fabric->wire->effective * 1e9, fabric->wire->latency);
     for (uint32_t i = 0; i < cables; i++) {
         uint32_t next = (i + 1) % nodes;
-        fprintf(out, "    <zoneRoute src=\"node-%u\" dst=\"node-%u\" gw_src=\"port-%u\" gw_dst=\"port-%u\">", i, next, i, next);
+        fprintf(out, "    <zoneRoute src=\"node-%u\" dst=\"node-%u\" gw_src=\"port-%u\" gw_dst=\"port-%u\">", i, next,
+                i, next);
         xml_link_on_route(out, fabric->wire->name, i, NODE_NONE, true);
         fputs("</zoneRoute>\n", out);
     }
@@ -136,7 +139,8 @@ static void write_cluster(FILE *out, const struct design *design)
     const uint32_t *size = fabric->dimensions;
     bool torus = fabric->kind == FABRIC_TORUS;
     uint32_t count = node_device_count(design->node) * design->nodes;
-    fprintf(out, "  <cluster id=\"cluster\" prefix=\"%s-\" suffix=\"\" radical=\"0-%u\" speed=\"", design->prefix, count - 1);
+    fprintf(out, "  <cluster id=\"cluster\" prefix=\"%s-\" suffix=\"\" radical=\"0-%u\" speed=\"", design->prefix,
+            count - 1);
     xml_speed(out, &design->node->parts[0]);
     fputs("\"\n           bw=\"", out);
     xml_bandwidth(out, wire->effective * 1e9);
@@ -146,7 +150,8 @@ static void write_cluster(FILE *out, const struct design *design)
     for (uint32_t i = 0; torus && i < 4 && size[i]; i++)
         fprintf(out, "%s%u", i ? "," : "", size[i]);
     if (!torus) {
-        double spread = size[0] > 1 ? (double)size[1] * size[2] * size[3] / fabric->oversubscription / (size[0] - 1) : 1;
+        double spread =
+            size[0] > 1 ? (double)size[1] * size[2] * size[3] / fabric->oversubscription / (size[0] - 1) : 1;
         fprintf(out, "%u,%u;%u,4;%u,4;%u", size[0], spread < 1 ? 1 : (unsigned)spread, size[1], size[2], size[3]);
     }
     fputs("\">\n", out);
@@ -158,12 +163,13 @@ static void write_cluster(FILE *out, const struct design *design)
 /* SimGrid finds the routes of a Floyd zone in the cube of its children: seconds for a thousand of them. */
 static bool check_routing(const struct design *design, struct fault *fault)
 {
-    double limit = 4e9, nodes = design->nodes, pod = design->fabric.pod < nodes ? design->fabric.pod : nodes, pods = ceil(nodes / pod);
+    double limit = 4e9, nodes = design->nodes, pod = design->fabric.pod < nodes ? design->fabric.pod : nodes,
+           pods = ceil(nodes / pod);
     if (design->fabric.kind != FABRIC_SWITCHED || pods * pow(pod + 1, 3) + pow(pods + 1, 3) <= limit)
         return true;
     double best = ceil(pow(1.5 * nodes * nodes, 0.2)); /* makes the sum of both cubes least */
-    return fault_set(fault, "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try --pod %.0f", design->nodes,
-                     design->fabric.pod, best < 64 ? 64 : best);
+    return fault_set(fault, "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try --pod %.0f",
+                     design->nodes, design->fabric.pod, best < 64 ? 64 : best);
 }
 
 static bool check_size(const struct design *design, uint32_t parts, struct fault *fault)
@@ -173,10 +179,11 @@ static bool check_size(const struct design *design, uint32_t parts, struct fault
         return fault_set(fault, "the node has no device that could hold a rank");
     if (parts > 1 && node_port(design->node) == NODE_NONE)
         return fault_set(fault, "the node has no network interface, so it cannot be joined to others");
-    if (design->nodes > 0 && design->nodes <= DESIGN_NODES_MAX && (uint64_t)design->nodes * devices <= DESIGN_DEVICES_MAX)
+    if (design->nodes > 0 && design->nodes <= DESIGN_NODES_MAX &&
+        (uint64_t)design->nodes * devices <= DESIGN_DEVICES_MAX)
         return true;
-    return fault_set(fault, "%u nodes of %u devices: a platform has 1 to %u nodes and at most %u devices", design->nodes, devices,
-                     DESIGN_NODES_MAX, DESIGN_DEVICES_MAX);
+    return fault_set(fault, "%u nodes of %u devices: a platform has 1 to %u nodes and at most %u devices",
+                     design->nodes, devices, DESIGN_NODES_MAX, DESIGN_DEVICES_MAX);
 }
 
 static bool write_nodes(FILE *out, const struct design *design, struct fault *fault)
@@ -271,8 +278,9 @@ static bool check_joined(const struct design *designs, uint32_t count, struct fa
     for (uint32_t i = 0; i < count; i++) {
         const struct design *design = &designs[i];
         if (design->fabric.kind != FABRIC_SWITCHED)
-            return fault_set(fault, "part %u: only clusters of nodes around switches can be joined, and this one's fabric is: %s", i + 1,
-                             design->fabric.name);
+            return fault_set(
+                fault, "part %u: only clusters of nodes around switches can be joined, and this one's fabric is: %s",
+                i + 1, design->fabric.name);
         if (design->fabric.rails != RAILS_NONE)
             return fault_set(fault, "part %u: clusters with rails cannot be joined", i + 1);
         if (!check_size(design, count, fault) || !check_routing(design, fault))
@@ -281,13 +289,13 @@ static bool check_joined(const struct design *designs, uint32_t count, struct fa
         devices += (uint64_t)design->nodes * node_device_count(design->node);
     }
     if (nodes > DESIGN_NODES_MAX || devices > DESIGN_DEVICES_MAX)
-        return fault_set(fault, "%llu nodes and %llu devices: a platform has at most %u and %u", (unsigned long long)nodes,
-                         (unsigned long long)devices, DESIGN_NODES_MAX, DESIGN_DEVICES_MAX);
+        return fault_set(fault, "%llu nodes and %llu devices: a platform has at most %u and %u",
+                         (unsigned long long)nodes, (unsigned long long)devices, DESIGN_NODES_MAX, DESIGN_DEVICES_MAX);
     return true;
 }
 
-bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join, FILE *out,
-                         struct fault *fault)
+bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join,
+                         FILE *out, struct fault *fault)
 {
     if (!check_joined(designs, count, fault))
         return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes SimGrid platform files: many equal nodes joined by a fabric, laid out so that SimGrid loads them fast. All links are
- * declared in the outermost zone; a node is a zone around the router where its network interfaces end, a pod a Floyd zone of
- * nodes around a leaf switch, the cluster a Floyd zone of pods around a spine. Tori and dragonflies of single devices use
- * SimGrid's own <cluster>. The same design gives the same bytes. */
+/* Writes SimGrid platform files: many equal nodes joined by a fabric, laid out so that SimGrid loads them fast. All
+ * links are declared in the outermost zone; a node is a zone around the router where its network interfaces end, a pod
+ * a Floyd zone of nodes around a leaf switch, the cluster a Floyd zone of pods around a spine. Tori and dragonflies of
+ * single devices use SimGrid's own <cluster>. The same design gives the same bytes. */
 #ifndef STAGESIM_GENERATE_H
 #define STAGESIM_GENERATE_H
 
@@ -12,14 +12,16 @@
 #include <stdio.h>
 
 enum fabric_kind {
-    FABRIC_SWITCHED,  /* pods around leaf switches, spine above; dragonflies with adaptive routing, too: a group is a pod */
-    FABRIC_RING,      /* node i beside nodes i-1 and i+1 */
-    FABRIC_TORUS,     /* SimGrid's torus of single devices */
+    FABRIC_SWITCHED, /* pods around leaf switches, spine above; dragonflies with adaptive routing, too: a group is a pod
+                      */
+    FABRIC_RING,     /* node i beside nodes i-1 and i+1 */
+    FABRIC_TORUS,    /* SimGrid's torus of single devices */
     FABRIC_DRAGONFLY, /* SimGrid's dragonfly of single devices: groups, chassis, blades */
     FABRIC_MESH       /* every device has a private link to every other; for studies */
 };
 
-/* Whether interface k of all nodes of a pod is on leaf switch k (a rail), and how a message reaches another rail in its pod. */
+/* Whether interface k of all nodes of a pod is on leaf switch k (a rail), and how a message reaches another rail in its
+ * pod. */
 enum fabric_rails {
     RAILS_NONE,
     RAILS_SPINE, /* up to the spine and down again */
@@ -62,8 +64,8 @@ struct design_network {
     enum confidence confidence;
 };
 
-/* What is written: `nodes` copies of `node` in the fabric. For torus and dragonfly the node's devices are dealt out one by
- * one; for a mesh they are joined pairwise. */
+/* What is written: `nodes` copies of `node` in the fabric. For torus and dragonfly the node's devices are dealt out one
+ * by one; for a mesh they are joined pairwise. */
 struct design {
     const char *title;        /* first line of the comment on top */
     const char *const *notes; /* more lines, NULL-terminated; may be NULL. Neither may contain "--" */
@@ -81,14 +83,15 @@ struct design {
 #define DESIGN_NODES_MAX 65536u
 #define DESIGN_DEVICES_MAX 1048576u
 
-/* Writes the platform. False, with the fault filled, for a design that cannot be written: a device without a way to another
- * or to the port, dimensions that do not match the number of nodes, too many devices. */
+/* Writes the platform. False, with the fault filled, for a design that cannot be written: a device without a way to
+ * another or to the port, dimensions that do not match the number of nodes, too many devices. */
 bool design_write(const struct design *design, FILE *out, struct fault *fault);
 
-/* Writes several designs, all with switched fabrics and none with rails, into one platform: in each the network that it has by
- * itself, between them one interface of kind `join` in every node. Nodes and pods are numbered across all designs. */
-bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join, FILE *out,
-                         struct fault *fault);
+/* Writes several designs, all with switched fabrics and none with rails, into one platform: in each the network that it
+ * has by itself, between them one interface of kind `join` in every node. Nodes and pods are numbered across all
+ * designs. */
+bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join,
+                         FILE *out, struct fault *fault);
 
 /* What `stagesim platform generate` was asked for; 0 takes the preset's own value. */
 struct platform_request {
@@ -101,10 +104,11 @@ struct platform_request {
     const char *nic; /* a name of interface_table: in place of the product's own interfaces; NULL: those */
 };
 
-/* Writes the platform of a preset. False with the fault filled when there is no such preset or it does not come in that shape;
- * nothing has been written then. */
+/* Writes the platform of a preset. False with the fault filled when there is no such preset or it does not come in that
+ * shape; nothing has been written then. */
 bool platform_generate(const struct platform_request *request, FILE *out, struct fault *fault);
 /* Writes several into one platform, joined by interfaces of the kind `join` (a name of interface_table). */
-bool platform_generate_joined(const struct platform_request *requests, uint32_t count, const char *join, FILE *out, struct fault *fault);
+bool platform_generate_joined(const struct platform_request *requests, uint32_t count, const char *join, FILE *out,
+                              struct fault *fault);
 
 #endif

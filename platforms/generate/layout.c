@@ -9,7 +9,8 @@
 
 #define ROUTE_STEPS_MAX 64u
 
-static bool keep_route(struct layout *layout, struct layout_route *route, uint32_t from, uint32_t to, struct fault *fault)
+static bool keep_route(struct layout *layout, struct layout_route *route, uint32_t from, uint32_t to,
+                       struct fault *fault)
 {
     const struct node *node = layout->design->node;
     struct node_step steps[ROUTE_STEPS_MAX];
@@ -92,8 +93,8 @@ void layout_write_pairs(FILE *out, const struct layout *layout, uint32_t copy)
         }
 }
 
-/* Devices to their switch: Floyd finds the rest. The switch is declared before the port, so that it wins should both be as
- * near. */
+/* Devices to their switch: Floyd finds the rest. The switch is declared before the port, so that it wins should both be
+ * as near. */
 static void write_star_routes(FILE *out, const struct layout *layout, uint32_t copy)
 {
     const char *prefix = layout->design->prefix;
@@ -154,7 +155,8 @@ void layout_write_node(FILE *out, const struct layout *layout, uint32_t copy, bo
 void layout_write_uplinks(FILE *out, uint32_t first, uint32_t past, uint32_t pod)
 {
     for (uint32_t i = first; i < past; i++) {
-        fprintf(out, "    <zoneRoute src=\"node-%u\" dst=\"leaf-%u\" gw_src=\"port-%u\" gw_dst=\"leaf-switch-%u\">", i, pod, i, pod);
+        fprintf(out, "    <zoneRoute src=\"node-%u\" dst=\"leaf-%u\" gw_src=\"port-%u\" gw_dst=\"leaf-switch-%u\">", i,
+                pod, i, pod);
         xml_link_on_route(out, "uplink", i, NODE_NONE, true);
         fputs("</zoneRoute>\n", out);
     }
@@ -165,7 +167,8 @@ void layout_write_switch(FILE *out, const char *zone, const char *router, uint32
     if (number == NODE_NONE)
         fprintf(out, "    <zone id=\"%s\" routing=\"Full\"><router id=\"%s\"/></zone>\n", zone, router);
     else
-        fprintf(out, "    <zone id=\"%s-%u\" routing=\"Full\"><router id=\"%s-%u\"/></zone>\n", zone, number, router, number);
+        fprintf(out, "    <zone id=\"%s-%u\" routing=\"Full\"><router id=\"%s-%u\"/></zone>\n", zone, number, router,
+                number);
 }
 
 void layout_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint32_t first, uint32_t past)
@@ -180,8 +183,10 @@ void layout_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint
         layout_write_switch(out, "joint-leaf", "joint-leaf-switch", pod);
     layout_write_uplinks(out, first, past, pod);
     for (uint32_t i = first; i < past && layout->join; i++) {
-        fprintf(out, "    <zoneRoute src=\"node-%u\" dst=\"joint-leaf-%u\" gw_src=\"joint-port-%u\" gw_dst=\"joint-leaf-switch-%u\">", i,
-                pod, i, pod);
+        fprintf(out,
+                "    <zoneRoute src=\"node-%u\" dst=\"joint-leaf-%u\" gw_src=\"joint-port-%u\" "
+                "gw_dst=\"joint-leaf-switch-%u\">",
+                i, pod, i, pod);
         xml_link_on_route(out, layout->join->name, i, NODE_NONE, true);
         fputs("</zoneRoute>\n", out);
     }
@@ -212,7 +217,9 @@ void layout_write_joint_routes(FILE *out, const struct layout *layout)
 {
     for (uint32_t i = 0; i * layout->design->fabric.pod < layout->design->nodes; i++) {
         uint32_t pod = layout->first_pod + i;
-        fprintf(out, "    <zoneRoute src=\"pod-%u\" dst=\"joint\" gw_src=\"joint-leaf-switch-%u\" gw_dst=\"joint-switch\">", pod, pod);
+        fprintf(out,
+                "    <zoneRoute src=\"pod-%u\" dst=\"joint\" gw_src=\"joint-leaf-switch-%u\" gw_dst=\"joint-switch\">",
+                pod, pod);
         xml_link_on_route(out, "joint", pod, NODE_NONE, true);
         fputs("</zoneRoute>\n", out);
     }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A design while it is written: the routes inside its node, found once and written for every copy. The sources of the generator
- * share it. */
+/* A design while it is written: the routes inside its node, found once and written for every copy. The sources of the
+ * generator share it. */
 #ifndef STAGESIM_LAYOUT_H
 #define STAGESIM_LAYOUT_H
 
 #include "platforms/generate/generate.h"
 
-/* Full routing tables grow with the square of the devices; a larger star is written as a Floyd zone around its switch. */
+/* Full routing tables grow with the square of the devices; a larger star is written as a Floyd zone around its switch.
+ */
 #define FULL_DEVICES_MAX 16u
 
 struct layout_route {
@@ -27,12 +28,12 @@ struct layout {
     uint32_t first_node, first_pod; /* numbers of this design's first node and pod */
 };
 
-/* Finds the routes; memory from the node's arena. False, with the fault filled, for a device without a way to another or to the
- * port. */
+/* Finds the routes; memory from the node's arena. False, with the fault filled, for a device without a way to another
+ * or to the port. */
 bool layout_create(struct layout *layout, const struct design *design, struct fault *fault);
 
-/* Links, hosts and the whole zone of the node of number `copy`. `own_links`: the links are declared in the node's zone, not in
- * the outermost one; SimGrid looks names up zone by zone, so this is for a few nodes only. */
+/* Links, hosts and the whole zone of the node of number `copy`. `own_links`: the links are declared in the node's zone,
+ * not in the outermost one; SimGrid looks names up zone by zone, so this is for a few nodes only. */
 void layout_write_links(FILE *out, const struct layout *layout, uint32_t copy);
 /* `node_property`: hosts say which node they are in, for zones that hold several. */
 void layout_write_hosts(FILE *out, const struct layout *layout, uint32_t copy, bool node_property);
@@ -44,7 +45,8 @@ void layout_write_library(FILE *out, const struct design *design);
 /* The links of a route, and the end of the element. */
 void layout_write_steps(FILE *out, const struct layout *layout, uint32_t copy, const struct layout_route *route);
 
-/* A zone that holds nothing but one switch: `zone`-NUMBER with the router `router`-NUMBER; without numbers for NODE_NONE. */
+/* A zone that holds nothing but one switch: `zone`-NUMBER with the router `router`-NUMBER; without numbers for
+ * NODE_NONE. */
 void layout_write_switch(FILE *out, const char *zone, const char *router, uint32_t number);
 
 /* One pod: the zone pod-NUMBER of the nodes `first` to `past` - 1 of the design. */
@@ -53,13 +55,15 @@ void layout_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint
 /* From the nodes `first` to `past` - 1 to the leaf switch of their pod. */
 void layout_write_uplinks(FILE *out, uint32_t first, uint32_t past, uint32_t pod);
 
-/* The ways over which designs are joined: an interface of each node, one link for what those of a pod carry together. */
+/* The ways over which designs are joined: an interface of each node, one link for what those of a pod carry together.
+ */
 void layout_write_joint_links(FILE *out, const struct layout *layout);
 void layout_write_joint_routes(FILE *out, const struct layout *layout);
 
 /* ---- generate_rails.c: leaf switches for the interfaces of one number ---- */
 
-/* Interfaces of a node, each on a leaf switch of its own. False with the fault filled where the node has no use for rails. */
+/* Interfaces of a node, each on a leaf switch of its own. False with the fault filled where the node has no use for
+ * rails. */
 bool rails_check(const struct layout *layout, struct fault *fault);
 void rails_write(FILE *out, const struct layout *layout);
 

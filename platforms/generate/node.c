@@ -59,8 +59,8 @@ uint32_t node_join(struct node *node, uint32_t from, uint32_t to, const struct w
     for (uint32_t i = 0; i < node->cable_count; i++)
         number += strcmp(node->cables[i].wire->name, wire->name) == 0;
     node->cables = grown(node->arena, node->cables, &node->cable_capacity, node->cable_count, sizeof *node->cables);
-    node->cables[node->cable_count] =
-        (struct node_cable){.ends = {from, to}, .wire = wire, .bandwidth = wire->effective * 1e9 * count, .number = number};
+    node->cables[node->cable_count] = (struct node_cable){
+        .ends = {from, to}, .wire = wire, .bandwidth = wire->effective * 1e9 * count, .number = number};
     return node->cable_count++;
 }
 
@@ -91,7 +91,8 @@ double node_port_bandwidth(const struct node *node)
 }
 
 /* Tries to extend the ways that are `hops` long over one cable; true when that reached or widened anything. */
-static bool extend(const struct node *node, struct reach *reach, uint32_t index, uint32_t from, uint32_t hops, uint32_t start)
+static bool extend(const struct node *node, struct reach *reach, uint32_t index, uint32_t from, uint32_t hops,
+                   uint32_t start)
 {
     const struct node_cable *cable = &node->cables[index];
     uint32_t here = cable->ends[from], there = cable->ends[!from];
@@ -124,7 +125,8 @@ static const struct reach *ways_from(const struct node *node, uint32_t start)
     struct node_search *search_state = node->search;
     if (search_state->part_count != node->part_count)
         search_state->reach = arena_array(node->arena, node->part_count, sizeof *search_state->reach);
-    if (search_state->part_count != node->part_count || search_state->cable_count != node->cable_count || search_state->start != start)
+    if (search_state->part_count != node->part_count || search_state->cable_count != node->cable_count ||
+        search_state->start != start)
         search(node, start, search_state->reach);
     search_state->start = start;
     search_state->part_count = node->part_count;
@@ -133,7 +135,8 @@ static const struct reach *ways_from(const struct node *node, uint32_t start)
 }
 
 /* Writes the way to `to` that `search` found, in order of travel. */
-static uint32_t unwind(const struct node *node, const struct reach *reach, uint32_t to, struct node_step *steps, uint32_t capacity)
+static uint32_t unwind(const struct node *node, const struct reach *reach, uint32_t to, struct node_step *steps,
+                       uint32_t capacity)
 {
     uint32_t count = reach[to].hops;
     if (count == NODE_NONE || count > capacity)
@@ -148,8 +151,8 @@ static uint32_t unwind(const struct node *node, const struct reach *reach, uint3
 }
 
 /* From a device out of the node over its own exit cable. */
-static uint32_t route_out(const struct node *node, uint32_t device, uint32_t port, struct node_step *steps, uint32_t capacity,
-                          const struct reach *reach)
+static uint32_t route_out(const struct node *node, uint32_t device, uint32_t port, struct node_step *steps,
+                          uint32_t capacity, const struct reach *reach)
 {
     uint32_t exit = node->parts[device].exit;
     if (exit == NODE_NONE)
@@ -180,7 +183,8 @@ uint32_t node_route(const struct node *node, uint32_t from, uint32_t to, struct 
     bool backwards = from == port || (to != port && from > to); /* both directions of a pair share one way */
     uint32_t start = backwards ? to : from, end = backwards ? from : to;
     const struct reach *reach = ways_from(node, start);
-    count = end == port ? route_out(node, start, port, steps, capacity, reach) : unwind(node, reach, end, steps, capacity);
+    count =
+        end == port ? route_out(node, start, port, steps, capacity, reach) : unwind(node, reach, end, steps, capacity);
     if (backwards)
         reverse(steps, count);
     return count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One computer (or whatever shares one fast interconnect) as a graph: devices, switches and sockets joined by full-duplex
- * cables. Presets build it by hand, importers from a topology file; the generator writes its routes into a SimGrid zone. */
+/* One computer (or whatever shares one fast interconnect) as a graph: devices, switches and sockets joined by
+ * full-duplex cables. Presets build it by hand, importers from a topology file; the generator writes its routes into a
+ * SimGrid zone. */
 #ifndef STAGESIM_NODE_H
 #define STAGESIM_NODE_H
 
@@ -66,8 +67,8 @@ struct node_step {
 struct node *node_create(struct arena *arena);
 uint32_t node_add_device(struct node *node, const struct device_model *model);
 uint32_t node_add(struct node *node, enum node_part_kind kind);
-/* Joins two parts by `count` (may be fractional) cables of the kind, bundled into one. The wire is borrowed for the node's
- * life. Returns the cable's index. */
+/* Joins two parts by `count` (may be fractional) cables of the kind, bundled into one. The wire is borrowed for the
+ * node's life. Returns the cable's index. */
 uint32_t node_join(struct node *node, uint32_t from, uint32_t to, const struct wire *wire, double count);
 
 uint32_t node_device_count(const struct node *node);
@@ -76,9 +77,9 @@ uint32_t node_port(const struct node *node);
 /* Bytes per second that all cables to the port carry together. */
 double node_port_bandwidth(const struct node *node);
 
-/* The route between two parts: fewest cables, then the widest narrowest cable, then the lowest numbers. A route to or from
- * the port ends with the device's exit cable. From the first call on the node must not change but for exits. Writes at most `capacity`
- * steps and returns their number; 0 when there is no route (or it would not fit). */
+/* The route between two parts: fewest cables, then the widest narrowest cable, then the lowest numbers. A route to or
+ * from the port ends with the device's exit cable. From the first call on the node must not change but for exits.
+ * Writes at most `capacity` steps and returns their number; 0 when there is no route (or it would not fit). */
 uint32_t node_route(const struct node *node, uint32_t from, uint32_t to, struct node_step *steps, uint32_t capacity);
 
 /* True when every device hangs on one switch by its own cable and all routes between devices pass that switch. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rails: interface k of all nodes of a pod is on leaf switch k, and the leaf switches of a pod meet in the spine. Between two
- * zones SimGrid has one way, so the nodes of such a pod are no zones: their devices stand in the pod's own, with the node as a
- * property. Floyd takes the way of the fewest links and, of several, the one whose switches are declared first. */
+/* Rails: interface k of all nodes of a pod is on leaf switch k, and the leaf switches of a pod meet in the spine.
+ * Between two zones SimGrid has one way, so the nodes of such a pod are no zones: their devices stand in the pod's own,
+ * with the node as a property. Floyd takes the way of the fewest links and, of several, the one whose switches are
+ * declared first. */
 #include "platforms/generate/layout.h"
 #include "platforms/generate/xml.h"
 
@@ -27,12 +28,14 @@ bool rails_check(const struct layout *layout, struct fault *fault)
 {
     const struct design *design = layout->design;
     if (design->fabric.kind != FABRIC_SWITCHED || !layout->has_port || !node_is_star(design->node))
-        return fault_set(fault, "rails need nodes whose devices all hang on one switch, with network interfaces of their own");
+        return fault_set(fault,
+                         "rails need nodes whose devices all hang on one switch, with network interfaces of their own");
     double hosts = (design->nodes < design->fabric.pod ? design->nodes : design->fabric.pod) * (double)layout->devices;
     double pods = ceil((double)design->nodes / design->fabric.pod);
     if (pods * pow(hosts, 3) > 8e9)
-        return fault_set(fault, "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try a smaller --pod", design->nodes,
-                         design->fabric.pod);
+        return fault_set(fault,
+                         "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try a smaller --pod",
+                         design->nodes, design->fabric.pod);
     return true;
 }
 
@@ -73,12 +76,13 @@ static void write_routers(FILE *out, uint32_t pod, uint32_t rails)
 /* From device `a` of a node to its own leaf switch. */
 static void write_exit(FILE *out, const struct layout *layout, uint32_t pod, uint32_t copy, uint32_t a)
 {
-    fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"leaf-switch-%u-%u\">", layout->design->prefix, copy, a, pod, rail_of(layout, a));
+    fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"leaf-switch-%u-%u\">", layout->design->prefix, copy, a, pod,
+            rail_of(layout, a));
     layout_write_steps(out, layout, copy, &layout->out[a]);
 }
 
-/* From device `a` through device `b` of the same node to the leaf switch of b. One way only: what arrives on another rail was
- * forwarded by its sender. */
+/* From device `a` through device `b` of the same node to the leaf switch of b. One way only: what arrives on another
+ * rail was forwarded by its sender. */
 static void write_detour(FILE *out, const struct layout *layout, uint32_t pod, uint32_t copy, uint32_t a, uint32_t b)
 {
     const char *prefix = layout->design->prefix;
@@ -87,7 +91,8 @@ static void write_detour(FILE *out, const struct layout *layout, uint32_t pod, u
     for (uint32_t i = 0; i < layout->out[b].count; i++)
         steps[count++] = layout->out[b].steps[i];
     struct layout_route route = {count, steps};
-    fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"leaf-switch-%u-%u\" symmetrical=\"NO\">", prefix, copy, a, pod, rail_of(layout, b));
+    fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"leaf-switch-%u-%u\" symmetrical=\"NO\">", prefix, copy, a, pod,
+            rail_of(layout, b));
     layout_write_steps(out, layout, copy, &route);
 }
 
@@ -141,7 +146,8 @@ void rails_write(FILE *out, const struct layout *layout)
     for (uint32_t pod = 0; pod < pods; pod++)
         write_pod(out, layout, pod, pod * size, pod + 1 < pods ? (pod + 1) * size : nodes);
     for (uint32_t pod = 0; pod < pods && pods > 1; pod++) {
-        fprintf(out, "    <zoneRoute src=\"pod-%u\" dst=\"spine\" gw_src=\"pod-switch-%u\" gw_dst=\"spine-switch\">", pod, pod);
+        fprintf(out, "    <zoneRoute src=\"pod-%u\" dst=\"spine\" gw_src=\"pod-switch-%u\" gw_dst=\"spine-switch\">",
+                pod, pod);
         xml_link_on_route(out, "spine", pod, NODE_NONE, true);
         fputs("</zoneRoute>\n", out);
     }

@@ -99,9 +99,11 @@ void xml_properties(FILE *out, const struct node_part *device, unsigned indent)
     }
     for (unsigned i = 0; i < PRECISIONS; i++)
         if (model->peak[i] > 0)
-            fprintf(out, "%*s<prop id=\"peak_%s\" value=\"%.10gTf\"/>\n", (int)indent, "", precision_name(i), model->peak[i]);
+            fprintf(out, "%*s<prop id=\"peak_%s\" value=\"%.10gTf\"/>\n", (int)indent, "", precision_name(i),
+                    model->peak[i]);
     if (model->watts_full > 0)
-        fprintf(out, "%*s<prop id=\"wattage_per_state\" value=\"%.10g:%.10g\"/>\n", (int)indent, "", model->watts_idle, model->watts_full);
+        fprintf(out, "%*s<prop id=\"wattage_per_state\" value=\"%.10g:%.10g\"/>\n", (int)indent, "", model->watts_idle,
+                model->watts_full);
 }
 
 static void head_device(FILE *out, const struct node_part *device)
@@ -128,7 +130,8 @@ static void head_wire(FILE *out, const struct wire *wire)
     fprintf(out, "%s: ", wire->name);
     if (wire->raw > 0)
         fprintf(out, "%.10g GB/s raw, ", wire->raw);
-    fprintf(out, "%.10g GB/s effective, %.10g us [%c: ", wire->effective, wire->latency * 1e6, confidence_letter(wire->confidence));
+    fprintf(out, "%.10g GB/s effective, %.10g us [%c: ", wire->effective, wire->latency * 1e6,
+            confidence_letter(wire->confidence));
     xml_comment_text(out, wire->source);
     fputs("]\n", out);
 }
@@ -159,8 +162,8 @@ static void head_fabric(FILE *out, const struct fabric *fabric)
     fputs("fabric: ", out);
     xml_comment_text(out, fabric->name);
     if (fabric->kind == FABRIC_SWITCHED)
-        fprintf(out, ", pods of %u nodes, oversubscription %.10g, %.10g us a hop%s", fabric->pod, fabric->oversubscription,
-                fabric->hop * 1e6, rails[fabric->rails]);
+        fprintf(out, ", pods of %u nodes, oversubscription %.10g, %.10g us a hop%s", fabric->pod,
+                fabric->oversubscription, fabric->hop * 1e6, rails[fabric->rails]);
     fprintf(out, " [%c: ", confidence_letter(fabric->confidence));
     xml_comment_text(out, fabric->source);
     fputs("]\n", out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what was read to a node: models from the table, rates from readings or tables, cables, and the interface that each GPU
- * uses. Switches with a single device below are left out: they share nothing. */
+/* From what was read to a node: models from the table, rates from readings or tables, cables, and the interface that
+ * each GPU uses. Switches with a single device below are left out: they share nothing. */
 #include "base/arena.h"
 #include "platforms/import/builder.h"
 
@@ -28,9 +28,10 @@ static const struct device_model *unknown_model(struct import *import, uint32_t 
                                    .peak = {1},
                                    .source = "not in the table of models: 1 Tf is a placeholder",
                                    .confidence = CONFIDENCE_L};
-    import_find(import, IMPORT_ASSUMED,
-                "%s and %u more: GPUs of no known model (%s), 1 Tf stands for their speed; --gpu H100-SXM5-80GB would name it", gpu->name,
-                count - 1, name);
+    import_find(
+        import, IMPORT_ASSUMED,
+        "%s and %u more: GPUs of no known model (%s), 1 Tf stands for their speed; --gpu H100-SXM5-80GB would name it",
+        gpu->name, count - 1, name);
     return model;
 }
 
@@ -59,21 +60,23 @@ static void fill_models(struct import *import)
             gpu->model = unknown_model(import, i);
         else if (!same)
             import_find(import, IMPORT_TABLE, "%s: peaks%s%s%s", gpu->model->name, gpu->memory > 0 ? "" : ", memory",
-                        gpu->model->memory_bandwidth > 0 ? ", memory bandwidth" : "", gpu->model->watts_full > 0 ? ", watts" : "");
+                        gpu->model->memory_bandwidth > 0 ? ", memory bandwidth" : "",
+                        gpu->model->watts_full > 0 ? ", watts" : "");
     }
 }
 
 /* ---- wires ---- */
 
-const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency, const char *source,
-                                enum confidence confidence)
+const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency,
+                                const char *source, enum confidence confidence)
 {
     const struct node *node = builder->node;
     effective = round(effective * 1e4) / 1e4;
     raw = round(raw * 1e4) / 1e4;
     for (uint32_t i = 0; i < node->cable_count; i++) {
         const struct wire *wire = node->cables[i].wire;
-        if (strcmp(wire->name, name) == 0 && wire->effective == effective && wire->raw == raw && strcmp(wire->source, source) == 0)
+        if (strcmp(wire->name, name) == 0 && wire->effective == effective && wire->raw == raw &&
+            strcmp(wire->source, source) == 0)
             return wire;
     }
     struct wire *wire = arena_alloc(builder->import->arena, sizeof *wire);
@@ -84,7 +87,8 @@ const struct wire *builder_wire(struct builder *builder, const char *name, doubl
 static const struct wire *pcie_wire(struct builder *builder, const char *name, double raw, double latency)
 {
     return builder_wire(builder, name, raw, raw * PCIE_REACHED, latency,
-                        "PCI Express: line rate above, 76 % of it reached (NCCL topo.h); latency estimated", CONFIDENCE_H);
+                        "PCI Express: line rate above, 76 % of it reached (NCCL topo.h); latency estimated",
+                        CONFIDENCE_H);
 }
 
 /* What PCI Express is where the file has no speed, and where that is from. */
@@ -98,10 +102,12 @@ static struct pcie_guess guess_pcie(const struct builder *builder)
 {
     const struct import_options *options = builder->options;
     if (options->pcie_generation)
-        return (struct pcie_guess){pcie_raw(options->pcie_generation) * options->pcie_lanes / 16, IMPORT_TABLE, "--pcie"};
+        return (struct pcie_guess){pcie_raw(options->pcie_generation) * options->pcie_lanes / 16, IMPORT_TABLE,
+                                   "--pcie"};
     for (uint32_t i = 0; i < builder->import->gpu_count; i++)
         if (builder->import->gpus[i].model->pcie_generation)
-            return (struct pcie_guess){pcie_raw(builder->import->gpus[i].model->pcie_generation), IMPORT_TABLE, "the model's generation"};
+            return (struct pcie_guess){pcie_raw(builder->import->gpus[i].model->pcie_generation), IMPORT_TABLE,
+                                       "the model's generation"};
     return (struct pcie_guess){pcie_raw(3), IMPORT_ASSUMED, "Gen3 x16, for want of better"};
 }
 
@@ -122,8 +128,8 @@ static void fill_speeds(struct builder *builder)
     if (known)
         import_find(import, IMPORT_MEASURED, "PCI Express: line rates of %u wires", known);
     if (missing)
-        import_find(import, guess.origin, "PCI Express: no speed in the file for %u wires; %.4g GB/s from %s", missing, guess.rate,
-                    guess.name);
+        import_find(import, guess.origin, "PCI Express: no speed in the file for %u wires; %.4g GB/s from %s", missing,
+                    guess.rate, guess.name);
 }
 
 /* ---- which parts matter ---- */
@@ -147,7 +153,8 @@ static uint32_t used_children(const struct builder *builder, uint32_t place)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < builder->import->place_count; i++)
-        count += builder->used[i] && builder->import->places[i].kind != IMPORT_SOCKET && carrier(builder->import, i) == place;
+        count += builder->used[i] && builder->import->places[i].kind != IMPORT_SOCKET &&
+                 carrier(builder->import, i) == place;
     return count;
 }
 
@@ -177,10 +184,11 @@ static void add_sockets(struct builder *builder)
         return;
     bool known = import->socket_link > 0;
     const char *source =
-        known ? arena_print(import->arena, "%s: NCCL topo.h, what device traffic reaches; latency estimated", import->socket_source)
+        known ? arena_print(import->arena, "%s: NCCL topo.h, what device traffic reaches; latency estimated",
+                            import->socket_source)
               : "sockets of an unknown processor: 10 GB/s assumed";
-    const struct wire *wire =
-        builder_wire(builder, "socket", 0, known ? import->socket_link : 10, 0.5e-6, source, known ? CONFIDENCE_H : CONFIDENCE_L);
+    const struct wire *wire = builder_wire(builder, "socket", 0, known ? import->socket_link : 10, 0.5e-6, source,
+                                           known ? CONFIDENCE_H : CONFIDENCE_L);
     import_find(import, known ? IMPORT_TABLE : IMPORT_ASSUMED, "between sockets: %g GB/s (%s)", wire->effective,
                 known ? import->socket_source : "unknown processor");
     for (uint32_t a = 0; a < count; a++)
@@ -206,8 +214,9 @@ static void add_partition_hub(struct builder *builder, const struct import_gpu *
 {
     uint32_t hub = node_add(builder->node, NODE_SWITCH);
     double inside = gpu->model->memory_bandwidth > 0 ? gpu->model->memory_bandwidth : 1000;
-    const struct wire *wire = builder_wire(builder, "partition", 0, inside / gpu->partitions, 0.5e-6,
-                                           "between partitions of a device: their share of its memory bandwidth, assumed", CONFIDENCE_L);
+    const struct wire *wire =
+        builder_wire(builder, "partition", 0, inside / gpu->partitions, 0.5e-6,
+                     "between partitions of a device: their share of its memory bandwidth, assumed", CONFIDENCE_L);
     for (unsigned i = 0; i < gpu->partitions; i++)
         node_join(builder->node, first + i, hub, wire, 1);
     builder->vertex[gpu->place] = hub;
@@ -272,12 +281,13 @@ static double link_latency(const struct import_gpu *gpu)
     return seconds[generation < 6 ? generation : 0];
 }
 
-static const struct wire *link_wire(struct builder *builder, const struct import_gpu *gpu, const char *name, double raw, double ends)
+static const struct wire *link_wire(struct builder *builder, const struct import_gpu *gpu, const char *name, double raw,
+                                    double ends)
 {
-    return builder_wire(
-        builder, name, raw, raw * reached(gpu), link_latency(gpu) / ends,
-        "links between GPUs: line rate above, share that is reached by generation (NCCL topo.h), else 80 %; latency of a peer write",
-        CONFIDENCE_H);
+    return builder_wire(builder, name, raw, raw * reached(gpu), link_latency(gpu) / ends,
+                        "links between GPUs: line rate above, share that is reached by generation (NCCL topo.h), else "
+                        "80 %; latency of a peer write",
+                        CONFIDENCE_H);
 }
 
 static void add_switch_links(struct builder *builder)
@@ -289,7 +299,8 @@ static void add_switch_links(struct builder *builder)
         if (gpu->switch_bandwidth <= 0)
             continue;
         hub = hub == NODE_NONE ? node_add(builder->node, NODE_SWITCH) : hub;
-        node_join(builder->node, builder->vertex[gpu->place], hub, link_wire(builder, gpu, "nvlink", gpu->switch_bandwidth, 2), 1);
+        node_join(builder->node, builder->vertex[gpu->place], hub,
+                  link_wire(builder, gpu, "nvlink", gpu->switch_bandwidth, 2), 1);
         count++;
     }
     if (count && !import->links_replaced)
@@ -362,11 +373,13 @@ bool import_build(struct import *import, const char *name, const struct import_o
     for (uint32_t i = 0; i < import->place_count; i++)
         sockets += import->places[i].kind == IMPORT_SOCKET;
     if (import->gpu_count == 0)
-        return fault_set(fault, "%s: no GPU in it; was lstopo run on a login node, or hwloc built without its CUDA, NVML and ROCm parts?",
-                         name);
+        return fault_set(
+            fault,
+            "%s: no GPU in it; was lstopo run on a login node, or hwloc built without its CUDA, NVML and ROCm parts?",
+            name);
     if (devices > IMPORT_GPUS_MAX || sockets > SOCKETS_MAX)
-        return fault_set(fault, "%s: %u devices on %u sockets; a node has at most %u and %u", name, devices, sockets, IMPORT_GPUS_MAX,
-                         SOCKETS_MAX);
+        return fault_set(fault, "%s: %u devices on %u sockets; a node has at most %u and %u", name, devices, sockets,
+                         IMPORT_GPUS_MAX, SOCKETS_MAX);
     struct builder builder = {.import = import, .options = options, .node = node_create(import->arena)};
     builder.wanted = arena_array(import->arena, import->nic_count + 1, sizeof *builder.wanted);
     builder.used = arena_array(import->arena, import->place_count + 1, sizeof *builder.used);

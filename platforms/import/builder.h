@@ -20,10 +20,10 @@ struct builder {
 };
 
 /* A wire of this name and rate; one for all that are alike. `source` is copied when a new one is made. */
-const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency, const char *source,
-                                enum confidence confidence);
-/* The part of the node for the socket or switch above a place; *raw becomes the narrowest wire on the way over switches that
- * are left out. */
+const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency,
+                                const char *source, enum confidence confidence);
+/* The part of the node for the socket or switch above a place; *raw becomes the narrowest wire on the way over switches
+ * that are left out. */
 uint32_t builder_above(const struct builder *builder, uint32_t place, double *raw);
 
 /* Rates of network interfaces, and which are wanted: not those that are down, nor those far slower than the fastest. */

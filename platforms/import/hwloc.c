@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hwloc 2: objects, I/O tree and distance matrices. doc/platform-import.md tells what files of other versions get wrong. */
+/* hwloc 2: objects, I/O tree and distance matrices. doc/platform-import.md tells what files of other versions get
+ * wrong. */
 #include "base/arena.h"
 #include "platforms/import/hwloc_tree.h"
 
@@ -36,7 +37,8 @@ static bool is_nvswitch(hwloc_obj_t object)
         return false;
     if (object->subtype && strcmp(object->subtype, "NVSwitch") == 0)
         return true;
-    return object->type == HWLOC_OBJ_PCI_DEVICE && object->attr->pcidev.vendor_id == 0x10de && object->attr->pcidev.class_id == 0x0680;
+    return object->type == HWLOC_OBJ_PCI_DEVICE && object->attr->pcidev.vendor_id == 0x10de &&
+           object->attr->pcidev.class_id == 0x0680;
 }
 
 static void read_row(struct reader *reader, const struct hwloc_distances_s *matrix, unsigned row, uint32_t gpu)
@@ -100,8 +102,8 @@ static void correct_version(struct import *import, const char *version)
 
 /* ---- the whole ---- */
 
-/* A memory without processors may be a GPU's: it has the size of one. (A file taken in a container lists host memories without
- * processors, too.) */
+/* A memory without processors may be a GPU's: it has the size of one. (A file taken in a container lists host memories
+ * without processors, too.) */
 static bool is_device_memory(const struct import *import, hwloc_obj_t memory)
 {
     double bytes = (double)memory->attr->numanode.local_memory;
@@ -139,20 +141,23 @@ static void find_sockets(struct reader *reader)
     hwloc_obj_t package = hwloc_get_next_obj_by_type(reader->topology, HWLOC_OBJ_PACKAGE, NULL);
     if (!package)
         return;
-    const char *model = hwloc_obj_get_info_by_name(package, "CPUModel"), *family = hwloc_obj_get_info_by_name(package, "CPUFamilyNumber"),
+    const char *model = hwloc_obj_get_info_by_name(package, "CPUModel"),
+               *family = hwloc_obj_get_info_by_name(package, "CPUFamilyNumber"),
                *number = hwloc_obj_get_info_by_name(package, "CPUModelNumber");
     if (model)
         reader->import->processor = arena_copy(reader->import->arena, model);
-    reader->import->socket_link =
-        socket_link_of(hwloc_obj_get_info_by_name(package, "CPUVendor"), model, family ? (unsigned)strtoul(family, NULL, 10) : 0,
-                       number ? (unsigned)strtoul(number, NULL, 10) : 0, &reader->import->socket_source);
+    reader->import->socket_link = socket_link_of(
+        hwloc_obj_get_info_by_name(package, "CPUVendor"), model, family ? (unsigned)strtoul(family, NULL, 10) : 0,
+        number ? (unsigned)strtoul(number, NULL, 10) : 0, &reader->import->socket_source);
 }
 
-static bool read_topology(struct import *import, hwloc_topology_t topology, const struct import_options *options, struct fault *fault)
+static bool read_topology(struct import *import, hwloc_topology_t topology, const struct import_options *options,
+                          struct fault *fault)
 {
     struct reader reader = {.import = import, .topology = topology, .options = options, .fault = fault};
     hwloc_obj_t root = hwloc_get_root_obj(topology);
-    const char *product = hwloc_obj_get_info_by_name(root, "DMIProductName"), *version = hwloc_obj_get_info_by_name(root, "hwlocVersion");
+    const char *product = hwloc_obj_get_info_by_name(root, "DMIProductName"),
+               *version = hwloc_obj_get_info_by_name(root, "hwlocVersion");
     if (!product)
         product = hwloc_obj_get_info_by_name(root, "PlatformModel");
     if (product)
@@ -170,7 +175,8 @@ static bool read_topology(struct import *import, hwloc_topology_t topology, cons
     return sound;
 }
 
-/* I/O objects are dropped unless asked for, and matrices with them; a file taken inside a container shows the node as a whole. */
+/* I/O objects are dropped unless asked for, and matrices with them; a file taken inside a container shows the node as a
+ * whole. */
 static hwloc_topology_t new_topology(void)
 {
     hwloc_topology_t topology = NULL;
@@ -183,20 +189,24 @@ static hwloc_topology_t new_topology(void)
 }
 
 /* hwloc takes damaged sets without a word and loses objects. */
-static bool check_counts(hwloc_topology_t topology, const char *name, const struct xml_facts *facts, struct fault *fault)
+static bool check_counts(hwloc_topology_t topology, const char *name, const struct xml_facts *facts,
+                         struct fault *fault)
 {
     int units = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU), pci = 0;
     int memories = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_pcidev(topology, o));)
         pci++;
     if (units != (int)facts->units)
-        return fault_set(fault, "%s: the file lists %u processing units, of which hwloc can place %d: a cpuset in it is damaged", name,
-                         facts->units, units);
+        return fault_set(
+            fault, "%s: the file lists %u processing units, of which hwloc can place %d: a cpuset in it is damaged",
+            name, facts->units, units);
     if (facts->version[0] && memories != (int)facts->numa_nodes)
-        return fault_set(fault, "%s: the file lists %u memories, of which hwloc can place %d: a nodeset in it is damaged", name,
-                         facts->numa_nodes, memories);
+        return fault_set(fault,
+                         "%s: the file lists %u memories, of which hwloc can place %d: a nodeset in it is damaged",
+                         name, facts->numa_nodes, memories);
     if (pci != (int)facts->pci_devices)
-        return fault_set(fault, "%s: the file lists %u PCI devices, of which hwloc can place %d", name, facts->pci_devices, pci);
+        return fault_set(fault, "%s: the file lists %u PCI devices, of which hwloc can place %d", name,
+                         facts->pci_devices, pci);
     return true;
 }
 
@@ -215,18 +225,21 @@ enum outcome { OUTCOME_READ = 40, OUTCOME_REFUSED, OUTCOME_NOT_LOADED };
 static enum outcome read_source(const struct source *source, struct fault *fault)
 {
     SCOPED(destroy_topology) hwloc_topology_t topology = new_topology();
-    if (!topology || hwloc_topology_set_xmlbuffer(topology, source->text, (int)source->size + 1) != 0 || hwloc_topology_load(topology) != 0)
+    if (!topology || hwloc_topology_set_xmlbuffer(topology, source->text, (int)source->size + 1) != 0 ||
+        hwloc_topology_load(topology) != 0)
         return OUTCOME_NOT_LOADED;
     if (!check_counts(topology, source->name, source->facts, fault))
         return OUTCOME_REFUSED;
     const char *version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "hwlocVersion");
-    source->import->source = arena_print(source->import->arena, "hwloc%s%.40s XML", version ? " " : "", version ? version : " 1");
+    source->import->source =
+        arena_print(source->import->arena, "hwloc%s%.40s XML", version ? " " : "", version ? version : " 1");
     if (!source->facts->version[0])
         import_find(source->import, IMPORT_ASSUMED, "the file is of hwloc 1, which records no link speeds");
     return read_topology(source->import, topology, source->options, fault) ? OUTCOME_READ : OUTCOME_REFUSED;
 }
 
-/* hwloc 2.9 crashes on some damaged files, so that another process tries first. Its outcome, or -1 when it did not live. */
+/* hwloc 2.9 crashes on some damaged files, so that another process tries first. Its outcome, or -1 when it did not
+ * live. */
 static int try_source(const struct source *source)
 {
     enum { SECONDS = 30 };
@@ -251,15 +264,17 @@ static int try_source(const struct source *source)
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) >= OUTCOME_READ ? WEXITSTATUS(status) : -1;
 }
 
-bool import_hwloc_text(struct import *import, const char *name, const char *text, size_t size, const struct xml_facts *facts,
-                       const struct import_options *options, struct fault *fault)
+bool import_hwloc_text(struct import *import, const char *name, const char *text, size_t size,
+                       const struct xml_facts *facts, const struct import_options *options, struct fault *fault)
 {
     struct source source = {import, name, text, size, facts, options};
     int outcome = try_source(&source);
     if (outcome < 0)
         return fault_set(fault, "%s: hwloc fails on it: the file is damaged", name);
     if (outcome == OUTCOME_NOT_LOADED)
-        return fault_set(fault, "%s: hwloc cannot load it: an object is missing, of an unknown type, or in an impossible place", name);
+        return fault_set(
+            fault, "%s: hwloc cannot load it: an object is missing, of an unknown type, or in an impossible place",
+            name);
     return read_source(&source, fault) == OUTCOME_READ;
 }
 

@@ -51,8 +51,8 @@ static bool has_render_node(hwloc_topology_t topology, hwloc_obj_t pci)
     return false;
 }
 
-/* A device of a maker of GPUs with a class of display or accelerator, that a vendor's library lists; without any such library
- * the class, or a render node, has to do. */
+/* A device of a maker of GPUs with a class of display or accelerator, that a vendor's library lists; without any such
+ * library the class, or a render node, has to do. */
 static bool is_gpu(hwloc_topology_t topology, hwloc_obj_t pci)
 {
     unsigned vendor = pci->attr->pcidev.vendor_id, class_id = pci->attr->pcidev.class_id;
@@ -70,7 +70,8 @@ static bool is_gpu(hwloc_topology_t topology, hwloc_obj_t pci)
 
 static char *bus_text(struct import *import, hwloc_obj_t pci)
 {
-    const struct hwloc_pcidev_attr_s *attr = pci->type == HWLOC_OBJ_BRIDGE ? &pci->attr->bridge.upstream.pci : &pci->attr->pcidev;
+    const struct hwloc_pcidev_attr_s *attr =
+        pci->type == HWLOC_OBJ_BRIDGE ? &pci->attr->bridge.upstream.pci : &pci->attr->pcidev;
     return arena_print(import->arena, "%04x:%02x:%02x.%x", attr->domain, attr->bus, attr->dev, attr->func);
 }
 
@@ -82,25 +83,30 @@ uint32_t hwloc_tree_place(const struct reader *reader, hwloc_obj_t object)
     return NODE_NONE;
 }
 
-static uint32_t new_place(struct reader *reader, hwloc_obj_t object, enum import_place_kind kind, uint32_t parent, double wire)
+static uint32_t new_place(struct reader *reader, hwloc_obj_t object, enum import_place_kind kind, uint32_t parent,
+                          double wire)
 {
     struct import *import = reader->import;
     char *bus = kind == IMPORT_SOCKET ? NULL : bus_text(import, object);
     if (!import_add_place(import, kind, parent, wire, bus, reader->fault))
         return NODE_NONE;
-    reader->objects = array_grow(reader->objects, &reader->object_capacity, import->place_count, sizeof *reader->objects);
+    reader->objects =
+        array_grow(reader->objects, &reader->object_capacity, import->place_count, sizeof *reader->objects);
     reader->objects[import->place_count - 1] = object;
     return import->place_count - 1;
 }
 
-/* The socket that an I/O object is near: the package around it, or the first one that shares its memory, or the machine. */
+/* The socket that an I/O object is near: the package around it, or the first one that shares its memory, or the
+ * machine. */
 static uint32_t socket_place(struct reader *reader, hwloc_obj_t object)
 {
     hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(reader->topology, object), found = near;
     while (found && found->type != HWLOC_OBJ_PACKAGE)
         found = found->parent;
-    for (hwloc_obj_t o = NULL; !found && near && (o = hwloc_get_next_obj_by_type(reader->topology, HWLOC_OBJ_PACKAGE, o));)
-        if (near->type != HWLOC_OBJ_MACHINE && o->nodeset && near->nodeset && hwloc_bitmap_intersects(o->nodeset, near->nodeset))
+    for (hwloc_obj_t o = NULL;
+         !found && near && (o = hwloc_get_next_obj_by_type(reader->topology, HWLOC_OBJ_PACKAGE, o));)
+        if (near->type != HWLOC_OBJ_MACHINE && o->nodeset && near->nodeset &&
+            hwloc_bitmap_intersects(o->nodeset, near->nodeset))
             found = o;
     if (!found)
         found = hwloc_get_root_obj(reader->topology);
@@ -120,13 +126,15 @@ static double larger(double a, double b)
 
 static double speed_of(hwloc_obj_t object)
 {
-    double speed = object->type == HWLOC_OBJ_BRIDGE ? object->attr->bridge.upstream.pci.linkspeed : object->attr->pcidev.linkspeed;
+    double speed =
+        object->type == HWLOC_OBJ_BRIDGE ? object->attr->bridge.upstream.pci.linkspeed : object->attr->pcidev.linkspeed;
     return speed >= 0 && speed < 1e6 ? speed : 0;
 }
 
-/* Below a host bridge ports alternate: a root port or a switch's downstream port describes the wire below it, the upstream port
- * of a switch the wire above. A port at even distance from the host bridge is such an upstream port: it stands for its switch.
- * The place that `object` hangs on; *wire becomes the larger of the readings at both ends of the wire between the two. */
+/* Below a host bridge ports alternate: a root port or a switch's downstream port describes the wire below it, the
+ * upstream port of a switch the wire above. A port at even distance from the host bridge is such an upstream port: it
+ * stands for its switch. The place that `object` hangs on; *wire becomes the larger of the readings at both ends of the
+ * wire between the two. */
 static uint32_t parent_place(struct reader *reader, hwloc_obj_t object, double *wire)
 {
     hwloc_obj_t port = object->parent, chain[64];
@@ -211,8 +219,8 @@ static bool add_gpu(struct reader *reader, hwloc_obj_t pci)
     gpu->vendor = pci->attr->pcidev.vendor_id;
     gpu->device = pci->attr->pcidev.device_id;
     if (parts > 1 && !reader->options->partitions)
-        import_find(import, IMPORT_ASSUMED, "%s is partitioned in %u, taken as one device (--partitions makes each a host)", gpu->name,
-                    parts);
+        import_find(import, IMPORT_ASSUMED,
+                    "%s is partitioned in %u, taken as one device (--partitions makes each a host)", gpu->name, parts);
     if (parts > 1 && parts <= 16 && reader->options->partitions)
         gpu->partitions = parts;
     return true;
@@ -220,7 +228,8 @@ static bool add_gpu(struct reader *reader, hwloc_obj_t pci)
 
 static int by_bus(const void *left, const void *right)
 {
-    const struct hwloc_pcidev_attr_s *a = &(*(hwloc_obj_t const *)left)->attr->pcidev, *b = &(*(hwloc_obj_t const *)right)->attr->pcidev;
+    const struct hwloc_pcidev_attr_s *a = &(*(hwloc_obj_t const *)left)->attr->pcidev,
+                                     *b = &(*(hwloc_obj_t const *)right)->attr->pcidev;
     uint64_t x = (uint64_t)a->domain << 24 | (uint64_t)a->bus << 16 | (uint64_t)a->dev << 8 | a->func;
     uint64_t y = (uint64_t)b->domain << 24 | (uint64_t)b->bus << 16 | (uint64_t)b->dev << 8 | b->func;
     return x < y ? -1 : x > y;
@@ -255,7 +264,8 @@ static bool add_nic(struct reader *reader, hwloc_obj_t pci)
     if (!name && !nic_find((uint16_t)vendor, (uint16_t)device))
         return true;
     if (!nic_find((uint16_t)vendor, (uint16_t)device)) {
-        import_find(import, IMPORT_LEFT_OUT, "%s (%04x:%04x): not a network interface of the table", name, vendor, device);
+        import_find(import, IMPORT_LEFT_OUT, "%s (%04x:%04x): not a network interface of the table", name, vendor,
+                    device);
         return true;
     }
     double wire;

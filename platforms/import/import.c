@@ -31,11 +31,12 @@ static void *grown(struct arena *arena, void *items, uint32_t count, size_t size
     return larger;
 }
 
-struct import_place *import_add_place(struct import *import, enum import_place_kind kind, uint32_t parent, double wire, const char *bus,
-                                      struct fault *fault)
+struct import_place *import_add_place(struct import *import, enum import_place_kind kind, uint32_t parent, double wire,
+                                      const char *bus, struct fault *fault)
 {
     if (import->place_count >= IMPORT_PLACES_MAX) {
-        fault_set(fault, "more than %u bridges and devices: this is no description of a single node", IMPORT_PLACES_MAX);
+        fault_set(fault, "more than %u bridges and devices: this is no description of a single node",
+                  IMPORT_PLACES_MAX);
         return NULL;
     }
     import->places = grown(import->arena, import->places, import->place_count, sizeof *import->places);
@@ -79,14 +80,16 @@ void import_find(struct import *import, enum import_origin origin, const char *f
     va_list arguments;
     va_start(arguments, format);
     import->findings = grown(import->arena, import->findings, import->finding_count, sizeof *import->findings);
-    import->findings[import->finding_count++] = (struct import_finding){origin, arena_vprint(import->arena, format, arguments)};
+    import->findings[import->finding_count++] =
+        (struct import_finding){origin, arena_vprint(import->arena, format, arguments)};
     va_end(arguments);
 }
 
 void import_link(struct import *import, uint32_t from, uint32_t to, double raw)
 {
     if (!import->links)
-        import->links = arena_array(import->arena, (size_t)import->gpu_count * import->gpu_count, sizeof *import->links);
+        import->links =
+            arena_array(import->arena, (size_t)import->gpu_count * import->gpu_count, sizeof *import->links);
     import->links[(size_t)from * import->gpu_count + to] = raw;
 }
 
@@ -106,7 +109,8 @@ static char *read_whole(const char *path, size_t *size, struct arena *arena, str
     else if (!S_ISREG(status.st_mode))
         fault_set(fault, "%s: not a regular file", path);
     else if (status.st_size > (off_t)FILE_BYTES_MAX)
-        fault_set(fault, "%s: %lld bytes: a node's topology has at most %u", path, (long long)status.st_size, FILE_BYTES_MAX);
+        fault_set(fault, "%s: %lld bytes: a node's topology has at most %u", path, (long long)status.st_size,
+                  FILE_BYTES_MAX);
     else if (!(in = fopen(path, "rb")))
         fault_set(fault, "%s: %s", path, strerror(errno));
     if (!in)
@@ -124,15 +128,15 @@ static char *read_whole(const char *path, size_t *size, struct arena *arena, str
 
 static bool refuse_version(const char *name, const struct xml_facts *facts, struct fault *fault)
 {
-    return fault_set(
-        fault,
-        "%s: this is hwloc XML of version %s, which this build of stagesim cannot read (it reads versions 1 and 2); write it again "
-        "on that machine with: lstopo --of xml --export-xml-flags v2 node.xml",
-        name, facts->version);
+    return fault_set(fault,
+                     "%s: this is hwloc XML of version %s, which this build of stagesim cannot read (it reads versions "
+                     "1 and 2); write it again "
+                     "on that machine with: lstopo --of xml --export-xml-flags v2 node.xml",
+                     name, facts->version);
 }
 
-struct import *import_text(const char *name, const char *text, size_t size, const struct import_options *options, struct arena *arena,
-                           struct fault *fault)
+struct import *import_text(const char *name, const char *text, size_t size, const struct import_options *options,
+                           struct arena *arena, struct fault *fault)
 {
     struct xml_facts facts = {0};
     struct import *import = import_create("", arena);
@@ -149,12 +153,14 @@ struct import *import_text(const char *name, const char *text, size_t size, cons
         fault_set(fault, "%s: this is a SimGrid platform already; use it as it is", name);
     else
         fault_set(fault,
-                  "%s: the outermost element is <%s>; expected <topology> (hwloc: lstopo --of xml) or <system> (NCCL: NCCL_TOPO_DUMP_FILE)",
+                  "%s: the outermost element is <%s>; expected <topology> (hwloc: lstopo --of xml) or <system> (NCCL: "
+                  "NCCL_TOPO_DUMP_FILE)",
                   name, facts.root);
     return read && import_build(import, name, options, fault) ? import : NULL;
 }
 
-struct import *import_file(const char *path, const struct import_options *options, struct arena *arena, struct fault *fault)
+struct import *import_file(const char *path, const struct import_options *options, struct arena *arena,
+                           struct fault *fault)
 {
     size_t size = 0;
     const char *text = read_whole(path, &size, arena, fault);
@@ -167,9 +173,9 @@ struct import *import_this_machine(const struct import_options *options, struct 
     if (!import_hwloc_here(import, options, fault))
         return NULL;
     if (import->gpu_count == 0) {
-        fault_set(fault,
-                  "this machine has no GPU that hwloc can see: run 'lstopo --of xml node.xml' on a node that has some and import that "
-                  "file, or take a product from 'stagesim list presets' with 'stagesim platform generate'");
+        fault_set(fault, "this machine has no GPU that hwloc can see: run 'lstopo --of xml node.xml' on a node that "
+                         "has some and import that "
+                         "file, or take a product from 'stagesim list presets' with 'stagesim platform generate'");
         return NULL;
     }
     return import_build(import, "this machine", options, fault) ? import : NULL;

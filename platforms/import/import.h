@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the topology of a real node, as hwloc (`lstopo --of xml`) or NCCL (NCCL_TOPO_DUMP_FILE) wrote it, and turns it into
- * a node that the generator can copy. Says of everything whether it was measured, taken from a table, or assumed. */
+/* Reads the topology of a real node, as hwloc (`lstopo --of xml`) or NCCL (NCCL_TOPO_DUMP_FILE) wrote it, and turns it
+ * into a node that the generator can copy. Says of everything whether it was measured, taken from a table, or assumed.
+ */
 #ifndef STAGESIM_IMPORT_H
 #define STAGESIM_IMPORT_H
 
@@ -79,12 +80,13 @@ struct import {
     struct node *node; /* the result of import_build */
 };
 
-/* Reads a file and tells the formats apart by content. Everything lives in the arena. NULL with the fault filled: the text
- * begins with FILE, or FILE:LINE:COLUMN where known. */
-struct import *import_file(const char *path, const struct import_options *options, struct arena *arena, struct fault *fault);
-/* The same from memory; `name` is for messages, text[size] has to be 0. */
-struct import *import_text(const char *name, const char *text, size_t size, const struct import_options *options, struct arena *arena,
+/* Reads a file and tells the formats apart by content. Everything lives in the arena. NULL with the fault filled: the
+ * text begins with FILE, or FILE:LINE:COLUMN where known. */
+struct import *import_file(const char *path, const struct import_options *options, struct arena *arena,
                            struct fault *fault);
+/* The same from memory; `name` is for messages, text[size] has to be 0. */
+struct import *import_text(const char *name, const char *text, size_t size, const struct import_options *options,
+                           struct arena *arena, struct fault *fault);
 /* The machine that this runs on. */
 struct import *import_this_machine(const struct import_options *options, struct arena *arena, struct fault *fault);
 

@@ -32,18 +32,19 @@ static bool all_are(const struct import *import, const char *model)
     return import->gpu_count > 0;
 }
 
-/* ROCm reports 100 GB/s for every pair that has any xGMI way. Dies in the order of their bus ids, pairs in links of 50 GB/s:
- * the node of Frontier and LUMI-G. */
+/* ROCm reports 100 GB/s for every pair that has any xGMI way. Dies in the order of their bus ids, pairs in links of 50
+ * GB/s: the node of Frontier and LUMI-G. */
 static void replace_mi250x(struct import *import)
 {
-    static const unsigned char links[8][8] = {{0, 4, 1, 0, 0, 0, 2, 0}, {4, 0, 0, 1, 0, 1, 0, 0}, {1, 0, 0, 4, 2, 0, 0, 0},
-                                              {0, 1, 4, 0, 0, 0, 0, 1}, {0, 0, 2, 0, 0, 4, 1, 0}, {0, 1, 0, 0, 4, 0, 0, 1},
-                                              {2, 0, 0, 0, 1, 0, 0, 4}, {0, 0, 0, 1, 0, 1, 4, 0}};
+    static const unsigned char links[8][8] = {
+        {0, 4, 1, 0, 0, 0, 2, 0}, {4, 0, 0, 1, 0, 1, 0, 0}, {1, 0, 0, 4, 2, 0, 0, 0}, {0, 1, 4, 0, 0, 0, 0, 1},
+        {0, 0, 2, 0, 0, 4, 1, 0}, {0, 1, 0, 0, 4, 0, 0, 1}, {2, 0, 0, 0, 1, 0, 0, 4}, {0, 0, 0, 1, 0, 1, 4, 0}};
     for (uint32_t a = 0; a < 8; a++)
         for (uint32_t b = 0; b < 8; b++)
             import_link(import, a, b, 50.0 * links[a][b]);
-    import_find(import, IMPORT_TABLE,
-                "xgmi: 1, 2 or 4 links of 50 GB/s as on Frontier's node; the file's 100 GB/s for all pairs is no measurement");
+    import_find(
+        import, IMPORT_TABLE,
+        "xgmi: 1, 2 or 4 links of 50 GB/s as on Frontier's node; the file's 100 GB/s for all pairs is no measurement");
 }
 
 static void replace_mi300x(struct import *import)
@@ -51,7 +52,8 @@ static void replace_mi300x(struct import *import)
     for (uint32_t a = 0; a < import->gpu_count; a++)
         for (uint32_t b = 0; b < import->gpu_count; b++)
             import_link(import, a, b, a == b ? 0 : 64);
-    import_find(import, IMPORT_TABLE, "xgmi: 64 GB/s between all pairs of MI300X; the file's 100 GB/s is no measurement");
+    import_find(import, IMPORT_TABLE,
+                "xgmi: 64 GB/s between all pairs of MI300X; the file's 100 GB/s is no measurement");
 }
 
 static void correct_xgmi(struct import *import)
@@ -62,7 +64,8 @@ static void correct_xgmi(struct import *import)
     else if (all_are(import, "MI300X") && import->gpu_count <= 8)
         replace_mi300x(import);
     else
-        import_find(import, IMPORT_ASSUMED, "xgmi: rates as in the file, which ROCm sets to 100 GB/s for every pair, whatever its links");
+        import_find(import, IMPORT_ASSUMED,
+                    "xgmi: rates as in the file, which ROCm sets to 100 GB/s for every pair, whatever its links");
 }
 
 /* SXM boards of four are wired pairwise, of eight through NVSwitches, since A100. */
@@ -75,30 +78,34 @@ static void assume_nvlink(struct import *import, unsigned generation)
         for (uint32_t a = 0; a < 4; a++)
             for (uint32_t b = 0; b < 4; b++)
                 import_link(import, a, b, a == b ? 0 : one * links / 3);
-        import_find(import, IMPORT_ASSUMED, "nvlink: none in the file; a board of 4 with %g links of %g GB/s between all pairs", links / 3,
+        import_find(import, IMPORT_ASSUMED,
+                    "nvlink: none in the file; a board of 4 with %g links of %g GB/s between all pairs", links / 3,
                     one);
         return;
     }
     for (uint32_t i = 0; i < import->gpu_count; i++)
         import->gpus[i].switch_bandwidth = one * links;
-    import_find(import, IMPORT_ASSUMED, "nvlink: none in the file; a board of 8 with NVSwitches, %g links of %g GB/s from each GPU", links,
+    import_find(import, IMPORT_ASSUMED,
+                "nvlink: none in the file; a board of 8 with NVSwitches, %g links of %g GB/s from each GPU", links,
                 one);
 }
 
-/* V100 nodes of POWER9 reach the processor over NVLink, which hwloc does not show: 2 bricks to each of six GPUs (Summit), 3 to each
- * of four (Sierra, Lassen). PCI Express is a slow way for management there. */
+/* V100 nodes of POWER9 reach the processor over NVLink, which hwloc does not show: 2 bricks to each of six GPUs
+ * (Summit), 3 to each of four (Sierra, Lassen). PCI Express is a slow way for management there. */
 static void add_power9_links(struct import *import)
 {
     double bricks = import->gpu_count == 6 ? 2 : import->gpu_count == 4 ? 3 : 0;
     if (!import->processor || strncmp(import->processor, "POWER9", 6) != 0 || bricks == 0)
         return;
     for (uint32_t i = 0; i < import->gpu_count; i++)
-        if (!import->gpus[i].model || import->gpus[i].model->nvlink_generation != 2 || import->gpus[i].socket_bandwidth > 0)
+        if (!import->gpus[i].model || import->gpus[i].model->nvlink_generation != 2 ||
+            import->gpus[i].socket_bandwidth > 0)
             return;
     for (uint32_t i = 0; i < import->gpu_count; i++)
         import->gpus[i].socket_bandwidth = 25 * bricks;
-    import_find(import, IMPORT_TABLE, "nvlink between GPUs and their sockets: %g of 25 GB/s each, as POWER9 nodes with %u V100 have",
-                bricks, import->gpu_count);
+    import_find(import, IMPORT_TABLE,
+                "nvlink between GPUs and their sockets: %g of 25 GB/s each, as POWER9 nodes with %u V100 have", bricks,
+                import->gpu_count);
 }
 
 /* More than all links of the model together: the figures of a pair cannot be right. */
@@ -107,12 +114,13 @@ static void check_sums(struct import *import)
     for (uint32_t i = 0; i < import->gpu_count; i++) {
         const struct import_gpu *gpu = &import->gpus[i];
         unsigned generation = gpu->model ? gpu->model->nvlink_generation : 0;
-        double sum = gpu->switch_bandwidth + gpu->socket_bandwidth, most = nvlink_raw(generation) * nvlink_count(generation);
+        double sum = gpu->switch_bandwidth + gpu->socket_bandwidth,
+               most = nvlink_raw(generation) * nvlink_count(generation);
         for (uint32_t k = 0; import->links && k < import->gpu_count; k++)
             sum += import->links[(size_t)i * import->gpu_count + k];
         if (generation && sum > most * 1.01)
-            import_find(import, IMPORT_MEASURED, "%s: %g GB/s of NVLink in the file, more than the %g GB/s of a %s", gpu->name, sum, most,
-                        gpu->model->name);
+            import_find(import, IMPORT_MEASURED, "%s: %g GB/s of NVLink in the file, more than the %g GB/s of a %s",
+                        gpu->name, sum, most, gpu->model->name);
     }
 }
 

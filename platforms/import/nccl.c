@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL's topology XML: <system> of <cpu>, in them <pci> (switches nest), in those <gpu> with <nvlink>, or <nic> with <net>.
- * Files that cloud providers publish often have no <gpu>: the class of the PCI device tells. */
+/* NCCL's topology XML: <system> of <cpu>, in them <pci> (switches nest), in those <gpu> with <nvlink>, or <nic> with
+ * <net>. Files that cloud providers publish often have no <gpu>: the class of the PCI device tells. */
 #include "base/arena.h"
 #include "platforms/import/parts.h"
 
@@ -79,7 +79,8 @@ static uint32_t add_place(struct nccl *nccl, enum import_place_kind kind, double
     for (size_t i = 0; bus && bus[i] && i + 1 < sizeof lower; i++)
         lower[i] = (char)tolower((unsigned char)bus[i]), lower[i + 1] = '\0';
     struct fault fault = {0};
-    if (import_add_place(nccl->import, kind, kind == IMPORT_SOCKET ? NODE_NONE : above(nccl), wire, bus ? lower : NULL, &fault))
+    if (import_add_place(nccl->import, kind, kind == IMPORT_SOCKET ? NODE_NONE : above(nccl), wire, bus ? lower : NULL,
+                         &fault))
         return nccl->import->place_count - 1;
     stop(nccl, fault.text, "");
     return NODE_NONE;
@@ -88,8 +89,8 @@ static uint32_t add_place(struct nccl *nccl, enum import_place_kind kind, double
 static uint32_t start_cpu(struct nccl *nccl, const char **attributes)
 {
     const char *numa = attribute(attributes, "numaid"), *source;
-    double link = socket_link_of(attribute(attributes, "vendor"), attribute(attributes, "arch"), number(attributes, "familyid", 10),
-                                 number(attributes, "modelid", 10), &source);
+    double link = socket_link_of(attribute(attributes, "vendor"), attribute(attributes, "arch"),
+                                 number(attributes, "familyid", 10), number(attributes, "modelid", 10), &source);
     nccl->numa = numa && *numa != '-' ? number(attributes, "numaid", 10) : NODE_NONE;
     if (link > 0)
         nccl->import->socket_link = link, nccl->import->socket_source = source;
@@ -246,7 +247,8 @@ static int by_bus(const void *left, const void *right)
 
 bool import_nccl_text(struct import *import, const char *name, const char *text, size_t size, struct fault *fault)
 {
-    struct nccl nccl = {.import = import, .name = name, .fault = fault, .gpu = NODE_NONE, .nic = NODE_NONE, .numa = NODE_NONE};
+    struct nccl nccl = {
+        .import = import, .name = name, .fault = fault, .gpu = NODE_NONE, .nic = NODE_NONE, .numa = NODE_NONE};
     nccl.parser = XML_ParserCreate(NULL);
     if (!nccl.parser)
         return fault_set(fault, "%s: out of memory", name);

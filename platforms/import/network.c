@@ -29,7 +29,8 @@ void network_choose(struct builder *builder)
         else if (nic->rate <= 0)
             import_find(import, IMPORT_LEFT_OUT, "%s: its rate is not known", nic->name);
         else if (!builder->wanted[i])
-            import_find(import, IMPORT_LEFT_OUT, "%s: %g GB/s beside interfaces of %g GB/s", nic->name, nic->rate, fastest);
+            import_find(import, IMPORT_LEFT_OUT, "%s: %g GB/s beside interfaces of %g GB/s", nic->name, nic->rate,
+                        fastest);
     }
 }
 
@@ -63,7 +64,8 @@ static void add_cards(struct builder *builder)
         double reached_rate = rate * kind->effective, limit = slot * PCIE_REACHED;
         const struct wire *wire =
             builder_wire(builder, "nic", rate, reached_rate < limit ? reached_rate : limit, kind->latency,
-                         reached_rate <= limit ? kind->source : "network interface limited by its PCI Express slot", kind->confidence);
+                         reached_rate <= limit ? kind->source : "network interface limited by its PCI Express slot",
+                         kind->confidence);
         builder->card_exit[i] = node_join(builder->node, above, builder->port, wire, 1);
     }
 }
@@ -75,7 +77,8 @@ static void assume_card(struct builder *builder)
     while (builder->import->places[socket].kind != IMPORT_SOCKET || !builder->used[socket])
         socket++;
     node_join(builder->node, builder->vertex[socket], builder->port, wire, 1);
-    import_find(builder->import, IMPORT_ASSUMED, "no usable network interface; one of %g GB/s at the first socket, as the fabric has it",
+    import_find(builder->import, IMPORT_ASSUMED,
+                "no usable network interface; one of %g GB/s at the first socket, as the fabric has it",
                 wire->effective);
 }
 

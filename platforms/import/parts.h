@@ -10,12 +10,13 @@ enum { IMPORT_GPUS_MAX = 256, IMPORT_PLACES_MAX = 4096 };
 
 struct import *import_create(const char *source, struct arena *arena);
 /* The new item, zeroed; NULL with the fault filled when there are too many. */
-struct import_place *import_add_place(struct import *import, enum import_place_kind kind, uint32_t parent, double wire, const char *bus,
-                                      struct fault *fault);
+struct import_place *import_add_place(struct import *import, enum import_place_kind kind, uint32_t parent, double wire,
+                                      const char *bus, struct fault *fault);
 struct import_gpu *import_add_gpu(struct import *import, uint32_t place, struct fault *fault);
 struct import_nic *import_add_nic(struct import *import, uint32_t place, struct fault *fault);
 void import_add_numa(struct import *import, uint32_t index, double memory);
-__attribute__((format(printf, 3, 4))) void import_find(struct import *import, enum import_origin origin, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void import_find(struct import *import, enum import_origin origin,
+                                                       const char *format, ...);
 
 /* Matrix entries between GPUs; the matrix is made on the first call, so all GPUs have to be known. */
 void import_link(struct import *import, uint32_t from, uint32_t to, double raw);
@@ -26,12 +27,12 @@ struct xml_facts {
     unsigned units, numa_nodes, pci_devices; /* objects of type PU, NUMANode, PCIDev in hwloc's files */
 };
 
-/* False with the fault filled when the text is no well-formed XML, defines entities, nests more than 200 deep, or (in hwloc's
- * files) has an index or a set out of all proportion. */
+/* False with the fault filled when the text is no well-formed XML, defines entities, nests more than 200 deep, or (in
+ * hwloc's files) has an index or a set out of all proportion. */
 bool xml_scan(const char *name, const char *text, size_t size, struct xml_facts *facts, struct fault *fault);
 
-bool import_hwloc_text(struct import *import, const char *name, const char *text, size_t size, const struct xml_facts *facts,
-                       const struct import_options *options, struct fault *fault);
+bool import_hwloc_text(struct import *import, const char *name, const char *text, size_t size,
+                       const struct xml_facts *facts, const struct import_options *options, struct fault *fault);
 bool import_hwloc_here(struct import *import, const struct import_options *options, struct fault *fault);
 bool import_nccl_text(struct import *import, const char *name, const char *text, size_t size, struct fault *fault);
 
@@ -53,8 +54,8 @@ const struct nic_model *nic_find(uint16_t vendor, uint16_t device);
 /* A row without a rate, for interfaces of which only the rate is known. */
 const struct nic_model *nic_generic(void);
 
-/* What devices reach between the sockets of a processor, GB/s, with its name; `vendor` and `model` as the system gives them
- * (either may be NULL), family and number 0 when unknown. 0 when the processor is not known. */
+/* What devices reach between the sockets of a processor, GB/s, with its name; `vendor` and `model` as the system gives
+ * them (either may be NULL), family and number 0 when unknown. 0 when the processor is not known. */
 double socket_link_of(const char *vendor, const char *model, unsigned family, unsigned number, const char **name);
 
 #endif

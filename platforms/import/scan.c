@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pass over a topology file with expat before any library reads it: gives mistakes a line and a column, tells the format,
- * and counts what hwloc has to find, which is silent about some kinds of damage. */
+/* A pass over a topology file with expat before any library reads it: gives mistakes a line and a column, tells the
+ * format, and counts what hwloc has to find, which is silent about some kinds of damage. */
 #include "platforms/import/parts.h"
 
 #include <expat.h>
@@ -61,12 +61,14 @@ static void check_object(struct scan *scan, const char **attributes)
     scan->facts->units += strcmp(type, "PU") == 0;
     scan->facts->numa_nodes += strcmp(type, "NUMANode") == 0;
     scan->facts->pci_devices += strcmp(type, "PCIDev") == 0;
-    if (!index && (strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0)) /* hwloc takes it for the highest number there is */
+    if (!index &&
+        (strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0)) /* hwloc takes it for the highest number there is */
         stop(scan, "an object without os_index: ", type);
     if (index && !sound_index(index))
         stop(scan, "impossible os_index: ", index);
     for (; *attributes; attributes += 2)
-        if (strstr(attributes[0], "set") && (strstr(attributes[0], "cpu") || strstr(attributes[0], "node")) && !sound_set(attributes[1]))
+        if (strstr(attributes[0], "set") && (strstr(attributes[0], "cpu") || strstr(attributes[0], "node")) &&
+            !sound_set(attributes[1]))
             stop(scan, "damaged set of processors or memories in attribute ", attributes[0]);
 }
 
@@ -90,8 +92,8 @@ static void on_end(void *data, const char *element)
     ((struct scan *)data)->depth--;
 }
 
-static void on_entity(void *data, const char *name, int is_parameter, const char *value, int length, const char *base, const char *system,
-                      const char *public, const char *notation)
+static void on_entity(void *data, const char *name, int is_parameter, const char *value, int length, const char *base,
+                      const char *system, const char *public, const char *notation)
 {
     (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public, (void)notation;
     stop(data, "topology files define no entities, this one does: ", name);

@@ -4,11 +4,17 @@
 #include <string.h>
 
 static const struct wire infiniband = {
-    "nic", 1, 0.9, 0.2e-6, "InfiniBand: 0.9 to 0.97 of the line rate reached, 0.9 taken; 0.6 us end to end with the switch", CONFIDENCE_H};
+    "nic",
+    1,
+    0.9,
+    0.2e-6,
+    "InfiniBand: 0.9 to 0.97 of the line rate reached, 0.9 taken; 0.6 us end to end with the switch",
+    CONFIDENCE_H};
 static const struct wire slingshot = {
-    "nic", 1, 0.9, 0.65e-6, "Slingshot: 0.9 of the line rate as for InfiniBand, estimated; MPI about 2 us", CONFIDENCE_M};
-static const struct wire efa = {"nic",       1, 0.83, 7e-6, "EFA: 83 % of the line rate reached by nccl-tests; MPI about 15 us recalled",
-                                CONFIDENCE_M};
+    "nic",       1, 0.9, 0.65e-6, "Slingshot: 0.9 of the line rate as for InfiniBand, estimated; MPI about 2 us",
+    CONFIDENCE_M};
+static const struct wire efa = {
+    "nic", 1, 0.83, 7e-6, "EFA: 83 % of the line rate reached by nccl-tests; MPI about 15 us recalled", CONFIDENCE_M};
 
 static const struct nic_model nics[] = {
     {0x15b3, 0x1023, 100, "ConnectX-8 800 Gb/s", &infiniband},

@@ -5,12 +5,13 @@
 
 #define US 1e-6
 
-static const char infiniband[] = "InfiniBand: 0.9 to 0.97 of raw reached, 0.9 taken; 0.5 to 0.6 us end to end with the switch";
-static const char roce[] =
-    "RoCE v2: 0.85 of raw estimated, below InfiniBand for its headers and congestion control; about 1 us end to end estimated";
-static const char tcp[] =
-    "Ethernet with TCP through the host's kernel: 0.9 of raw up to 25 Gb/s, 0.6 above, where copies limit, and 25 us end "
-    "to end; estimated";
+static const char infiniband[] =
+    "InfiniBand: 0.9 to 0.97 of raw reached, 0.9 taken; 0.5 to 0.6 us end to end with the switch";
+static const char roce[] = "RoCE v2: 0.85 of raw estimated, below InfiniBand for its headers and congestion control; "
+                           "about 1 us end to end estimated";
+static const char tcp[] = "Ethernet with TCP through the host's kernel: 0.9 of raw up to 25 Gb/s, 0.6 above, where "
+                          "copies limit, and 25 us end "
+                          "to end; estimated";
 
 static const struct interface interfaces[] = {
     {"ib-edr", "InfiniBand", "InfiniBand EDR", {"nic", 12.5, 11.25, 0.2 * US, infiniband, CONFIDENCE_H}},

@@ -6,9 +6,10 @@
 #include "platforms/generate/node.h"
 
 struct interface {
-    const char *name;       /* as on the command line: ib-hdr, roce-200, ethernet-25 */
-    const char *technology; /* value of the host property `nic`: interfaces of different ones do not talk to each other */
-    const char *product;    /* for texts */
+    const char *name; /* as on the command line: ib-hdr, roce-200, ethernet-25 */
+    const char
+        *technology;     /* value of the host property `nic`: interfaces of different ones do not talk to each other */
+    const char *product; /* for texts */
     struct wire wire;
 };
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define US 1e-6
-#define SWITCHED(label, hop_us, pod_nodes, taper, why, trust)                                                                              \
-    {                                                                                                                                      \
-        .name = label, .kind = FABRIC_SWITCHED, .hop = (hop_us)*US, .pod = pod_nodes, .oversubscription = taper, .source = why,            \
-        .confidence = trust                                                                                                                \
+#define SWITCHED(label, hop_us, pod_nodes, taper, why, trust)                                                          \
+    {                                                                                                                  \
+        .name = label, .kind = FABRIC_SWITCHED, .hop = (hop_us)*US, .pod = pod_nodes, .oversubscription = taper,       \
+        .source = why, .confidence = trust                                                                             \
     }
 
 static const struct wire aries = {
@@ -24,9 +24,11 @@ static const struct wire aries = {
     "links between routers carry four times the injection rate",
     CONFIDENCE_M};
 static const struct wire ici_v3 = {
-    "ici", 82, 73.8, 1 * US, "TPU v3 interconnect, 656 Gb/s a link; 90 % of it reached and 1 us a hop estimated", CONFIDENCE_M};
+    "ici",       82, 73.8, 1 * US, "TPU v3 interconnect, 656 Gb/s a link; 90 % of it reached and 1 us a hop estimated",
+    CONFIDENCE_M};
 static const struct wire ici_v4 = {
-    "ici", 45, 40.5, 1 * US, "TPU v4 interconnect: raw rate SB; 90 % of it reached and 1 us a hop estimated", CONFIDENCE_H};
+    "ici",       45, 40.5, 1 * US, "TPU v4 interconnect: raw rate SB; 90 % of it reached and 1 us a hop estimated",
+    CONFIDENCE_H};
 static const struct wire ipu_neighbour = {
     "machine-link",
     64,
@@ -35,7 +37,8 @@ static const struct wire ipu_neighbour = {
     "4 of a machine's 8 external IPU-Links to each neighbour: 2 Tb/s in both directions for 8, GC; 80 % reached and "
     "latency estimated",
     CONFIDENCE_H};
-static const struct wire nothing = {"link", 0, 1e6, 0, "study: 1 PB/s and no latency, so that only computing takes time", CONFIDENCE_H};
+static const struct wire nothing = {
+    "link", 0, 1e6, 0, "study: 1 PB/s and no latency, so that only computing takes time", CONFIDENCE_H};
 static const struct wire plain = {"link", 0, 100, 1 * US, "study: round figures of no product", CONFIDENCE_H};
 
 /* TPU v3: the most nearly square a x b. */
@@ -47,8 +50,8 @@ static bool shape_square(struct fabric *fabric, uint32_t nodes, struct fault *fa
             fabric->dimensions[0] = chips / y, fabric->dimensions[1] = y;
             return true;
         }
-    return fault_set(fault, "%u nodes are %u chips, which fill no rectangle of at most 32 x 32 chips: try %u nodes", nodes, chips,
-                     nodes > 256 ? 256 : nodes / 8 * 8 + 8);
+    return fault_set(fault, "%u nodes are %u chips, which fill no rectangle of at most 32 x 32 chips: try %u nodes",
+                     nodes, chips, nodes > 256 ? 256 : nodes / 8 * 8 + 8);
 }
 
 /* TPU v4: cubes of 4 x 4 x 4 chips joined to the most nearly cubic box. */
@@ -56,20 +59,22 @@ static bool shape_cubes(struct fabric *fabric, uint32_t nodes, struct fault *fau
 {
     uint32_t cubes = nodes / 16, best = 0;
     if (nodes % 16)
-        return fault_set(fault, "tpu-v4 has wrap-around links only in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try %u nodes",
-                         nodes / 16 * 16 + 16);
+        return fault_set(
+            fault, "tpu-v4 has wrap-around links only in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try %u nodes",
+            nodes / 16 * 16 + 16);
     for (uint32_t a = 1; a * a * a <= cubes; a++)
         for (uint32_t b = a; cubes % a == 0 && a * b * b <= cubes; b++)
             if (cubes / a % b == 0 && a * 1000 + b > best) {
                 best = a * 1000 + b;
-                fabric->dimensions[0] = 4 * (cubes / a / b), fabric->dimensions[1] = 4 * b, fabric->dimensions[2] = 4 * a;
+                fabric->dimensions[0] = 4 * (cubes / a / b), fabric->dimensions[1] = 4 * b,
+                fabric->dimensions[2] = 4 * a;
             }
     return true;
 }
 
-/* Aries: 4 nodes to a blade, up to 16 blades to a chassis, 6 chassis to a group; as few groups and then chassis as hold the
- * nodes with none left over. SimGrid joins group i to blade i of another group, so a chassis has no fewer blades than there
- * are groups. */
+/* Aries: 4 nodes to a blade, up to 16 blades to a chassis, 6 chassis to a group; as few groups and then chassis as hold
+ * the nodes with none left over. SimGrid joins group i to blade i of another group, so a chassis has no fewer blades
+ * than there are groups. */
 static bool shape_aries(struct fabric *fabric, uint32_t nodes, struct fault *fault)
 {
     uint32_t *size = fabric->dimensions, width = nodes < 4 ? nodes : 4, blades = nodes / width;
@@ -81,11 +86,11 @@ static bool shape_aries(struct fabric *fabric, uint32_t nodes, struct fault *fau
             size[0] = groups, size[1] = chassis, size[2] = each, size[3] = width;
             return true;
         }
-    return fault_set(
-        fault,
-        "%u nodes fill no dragonfly of equal groups (4 nodes to a blade, at most 16 blades to a chassis, 6 chassis to a group, 16 "
-        "groups): try a multiple of 64, or of 384 above 384",
-        nodes);
+    return fault_set(fault,
+                     "%u nodes fill no dragonfly of equal groups (4 nodes to a blade, at most 16 blades to a chassis, "
+                     "6 chassis to a group, 16 "
+                     "groups): try a multiple of 64, or of 384 above 384",
+                     nodes);
 }
 
 static bool shape_ring(struct fabric *fabric, uint32_t nodes, struct fault *fault)
@@ -96,65 +101,84 @@ static bool shape_ring(struct fabric *fabric, uint32_t nodes, struct fault *faul
     return true;
 }
 
-static const char *const note_dgx_1v[] = {"Devices are numbered along the ring of double NVLinks: nvidia-smi's 0 3 2 1 7 4 5 6.",
-                                          "Pairs without an NVLink go over PCI Express and, between the halves, the sockets.", NULL};
+static const char *const note_dgx_1v[] = {
+    "Devices are numbered along the ring of double NVLinks: nvidia-smi's 0 3 2 1 7 4 5 6.",
+    "Pairs without an NVLink go over PCI Express and, between the halves, the sockets.", NULL};
 static const char *const note_frontier[] = {
     "Devices are numbered along a ring of links: dies 0 1 5 4 2 3 7 6 of the machine.",
     "Link pattern in units of one link: 4 on 0-1 2-3 4-5 6-7, 2 on 0-6 2-4, 1 on 0-2 1-3 1-5 3-7 4-6 5-7 [M].", NULL};
-static const char *const note_switch[] = {"The NVSwitch fabric is non-blocking: a device is limited by its own ports only.", NULL};
+static const char *const note_switch[] = {
+    "The NVSwitch fabric is non-blocking: a device is limited by its own ports only.", NULL};
 static const char *const note_tpu_v3[] = {
     "Slices of less than 32 chips in a dimension have no wrap-around in reality; SimGrid's torus always has it.", NULL};
 static const char *const note_dragonfly[] = {
-    "Adaptive routing spreads traffic over all links between groups, so each group has one way to the others, tapered.", NULL};
+    "Adaptive routing spreads traffic over all links between groups, so each group has one way to the others, tapered.",
+    NULL};
 static const char *const note_pcie[] = {
     "Two devices on each PCI Express switch, two switches on each socket: all pairs that do not share a switch",
     "share the switches' ways up, and between sockets the processors' link.", NULL};
 static const char *const note_cs2[] = {
     "Weights are streamed and gradients reduced through SwarmX; here it is the switch between the systems.", NULL};
-static const char *const note_aries[] = {
-    "Minimal routing on SimGrid's dragonfly. The links between groups are an estimate, tapered by the oversubscription.", NULL};
+static const char *const note_aries[] = {"Minimal routing on SimGrid's dragonfly. The links between groups are an "
+                                         "estimate, tapered by the oversubscription.",
+                                         NULL};
 
 static const struct preset presets[] = {
     {"dgx-1v", "DGX-1V: 8 V100 in a hybrid cube mesh", "V100-SXM2-32GB", 8, false, "gpu", build_dgx_1v,
-     SWITCHED("InfiniBand EDR fat tree", 0.05, 32, 1, "non-blocking fat tree; 0.5 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
-     "NVLink2 pairs, 6 links", "4 x EDR", note_dgx_1v, 40, 40, 11.25, &library_nccl},
-    {"dgx-2", "DGX-2: 16 V100 on two NVSwitch boards", "V100-SXM3-32GB", 16, true, "gpu", build_dgx_2,
-     SWITCHED("InfiniBand EDR fat tree", 0.05, 32, 1, "non-blocking fat tree; 0.5 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
-     "NVSwitch, 6 NVLink2", "8 x EDR", note_switch, 120, 120, 11.25, &library_dgx_2, &network_infiniband},
-    {"dgx-a100", "DGX A100: 8 A100 80 GB on NVSwitch", "A100-SXM4-80GB", 8, true, "gpu", build_dgx_a100,
-     SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1, "non-blocking fat tree; 0.6 us end to end; 20 nodes to a scalable unit recalled",
+     SWITCHED("InfiniBand EDR fat tree", 0.05, 32, 1, "non-blocking fat tree; 0.5 us end to end; pod size assumed",
               CONFIDENCE_M),
+     NULL, 0, "NVLink2 pairs, 6 links", "4 x EDR", note_dgx_1v, 40, 40, 11.25, &library_nccl},
+    {"dgx-2", "DGX-2: 16 V100 on two NVSwitch boards", "V100-SXM3-32GB", 16, true, "gpu", build_dgx_2,
+     SWITCHED("InfiniBand EDR fat tree", 0.05, 32, 1, "non-blocking fat tree; 0.5 us end to end; pod size assumed",
+              CONFIDENCE_M),
+     NULL, 0, "NVSwitch, 6 NVLink2", "8 x EDR", note_switch, 120, 120, 11.25, &library_dgx_2, &network_infiniband},
+    {"dgx-a100", "DGX A100: 8 A100 80 GB on NVSwitch", "A100-SXM4-80GB", 8, true, "gpu", build_dgx_a100,
+     SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1,
+              "non-blocking fat tree; 0.6 us end to end; 20 nodes to a scalable unit recalled", CONFIDENCE_M),
      NULL, 0, "NVSwitch, 12 NVLink3", "8 x HDR", note_switch, 240, 240, 22.5, &library_a100, &network_infiniband},
     {"dgx-h100", "DGX H100: 8 H100 on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_dgx_h100,
-     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
+     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1,
+              "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
      NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100, &network_infiniband},
     {"hgx-h800", "HGX H800: 8 H100 with fewer links on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_hgx_h800,
-     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
+     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1,
+              "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
      NULL, 0, "NVSwitch, 8 NVLink4", "8 x NDR", note_switch, 164.8, 164.8, 45, &library_h100, &network_infiniband},
     {"dgx-h200", "DGX H200: 8 H200 on NVSwitch", "H200-SXM5-141GB", 8, true, "gpu", build_dgx_h100,
-     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
+     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1,
+              "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
      NULL, 0, "NVSwitch, 18 NVLink4", "8 x NDR", note_switch, 370.8, 370.8, 45, &library_h100, &network_infiniband},
     {"dgx-b200", "DGX B200: 8 B200 on NVSwitch", "B200-180GB", 8, true, "gpu", build_dgx_b200,
-     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1, "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
-     NULL, 0, "NVSwitch, 18 NVLink5", "8 x NDR", note_switch, 721.8, 721.8, 45, &library_blackwell, &network_infiniband},
+     SWITCHED("InfiniBand NDR fat tree", 0.1, 32, 1,
+              "non-blocking fat tree, 32 nodes to a scalable unit; latency as HDR", CONFIDENCE_M),
+     NULL, 0, "NVSwitch, 18 NVLink5", "8 x NDR", note_switch, 721.8, 721.8, 45, &library_blackwell,
+     &network_infiniband},
     {"gb200-nvl72", "GB200 NVL72: a rack of 72 GPUs in one NVLink domain", "GB200-186GB", 72, true, "gpu", build_gb200,
-     SWITCHED("InfiniBand NDR fat tree", 0.1, 8, 1, "non-blocking fat tree; latency as HDR; pod of 8 racks assumed", CONFIDENCE_M), NULL, 0,
-     "NVSwitch, 18 NVLink5", "72 x NDR", note_switch, 721.8, 721.8, 45, &library_blackwell, &network_infiniband},
+     SWITCHED("InfiniBand NDR fat tree", 0.1, 8, 1, "non-blocking fat tree; latency as HDR; pod of 8 racks assumed",
+              CONFIDENCE_M),
+     NULL, 0, "NVSwitch, 18 NVLink5", "72 x NDR", note_switch, 721.8, 721.8, 45, &library_blackwell,
+     &network_infiniband},
     {"summit", "Summit: 6 V100 in two triples on POWER9", "V100-SXM2-16GB", 6, false, "gpu", build_summit,
-     SWITCHED("InfiniBand EDR fat tree", 0.05, 18, 1, "3-level non-blocking fat tree (OLCF); 18 nodes to a leaf recalled", CONFIDENCE_M),
+     SWITCHED("InfiniBand EDR fat tree", 0.05, 18, 1,
+              "3-level non-blocking fat tree (OLCF); 18 nodes to a leaf recalled", CONFIDENCE_M),
      NULL, 4608, "NVLink2 triples, X-bus", "2 x EDR", NULL, 40, 32, 11.5, &library_nccl},
     {"perlmutter", "Perlmutter: 4 A100 40 GB, all pairs linked", "A100-SXM4-40GB", 4, true, "gpu", build_perlmutter,
-     SWITCHED("Slingshot-11 dragonfly", 0.35, 64, 2, "groups of 64 nodes and a taper of 2 assumed; 350 ns a switch", CONFIDENCE_L), NULL,
-     1794, "NVLink3 pairs, 4 links", "4 x Slingshot-11", note_dragonfly, 80, 80, 22.5, &library_nccl},
+     SWITCHED("Slingshot-11 dragonfly", 0.35, 64, 2, "groups of 64 nodes and a taper of 2 assumed; 350 ns a switch",
+              CONFIDENCE_L),
+     NULL, 1794, "NVLink3 pairs, 4 links", "4 x Slingshot-11", note_dragonfly, 80, 80, 22.5, &library_nccl},
     {"polaris", "Polaris: 4 A100 40 GB, two network interfaces", "A100-SXM4-40GB", 4, true, "gpu", build_polaris,
-     SWITCHED("Slingshot-11 dragonfly", 0.35, 64, 2, "groups of 64 nodes and a taper of 2 assumed; 350 ns a switch", CONFIDENCE_L), NULL,
-     560, "NVLink3 pairs, 4 links", "2 x Slingshot-11", note_dragonfly, 80, 80, 22.5, &library_nccl},
+     SWITCHED("Slingshot-11 dragonfly", 0.35, 64, 2, "groups of 64 nodes and a taper of 2 assumed; 350 ns a switch",
+              CONFIDENCE_L),
+     NULL, 560, "NVLink3 pairs, 4 links", "2 x Slingshot-11", note_dragonfly, 80, 80, 22.5, &library_nccl},
     {"frontier", "Frontier: 8 MI250X dies in 4 modules", "MI250X-GCD", 8, false, "gpu", build_frontier,
-     SWITCHED("Slingshot-11 dragonfly", 0.35, 128, 1.75, "groups of 128 nodes and their taper recalled; 350 ns a switch", CONFIDENCE_L),
+     SWITCHED("Slingshot-11 dragonfly", 0.35, 128, 1.75,
+              "groups of 128 nodes and their taper recalled; 350 ns a switch", CONFIDENCE_L),
      NULL, 9408, "Infinity Fabric, 1 to 4 links", "4 x Slingshot-11", note_frontier, 160, 40, 22.5},
     {"alps", "Alps: 4 Grace-Hopper modules", "GH200-96GB", 4, true, "gpu", build_alps,
-     SWITCHED("Slingshot-11 dragonfly", 0.35, 112, 2, "112 nodes to a cabinet (CSCS), taken as a group; taper of 2 assumed", CONFIDENCE_M),
-     NULL, 2688, "NVLink4 pairs, 6 links", "4 x Slingshot-11", note_dragonfly, 123.6, 123.6, 22.5, &library_nccl, &network_slingshot},
+     SWITCHED("Slingshot-11 dragonfly", 0.35, 112, 2,
+              "112 nodes to a cabinet (CSCS), taken as a group; taper of 2 assumed", CONFIDENCE_M),
+     NULL, 2688, "NVLink4 pairs, 6 links", "4 x Slingshot-11", note_dragonfly, 123.6, 123.6, 22.5, &library_nccl,
+     &network_slingshot},
     {"piz-daint",
      "Piz Daint XC50: 1 P100 a node on Aries",
      "P100-PCIE-16GB",
@@ -177,14 +201,15 @@ static const struct preset presets[] = {
      0,
      10},
     {"aws-p4d", "AWS p4d.24xlarge: 8 A100 40 GB on NVSwitch", "A100-SXM4-40GB", 8, true, "gpu", build_aws_p4d,
-     SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0, "NVSwitch, 12 NVLink3",
-     "4 x EFA 100 Gb/s", note_switch, 240, 240, 10.4, &library_a100, &network_efa},
+     SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0,
+     "NVSwitch, 12 NVLink3", "4 x EFA 100 Gb/s", note_switch, 240, 240, 10.4, &library_a100, &network_efa},
     {"aws-p5", "AWS p5.48xlarge: 8 H100 on NVSwitch", "H100-SXM5-80GB", 8, true, "gpu", build_aws_p5,
-     SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0, "NVSwitch, 18 NVLink4",
-     "32 x EFA 100 Gb/s", note_switch, 370.8, 370.8, 35, &library_h100, &network_efa_2},
+     SWITCHED("EFA", 0.5, 32, 1, "non-blocking with pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0,
+     "NVSwitch, 18 NVLink4", "32 x EFA 100 Gb/s", note_switch, 370.8, 370.8, 35, &library_h100, &network_efa_2},
     {"pcie-a100", "PCIe box: 8 A100 PCIe, two to a switch", "A100-PCIE-80GB", 8, true, "gpu", build_pcie_a100,
-     SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1, "non-blocking fat tree; 0.6 us end to end; pod size assumed", CONFIDENCE_M), NULL, 0,
-     "PCIe Gen4, shared uplinks", "4 x HDR", note_pcie, 24, 16, 22.5, &library_nccl},
+     SWITCHED("InfiniBand HDR fat tree", 0.1, 20, 1, "non-blocking fat tree; 0.6 us end to end; pod size assumed",
+              CONFIDENCE_M),
+     NULL, 0, "PCIe Gen4, shared uplinks", "4 x HDR", note_pcie, 24, 16, 22.5, &library_nccl},
     {"tpu-v3",
      "TPU v3: 4 chips a host in a 2D torus",
      "TPU-v3",
@@ -252,8 +277,8 @@ static const struct preset presets[] = {
      102.4,
      25.6},
     {"cerebras-cs2", "Cerebras CS-2: one wafer a system", "WSE-2", 1, false, "wse", build_cerebras,
-     SWITCHED("SwarmX", 0.5, 64, 1, "every system on one non-blocking switch; latency estimated", CONFIDENCE_L), NULL, 192, "none",
-     "12 x 100 GbE", note_cs2, 0, 0, 135},
+     SWITCHED("SwarmX", 0.5, 64, 1, "every system on one non-blocking switch; latency estimated", CONFIDENCE_L), NULL,
+     192, "none", "12 x 100 GbE", note_cs2, 0, 0, 135},
     {"ideal",
      "study: full mesh without latency, hosts of 1 Tf",
      "study",
@@ -261,7 +286,12 @@ static const struct preset presets[] = {
      false,
      "gpu",
      build_bare,
-     {.name = "full mesh", .kind = FABRIC_MESH, .wire = &nothing, .oversubscription = 1, .source = "study", .confidence = CONFIDENCE_H},
+     {.name = "full mesh",
+      .kind = FABRIC_MESH,
+      .wire = &nothing,
+      .oversubscription = 1,
+      .source = "study",
+      .confidence = CONFIDENCE_H},
      NULL,
      256,
      "none",
@@ -277,7 +307,12 @@ static const struct preset presets[] = {
      false,
      "gpu",
      build_bare,
-     {.name = "full mesh", .kind = FABRIC_MESH, .wire = &plain, .oversubscription = 1, .source = "study", .confidence = CONFIDENCE_H},
+     {.name = "full mesh",
+      .kind = FABRIC_MESH,
+      .wire = &plain,
+      .oversubscription = 1,
+      .source = "study",
+      .confidence = CONFIDENCE_H},
      NULL,
      256,
      "none",
@@ -293,7 +328,12 @@ static const struct preset presets[] = {
      false,
      "gpu",
      build_bare,
-     {.name = "ring", .kind = FABRIC_TORUS, .wire = &plain, .oversubscription = 1, .source = "study", .confidence = CONFIDENCE_H},
+     {.name = "ring",
+      .kind = FABRIC_TORUS,
+      .wire = &plain,
+      .oversubscription = 1,
+      .source = "study",
+      .confidence = CONFIDENCE_H},
      shape_ring,
      4096,
      "none",
@@ -347,8 +387,11 @@ static bool check_request(const struct platform_request *request, const struct p
         return fault_set(fault, "a platform has at least one node");
     if (preset->nodes_max && request->nodes > preset->nodes_max)
         return fault_set(fault, "%s has at most %u nodes, not %u", preset->name, preset->nodes_max, request->nodes);
-    if (request->per_node && request->per_node != preset->devices && (!preset->any_devices || request->per_node > preset->devices))
-        return fault_set(fault, preset->any_devices ? "a node of %s has 1 to %u devices, not %u" : "a node of %s has %u devices, not %u",
+    if (request->per_node && request->per_node != preset->devices &&
+        (!preset->any_devices || request->per_node > preset->devices))
+        return fault_set(fault,
+                         preset->any_devices ? "a node of %s has 1 to %u devices, not %u"
+                                             : "a node of %s has %u devices, not %u",
                          preset->name, preset->devices, request->per_node);
     if (request->pod && kind != FABRIC_SWITCHED)
         return fault_set(fault, "%s has no pods: its fabric is: %s", preset->name, preset->fabric.name);
@@ -357,8 +400,9 @@ static bool check_request(const struct platform_request *request, const struct p
     if (request->oversubscription != 0 && !(request->oversubscription >= 1 && request->oversubscription <= 1000))
         return fault_set(fault, "oversubscription %g: expected 1 (none) to 1000", request->oversubscription);
     if (request->rails != RAILS_NONE && (kind != FABRIC_SWITCHED || request->nodes == 1))
-        return fault_set(fault, kind != FABRIC_SWITCHED ? "%s has no rails: its fabric is: %s" : "%s: one node has no rails", preset->name,
-                         preset->fabric.name);
+        return fault_set(fault,
+                         kind != FABRIC_SWITCHED ? "%s has no rails: its fabric is: %s" : "%s: one node has no rails",
+                         preset->name, preset->fabric.name);
     if (request->nic && !interface_find(request->nic))
         return refuse_interface(request->nic, fault);
     if (request->nic && kind != FABRIC_SWITCHED)
@@ -380,7 +424,8 @@ static void replace_interfaces(struct node *node, const struct interface *interf
     }
 }
 
-/* The technology of a product's own interfaces is the first word of its fabric's name: InfiniBand, Slingshot-11, EFA. */
+/* The technology of a product's own interfaces is the first word of its fabric's name: InfiniBand, Slingshot-11, EFA.
+ */
 static const char *technology_of(const struct fabric *fabric, struct arena *arena)
 {
     return arena_print(arena, "%.*s", (int)strcspn(fabric->name, " "), fabric->name);
@@ -395,14 +440,16 @@ static void name_interfaces(struct design *designs, uint32_t count, struct arena
         technologies[i] = designs[i].interface ? designs[i].interface : technology_of(&designs[i].fabric, arena);
         for (uint32_t k = 0; k < i; k++)
             same += strcmp(technologies[k], technologies[i]) == 0;
-        designs[i].library = i ? NULL : designs[i].alone; /* one library runs on all: the first part's, of which the networks differ */
+        designs[i].library =
+            i ? NULL : designs[i].alone; /* one library runs on all: the first part's, of which the networks differ */
         designs[i].network = NULL;
         designs[i].interface = same > 1 ? arena_print(arena, "%s-%u", technologies[i], same) : technologies[i];
     }
 }
 
 /* SimGrid numbers the hosts of a torus with the first dimension fastest, collective_torus has the last one so. */
-static const struct design_library *library_of(const struct preset *preset, const struct fabric *fabric, struct arena *arena)
+static const struct design_library *library_of(const struct preset *preset, const struct fabric *fabric,
+                                               struct arena *arena)
 {
     if (preset->library != &library_torus)
         return preset->library;
@@ -437,7 +484,8 @@ static void add_network(struct design *design, struct arena *arena)
 }
 
 /* False with the fault filled when the preset does not come in that shape. */
-static bool make_design(const struct platform_request *request, struct arena *arena, struct design *design, struct fault *fault)
+static bool make_design(const struct platform_request *request, struct arena *arena, struct design *design,
+                        struct fault *fault)
 {
     const struct preset *preset = preset_find(request->preset);
     if (!preset)
@@ -445,7 +493,8 @@ static bool make_design(const struct platform_request *request, struct arena *ar
     if (!check_request(request, preset, fault))
         return false;
     uint32_t devices = request->per_node ? request->per_node : preset->devices;
-    *design = (struct design){.prefix = preset->prefix, .fabric = preset->fabric, .nodes = request->nodes, .notes = preset->notes};
+    *design = (struct design){
+        .prefix = preset->prefix, .fabric = preset->fabric, .nodes = request->nodes, .notes = preset->notes};
     if (preset->shape && !preset->shape(&design->fabric, request->nodes, fault))
         return false;
     if (request->pod)
@@ -467,9 +516,9 @@ static bool make_design(const struct platform_request *request, struct arena *ar
         design->interface = interface->technology;
     }
     add_network(design, arena);
-    design->title = arena_print(arena, "%s. %u node%s of %u device%s%s%s, from stagesim's preset %s.", preset->summary, request->nodes,
-                                request->nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s", interface ? " with " : "",
-                                interface ? interface->product : "", preset->name);
+    design->title = arena_print(arena, "%s. %u node%s of %u device%s%s%s, from stagesim's preset %s.", preset->summary,
+                                request->nodes, request->nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s",
+                                interface ? " with " : "", interface ? interface->product : "", preset->name);
     return true;
 }
 
@@ -482,7 +531,8 @@ bool platform_generate(const struct platform_request *request, FILE *out, struct
     return done;
 }
 
-bool platform_generate_joined(const struct platform_request *requests, uint32_t count, const char *join, FILE *out, struct fault *fault)
+bool platform_generate_joined(const struct platform_request *requests, uint32_t count, const char *join, FILE *out,
+                              struct fault *fault)
 {
     const struct interface *interface = interface_find(join);
     if (!interface)

@@ -19,9 +19,9 @@ struct preset {
     const char *links;   /* for the table: inside a node */
     const char *network; /* for the table: from the node outwards */
     const char *const *notes;
-    /* What the generated platform carries, GB/s, with the default number of devices: one transfer from device 0 to device 1 of a
-     * node; each transfer of a ring over all devices of a node in order; one transfer from device 0 of a node to device 0 of
-     * the next. 0 where there is no such pair. Tests hold SimGrid to them. */
+    /* What the generated platform carries, GB/s, with the default number of devices: one transfer from device 0 to
+     * device 1 of a node; each transfer of a ring over all devices of a node in order; one transfer from device 0 of a
+     * node to device 0 of the next. 0 where there is no such pair. Tests hold SimGrid to them. */
     double peer_rate, ring_rate, network_rate;
     const struct design_library *library;    /* NULL: nothing is known */
     const struct design_network *on_network; /* of its own interfaces; NULL: nothing is known */
@@ -32,14 +32,16 @@ const struct preset *preset_table(size_t *count);
 const struct preset *preset_find(const char *name);
 
 /* What is known of the collective libraries of products; see library.c. */
-extern const struct design_library library_a100, library_h100, library_blackwell, library_dgx_2, library_nccl, library_torus;
+extern const struct design_library library_a100, library_h100, library_blackwell, library_dgx_2, library_nccl,
+    library_torus;
 /* What is known of collectives over networks. */
 extern const struct design_network network_infiniband, network_efa, network_efa_2, network_slingshot;
 
-/* The library of a product on nodes that a network joins: with the network's protocols, their latencies as ratios of `latency`, the seconds
- * of a route between nodes. The library itself where neither knows the other's protocols. Memory from the arena. */
-const struct design_library *library_over(const struct design_library *library, const struct design_network *network, double latency,
-                                          struct arena *arena);
+/* The library of a product on nodes that a network joins: with the network's protocols, their latencies as ratios of
+ * `latency`, the seconds of a route between nodes. The library itself where neither knows the other's protocols. Memory
+ * from the arena. */
+const struct design_library *library_over(const struct design_library *library, const struct design_network *network,
+                                          double latency, struct arena *arena);
 
 /* Builders of nodes; see nodes.c. */
 struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);

@@ -69,12 +69,14 @@ void plan_expect(struct plan *plan, uint32_t worker, size_t slots)
     order->slots = bulk_grow(order->slots, &order->capacity, slots, sizeof *order->slots);
 }
 
-struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch)
+struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
+                         uint32_t micro_batch)
 {
     struct plan_order *order = &plan->orders[worker];
     order->slots = bulk_grow(order->slots, &order->capacity, order->count + 1, sizeof *order->slots);
     struct slot *slot = &order->slots[order->count++];
-    *slot = (struct slot){.micro_batch = micro_batch, .stage = (uint16_t)stage, .pipeline = (uint16_t)pipeline, .kind = (uint8_t)kind};
+    *slot = (struct slot){
+        .micro_batch = micro_batch, .stage = (uint16_t)stage, .pipeline = (uint16_t)pipeline, .kind = (uint8_t)kind};
     return slot;
 }
 

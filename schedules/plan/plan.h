@@ -22,16 +22,16 @@ enum slot_kind {
     SLOT_FETCH,    /* L: it is loaded back */
 };
 
-/* Moving stashes. Worker x gives stashes away to y = partners[x] and gets them back before it needs them. Each of the two
- * transfers is one message of one stash and has a slot in both orders; the slots carry the stage of x, so that on y they are
- * the ones whose stage lives on another worker. They take no compute time and no later slot of the order waits for them,
- * except that B on x waits for the message of its L. In either direction messages go in the order of the sender's slots.
- *   E on x: the message x -> y is sent once the slot before it is done; the stash leaves x.
- *   E on y: from here on y keeps room for it (the receive is posted; data that come earlier are taken as well).
- *   L on y: the message y -> x is sent once the slot before it is done and the stash has come from x; it leaves y.
- *   L on x: from here on x keeps room for it (the receive is posted).
- * So no request message is needed, and the peaks of either worker follow from its own order alone: +1 at F, L on x and E on y,
- * -1 at B, E on x and L on y. A plan's orders are those of a run in which E on y comes no later than E on x, L likewise. */
+/* Moving stashes. Worker x gives stashes away to y = partners[x] and gets them back before it needs them. Each of the
+ * two transfers is one message of one stash and has a slot in both orders; the slots carry the stage of x, so that on y
+ * they are the ones whose stage lives on another worker. They take no compute time and no later slot of the order waits
+ * for them, except that B on x waits for the message of its L. In either direction messages go in the order of the
+ * sender's slots. E on x: the message x -> y is sent once the slot before it is done; the stash leaves x. E on y: from
+ * here on y keeps room for it (the receive is posted; data that come earlier are taken as well). L on y: the message y
+ * -> x is sent once the slot before it is done and the stash has come from x; it leaves y. L on x: from here on x keeps
+ * room for it (the receive is posted). So no request message is needed, and the peaks of either worker follow from its
+ * own order alone: +1 at F, L on x and E on y, -1 at B, E on x and L on y. A plan's orders are those of a run in which
+ * E on y comes no later than E on x, L likewise. */
 
 enum slot_part { PART_WHOLE, PART_A, PART_B }; /* halves of a micro-batch; only an unsplit backward is halved */
 
@@ -42,8 +42,8 @@ struct slot {
     uint16_t pipeline; /* 2i: down pipeline i, 2i+1: up pipeline i; 0 in schedules of one direction */
     uint8_t kind;      /* enum slot_kind */
     uint8_t part;      /* enum slot_part */
-    uint8_t joined;    /* 1: one atomic block with the slot before it, inputs of both first, outputs of both after: two forwards of
-                        a stage, or a whole forward and backward in any order */
+    uint8_t joined;    /* 1: one atomic block with the slot before it, inputs of both first, outputs of both after: two
+                        forwards of    a stage, or a whole forward and backward in any order */
     uint8_t split;     /* SLOT_BACKWARD: 1 when a SLOT_WEIGHT of the same stage and micro-batch follows later */
 };
 
@@ -73,15 +73,17 @@ struct plan_copy {
 struct plan {
     uint32_t workers, stages, pipelines;
     uint32_t micro_batches; /* all pipelines together, all iterations that the plan spells out */
-    uint32_t iterations;    /* 1; more where the order crosses iterations (asynchronous schedules, bypassed optimizer
-                               synchronisation): micro-batch m then belongs to iteration m / (micro_batches / iterations) */
-    bool asynchronous;      /* not equivalent to synchronous training */
-    bool steps_each;        /* weights are updated after every micro-batch's backward (PipeDream), not once per iteration */
+    uint32_t
+        iterations;    /* 1; more where the order crosses iterations (asynchronous schedules, bypassed optimizer
+                          synchronisation): micro-batch m then belongs to iteration m / (micro_batches / iterations) */
+    bool asynchronous; /* not equivalent to synchronous training */
+    bool steps_each;   /* weights are updated after every micro-batch's backward (PipeDream), not once per iteration */
     enum plan_step step;
-    struct plan_copy *copies;  /* [pipeline * stages + stage] */
-    double *weight_versions;   /* [worker]: copies of the weights of the worker's share that are held (1; PipeDream: D - w) */
-    uint32_t *staleness;       /* [worker]: updates between the weights used and the newest; 0 when synchronous */
-    uint32_t *partners;        /* [worker]: whose memory takes its evicted stashes; NULL where nothing is evicted */
+    struct plan_copy *copies; /* [pipeline * stages + stage] */
+    double *
+        weight_versions; /* [worker]: copies of the weights of the worker's share that are held (1; PipeDream: D - w) */
+    uint32_t *staleness; /* [worker]: updates between the weights used and the newest; 0 when synchronous */
+    uint32_t *partners;  /* [worker]: whose memory takes its evicted stashes; NULL where nothing is evicted */
     struct plan_order *orders; /* [worker] */
 };
 
@@ -102,7 +104,8 @@ static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, u
 /* Room for that many slots of a worker; merely saves time. */
 void plan_expect(struct plan *plan, uint32_t worker, size_t slots);
 /* Appends to a worker's order; returns the slot, valid until the next append to the same worker. */
-struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch);
+struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
+                         uint32_t micro_batch);
 
 /* Letter of a kind as in the csv: F, B, W, E, L. */
 char slot_letter(enum slot_kind kind);

@@ -22,7 +22,8 @@ struct check {
     bool stopped; /* nobody wants to hear of more */
 };
 
-__attribute__((format(printf, 3, 4))) static void report(struct check *check, struct plan_mistake at, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void report(struct check *check, struct plan_mistake at,
+                                                         const char *format, ...)
 {
     check->mistakes++;
     if (!check->reporter)
@@ -76,9 +77,11 @@ static bool check_range(struct check *check, uint32_t worker, size_t index, cons
     else if (slot->part != PART_WHOLE && (slot->kind != SLOT_BACKWARD || slot->split))
         report(check, at_slot(worker, index), "only a backward that is not split can be halved");
     if (slot->stage >= plan->stages)
-        report(check, at_slot(worker, index), "stage %u does not exist: there are %u, from 0", slot->stage, plan->stages);
+        report(check, at_slot(worker, index), "stage %u does not exist: there are %u, from 0", slot->stage,
+               plan->stages);
     if (slot->pipeline >= plan->pipelines)
-        report(check, at_slot(worker, index), "pipeline %u does not exist: there are %u, from 0", slot->pipeline, plan->pipelines);
+        report(check, at_slot(worker, index), "pipeline %u does not exist: there are %u, from 0", slot->pipeline,
+               plan->pipelines);
     if (slot->micro_batch >= plan->micro_batches)
         report(check, at_slot(worker, index), "micro-batch %u does not exist: there are %u, from 0", slot->micro_batch,
                plan->micro_batches);
@@ -95,14 +98,16 @@ static void check_place(struct check *check, uint32_t worker, size_t index, cons
 {
     uint32_t home = plan_worker(check->plan, slot->pipeline, slot->stage);
     if (home != worker && !is_partner(check->plan, home, worker, slot))
-        report(check, at_slot(worker, index), "stage %u of pipeline %u lives on worker %u, but worker %u runs %s of micro-batch %u",
-               slot->stage, slot->pipeline, home, worker, kind_words(slot->kind, slot->part).text, slot->micro_batch);
+        report(check, at_slot(worker, index),
+               "stage %u of pipeline %u lives on worker %u, but worker %u runs %s of micro-batch %u", slot->stage,
+               slot->pipeline, home, worker, kind_words(slot->kind, slot->part).text, slot->micro_batch);
     uint32_t *pipeline = &check->pipeline[slot->micro_batch];
     if (*pipeline == PLAN_NOWHERE)
         *pipeline = slot->pipeline;
     if (*pipeline != slot->pipeline)
-        report(check, at_slot(worker, index), "micro-batch %u runs in pipeline %u and cannot run in pipeline %u as well", slot->micro_batch,
-               *pipeline, slot->pipeline);
+        report(check, at_slot(worker, index),
+               "micro-batch %u runs in pipeline %u and cannot run in pipeline %u as well", slot->micro_batch, *pipeline,
+               slot->pipeline);
 }
 
 /* Finds the slot before (worker, index) in reading order that does part of the same. */
@@ -125,7 +130,8 @@ static struct plan_mistake with_first(const struct check *check, uint32_t worker
 }
 
 /* Moving a stash must stand between its forward and its backward, and at the partner its return after its coming. */
-static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint8_t mask, uint8_t seen)
+static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint8_t mask,
+                        uint8_t seen)
 {
     const char *mistake = NULL;
     if (mask == DONE_EVICT && !(seen & DONE_FORWARD))
@@ -139,7 +145,8 @@ static void check_stash(struct check *check, uint32_t worker, size_t index, cons
     if (mask == DONE_RETURN && !(seen & DONE_TAKE))
         mistake = "is returned but was not taken";
     if (mistake)
-        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u %s", slot->micro_batch, slot->stage, mistake);
+        report(check, at_slot(worker, index), "the stash of micro-batch %u, stage %u %s", slot->micro_batch,
+               slot->stage, mistake);
 }
 
 static void check_block(struct check *check, uint32_t worker, size_t first, size_t end)
@@ -149,8 +156,8 @@ static void check_block(struct check *check, uint32_t worker, size_t first, size
         report(check, at_slot(worker, first), "the first slot of a worker has none before it to be joined with");
     if (end - first == 1)
         return;
-    bool forwards = slots[0].kind == SLOT_FORWARD && slots[1].kind == SLOT_FORWARD && slots[0].stage == slots[1].stage &&
-                    slots[0].pipeline == slots[1].pipeline;
+    bool forwards = slots[0].kind == SLOT_FORWARD && slots[1].kind == SLOT_FORWARD &&
+                    slots[0].stage == slots[1].stage && slots[0].pipeline == slots[1].pipeline;
     bool both = slots[0].kind + slots[1].kind == SLOT_FORWARD + SLOT_BACKWARD && !slots[0].part && !slots[1].part;
     if (end - first > 2 || !(forwards || both))
         report(check, at_slot(worker, first), "a block is two forwards of one stage, or a whole forward and backward");
@@ -169,8 +176,8 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
     if (check->seen[cell] & mask) {
         bool search = check->reporter && check->mistakes < SEARCHED;
         report(check, search ? with_first(check, worker, index, slot) : at_slot(worker, index),
-               "%s of micro-batch %u, stage %u is there more than once", kind_words(slot->kind, slot->part).text, slot->micro_batch,
-               slot->stage);
+               "%s of micro-batch %u, stage %u is there more than once", kind_words(slot->kind, slot->part).text,
+               slot->micro_batch, slot->stage);
         return;
     }
     check_stash(check, worker, index, slot, mask, check->seen[cell]);
@@ -192,10 +199,12 @@ static void check_order(struct check *check, uint32_t worker)
 
 /* ---- the whole ---- */
 
-/* The first slot that is wanted, or else the last one of the worker `home`, to which something is missing; without such a worker, nowhere.
+/* The first slot that is wanted, or else the last one of the worker `home`, to which something is missing; without such
+ * a worker, nowhere.
  */
 static struct plan_mistake find_slot(const struct check *check, uint32_t home,
-                                     bool (*wanted)(const struct slot *slot, uint32_t a, uint32_t b), uint32_t a, uint32_t b)
+                                     bool (*wanted)(const struct slot *slot, uint32_t a, uint32_t b), uint32_t a,
+                                     uint32_t b)
 {
     const struct plan *plan = check->plan;
     if (!check->reporter || check->mistakes >= SEARCHED)
@@ -232,13 +241,16 @@ static bool is_of_pipeline(const struct slot *slot, uint32_t pipeline, uint32_t 
 /* Any slot of a micro-batch in a stage, or the last one of the stage's worker. */
 static struct plan_mistake at_cell(const struct check *check, uint32_t micro_batch, uint32_t stage)
 {
-    return find_slot(check, plan_worker(check->plan, check->pipeline[micro_batch], stage), is_of_cell, micro_batch, stage);
+    return find_slot(check, plan_worker(check->plan, check->pipeline[micro_batch], stage), is_of_cell, micro_batch,
+                     stage);
 }
 
-static void report_missing(struct check *check, uint32_t micro_batch, uint32_t stage, enum slot_kind kind, enum slot_part part)
+static void report_missing(struct check *check, uint32_t micro_batch, uint32_t stage, enum slot_kind kind,
+                           enum slot_part part)
 {
-    report(check, at_cell(check, micro_batch, stage), "%s of micro-batch %u, stage %u is missing; it belongs on worker %u",
-           kind_words(kind, part).text, micro_batch, stage, plan_worker(check->plan, check->pipeline[micro_batch], stage));
+    report(check, at_cell(check, micro_batch, stage),
+           "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", kind_words(kind, part).text,
+           micro_batch, stage, plan_worker(check->plan, check->pipeline[micro_batch], stage));
 }
 
 static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stage, unsigned seen)
@@ -247,8 +259,8 @@ static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stag
     unsigned moves = seen / DONE_EVICT;
     for (unsigned i = 0; moves && i < 4; i++)
         if (!(moves >> i & 1))
-            report(check, at_cell(check, micro_batch, stage), "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch,
-                   stage, steps[i]);
+            report(check, at_cell(check, micro_batch, stage),
+                   "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch, stage, steps[i]);
 }
 
 static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage)
@@ -264,7 +276,8 @@ static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage
         report_missing(check, micro_batch, stage, SLOT_WEIGHT, PART_WHOLE);
     if (half == DONE_BACKWARD && !split && (seen & DONE_WEIGHT))
         report(check, find_slot(check, PLAN_NOWHERE, is_weight_of_cell, micro_batch, stage),
-               "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch, stage);
+               "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch,
+               stage);
     check_moves(check, micro_batch, stage, seen);
 }
 
@@ -273,7 +286,8 @@ static void check_complete(struct check *check)
     const struct plan *plan = check->plan;
     for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && !check->stopped; micro_batch++) {
         if (check->pipeline[micro_batch] == PLAN_NOWHERE) {
-            report(check, find_slot(check, PLAN_NOWHERE, is_beyond, micro_batch, 0), "micro-batch %u is not run at all", micro_batch);
+            report(check, find_slot(check, PLAN_NOWHERE, is_beyond, micro_batch, 0), "micro-batch %u is not run at all",
+                   micro_batch);
             continue;
         }
         for (uint32_t stage = 0; stage < plan->stages; stage++)
@@ -287,10 +301,11 @@ static void check_copies(struct check *check)
     for (uint32_t pipeline = 0; pipeline < plan->pipelines && !check->stopped; pipeline++)
         for (uint32_t stage = 0; stage < plan->stages; stage++)
             if (plan_worker(plan, pipeline, stage) >= plan->workers)
-                report(check, find_slot(check, PLAN_NOWHERE, is_of_pipeline, pipeline, 0), "stage %u of pipeline %u lives on no worker",
-                       stage, pipeline);
+                report(check, find_slot(check, PLAN_NOWHERE, is_of_pipeline, pipeline, 0),
+                       "stage %u of pipeline %u lives on no worker", stage, pipeline);
     for (uint32_t worker = 0; plan->partners && worker < plan->workers; worker++)
-        if (plan->partners[worker] == worker || (plan->partners[worker] >= plan->workers && plan->partners[worker] != UINT32_MAX))
+        if (plan->partners[worker] == worker ||
+            (plan->partners[worker] >= plan->workers && plan->partners[worker] != UINT32_MAX))
             report(check, nowhere(), "worker %u cannot have worker %u as partner", worker, plan->partners[worker]);
 }
 
@@ -345,7 +360,8 @@ static uint32_t cycle_start(const struct plan *plan, const struct plan_walk *wal
     for (uint32_t i = 0; i < plan->workers; i++)
         worker = find_wait(plan, walk, worker).worker;
     uint32_t lowest = worker;
-    for (uint32_t next = find_wait(plan, walk, worker).worker; next != worker; next = find_wait(plan, walk, next).worker)
+    for (uint32_t next = find_wait(plan, walk, worker).worker; next != worker;
+         next = find_wait(plan, walk, next).worker)
         if (next < lowest)
             lowest = next;
     return lowest;

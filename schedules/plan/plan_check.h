@@ -8,8 +8,8 @@
 #define PLAN_NOWHERE UINT32_MAX
 
 /* A mistake in a plan. Slots are named by worker and index in its order; where one is missing, another
- * one of its micro-batch and stage, or the last of the worker on which it belongs. worker PLAN_NOWHERE: no slot is to blame, or there is no
- * second one. */
+ * one of its micro-batch and stage, or the last of the worker on which it belongs. worker PLAN_NOWHERE: no slot is to
+ * blame, or there is no second one. */
 struct plan_mistake {
     uint32_t worker, other_worker;
     size_t index, other_index; /* other: the slot that it clashes with */
@@ -24,10 +24,11 @@ struct plan_reporter {
 
 /* True when the plan can be executed: every stage of every pipeline lives on a worker; every slot runs where its stage
  * lives; each micro-batch stays in one pipeline and meets each of its stages forward and backward exactly once (the
- * backward whole, or half a and half b) and, where it is split, in W; blocks are such as can be joined; evicted stashes come
- * back before their backward; and the order is possible: one that would dead-lock is refused with the cycle in words. Otherwise every
- * mistake is reported
- * (`reporter` NULL: not), the cycle only if there is no other. Takes time linear in the slots of a plan without mistakes. */
+ * backward whole, or half a and half b) and, where it is split, in W; blocks are such as can be joined; evicted stashes
+ * come back before their backward; and the order is possible: one that would dead-lock is refused with the cycle in
+ * words. Otherwise every mistake is reported
+ * (`reporter` NULL: not), the cycle only if there is no other. Takes time linear in the slots of a plan without
+ * mistakes. */
 bool plan_check(const struct plan *plan, const struct plan_reporter *reporter);
 
 #endif

@@ -14,7 +14,8 @@ enum { FILE_SIZE_MAX = 1 << 30, NUMBER_MAX = SCHEDULE_STAGES_MAX - 1, MICRO_BATC
 
 enum column { WORKER, KIND, STAGE, MICRO_BATCH, PIPELINE, PART, INDEX, START, END, COLUMNS };
 
-static const char *const column_names[COLUMNS] = {"worker", "kind", "stage", "micro_batch", "pipeline", "part", "index", "start", "end"};
+static const char *const column_names[COLUMNS] = {"worker", "kind",  "stage", "micro_batch", "pipeline",
+                                                  "part",   "index", "start", "end"};
 
 struct row {
     uint32_t worker, stage, micro_batch, pipeline, index, line;
@@ -38,7 +39,8 @@ static bool read_kind(struct csv *csv, uint8_t *kind)
     for (*kind = SLOT_FORWARD; *kind <= SLOT_FETCH; (*kind)++)
         if (field.size == 1 && field.text[0] == slot_letter(*kind))
             return true;
-    return csv_mistake(csv, KIND, "kind is F (forward), B (backward), W (weight gradient), E (evict) or L (load back), not '%s'",
+    return csv_mistake(csv, KIND,
+                       "kind is F (forward), B (backward), W (weight gradient), E (evict) or L (load back), not '%s'",
                        csv_excerpt(field).text);
 }
 
@@ -82,8 +84,9 @@ static void read_text(struct reader *reader, const char *text, size_t size)
         read_row(reader);
     csv_close(reader->csv);
     if (!reader->row_count && reader->diag->errors == before)
-        diag_error(reader->diag, (struct place){reader->name, 0, 0},
-                   "there is no slot in this file; it wants a line worker,kind,stage,micro_batch and then one row a slot");
+        diag_error(
+            reader->diag, (struct place){reader->name, 0, 0},
+            "there is no slot in this file; it wants a line worker,kind,stage,micro_batch and then one row a slot");
 }
 
 /* ---- from rows to a plan ---- */
@@ -129,7 +132,8 @@ static bool check_sizes(const struct reader *reader, const struct sizes *sizes)
                    (unsigned long long)runs, runs == sizes->micro_batches ? "micro-batches" : "pipelines",
                    (unsigned long long)(2 * sizes->stages * runs), reader->row_count);
     else if (sizes->workers > reader->row_count)
-        diag_error(reader->diag, at, "%u workers need at least as many rows; the file has %zu", sizes->workers, reader->row_count);
+        diag_error(reader->diag, at, "%u workers need at least as many rows; the file has %zu", sizes->workers,
+                   reader->row_count);
     else
         return true;
     return false;
@@ -224,7 +228,8 @@ static bool report(void *user, const struct plan_mistake *mistake)
     return diag->errors < 1000; /* far more than are shown */
 }
 
-/* The line of the first row of a worker with a larger number: there is one, the largest number says how many workers there are. */
+/* The line of the first row of a worker with a larger number: there is one, the largest number says how many workers
+ * there are. */
 static uint32_t beyond_worker(const struct reader *reader, uint32_t worker)
 {
     size_t i = 0;

@@ -62,7 +62,8 @@ static double arrival(const struct evaluation *evaluation, uint32_t worker, cons
     unsigned count = plan_inputs(evaluation->plan, slot, evicted ? DONE_EVICT : 0, inputs);
     double latest = 0;
     for (unsigned i = 0; i < count; i++)
-        latest = later(latest, input_end(evaluation, slot, &inputs[i]) + (inputs[i].worker == worker ? 0 : evaluation->costs->latency));
+        latest = later(latest, input_end(evaluation, slot, &inputs[i]) +
+                                   (inputs[i].worker == worker ? 0 : evaluation->costs->latency));
     return latest;
 }
 
@@ -72,7 +73,8 @@ static double duration(const struct plan_costs *costs, const struct slot *slot)
     case SLOT_FORWARD:
         return costs->forward[slot->stage];
     case SLOT_BACKWARD:
-        return costs->backward[slot->stage] * (slot->part == PART_WHOLE ? 1 : 0.5) - (slot->split ? costs->weight[slot->stage] : 0);
+        return costs->backward[slot->stage] * (slot->part == PART_WHOLE ? 1 : 0.5) -
+               (slot->split ? costs->weight[slot->stage] : 0);
     case SLOT_WEIGHT:
         return costs->weight[slot->stage];
     case SLOT_EVICT:
@@ -118,7 +120,8 @@ static void record(const struct evaluation *evaluation, uint32_t worker, const s
         ends->halves[1] = end;
     if (slot->kind >= SLOT_EVICT)
         record_move(evaluation, worker, slot, end);
-    double *iteration = &evaluation->timing->iteration_ends[slot->micro_batch / (plan->micro_batches / plan->iterations)];
+    double *iteration =
+        &evaluation->timing->iteration_ends[slot->micro_batch / (plan->micro_batches / plan->iterations)];
     *iteration = later(*iteration, end);
 }
 
@@ -174,7 +177,8 @@ static void summarize(struct plan_timing *timing, const struct plan *plan)
         size_t count = plan->orders[worker].count;
         if (!count)
             continue;
-        double first = plan_timing_span(timing, worker, 0).start, last = plan_timing_span(timing, worker, count - 1).end;
+        double first = plan_timing_span(timing, worker, 0).start,
+               last = plan_timing_span(timing, worker, count - 1).end;
         begin = worker == 0 || first < begin ? first : begin;
         end = last > end ? last : end;
         busy += timing->busy[worker];

@@ -9,11 +9,12 @@
 /* Times in any one unit; arrays have one entry per stage of the plan. */
 struct plan_costs {
     const double *forward, *backward; /* of a whole micro-batch in the stage; backward is the whole backward */
-    const double *weight;             /* the part of backward that is the weight gradient: the time of W, and what B of a split
-                                         backward is shorter by; may be NULL when nothing is split */
-    const double *block;              /* a forward and a whole backward as one block, the mean of the two stages' entries, less `weight`
-                                         where the backward is split; NULL: the sum of the two. Two forwards take their sum */
-    double latency;                   /* from the end of a slot until its message is at another worker; blocks no one */
+    const double *weight; /* the part of backward that is the weight gradient: the time of W, and what B of a split
+                             backward is shorter by; may be NULL when nothing is split */
+    const double
+        *block;     /* a forward and a whole backward as one block, the mean of the two stages' entries, less `weight`
+                       where the backward is split; NULL: the sum of the two. Two forwards take their sum */
+    double latency; /* from the end of a slot until its message is at another worker; blocks no one */
 };
 
 struct plan_span {
@@ -22,15 +23,15 @@ struct plan_span {
 
 /* A plan's times and what follows from them; DESIGN's words: busy is the time in slots, T the iteration time. */
 struct plan_timing {
-    struct plan_span *spans;  /* of all slots, worker by worker; slots of a block share theirs; moving
-                                 stashes take no time */
-    size_t *first;            /* [worker]: index of its first span */
-    double *busy;             /* [worker] */
-    double *peak_in_flight;   /* [worker]: plan_stash_peaks */
-    double *iteration_ends;   /* [iteration]: end of its last slot */
-    double makespan;          /* from the first start to the last end */
-    double iteration;         /* T: the makespan, or between the last two iteration ends where the plan spells out several */
-    double mean_busy;         /* mean over workers of busy, per iteration */
+    struct plan_span *spans; /* of all slots, worker by worker; slots of a block share theirs; moving
+                                stashes take no time */
+    size_t *first;           /* [worker]: index of its first span */
+    double *busy;            /* [worker] */
+    double *peak_in_flight;  /* [worker]: plan_stash_peaks */
+    double *iteration_ends;  /* [iteration]: end of its last slot */
+    double makespan;         /* from the first start to the last end */
+    double iteration; /* T: the makespan, or between the last two iteration ends where the plan spells out several */
+    double mean_busy; /* mean over workers of busy, per iteration */
     double ratio, over_ideal; /* 1 - mean busy / T, T / mean busy - 1, busy per iteration */
     double span_max;          /* largest over workers of 1 - busy / (last end - first start of the worker) */
 };

@@ -108,7 +108,8 @@ static void list(struct agenda *agenda, uint32_t worker)
 }
 
 /* Marks a slot as done and lists the worker that may wait for it. */
-static void complete(const struct plan_walk *walk, const struct plan *plan, uint32_t worker, const struct slot *slot, struct agenda *agenda)
+static void complete(const struct plan_walk *walk, const struct plan *plan, uint32_t worker, const struct slot *slot,
+                     struct agenda *agenda)
 {
     *done_of(walk, plan, slot->micro_batch, slot->stage) |= plan_mask(plan, worker, slot);
     if (slot->kind == SLOT_FORWARD && slot->stage + 1u < plan->stages)
@@ -120,7 +121,8 @@ static void complete(const struct plan_walk *walk, const struct plan *plan, uint
 }
 
 /* Runs a worker's blocks until one has to wait. */
-static void advance(struct plan_walk *walk, const struct plan *plan, uint32_t worker, struct agenda *agenda, plan_visit *visit, void *user)
+static void advance(struct plan_walk *walk, const struct plan *plan, uint32_t worker, struct agenda *agenda,
+                    plan_visit *visit, void *user)
 {
     const struct plan_order *order = &plan->orders[worker];
     while (walk->next[worker] < order->count) {

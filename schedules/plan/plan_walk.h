@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goes through a plan in an order in which every block comes after all that it waits for, in time linear in the slots. */
+/* Goes through a plan in an order in which every block comes after all that it waits for, in time linear in the slots.
+ */
 #ifndef STAGESIM_PLAN_WALK_H
 #define STAGESIM_PLAN_WALK_H
 
@@ -25,8 +26,8 @@ struct plan_input {
     uint8_t mask;
 };
 
-/* What a slot waits for; the number of inputs written. `done` are the bits of the slot's own micro-batch and stage: a backward
- * whose stash was evicted waits for its return as well. */
+/* What a slot waits for; the number of inputs written. `done` are the bits of the slot's own micro-batch and stage: a
+ * backward whose stash was evicted waits for its return as well. */
 unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t done, struct plan_input inputs[3]);
 
 /* First slot after the block (a slot and the one joined to it) that begins at `first` of a worker's order. */
@@ -41,8 +42,8 @@ struct plan_walk {
 /* Told of every block: slots first .. end - 1 of the worker. */
 typedef void plan_visit(void *user, uint32_t worker, size_t first, size_t end);
 
-/* Walks as far as the dependencies allow; true when that is to the end. `visit` may be NULL. Every slot must be in range and
- * every stage placed. The caller finishes the walk. */
+/* Walks as far as the dependencies allow; true when that is to the end. `visit` may be NULL. Every slot must be in
+ * range and every stage placed. The caller finishes the walk. */
 bool plan_walk_run(struct plan_walk *walk, const struct plan *plan, plan_visit *visit, void *user);
 void plan_walk_finish(struct plan_walk *walk);
 

@@ -29,8 +29,8 @@ const struct collective_algorithm *collective_algorithm_find(const char *name)
     return NULL;
 }
 
-const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
-                                         enum stagesim_collective kind)
+const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm,
+                                         const struct collective_shape *shape, enum stagesim_collective kind)
 {
     if (!(algorithm->kinds & KIND(kind)))
         return "is not an algorithm for this collective";

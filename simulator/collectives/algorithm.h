@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Algorithms of collectives. Each is one file with its source; each gives its closed form, its steps (which transfer carries
- * which blocks, so that a test can follow every contribution) and the flows that engines run. */
+/* Algorithms of collectives. Each is one file with its source; each gives its closed form, its steps (which transfer
+ * carries which blocks, so that a test can follow every contribution) and the flows that engines run. */
 #ifndef STAGESIM_COLLECTIVE_ALGORITHM_H
 #define STAGESIM_COLLECTIVE_ALGORITHM_H
 
@@ -16,17 +16,19 @@ enum { TORUS_DIMENSIONS = 3 };
 /* What an algorithm knows of the members of a group and of where they are. */
 struct collective_shape {
     uint32_t ranks;
-    uint32_t root;             /* member from which a broadcast comes and to which a reduction goes */
-    uint32_t node_size;        /* members of each node, when all nodes hold equally many and they follow each other; 0 otherwise */
-    bool reduces;              /* the switch between all members adds and multiplies (NVLS, SHARP) */
+    uint32_t root; /* member from which a broadcast comes and to which a reduction goes */
+    uint32_t
+        node_size; /* members of each node, when all nodes hold equally many and they follow each other; 0 otherwise */
+    bool reduces;  /* the switch between all members adds and multiplies (NVLS, SHARP) */
     double reduces_efficiency; /* what of the link rate such a switch carries; 0 or less: all */
     bool strided;              /* node_size is above 1, and no two members of a node are neighbours in it */
     double strided_efficiency; /* what of the network's rate algorithms that cross nodes reach then; 0 or less: all */
-    uint32_t dimensions[TORUS_DIMENSIONS]; /* of the torus that the members fill, the last one varying fastest; 0: no torus */
+    uint32_t dimensions[TORUS_DIMENSIONS]; /* of the torus that the members fill, the last one varying fastest; 0: no
+                                              torus */
 };
 
-/* Costs of a uniform platform: start-up in seconds, seconds per byte, and seconds per byte of reducing. `node_...` are those
- * within a node, read by algorithms that know of nodes. */
+/* Costs of a uniform platform: start-up in seconds, seconds per byte, and seconds per byte of reducing. `node_...` are
+ * those within a node, read by algorithms that know of nodes. */
 struct collective_costs {
     double alpha, beta, gamma;
     double node_alpha, node_beta;
@@ -38,12 +40,13 @@ struct collective_algorithm {
     uint32_t kinds; /* bit per enum stagesim_collective */
     bool automatic; /* `auto` may choose it: libraries for accelerators have it */
     bool crosses;   /* over nodes of several members, data enter a node at one of them and leave it at another */
-    bool flowing;   /* it is no sequence of rounds: many small chunks, messages all at once, a switch. Stepwise changes nothing */
+    bool flowing;   /* it is no sequence of rounds: many small chunks, messages all at once, a switch. Stepwise changes
+                       nothing */
     /* NULL when it can carry the collective out for that shape, otherwise why not ("needs a power of two of ranks"); no
      * function: it always can. `kind` is one of kinds, ranks at least 2. */
     const char *(*refuses)(const struct collective_shape *shape, enum stagesim_collective kind);
-    /* Seconds of the closed form, from all members' arrival on, for size `bytes` with nccl-tests' meaning of size, where every
-     * rank has one port of full duplex. */
+    /* Seconds of the closed form, from all members' arrival on, for size `bytes` with nccl-tests' meaning of size,
+     * where every rank has one port of full duplex. */
     double (*seconds)(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
                       const struct collective_costs *costs);
     /* Adds all transfers; of a broadcast and a reduction as if member 0 were the root. */
@@ -54,9 +57,9 @@ struct collective_algorithm {
 
 #define KIND(kind) (1u << (kind))
 
-extern const struct collective_algorithm algorithm_ring, algorithm_recursive_doubling, algorithm_halving_doubling, algorithm_binomial,
-    algorithm_chain, algorithm_double_tree, algorithm_direct, algorithm_pairwise, algorithm_bruck, algorithm_hierarchical,
-    algorithm_in_network, algorithm_torus;
+extern const struct collective_algorithm algorithm_ring, algorithm_recursive_doubling, algorithm_halving_doubling,
+    algorithm_binomial, algorithm_chain, algorithm_double_tree, algorithm_direct, algorithm_pairwise, algorithm_bruck,
+    algorithm_hierarchical, algorithm_in_network, algorithm_torus;
 
 /* All of them, NULL at the end. */
 extern const struct collective_algorithm *const collective_algorithms[];
@@ -64,10 +67,10 @@ extern const struct collective_algorithm *const collective_algorithms[];
 /* NULL when there is none of that name. */
 const struct collective_algorithm *collective_algorithm_find(const char *name);
 /* Why it cannot carry the collective out, NULL when it can. */
-const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
-                                         enum stagesim_collective kind);
-/* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. Stepwise: each round of its steps is
- * a phase, where it has rounds and the steps are not too many. */
+const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm,
+                                         const struct collective_shape *shape, enum stagesim_collective kind);
+/* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. Stepwise: each
+ * round of its steps is a phase, where it has rounds and the steps are not too many. */
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,
                            const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise);
 /* Most transfers that a stepwise collective may have; above it runs in steady state. */

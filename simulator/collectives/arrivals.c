@@ -55,12 +55,13 @@ static void find_edges(struct arrivals *arrivals)
         struct platform_route route;
         uint32_t from = arrivals->hosts[flow.from], to = arrivals->hosts[flow.to];
         arrivals->platform->route(arrivals->platform, from, to, &route);
-        arrivals->edges[i] = (struct edge){route.latency, 1 / route.bandwidth, platform_scope_of(arrivals->platform, from, to)};
+        arrivals->edges[i] =
+            (struct edge){route.latency, 1 / route.bandwidth, platform_scope_of(arrivals->platform, from, to)};
     }
 }
 
-struct arrivals *arrivals_create(const struct collective_flows *flows, uint32_t ranks, struct platform *platform, const uint32_t *hosts,
-                                 struct arena *arena)
+struct arrivals *arrivals_create(const struct collective_flows *flows, uint32_t ranks, struct platform *platform,
+                                 const uint32_t *hosts, struct arena *arena)
 {
     struct arrivals *arrivals = arena_alloc(arena, sizeof *arrivals);
     *arrivals = (struct arrivals){.flows = flows, .ranks = ranks, .platform = platform, .hosts = hosts, .arena = arena};
@@ -70,13 +71,15 @@ struct arrivals *arrivals_create(const struct collective_flows *flows, uint32_t 
     if (!is_one_phase(flows))
         find_edges(arrivals);
     if (!flows->ends_apart && platform)
-        arrivals->whole = flows->all_to_all ? estimate_create(flows, platform, hosts, arena) : estimate_of(arrivals, ranks);
+        arrivals->whole =
+            flows->all_to_all ? estimate_create(flows, platform, hosts, arena) : estimate_of(arrivals, ranks);
     return arrivals;
 }
 
 /* ---- how long flows take ---- */
 
-static double start_ups(const struct edge *edge, const struct collective_phase_flow *flow, const struct arrivals_size *size)
+static double start_ups(const struct edge *edge, const struct collective_phase_flow *flow,
+                        const struct arrivals_size *size)
 {
     return fmax(1, flow->steps * size->ratios.latency[edge->scope]);
 }
@@ -115,7 +118,8 @@ static void start_flow(const double *ready, const struct collective_phase_flow *
     starts[flow->to] = fmin(starts[flow->to], start);
 }
 
-static void start_pairs(const struct arrivals *arrivals, const double *ready, uint32_t earliest, double second, double *starts)
+static void start_pairs(const struct arrivals *arrivals, const double *ready, uint32_t earliest, double second,
+                        double *starts)
 {
     for (size_t i = 0; !arrivals->flows->all_to_all && i < arrivals->flows->count; i++)
         start_flow(ready, &arrivals->flows->items[i], starts);
@@ -123,7 +127,8 @@ static void start_pairs(const struct arrivals *arrivals, const double *ready, ui
         starts[m] = m == earliest ? second : ready[m];
 }
 
-static double evaluate_phase(struct arrivals *arrivals, const struct arrivals_size *size, const double *ready, double *starts)
+static double evaluate_phase(struct arrivals *arrivals, const struct arrivals_size *size, const double *ready,
+                             double *starts)
 {
     uint32_t earliest;
     double second, last, end = INFINITY;
@@ -154,8 +159,8 @@ static void end_flow(const struct collective_phase_flow *flow, double end, doubl
 }
 
 /* Flows `first` to `end`, each when its members are ready. */
-static void evaluate_pairs(struct arrivals *arrivals, const struct arrivals_size *size, size_t first, size_t end, double *starts,
-                           double *ends)
+static void evaluate_pairs(struct arrivals *arrivals, const struct arrivals_size *size, size_t first, size_t end,
+                           double *starts, double *ends)
 {
     for (size_t i = first; i < end; i++) {
         const struct collective_phase_flow *flow = &arrivals->flows->items[i];
@@ -165,7 +170,8 @@ static void evaluate_pairs(struct arrivals *arrivals, const struct arrivals_size
     }
 }
 
-/* Every member of a ring has one flow, to its successor: all begin with the last member and end with the longest flow. */
+/* Every member of a ring has one flow, to its successor: all begin with the last member and end with the longest flow.
+ */
 static void evaluate_ring(struct arrivals *arrivals, uint32_t member, double *starts, double *ends)
 {
     double start = 0, longest = 0;
@@ -184,8 +190,8 @@ static void evaluate_ring(struct arrivals *arrivals, uint32_t member, double *st
     } while (m != member);
 }
 
-static void evaluate_rings(struct arrivals *arrivals, const struct arrivals_size *size, size_t first, size_t end, double *starts,
-                           double *ends)
+static void evaluate_rings(struct arrivals *arrivals, const struct arrivals_size *size, size_t first, size_t end,
+                           double *starts, double *ends)
 {
     for (uint32_t m = 0; m < arrivals->ranks; m++)
         arrivals->successor[m] = m;
@@ -213,13 +219,15 @@ static void evaluate_phases(struct arrivals *arrivals, const struct arrivals_siz
 
 /* ---- a chain ---- */
 
-static void evaluate_chain(struct arrivals *arrivals, const struct arrivals_size *size, const double *ready, double *starts, double *ends)
+static void evaluate_chain(struct arrivals *arrivals, const struct arrivals_size *size, const double *ready,
+                           double *starts, double *ends)
 {
     double begun = 0, origin = -INFINITY, finished = 0; /* of the flow before: moves, v and w of arrivals.h */
     for (size_t i = 0; i < arrivals->flows->count; i++) {
         const struct collective_phase_flow *flow = &arrivals->flows->items[i];
         const struct edge *edge = &arrivals->edges[i];
-        double latency = edge->latency, ratio = size->ratios.latency[edge->scope], total = flow_seconds(arrivals, i, flow, size);
+        double latency = edge->latency, ratio = size->ratios.latency[edge->scope],
+               total = flow_seconds(arrivals, i, flow, size);
         double both = fmax(ready[flow->from], ready[flow->to]);
         begun = fmax(begun, both);
         origin = fmax(origin, both - arrivals_before(i, flow, ratio) * latency);
@@ -235,7 +243,8 @@ static void evaluate_chain(struct arrivals *arrivals, const struct arrivals_size
 
 /* ---- all of it ---- */
 
-double arrivals_evaluate(struct arrivals *arrivals, const struct arrivals_size *size, const double *ready, double *starts, double *ends)
+double arrivals_evaluate(struct arrivals *arrivals, const struct arrivals_size *size, const double *ready,
+                         double *starts, double *ends)
 {
     const struct collective_flows *flows = arrivals->flows;
     double first = INFINITY, last = 0;

@@ -48,7 +48,8 @@ void assignment_place(struct assignment *assignment, struct platform *platform, 
 }
 
 /* The hosts of an instance's members. */
-static void member_hosts(const struct assignment *assignment, const struct group *group, uint32_t instance, uint32_t *hosts)
+static void member_hosts(const struct assignment *assignment, const struct group *group, uint32_t instance,
+                         uint32_t *hosts)
 {
     group_ranks(assignment->program, group, instance, hosts);
     for (uint32_t i = 0; i < group_size(assignment->program, group); i++)
@@ -93,7 +94,8 @@ static struct communicator *communicator_of(const struct assignment *assignment,
         shape = common_shape(&shape, &other);
     }
     shape.root = root;
-    return communicator_create_shaped(assignment->platform, hosts, &shape, assignment->policy.stepwise, assignment->arena);
+    return communicator_create_shaped(assignment->platform, hosts, &shape, assignment->policy.stepwise,
+                                      assignment->arena);
 }
 
 /* The place of a key, or the empty one where it would stand. */
@@ -117,7 +119,8 @@ static void make_room(struct assignment *assignment, struct group_state *state)
             *find(state, old.decisions[i].key) = old.decisions[i];
 }
 
-struct collective_choice assignment_choose(const struct program *program, uint32_t group, const struct operation *operation)
+struct collective_choice assignment_choose(const struct program *program, uint32_t group,
+                                           const struct operation *operation)
 {
     struct assignment *assignment = program->assignment;
     struct group_state *state = &assignment->groups[group];
@@ -131,23 +134,26 @@ struct collective_choice assignment_choose(const struct program *program, uint32
         return decision->choice;
     const struct stagesim_cost *cost = operation_cost(program, operation);
     decision->key = key;
-    decision->choice =
-        communicator_choose(state->communicator, kind, assignment->policy.algorithms[kind], cost->bytes / fmax(cost->repeats, 1));
+    decision->choice = communicator_choose(state->communicator, kind, assignment->policy.algorithms[kind],
+                                           cost->bytes / fmax(cost->repeats, 1));
     state->count++;
     return decision->choice;
 }
 
-const struct collective_flows *assignment_flows(const struct program *program, uint32_t group, const struct operation *operation)
+const struct collective_flows *assignment_flows(const struct program *program, uint32_t group,
+                                                const struct operation *operation)
 {
     struct collective_choice choice = assignment_choose(program, group, operation);
-    return choice.algorithm ? communicator_flows(program->assignment->groups[group].communicator, operation->collective, choice.algorithm)
+    return choice.algorithm ? communicator_flows(program->assignment->groups[group].communicator, operation->collective,
+                                                 choice.algorithm)
                             : NULL;
 }
 
 /* More than there are kinds and algorithms for them. */
 enum { FLOW_SETS_MAX = 128 };
 
-const struct collective_flows *const *assignment_all_flows(const struct program *program, uint32_t group, uint32_t *count)
+const struct collective_flows *const *assignment_all_flows(const struct program *program, uint32_t group,
+                                                           uint32_t *count)
 {
     struct group_state *state = &program->assignment->groups[group];
     const struct position *position = &program->positions[program->groups[group].positions[0]];

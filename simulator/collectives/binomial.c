@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binomial tree from rank 0: in every round those that have the data hand it to as many others; a reduction goes backwards.
- * R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19 (2005). */
+/* Binomial tree from rank 0: in every round those that have the data hand it to as many others; a reduction goes
+ * backwards. R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA
+ * 19 (2005). */
 #include "simulator/collectives/algorithm.h"
 
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,

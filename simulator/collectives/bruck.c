@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bruck's algorithms: an all-to-all in which data travels the binary digits of its distance, and an all-gather over distances 1, 2,
- * 4, ..., both in ceil(log2 p) rounds for any number of ranks.
- * J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in multiport
- * message-passing systems, IEEE TPDS 8 (1997). */
+/* Bruck's algorithms: an all-to-all in which data travels the binary digits of its distance, and an all-gather over
+ * distances 1, 2, 4, ..., both in ceil(log2 p) rounds for any number of ranks. J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal,
+ * D. Weathersby, Efficient algorithms for all-to-all communications in multiport message-passing systems, IEEE TPDS 8
+ * (1997). */
 #include "simulator/collectives/algorithm.h"
 
 /* Transfers or the blocks in them grow with the square of the ranks. */
@@ -37,7 +37,8 @@ static void gather(uint32_t ranks, struct collective_steps *steps)
     steps_cut(steps, ranks, ranks);
     for (uint32_t have = 1, round = 0; have < ranks; have *= 2, round++)
         for (uint32_t rank = 0; rank < ranks; rank++) {
-            uint32_t count = have < ranks - have ? have : ranks - have, straight = rank + count > ranks ? ranks - rank : count;
+            uint32_t count = have < ranks - have ? have : ranks - have,
+                     straight = rank + count > ranks ? ranks - rank : count;
             steps_add(steps, round, rank, (rank + ranks - have) % ranks, false, rank, straight);
             if (straight < count)
                 steps_join(steps, 0, count - straight);
@@ -54,7 +55,8 @@ static void exchange(uint32_t ranks, struct collective_steps *steps)
             for (uint32_t distance = bit; distance < ranks; distance++) {
                 if (!(distance & bit))
                     continue;
-                uint32_t source = (rank + ranks - distance % bit) % ranks, block = source * ranks + (source + distance) % ranks;
+                uint32_t source = (rank + ranks - distance % bit) % ranks,
+                         block = source * ranks + (source + distance) % ranks;
                 if (first)
                     steps_add(steps, round, rank, (rank + bit) % ranks, false, block, 1);
                 else

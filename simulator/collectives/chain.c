@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pipelined chain: the data, cut into chunks, passes from rank to rank; a reduction comes from the last rank to rank 0. Flows stand
- * for many small chunks, the steps and the closed form for `chunks` of them: (p - 2 + c)(alpha + S/c beta).
- * P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35
- * (2009), on the linear pipeline. */
+/* Pipelined chain: the data, cut into chunks, passes from rank to rank; a reduction comes from the last rank to rank 0.
+ * Flows stand for many small chunks, the steps and the closed form for `chunks` of them: (p - 2 + c)(alpha + S/c beta).
+ * P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel
+ * Computing 35 (2009), on the linear pipeline. */
 #include "simulator/collectives/algorithm.h"
 
 enum { CHUNKS = 16 };

@@ -44,8 +44,8 @@ static uint32_t node_size_of(const struct platform *platform, const uint32_t *ho
     return ranks % size ? 0 : size;
 }
 
-/* No two members of a node follow each other in it, so that each has a network interface far from the others' (hosts of a node
- * are in order). */
+/* No two members of a node follow each other in it, so that each has a network interface far from the others' (hosts of
+ * a node are in order). */
 static bool are_strided(const uint32_t *hosts, uint32_t ranks, uint32_t node_size)
 {
     for (uint32_t rank = 1; rank < ranks; rank++)
@@ -73,7 +73,8 @@ struct collective_shape communicator_shape_of(const struct platform *platform, c
         return shape;
     enum platform_in_network where = platform->library.in_network;
     shape.node_size = node_size_of(platform, hosts, ranks);
-    shape.reduces = where == PLATFORM_REDUCES_IN_CLUSTER || (where == PLATFORM_REDUCES_IN_NODE && shape.node_size == ranks);
+    shape.reduces =
+        where == PLATFORM_REDUCES_IN_CLUSTER || (where == PLATFORM_REDUCES_IN_NODE && shape.node_size == ranks);
     shape.reduces_efficiency = platform->library.in_network_efficiency;
     shape.strided = shape.node_size > 1 && shape.node_size < ranks && are_strided(hosts, ranks, shape.node_size);
     shape.strided_efficiency = platform->library.strided_efficiency;
@@ -82,17 +83,21 @@ struct collective_shape communicator_shape_of(const struct platform *platform, c
     return shape;
 }
 
-struct communicator *communicator_create_shaped(struct platform *platform, const uint32_t *hosts, const struct collective_shape *shape,
-                                                bool stepwise, struct arena *arena)
+struct communicator *communicator_create_shaped(struct platform *platform, const uint32_t *hosts,
+                                                const struct collective_shape *shape, bool stepwise,
+                                                struct arena *arena)
 {
     struct communicator *communicator = arena_alloc(arena, sizeof *communicator);
-    *communicator = (struct communicator){.platform = platform, .hosts = hosts, .arena = arena, .shape = *shape, .stepwise = stepwise};
+    *communicator = (struct communicator){
+        .platform = platform, .hosts = hosts, .arena = arena, .shape = *shape, .stepwise = stepwise};
     return communicator;
 }
 
-struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena)
+struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks,
+                                         struct arena *arena)
 {
-    struct collective_shape shape = platform ? communicator_shape_of(platform, hosts, ranks) : (struct collective_shape){.ranks = ranks};
+    struct collective_shape shape =
+        platform ? communicator_shape_of(platform, hosts, ranks) : (struct collective_shape){.ranks = ranks};
     return communicator_create_shaped(platform, hosts, &shape, false, arena);
 }
 
@@ -106,7 +111,8 @@ enum platform_scope communicator_scope(const struct communicator *communicator)
     return communicator->shape.node_size == communicator->shape.ranks ? SCOPE_NODE : SCOPE_NETWORK;
 }
 
-static struct known *know(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm)
+static struct known *know(struct communicator *communicator, enum stagesim_collective kind,
+                          const struct collective_algorithm *algorithm)
 {
     uint32_t place = 0;
     while (collective_algorithms[place] != algorithm)
@@ -135,12 +141,14 @@ const struct collective_flows *communicator_flows(struct communicator *communica
     return &know(communicator, kind, algorithm)->flows;
 }
 
-double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
-                            const struct platform_ratios *ratios, double bytes)
+double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind,
+                            const struct collective_algorithm *algorithm, const struct platform_ratios *ratios,
+                            double bytes)
 {
     struct known *known = know(communicator, kind, algorithm);
     if (!known->estimated)
-        known->estimate = estimate_create(&known->flows, communicator->platform, communicator->hosts, communicator->arena);
+        known->estimate =
+            estimate_create(&known->flows, communicator->platform, communicator->hosts, communicator->arena);
     known->estimated = true;
     return estimate_seconds(&known->estimate, ratios, bytes);
 }
@@ -148,19 +156,23 @@ double communicator_seconds(struct communicator *communicator, enum stagesim_col
 static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
 
 /* What an algorithm that reduces in the network gets out of a protocol's rate. */
-static double efficiency_of(const struct communicator *communicator, const struct collective_algorithm *algorithm, double efficiency)
+static double efficiency_of(const struct communicator *communicator, const struct collective_algorithm *algorithm,
+                            double efficiency)
 {
     double switched = communicator->shape.reduces_efficiency;
     return algorithm == &algorithm_in_network && switched > 0 ? efficiency * switched : efficiency;
 }
 
-/* What a hop over the network costs beyond the link is the wait of a step for the one before: messages that leave all at once have none. */
-static struct platform_ratios ratios_of(const struct communicator *communicator, const struct collective_algorithm *algorithm,
+/* What a hop over the network costs beyond the link is the wait of a step for the one before: messages that leave all
+ * at once have none. */
+static struct platform_ratios ratios_of(const struct communicator *communicator,
+                                        const struct collective_algorithm *algorithm,
                                         const struct platform_protocol *protocol)
 {
     struct platform_ratios ratios;
     for (unsigned scope = 0; scope < SCOPES; scope++) {
-        struct platform_protocol own = library_transfers(&communicator->platform->library, protocol, (enum platform_scope)scope);
+        struct platform_protocol own =
+            library_transfers(&communicator->platform->library, protocol, (enum platform_scope)scope);
         ratios.latency[scope] = own.latency;
         ratios.efficiency[scope] = efficiency_of(communicator, algorithm, own.efficiency);
     }
@@ -169,16 +181,16 @@ static struct platform_ratios ratios_of(const struct communicator *communicator,
     return ratios;
 }
 
-/* NCCL's send and receive, of which its users make all-to-all, and NVLS run in its Simple protocol only, whatever the size: the one of most
- * bandwidth (NVIDIA/nccl, src/enqueue.cc and src/graph/tuning.cc). */
+/* NCCL's send and receive, of which its users make all-to-all, and NVLS run in its Simple protocol only, whatever the
+ * size: the one of most bandwidth (NVIDIA/nccl, src/enqueue.cc and src/graph/tuning.cc). */
 static bool takes_bulk_only(enum stagesim_collective kind, const struct collective_algorithm *algorithm)
 {
     return kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE || algorithm == &algorithm_in_network;
 }
 
 /* Replaces *best by the fastest protocol of the algorithm if it is faster. */
-static void consider(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
-                     double bytes, struct collective_choice *best)
+static void consider(struct communicator *communicator, enum stagesim_collective kind,
+                     const struct collective_algorithm *algorithm, double bytes, struct collective_choice *best)
 {
     const struct platform_library *library = communicator->platform ? &communicator->platform->library : NULL;
     if (!library) {
@@ -194,7 +206,8 @@ static void consider(struct communicator *communicator, enum stagesim_collective
         count = 1;
     }
     for (uint32_t i = takes_bulk_only(kind, algorithm) ? count - 1 : 0; i < count; i++) {
-        struct collective_choice choice = {algorithm, protocols[i].name, library->regimes[scope].launch[kind] + protocols[i].start,
+        struct collective_choice choice = {algorithm, protocols[i].name,
+                                           library->regimes[scope].launch[kind] + protocols[i].start,
                                            ratios_of(communicator, algorithm, &protocols[i]), 0};
         choice.seconds = choice.delay + communicator_seconds(communicator, kind, algorithm, &choice.ratios, bytes);
         if (!best->algorithm || choice.seconds < best->seconds)
@@ -210,7 +223,8 @@ struct collective_choice communicator_choose(struct communicator *communicator, 
         return best;
     if (algorithm && !collective_algorithm_refuses(algorithm, &communicator->shape, kind))
         consider(communicator, kind, algorithm, bytes, &best);
-    for (const struct collective_algorithm *const *each = collective_algorithms; *each && (!algorithm || !best.algorithm); each++)
+    for (const struct collective_algorithm *const *each = collective_algorithms;
+         *each && (!algorithm || !best.algorithm); each++)
         if ((*each)->automatic && !collective_algorithm_refuses(*each, &communicator->shape, kind))
             consider(communicator, kind, *each, bytes, &best);
     return best;

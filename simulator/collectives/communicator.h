@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a group on their hosts: which algorithm and protocol a collective of theirs takes, what flows it is, and how long it
- * takes when nothing else is under way. */
+/* The members of a group on their hosts: which algorithm and protocol a collective of theirs takes, what flows it is,
+ * and how long it takes when nothing else is under way. */
 #ifndef STAGESIM_COMMUNICATOR_H
 #define STAGESIM_COMMUNICATOR_H
 
@@ -13,26 +13,29 @@ struct communicator;
 /* How a collective is carried out. */
 struct collective_choice {
     const struct collective_algorithm *algorithm;
-    const char *protocol;          /* name; NULL: the platform names none */
-    double delay;                  /* seconds before data moves: launch and the protocol's start */
-    struct platform_ratios ratios; /* a flow takes max(1, steps times latency) times its route's latency, and its bytes over efficiency */
-    double seconds;                /* of the whole collective with nothing else under way */
+    const char *protocol; /* name; NULL: the platform names none */
+    double delay;         /* seconds before data moves: launch and the protocol's start */
+    struct platform_ratios
+        ratios; /* a flow takes max(1, steps times latency) times its route's latency, and its bytes over efficiency */
+    double seconds; /* of the whole collective with nothing else under way */
 };
 
-/* Member m is on platform->hosts[hosts[m]]; both are borrowed. All memory is the arena's. Without a platform (NULL) nothing is known
- * of times: `auto` takes the first algorithm of the table that it may. */
-struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks, struct arena *arena);
+/* Member m is on platform->hosts[hosts[m]]; both are borrowed. All memory is the arena's. Without a platform (NULL)
+ * nothing is known of times: `auto` takes the first algorithm of the table that it may. */
+struct communicator *communicator_create(struct platform *platform, const uint32_t *hosts, uint32_t ranks,
+                                         struct arena *arena);
 /* The same with a shape of the caller's; stepwise: see collective_flows_init. */
-struct communicator *communicator_create_shaped(struct platform *platform, const uint32_t *hosts, const struct collective_shape *shape,
-                                                bool stepwise, struct arena *arena);
+struct communicator *communicator_create_shaped(struct platform *platform, const uint32_t *hosts,
+                                                const struct collective_shape *shape, bool stepwise,
+                                                struct arena *arena);
 /* The shape of members on hosts. */
 struct collective_shape communicator_shape_of(const struct platform *platform, const uint32_t *hosts, uint32_t ranks);
 
 const struct collective_shape *communicator_shape(const struct communicator *communicator);
 
-/* The fastest protocol of `algorithm`, or of the fastest algorithm that `auto` may choose when it is NULL or refuses. The time
- * is exact for flows that share links only with flows of the same latency. For one rank nothing is to do:
- * the algorithm is NULL and all times are 0. */
+/* The fastest protocol of `algorithm`, or of the fastest algorithm that `auto` may choose when it is NULL or refuses.
+ * The time is exact for flows that share links only with flows of the same latency. For one rank nothing is to do: the
+ * algorithm is NULL and all times are 0. */
 struct collective_choice communicator_choose(struct communicator *communicator, enum stagesim_collective kind,
                                              const struct collective_algorithm *algorithm, double bytes);
 
@@ -41,8 +44,9 @@ const struct collective_flows *communicator_flows(struct communicator *communica
                                                   const struct collective_algorithm *algorithm);
 
 /* Seconds of an algorithm that does not refuse under the ratios of one protocol, without launch and start. */
-double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind, const struct collective_algorithm *algorithm,
-                            const struct platform_ratios *ratios, double bytes);
+double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind,
+                            const struct collective_algorithm *algorithm, const struct platform_ratios *ratios,
+                            double bytes);
 /* Whether the members are all in one node. */
 enum platform_scope communicator_scope(const struct communicator *communicator);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All messages at once: all-to-all as accelerator libraries post it, and send-receive, where every rank sends to its successor.
- * One port for each rank: (p-1) alpha + (p-1)/p S beta, the messages sharing the port.
- * NVIDIA, NCCL user guide, point-to-point communication. */
+/* All messages at once: all-to-all as accelerator libraries post it, and send-receive, where every rank sends to its
+ * successor. One port for each rank: (p-1) alpha + (p-1)/p S beta, the messages sharing the port. NVIDIA, NCCL user
+ * guide, point-to-point communication. */
 #include "simulator/collectives/algorithm.h"
 
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
@@ -30,7 +30,8 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
 {
     uint32_t ranks = shape->ranks;
     if (kind == STAGESIM_ALL_TO_ALL)
-        *flows = (struct collective_flows){.count = (size_t)ranks * (ranks - 1), .phases = 1, .total = ranks - 1.0, .all_to_all = ranks};
+        *flows = (struct collective_flows){
+            .count = (size_t)ranks * (ranks - 1), .phases = 1, .total = ranks - 1.0, .all_to_all = ranks};
     for (uint32_t rank = 0; rank < ranks && kind == STAGESIM_SEND_RECEIVE; rank++)
         collective_flows_add(flows, 0, rank, (rank + 1) % ranks, 1, 1);
     flows->start = START_PAIRS;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Double binary tree: two trees over all ranks, each reducing and then broadcasting half of the data in small chunks; a rank that has
- * children in one tree is a leaf of the other, so no port carries more than 2 S: 2 ceil(log2 p) alpha + 2 S beta.
- * P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35
- * (2009). Trees as NVIDIA describes for NCCL 2.4: the second is the first mirrored, or shifted for an odd number of ranks. Over several
- * nodes the trees join the nodes, once for each rank of a node with its part of the data; within a node a chain leads to that rank and
- * back. */
+/* Double binary tree: two trees over all ranks, each reducing and then broadcasting half of the data in small chunks; a
+ * rank that has children in one tree is a leaf of the other, so no port carries more than 2 S: 2 ceil(log2 p) alpha + 2
+ * S beta. P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan,
+ * Parallel Computing 35 (2009). Trees as NVIDIA describes for NCCL 2.4: the second is the first mirrored, or shifted
+ * for an odd number of ranks. Over several nodes the trees join the nodes, once for each rank of a node with its part
+ * of the data; within a node a chain leads to that rank and back. */
 #include "simulator/collectives/algorithm.h"
 
 enum { CHUNKS = 16 };
@@ -40,7 +40,8 @@ static uint32_t depth_of(uint32_t rank, uint32_t size, uint32_t tree)
     return depth;
 }
 
-/* What the busiest port carries, over the size: up and twice down in one tree, up in the other, where there are ranks enough. */
+/* What the busiest port carries, over the size: up and twice down in one tree, up in the other, where there are ranks
+ * enough. */
 static double load(uint32_t ranks)
 {
     return ranks == 2 ? 1 : ranks == 3 ? 1.5 : 2;
@@ -61,10 +62,12 @@ static bool has_nodes(const struct collective_shape *shape)
 /* One part of the data on its way: to a rank of each node, through the trees over these ranks, and back. */
 struct journey {
     struct collective_steps *steps;
-    uint32_t local, size, nodes; /* the rank within its node, and the part; ranks of a node; nodes, which are ranks where size is 1 */
+    uint32_t local, size,
+        nodes; /* the rank within its node, and the part; ranks of a node; nodes, which are ranks where size is 1 */
 };
 
-static void add_edge(const struct journey *journey, uint32_t round, uint32_t tree, uint32_t from, uint32_t to, bool reduces)
+static void add_edge(const struct journey *journey, uint32_t round, uint32_t tree, uint32_t from, uint32_t to,
+                     bool reduces)
 {
     for (uint32_t chunk = 0; chunk < CHUNKS; chunk++)
         steps_add(journey->steps, round + chunk, from, to, reduces, (2 * journey->local + tree) * CHUNKS + chunk, 1);
@@ -109,7 +112,8 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
 }
 
 /* The two trees over `count` places, `stride` ranks apart, each edge with `share` of the size in both directions. */
-static void add_trees(struct collective_flows *flows, uint32_t phase, uint32_t first, uint32_t count, uint32_t stride, double share)
+static void add_trees(struct collective_flows *flows, uint32_t phase, uint32_t first, uint32_t count, uint32_t stride,
+                      double share)
 {
     for (uint32_t tree = 0; tree < 2; tree++)
         for (uint32_t place = 0; place < count; place++) {

@@ -40,10 +40,12 @@ static void add_line(struct scratch *scratch, struct estimate_line line)
 }
 
 /* Adds a flow, whose bytes are over the size, to what a link carries. */
-static void load_link(struct scratch *scratch, uint32_t link, const struct estimate_line *flow, enum platform_scope scope)
+static void load_link(struct scratch *scratch, uint32_t link, const struct estimate_line *flow,
+                      enum platform_scope scope)
 {
     if (scratch->place_of[link] == 0) {
-        scratch->loads = array_grow(scratch->loads, &scratch->load_capacity, scratch->load_count + 1, sizeof *scratch->loads);
+        scratch->loads =
+            array_grow(scratch->loads, &scratch->load_capacity, scratch->load_count + 1, sizeof *scratch->loads);
         scratch->loads[scratch->load_count++] = (struct load){link, *flow, 1};
         scratch->place_of[link] = (uint32_t)scratch->load_count;
         return;
@@ -58,7 +60,8 @@ static void load_link(struct scratch *scratch, uint32_t link, const struct estim
     line->steps[scope] = first ? flow->steps[scope] : fmin(line->steps[scope], flow->steps[scope]);
 }
 
-static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts, const struct collective_phase_flow *flow)
+static void add_flow(struct scratch *scratch, struct platform *platform, const uint32_t *hosts,
+                     const struct collective_phase_flow *flow)
 {
     struct platform_route route;
     platform->route(platform, hosts[flow->from], hosts[flow->to], &route);
@@ -97,8 +100,8 @@ static double further(const struct estimate_line *line, const struct platform_ra
     return least;
 }
 
-/* Lines with flows of the same scopes, whose bytes are all of one scope, can be compared by their slope alone; those that mix bytes come
- * last. */
+/* Lines with flows of the same scopes, whose bytes are all of one scope, can be compared by their slope alone; those
+ * that mix bytes come last. */
 static int class_of(const struct estimate_line *line)
 {
     bool node = line->seconds_per_byte[SCOPE_NODE] > 0, network = line->seconds_per_byte[SCOPE_NETWORK] > 0;
@@ -119,7 +122,8 @@ static int by_slope(const void *left, const void *right)
     if (class_of(a) != class_of(b))
         return class_of(a) - class_of(b);
     for (unsigned scope = 0; scope < SCOPES; scope++)
-        if (a->seconds_per_byte[scope] < b->seconds_per_byte[scope] || a->seconds_per_byte[scope] > b->seconds_per_byte[scope])
+        if (a->seconds_per_byte[scope] < b->seconds_per_byte[scope] ||
+            a->seconds_per_byte[scope] > b->seconds_per_byte[scope])
             return a->seconds_per_byte[scope] > b->seconds_per_byte[scope] ? -1 : 1;
     return (start_up(a) < start_up(b)) - (start_up(a) > start_up(b));
 }
@@ -129,7 +133,8 @@ static bool covered(const struct estimate_line *line, const struct estimate_line
 {
     bool covered = line->first <= other->first;
     for (unsigned scope = 0; scope < SCOPES; scope++)
-        covered = covered && line->seconds_per_byte[scope] <= other->seconds_per_byte[scope] && line->steps[scope] <= other->steps[scope] &&
+        covered = covered && line->seconds_per_byte[scope] <= other->seconds_per_byte[scope] &&
+                  line->steps[scope] <= other->steps[scope] &&
                   line->steps[scope] * line->alpha[scope] <= other->steps[scope] * other->alpha[scope];
     return covered;
 }
@@ -155,7 +160,8 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
     return phase;
 }
 
-struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts, struct arena *arena)
+struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts,
+                                struct arena *arena)
 {
     struct scratch scratch = {.place_of = array_zeroed(platform->link_count, sizeof *scratch.place_of)};
     struct estimate estimate = {arena_array(arena, flows->phases + 1, sizeof *estimate.phases), 0};
@@ -174,7 +180,8 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
 }
 
 /* Adds up the largest lines of the phases. */
-static double sum_phases(const struct estimate *estimate, const struct platform_ratios *ratios, double bytes, double *start_ups)
+static double sum_phases(const struct estimate *estimate, const struct platform_ratios *ratios, double bytes,
+                         double *start_ups)
 {
     double sum = 0;
     for (uint32_t phase = 0; phase < estimate->count; phase++) {

@@ -31,7 +31,8 @@ struct search {
     double low[VALUES_MAX], high[VALUES_MAX];
 };
 
-static struct communicator *communicator_for(struct platform *platform, const struct measured *table, struct arena *arena)
+static struct communicator *communicator_for(struct platform *platform, const struct measured *table,
+                                             struct arena *arena)
 {
     uint32_t *hosts = arena_array(arena, table->ranks, sizeof *hosts);
     for (uint32_t rank = 0; rank < table->ranks; rank++)
@@ -43,7 +44,9 @@ static struct fit_error error_with(struct communicator *communicator, const stru
 {
     struct fit_error error = {0, 0};
     for (size_t i = 0; i < table->count; i++) {
-        double off = communicator_choose(communicator, table->kind, NULL, table->rows[i].bytes).seconds / table->rows[i].seconds - 1;
+        double off = communicator_choose(communicator, table->kind, NULL, table->rows[i].bytes).seconds /
+                         table->rows[i].seconds -
+                     1;
         error.absolute += fabs(off) / (double)table->count;
         error.bias += off / (double)table->count;
     }
@@ -183,7 +186,8 @@ static double least_seconds(const struct search *search, int place)
 {
     double least = INFINITY;
     for (size_t i = 0; i < search->table_count; i++)
-        for (size_t row = 0; row < search->tables[i].count && (place < 0 || search->launch_of[search->tables[i].kind] == place); row++)
+        for (size_t row = 0;
+             row < search->tables[i].count && (place < 0 || search->launch_of[search->tables[i].kind] == place); row++)
             least = fmin(least, search->tables[i].rows[row].seconds);
     return least;
 }
@@ -320,8 +324,8 @@ bool fit_library(struct platform *platform, const struct measured *tables, size_
 {
     for (size_t i = 0; i < count; i++)
         if (tables[i].ranks > platform->host_count)
-            return fault_set(fault, "%s has %u ranks, more than the %u GPUs of %s", tables[i].file, tables[i].ranks, platform->host_count,
-                             platform->file);
+            return fault_set(fault, "%s has %u ranks, more than the %u GPUs of %s", tables[i].file, tables[i].ranks,
+                             platform->host_count, platform->file);
     struct arena *arena = arena_create();
     struct measured *ordered = arena_array(arena, count, sizeof *ordered);
     memcpy(ordered, tables, count * sizeof *tables);

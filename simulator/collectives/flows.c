@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void collective_flows_add(struct collective_flows *flows, uint32_t phase, uint32_t from, uint32_t to, double share, uint32_t steps)
+void collective_flows_add(struct collective_flows *flows, uint32_t phase, uint32_t from, uint32_t to, double share,
+                          uint32_t steps)
 {
     assert(phase + 1 >= flows->phases && from != to);
     flows->items = array_grow(flows->items, &flows->capacity, flows->count + 1, sizeof *flows->items);
@@ -19,8 +20,10 @@ struct collective_phase_flow collective_flow_at(const struct collective_flows *f
 {
     if (!flows->all_to_all)
         return flows->items[index];
-    uint32_t ranks = flows->all_to_all, from = (uint32_t)(index / (ranks - 1)), distance = (uint32_t)(index % (ranks - 1)) + 1;
-    return (struct collective_phase_flow){from, (uint32_t)(((uint64_t)from + distance) % ranks), 0, ranks - 1, 1.0 / ranks};
+    uint32_t ranks = flows->all_to_all, from = (uint32_t)(index / (ranks - 1)),
+             distance = (uint32_t)(index % (ranks - 1)) + 1;
+    return (struct collective_phase_flow){from, (uint32_t)(((uint64_t)from + distance) % ranks), 0, ranks - 1,
+                                          1.0 / ranks};
 }
 
 size_t collective_phase_end(const struct collective_flows *flows, size_t first)
@@ -39,7 +42,8 @@ void collective_flows_finish(struct collective_flows *flows)
     *flows = (struct collective_flows){0};
 }
 
-/* Rounds times ranks bounds the transfers of all algorithms but all-to-all, whose rounds have one for each rank as well. */
+/* Rounds times ranks bounds the transfers of all algorithms but all-to-all, whose rounds have one for each rank as
+ * well. */
 static bool steps_fit(const struct collective_algorithm *algorithm, const struct collective_shape *shape)
 {
     return !algorithm->flowing && 2.0 * shape->ranks * shape->ranks <= STEPWISE_TRANSFERS_MAX;
@@ -59,8 +63,8 @@ static bool is_rooted(enum stagesim_collective kind)
     return kind == STAGESIM_BROADCAST || kind == STAGESIM_REDUCE;
 }
 
-static void add_flows(struct collective_flows *flows, const struct collective_algorithm *algorithm, const struct collective_shape *shape,
-                      enum stagesim_collective kind, bool stepwise)
+static void add_flows(struct collective_flows *flows, const struct collective_algorithm *algorithm,
+                      const struct collective_shape *shape, enum stagesim_collective kind, bool stepwise)
 {
     if (algorithm->flows && !(stepwise && steps_fit(algorithm, shape))) {
         algorithm->flows(shape, kind, flows);

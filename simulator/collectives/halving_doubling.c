@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursive halving and doubling: partners at distance p/2, p/4, ..., 1 exchange halves of what is left to reduce; an all-gather by
- * doubling follows in an all-reduce. For a number of ranks that is no power of two, the ranks too many hand their data to a
- * neighbour first and get the result from it at the end.
- * R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004. */
+/* Recursive halving and doubling: partners at distance p/2, p/4, ..., 1 exchange halves of what is left to reduce; an
+ * all-gather by doubling follows in an all-reduce. For a number of ranks that is no power of two, the ranks too many
+ * hand their data to a neighbour first and get the result from it at the end. R. Rabenseifner, Optimization of
+ * collective reduction operations, ICCS 2004. */
 #include "simulator/collectives/algorithm.h"
 
 static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
 {
-    return kind != STAGESIM_ALL_REDUCE && !is_power_of_two(shape->ranks) ? "needs a power of two of ranks but for an all-reduce" : NULL;
+    return kind != STAGESIM_ALL_REDUCE && !is_power_of_two(shape->ranks)
+               ? "needs a power of two of ranks but for an all-reduce"
+               : NULL;
 }
 
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
@@ -16,7 +18,8 @@ static double seconds(const struct collective_shape *shape, enum stagesim_collec
     uint32_t rounds = log2_floor(shape->ranks), power = 1u << rounds;
     double moved = bytes * (power - 1) / power, turns = kind == STAGESIM_ALL_REDUCE ? 2 : 1;
     double spare = power == shape->ranks ? 0 : 2 * (costs->alpha + bytes * costs->beta) + bytes * costs->gamma;
-    return turns * (rounds * costs->alpha + moved * costs->beta) + (kind == STAGESIM_ALL_GATHER ? 0 : moved * costs->gamma) + spare;
+    return turns * (rounds * costs->alpha + moved * costs->beta) +
+           (kind == STAGESIM_ALL_GATHER ? 0 : moved * costs->gamma) + spare;
 }
 
 struct halving {
@@ -35,8 +38,8 @@ static void halve(struct halving *halving)
     for (uint32_t distance = halving->power / 2; distance; distance /= 2, halving->round++)
         for (uint32_t i = 0; i < halving->power; i++) {
             uint32_t partner = i ^ distance;
-            steps_add(halving->steps, halving->round, rank_of(halving, i), rank_of(halving, partner), true, partner / distance * distance,
-                      distance);
+            steps_add(halving->steps, halving->round, rank_of(halving, i), rank_of(halving, partner), true,
+                      partner / distance * distance, distance);
         }
 }
 
@@ -44,8 +47,8 @@ static void twice(struct halving *halving)
 {
     for (uint32_t distance = 1; distance < halving->power; distance *= 2, halving->round++)
         for (uint32_t i = 0; i < halving->power; i++)
-            steps_add(halving->steps, halving->round, rank_of(halving, i), rank_of(halving, i ^ distance), false, i / distance * distance,
-                      distance);
+            steps_add(halving->steps, halving->round, rank_of(halving, i), rank_of(halving, i ^ distance), false,
+                      i / distance * distance, distance);
 }
 
 static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hierarchical: reduce-scatter within each node, the collective across nodes among ranks of equal place, all of them at once, and
- * all-gather within each node; each part is a ring.
- * 2 (g-1)(alpha_n + S/g beta_n) + 2 (k-1)(alpha + S/p beta) for an all-reduce over k nodes of g ranks.
- * M. Cho, U. Finkler, D. Kung, H. Hunter, BlueConnect, MLSys 2019. */
+/* Hierarchical: reduce-scatter within each node, the collective across nodes among ranks of equal place, all of them at
+ * once, and all-gather within each node; each part is a ring. 2 (g-1)(alpha_n + S/g beta_n) + 2 (k-1)(alpha + S/p beta)
+ * for an all-reduce over k nodes of g ranks. M. Cho, U. Finkler, D. Kung, H. Hunter, BlueConnect, MLSys 2019. */
 #include "simulator/collectives/algorithm.h"
 
 static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
@@ -16,7 +15,8 @@ static const char *refuses(const struct collective_shape *shape, enum stagesim_c
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
                       const struct collective_costs *costs)
 {
-    double size = shape->node_size, nodes = shape->ranks / shape->node_size, turns = kind == STAGESIM_ALL_REDUCE ? 2 : 1;
+    double size = shape->node_size, nodes = shape->ranks / shape->node_size,
+           turns = kind == STAGESIM_ALL_REDUCE ? 2 : 1;
     double inside = (size - 1) * (costs->node_alpha + bytes / size * costs->node_beta);
     double across = (nodes - 1) * (costs->alpha + bytes / shape->ranks * costs->beta);
     double reduced = kind == STAGESIM_ALL_GATHER ? 0 : bytes * (shape->ranks - 1) / shape->ranks;
@@ -47,7 +47,8 @@ static void across(struct ladder *ladder, bool reduces)
     for (uint32_t step = 0; step < nodes - 1; step++, ladder->round++)
         for (uint32_t rank = 0; rank < size * nodes; rank++) {
             uint32_t local = rank % size, node = rank / size, of = (node + 2 * nodes - step - reduces) % nodes;
-            steps_add(ladder->steps, ladder->round, rank, (node + 1) % nodes * size + local, reduces, of * size + local, 1);
+            steps_add(ladder->steps, ladder->round, rank, (node + 1) % nodes * size + local, reduces, of * size + local,
+                      1);
         }
 }
 
@@ -69,7 +70,8 @@ static void add_within(const struct collective_shape *shape, struct collective_f
 {
     uint32_t size = shape->node_size, phase = flows->phases;
     for (uint32_t rank = 0; rank < shape->ranks; rank++)
-        collective_flows_add(flows, phase, rank, rank - rank % size + (rank % size + 1) % size, (size - 1.0) / size, size - 1);
+        collective_flows_add(flows, phase, rank, rank - rank % size + (rank % size + 1) % size, (size - 1.0) / size,
+                             size - 1);
 }
 
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)

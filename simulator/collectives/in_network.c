@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In-network: the switch between the ranks reduces what comes up and sends the result down to all, both at once, so that a rank sends and
- * receives S once: alpha + S beta. NVLS (NVLink SHARP) within a node, SHARP across an InfiniBand fabric.
- * R. Graham et al., Scalable hierarchical aggregation protocol (SHARP), COM-HPC 2016; B. Klenk et al., An in-network architecture
- * for accelerating shared-memory multiprocessor collectives, ISCA 2020. */
+/* In-network: the switch between the ranks reduces what comes up and sends the result down to all, both at once, so
+ * that a rank sends and receives S once: alpha + S beta. NVLS (NVLink SHARP) within a node, SHARP across an InfiniBand
+ * fabric. R. Graham et al., Scalable hierarchical aggregation protocol (SHARP), COM-HPC 2016; B. Klenk et al., An
+ * in-network architecture for accelerating shared-memory multiprocessor collectives, ISCA 2020. */
 #include "simulator/collectives/algorithm.h"
 
 static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
 {
     (void)kind;
-    return shape->reduces ? NULL : "needs a switch between all ranks that reduces (platform property collective_in_network)";
+    return shape->reduces ? NULL
+                          : "needs a switch between all ranks that reduces (platform property collective_in_network)";
 }
 
 static double efficiency(const struct collective_shape *shape)
@@ -41,8 +42,8 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
             steps_add(steps, 1, ranks, rank, false, 0, ranks);
 }
 
-/* Every rank's port carries the data once in both directions: as many flows from neighbour to neighbour. What the switch loses is in
- * the efficiency of the choice. */
+/* Every rank's port carries the data once in both directions: as many flows from neighbour to neighbour. What the
+ * switch loses is in the efficiency of the choice. */
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
 {
     (void)kind;
@@ -54,8 +55,8 @@ const struct collective_algorithm algorithm_in_network = {
     .name = "in-network",
     .summary = "the switch reduces and multicasts (NVLS, SHARP)",
     .source = "Graham et al. 2016; Klenk et al. 2020",
-    .kinds = KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) | KIND(STAGESIM_BROADCAST) |
-             KIND(STAGESIM_REDUCE),
+    .kinds = KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) |
+             KIND(STAGESIM_BROADCAST) | KIND(STAGESIM_REDUCE),
     .automatic = true,
     .flowing = true,
     .refuses = refuses,

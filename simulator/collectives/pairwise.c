@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pairwise exchange: in round t every rank sends to the rank t places further on.
- * R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19 (2005). */
+ * R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19 (2005).
+ */
 #include "simulator/collectives/algorithm.h"
 
 /* Transfers or the blocks in them grow with the square of the ranks. */

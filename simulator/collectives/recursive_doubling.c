@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursive doubling: partners at distance 1, 2, 4, ... exchange all they have. For an all-reduce of a number of ranks that is no
- * power of two, the ranks too many hand their data to a neighbour first and get the result from it at the end.
- * R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19 (2005). */
+/* Recursive doubling: partners at distance 1, 2, 4, ... exchange all they have. For an all-reduce of a number of ranks
+ * that is no power of two, the ranks too many hand their data to a neighbour first and get the result from it at the
+ * end. R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19
+ * (2005). */
 #include "simulator/collectives/algorithm.h"
 
 static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
 {
-    return kind == STAGESIM_ALL_GATHER && !is_power_of_two(shape->ranks) ? "needs a power of two of ranks for an all-gather" : NULL;
+    return kind == STAGESIM_ALL_GATHER && !is_power_of_two(shape->ranks)
+               ? "needs a power of two of ranks for an all-gather"
+               : NULL;
 }
 
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
@@ -15,7 +18,8 @@ static double seconds(const struct collective_shape *shape, enum stagesim_collec
     uint32_t ranks = shape->ranks, rounds = log2_floor(ranks);
     if (kind == STAGESIM_ALL_GATHER)
         return rounds * costs->alpha + bytes * (ranks - 1) / ranks * costs->beta;
-    double whole = costs->alpha + bytes * costs->beta, spare = is_power_of_two(ranks) ? 0 : 2 * whole + bytes * costs->gamma;
+    double whole = costs->alpha + bytes * costs->beta,
+           spare = is_power_of_two(ranks) ? 0 : 2 * whole + bytes * costs->gamma;
     return rounds * (whole + bytes * costs->gamma) + spare;
 }
 
@@ -41,7 +45,8 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
     for (uint32_t distance = 1; distance < power; distance *= 2, round++)
         for (uint32_t i = 0; i < power; i++) {
             uint32_t partner = i ^ distance;
-            steps_add(steps, round, i < spare ? 2 * i + 1 : i + spare, partner < spare ? 2 * partner + 1 : partner + spare, true, 0, 1);
+            steps_add(steps, round, i < spare ? 2 * i + 1 : i + spare,
+                      partner < spare ? 2 * partner + 1 : partner + spare, true, 0, 1);
         }
     for (uint32_t i = 0; i < spare; i++)
         steps_add(steps, round, 2 * i + 1, 2 * i, false, 0, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ring: every rank hands a block to its successor in each step; a reduce-scatter, an all-gather, or one after the other.
- * P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC 69 (2009). */
+/* Ring: every rank hands a block to its successor in each step; a reduce-scatter, an all-gather, or one after the
+ * other. P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC 69 (2009).
+ */
 #include "simulator/collectives/algorithm.h"
 
 /* 2 when the ring is gone round twice. */
@@ -17,9 +18,9 @@ static double seconds(const struct collective_shape *shape, enum stagesim_collec
     return steps * (costs->alpha + block * costs->beta) + reduced * costs->gamma;
 }
 
-/* Over several nodes there are as many rings as ranks of a node, each of which leaves a node through another rank, so that all
- * network interfaces share the load; each carries its part of the data. Ring j enters node n at local rank j - n and goes
- * round the node to the local rank before, from where it goes on to the same local rank of the next node. */
+/* Over several nodes there are as many rings as ranks of a node, each of which leaves a node through another rank, so
+ * that all network interfaces share the load; each carries its part of the data. Ring j enters node n at local rank j -
+ * n and goes round the node to the local rank before, from where it goes on to the same local rank of the next node. */
 static bool has_nodes(const struct collective_shape *shape)
 {
     return shape->node_size > 1 && shape->node_size < shape->ranks;
@@ -35,7 +36,8 @@ static uint32_t rank_at(const struct collective_shape *shape, uint32_t ring, uin
 }
 
 /* Every place hands the block of the place `back` behind it to the next one; rank r owns block r of each ring. */
-static void add_round(const struct collective_shape *shape, struct collective_steps *steps, uint32_t round, bool reduces, uint32_t back)
+static void add_round(const struct collective_shape *shape, struct collective_steps *steps, uint32_t round,
+                      bool reduces, uint32_t back)
 {
     uint32_t ranks = shape->ranks, rings = has_nodes(shape) ? shape->node_size : 1;
     for (uint32_t ring = 0; ring < rings; ring++)
@@ -54,18 +56,23 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
         add_round(shape, steps, round, false, step);
 }
 
-/* The start-ups within nodes come first, as a flow of no bytes: a block passes edges of both kinds one after the other. */
-static void rings_over_nodes(const struct collective_shape *shape, double share, uint32_t turn, struct collective_flows *flows)
+/* The start-ups within nodes come first, as a flow of no bytes: a block passes edges of both kinds one after the other.
+ */
+static void rings_over_nodes(const struct collective_shape *shape, double share, uint32_t turn,
+                             struct collective_flows *flows)
 {
     uint32_t size = shape->node_size, nodes = shape->ranks / size;
     collective_flows_add(flows, 0, 0, 1, 0, turn * (shape->ranks - nodes));
     for (uint32_t node = 0; node < nodes; node++)
         for (uint32_t local = 0; local < size; local++)
-            collective_flows_add(flows, 1, node * size + local, node * size + (local + 1) % size, share * (size - 1) / size, 1);
+            collective_flows_add(flows, 1, node * size + local, node * size + (local + 1) % size,
+                                 share * (size - 1) / size, 1);
     for (uint32_t node = 0; node < nodes; node++)
         for (uint32_t ring = 0; ring < size; ring++) {
-            uint32_t next = (node + 1) % nodes, leaves = (ring + 2 * size - 1 - node % size) % size, enters = next ? leaves : ring;
-            collective_flows_add(flows, 1, node * size + leaves, next * size + enters, share / size, turn * (nodes - 1));
+            uint32_t next = (node + 1) % nodes, leaves = (ring + 2 * size - 1 - node % size) % size,
+                     enters = next ? leaves : ring;
+            collective_flows_add(flows, 1, node * size + leaves, next * size + enters, share / size,
+                                 turn * (nodes - 1));
         }
 }
 
@@ -85,7 +92,8 @@ const struct collective_algorithm algorithm_ring = {
     .name = "ring",
     .summary = "neighbours in rank order; over several nodes one ring for each rank of a node",
     .source = "Patarasuk, Yuan 2009",
-    .kinds = KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) | KIND(STAGESIM_BARRIER),
+    .kinds =
+        KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) | KIND(STAGESIM_BARRIER),
     .automatic = true,
     .crosses = true,
     .seconds = seconds,

@@ -24,12 +24,13 @@ void steps_join(struct collective_steps *steps, uint32_t first, uint32_t count)
     transfer->blocks += count;
 }
 
-void steps_add(struct collective_steps *steps, uint32_t round, uint32_t from, uint32_t to, bool reduces, uint32_t first, uint32_t count)
+void steps_add(struct collective_steps *steps, uint32_t round, uint32_t from, uint32_t to, bool reduces, uint32_t first,
+               uint32_t count)
 {
     assert(from != to);
     steps->transfers = array_grow(steps->transfers, &steps->capacity, steps->count + 1, sizeof *steps->transfers);
-    steps->transfers[steps->count++] =
-        (struct collective_transfer){.from = from, .to = to, .round = round, .reduces = reduces, .first = steps->piece_count};
+    steps->transfers[steps->count++] = (struct collective_transfer){
+        .from = from, .to = to, .round = round, .reduces = reduces, .first = steps->piece_count};
     if (round >= steps->rounds)
         steps->rounds = round + 1;
     steps_join(steps, first, count);
@@ -59,8 +60,8 @@ void steps_finish(struct collective_steps *steps)
 }
 
 /* `now`: ends of the rounds before; `ends`: with the transfers of the current round. */
-static void evaluate_transfer(const struct collective_steps *steps, const struct collective_transfer *transfer, double bytes,
-                              const struct steps_network *network, const double *now, double *ends)
+static void evaluate_transfer(const struct collective_steps *steps, const struct collective_transfer *transfer,
+                              double bytes, const struct steps_network *network, const double *now, double *ends)
 {
     double alpha, beta, size = steps_bytes(steps, transfer, bytes);
     network->edge(network->user, transfer->from, transfer->to, &alpha, &beta);
@@ -70,8 +71,8 @@ static void evaluate_transfer(const struct collective_steps *steps, const struct
     ends[transfer->to] = fmax(ends[transfer->to], end);
 }
 
-double steps_evaluate(const struct collective_steps *steps, uint32_t ranks, double bytes, const struct steps_network *network,
-                      const double *arrivals, double *ends)
+double steps_evaluate(const struct collective_steps *steps, uint32_t ranks, double bytes,
+                      const struct steps_network *network, const double *arrivals, double *ends)
 {
     double *now = array_zeroed(ranks, sizeof *now), latest = 0;
     for (uint32_t rank = 0; rank < ranks; rank++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps of a collective: every single transfer with the blocks that it carries. A transfer begins when both its ranks have ended
- * all their transfers of earlier rounds, sent and received; those of one round run at the same time. */
+/* The steps of a collective: every single transfer with the blocks that it carries. A transfer begins when both its
+ * ranks have ended all their transfers of earlier rounds, sent and received; those of one round run at the same time.
+ */
 #ifndef STAGESIM_COLLECTIVE_STEPS_H
 #define STAGESIM_COLLECTIVE_STEPS_H
 
@@ -22,8 +23,8 @@ struct collective_transfer {
 
 struct collective_steps {
     uint32_t blocks;         /* the data is cut into that many equal blocks */
-    uint32_t blocks_of_size; /* blocks that make up the size of the collective: `blocks`, but for all-to-all, where every rank has
-                                that many of its own */
+    uint32_t blocks_of_size; /* blocks that make up the size of the collective: `blocks`, but for all-to-all, where
+                                every rank has that many of its own */
     uint32_t rounds;
     struct collective_transfer *transfers; /* ordered by round */
     size_t count, capacity;
@@ -34,7 +35,8 @@ struct collective_steps {
 /* Before the first transfer. */
 void steps_cut(struct collective_steps *steps, uint32_t blocks, uint32_t blocks_of_size);
 /* Rounds may be added in any order; steps_sort puts them right. Carries blocks first .. first + count - 1. */
-void steps_add(struct collective_steps *steps, uint32_t round, uint32_t from, uint32_t to, bool reduces, uint32_t first, uint32_t count);
+void steps_add(struct collective_steps *steps, uint32_t round, uint32_t from, uint32_t to, bool reduces, uint32_t first,
+               uint32_t count);
 /* Adds blocks to the newest transfer. */
 void steps_join(struct collective_steps *steps, uint32_t first, uint32_t count);
 /* Orders the transfers by round, otherwise as added. */
@@ -42,7 +44,8 @@ void steps_sort(struct collective_steps *steps);
 void steps_finish(struct collective_steps *steps);
 
 /* Bytes of a transfer of a collective of size `bytes`. */
-static inline double steps_bytes(const struct collective_steps *steps, const struct collective_transfer *transfer, double bytes)
+static inline double steps_bytes(const struct collective_steps *steps, const struct collective_transfer *transfer,
+                                 double bytes)
 {
     return bytes * transfer->blocks / steps->blocks_of_size;
 }
@@ -54,9 +57,9 @@ struct steps_network {
     double gamma; /* seconds per byte of reducing */
 };
 
-/* When each of `ranks` members is done (ends[rank]), given when each arrives (NULL: all at 0); transfers do not disturb each
- * other. Returns the latest end. */
-double steps_evaluate(const struct collective_steps *steps, uint32_t ranks, double bytes, const struct steps_network *network,
-                      const double *arrivals, double *ends);
+/* When each of `ranks` members is done (ends[rank]), given when each arrives (NULL: all at 0); transfers do not disturb
+ * each other. Returns the latest end. */
+double steps_evaluate(const struct collective_steps *steps, uint32_t ranks, double bytes,
+                      const struct steps_network *network, const double *arrivals, double *ends);
 
 #endif

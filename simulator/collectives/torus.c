@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Torus of two or three dimensions: the data is cut into as many parts as a rank has links, one for each dimension and direction. Each part
- * is reduce-scattered by rings along its own dimension first, then along the others, and gathered the same way back; at any time
- * every part uses other links.
- * P. Sack, W. Gropp, Collective algorithms for multiported torus networks, ACM TOPC 1 (2015). */
+/* Torus of two or three dimensions: the data is cut into as many parts as a rank has links, one for each dimension and
+ * direction. Each part is reduce-scattered by rings along its own dimension first, then along the others, and gathered
+ * the same way back; at any time every part uses other links. P. Sack, W. Gropp, Collective algorithms for multiported
+ * torus networks, ACM TOPC 1 (2015). */
 #include "simulator/collectives/algorithm.h"
 
 /* Dimensions of more than one rank. */
@@ -30,7 +30,9 @@ static const char *refuses(const struct collective_shape *shape, enum stagesim_c
 {
     (void)kind;
     struct torus torus = torus_of(shape);
-    return torus.count && torus.ranks == shape->ranks ? NULL : "needs ranks that fill a torus (platform property collective_torus)";
+    return torus.count && torus.ranks == shape->ranks
+               ? NULL
+               : "needs ranks that fill a torus (platform property collective_torus)";
 }
 
 /* Share of the size in what a part sends in each step of its stage. */
@@ -73,10 +75,10 @@ static uint32_t neighbour(const struct torus *torus, uint32_t rank, uint32_t dim
     return rank - here * torus->stride[dimension] + there * torus->stride[dimension];
 }
 
-/* One ring step of one part at one rank: the blocks that agree with the rank in the dimensions done before and are at `place` in the
- * dimension of this stage. */
-static void add_step(const struct torus *torus, struct collective_steps *steps, uint32_t round, uint32_t rank, uint32_t part,
-                     uint32_t stage, uint32_t place, bool reduces)
+/* One ring step of one part at one rank: the blocks that agree with the rank in the dimensions done before and are at
+ * `place` in the dimension of this stage. */
+static void add_step(const struct torus *torus, struct collective_steps *steps, uint32_t round, uint32_t rank,
+                     uint32_t part, uint32_t stage, uint32_t place, bool reduces)
 {
     uint32_t start = part / 2, dimension = (start + stage) % torus->count;
     uint32_t to = neighbour(torus, rank, dimension, part % 2 == 0);
@@ -84,7 +86,8 @@ static void add_step(const struct torus *torus, struct collective_steps *steps, 
     for (uint32_t block = 0; block < torus->ranks; block++) {
         bool carried = coordinate(torus, block, dimension) == place;
         for (uint32_t i = 0; i < stage && carried; i++)
-            carried = coordinate(torus, block, (start + i) % torus->count) == coordinate(torus, rank, (start + i) % torus->count);
+            carried = coordinate(torus, block, (start + i) % torus->count) ==
+                      coordinate(torus, rank, (start + i) % torus->count);
         if (!carried)
             continue;
         if (first)
@@ -95,8 +98,8 @@ static void add_step(const struct torus *torus, struct collective_steps *steps, 
     }
 }
 
-static void add_stage(const struct torus *torus, struct collective_steps *steps, uint32_t first_round, uint32_t part, uint32_t stage,
-                      bool reduces)
+static void add_stage(const struct torus *torus, struct collective_steps *steps, uint32_t first_round, uint32_t part,
+                      uint32_t stage, bool reduces)
 {
     uint32_t dimension = (part / 2 + stage) % torus->count, size = torus->size[dimension];
     for (uint32_t step = 0; step < size - 1; step++)

@@ -61,7 +61,8 @@ static bool needs(const struct timeline *timeline, const struct where *at, uint3
     double *times = arena_array(arena, 3 * (size_t)count, sizeof *times);
     struct arrivals_size nothing = {.repeats = 1, .ratios = {{1, 1}, {1, 1}}};
     times[missing] = INFINITY;
-    arrivals_evaluate(arrivals_create(flows, count, NULL, NULL, arena), &nothing, times, times + count, times + 2 * (size_t)count);
+    arrivals_evaluate(arrivals_create(flows, count, NULL, NULL, arena), &nothing, times, times + count,
+                      times + 2 * (size_t)count);
     bool waits = isinf(times[2 * (size_t)count + waiting]);
     arena_destroy(arena);
     return waits;
@@ -76,7 +77,8 @@ static struct where missing_member(const struct timeline *timeline, struct where
     uint32_t *ranks = calloc(group_size(program, group), sizeof *ranks);
     if (!ranks)
         return at;
-    group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[timeline->ranks[at.index]]), ranks);
+    group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[timeline->ranks[at.index]]),
+                ranks);
     uint32_t own = 0;
     while (ranks[own] != timeline->ranks[at.index])
         own++;
@@ -169,7 +171,8 @@ static struct where next_named(const struct timeline *timeline, struct where at,
 static struct where first_named(const struct timeline *timeline, struct where start, bool transfers)
 {
     struct where from = next_named(timeline, start, transfers), first = from;
-    for (struct where at = next_named(timeline, from, transfers); !is_same(at, from); at = next_named(timeline, at, transfers))
+    for (struct where at = next_named(timeline, from, transfers); !is_same(at, from);
+         at = next_named(timeline, at, transfers))
         if (at.index < first.index || (at.index == first.index && at.id < first.id))
             first = at;
     return first;
@@ -226,8 +229,8 @@ static uint64_t stream_total(const struct timeline *timeline)
 bool deadlock_explain(const struct timeline *timeline, struct fault *fault)
 {
     struct where at = first_blocked(timeline);
-    /* Every second step at the latest comes to the first blocked operation of a stream, so after twice as many steps as there
-     * are streams one is on the cycle. */
+    /* Every second step at the latest comes to the first blocked operation of a stream, so after twice as many steps as
+     * there are streams one is on the cycle. */
     for (uint64_t i = 2 * stream_total(timeline) + 2; i > 0; i--)
         at = awaited(timeline, at);
     char buffer[sizeof fault->text];

@@ -95,19 +95,20 @@ static bool is_fatpipe(const struct fold_proof *proof, uint32_t link)
     return proof->platform->links[link].sharing == LINK_FATPIPE;
 }
 
-/* Whether the route between two ranks looks the same in two slices; given as ranks of slice 0. Without contention it is latency and
- * bandwidth, and for flows that share links with each other (`shares`) which links those are. */
+/* Whether the route between two ranks looks the same in two slices; given as ranks of slice 0. Without contention it is
+ * latency and bandwidth, and for flows that share links with each other (`shares`) which links those are. */
 static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, struct comparison compared, bool shares)
 {
     struct platform_route first, other;
-    uint32_t links[64], shift = compared.first * proof->axis->stride, other_shift = compared.slice * proof->axis->stride;
+    uint32_t links[64], shift = compared.first * proof->axis->stride,
+                        other_shift = compared.slice * proof->axis->stride;
     route_between(proof, from + shift, to + shift, &first);
     if (first.link_count > sizeof links / sizeof *links)
         return false;
     memcpy(links, first.links, first.link_count * sizeof *links);
     route_between(proof, from + other_shift, to + other_shift, &other);
-    bool alike = proof->contention ||
-                 (fabs(first.latency - other.latency) <= 1e-15 && first.bandwidth <= other.bandwidth && first.bandwidth >= other.bandwidth);
+    bool alike = proof->contention || (fabs(first.latency - other.latency) <= 1e-15 &&
+                                       first.bandwidth <= other.bandwidth && first.bandwidth >= other.bandwidth);
     if (!proof->contention && !shares)
         return alike;
     alike = alike && first.link_count == other.link_count;
@@ -125,7 +126,8 @@ static void add_senders(struct fold_proof *proof, uint32_t rank)
     for (uint32_t i = 0; i < position->stream_count; i++) {
         if (position->streams[i].type != OPERATION_SEND)
             continue;
-        proof->senders = array_grow(proof->senders, &proof->sender_capacity, proof->sender_count + 1, sizeof *proof->senders);
+        proof->senders =
+            array_grow(proof->senders, &proof->sender_capacity, proof->sender_count + 1, sizeof *proof->senders);
         uint32_t peer = mesh_rank(mesh, position->streams[i].peer, mesh->replica_of[rank]);
         proof->senders[proof->sender_count++] = (struct fold_sender){rank, number, i, peer};
     }
@@ -136,7 +138,8 @@ static bool visit_flows(struct fold_proof *proof, const struct group *group, uin
                         bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, void *user), void *user)
 {
     uint32_t size = group_size(proof->program, group), *ranks = calloc(size + (size_t)1, sizeof *ranks), count;
-    const struct collective_flows *const *sets = assignment_all_flows(proof->program, (uint32_t)(group - proof->program->groups), &count);
+    const struct collective_flows *const *sets =
+        assignment_all_flows(proof->program, (uint32_t)(group - proof->program->groups), &count);
     bool ok = ranks != NULL;
     if (ok)
         group_ranks(proof->program, group, instance, ranks);
@@ -151,13 +154,15 @@ static bool visit_flows(struct fold_proof *proof, const struct group *group, uin
 
 /* The same for every instance of every group that couples slices, or of every one that does not. */
 static bool visit_groups(struct fold_proof *proof, bool coupling,
-                         bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, void *user), void *user, uint32_t *current)
+                         bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, void *user), void *user,
+                         uint32_t *current)
 {
     for (uint32_t i = 0; i < proof->program->group_count; i++) {
         const struct group *group = &proof->program->groups[i];
         *current = i;
-        for (uint32_t k = 0;
-             group->collective_count && fold_couples(proof, group) == coupling && k < group_instances(proof->program, group); k++)
+        for (uint32_t k = 0; group->collective_count && fold_couples(proof, group) == coupling &&
+                             k < group_instances(proof->program, group);
+             k++)
             if (!visit_flows(proof, group, k, visit, user))
                 return false;
     }
@@ -176,7 +181,8 @@ static void add_locals(struct fold_proof *proof, uint32_t index)
         group_ranks(proof->program, group, k, ranks);
         if (!is_slice_0(proof, ranks[0]))
             continue;
-        proof->locals = array_grow(proof->locals, &proof->local_capacity, proof->local_count + 1, sizeof *proof->locals);
+        proof->locals =
+            array_grow(proof->locals, &proof->local_capacity, proof->local_count + 1, sizeof *proof->locals);
         proof->locals[proof->local_count++] = (struct fold_local){index, size, ranks};
         ranks = NULL;
     }
@@ -198,14 +204,15 @@ static bool same_scope(const struct fold_proof *proof, uint32_t from, uint32_t t
            platform_scope_of(proof->platform, proof->hosts[from + other], proof->hosts[to + other]);
 }
 
-/* Without contention a link is shared by the flows of one phase only where they begin together, so that each phase has a map of its
- * own, and otherwise by those of one collective. */
+/* Without contention a link is shared by the flows of one phase only where they begin together, so that each phase has
+ * a map of its own, and otherwise by those of one collective. */
 static bool same_local(struct fold_proof *proof, const struct fold_local *local, struct comparison compared)
 {
     uint32_t count;
     const struct collective_flows *const *sets = assignment_all_flows(proof->program, local->group, &count);
     double share = overlap_in(proof, local, compared.first), other = overlap_in(proof, local, compared.slice);
-    bool same = share <= other && share >= other, scoped = proof->platform->library.regimes[SCOPE_NETWORK].protocol_count > 0;
+    bool same = share <= other && share >= other,
+         scoped = proof->platform->library.regimes[SCOPE_NETWORK].protocol_count > 0;
     for (uint32_t set = 0; set < count; set++)
         for (size_t i = 0, end = 0; same && i < sets[set]->count; i++) {
             if (i == end) {
@@ -215,7 +222,8 @@ static bool same_local(struct fold_proof *proof, const struct fold_local *local,
             }
             struct collective_phase_flow flow = collective_flow_at(sets[set], i);
             uint32_t from = local->ranks[flow.from], to = local->ranks[flow.to];
-            same = same_route(proof, from, to, compared, flow.share > 0) && (!scoped || same_scope(proof, from, to, compared));
+            same = same_route(proof, from, to, compared, flow.share > 0) &&
+                   (!scoped || same_scope(proof, from, to, compared));
         }
     return same;
 }
@@ -328,7 +336,8 @@ static void find_conflicts(struct fold_proof *proof, uint32_t index, uint32_t sl
     route_between(proof, sender->rank + shift, sender->peer + shift, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
         uint32_t link = route.links[i];
-        for (size_t k = fold_pairs_find(&proof->coupling, link); k < proof->coupling.count && proof->coupling.items[k].link == link; k++)
+        for (size_t k = fold_pairs_find(&proof->coupling, link);
+             k < proof->coupling.count && proof->coupling.items[k].link == link; k++)
             fold_pairs_add(&proof->conflicts, index, proof->coupling.items[k].other);
         if (!proof->links.roomy[link])
             fold_pairs_add(&proof->own, link, index);
@@ -339,7 +348,8 @@ static void find_neighbours(struct fold_proof *proof)
 {
     const struct fold_pairs *own = &proof->own;
     for (size_t i = 0; i < own->count; i++)
-        for (size_t k = fold_pairs_find(own, own->items[i].link); k < own->count && own->items[k].link == own->items[i].link; k++)
+        for (size_t k = fold_pairs_find(own, own->items[i].link);
+             k < own->count && own->items[k].link == own->items[i].link; k++)
             if (own->items[k].other != own->items[i].other)
                 fold_pairs_add(&proof->neighbours, own->items[i].other, own->items[k].other);
     fold_pairs_finish(&proof->neighbours);
@@ -361,9 +371,10 @@ static bool find_meetings(struct fold_proof *proof)
     return true;
 }
 
-/* Whether slices that are alike are so in a collective across them. Members of broadcasts and reductions end at different times; and whose
- * flows begin when depends on with whom they are, which only those see whose computations are slowed down meanwhile. Of an all-to-all
- * with equals in other slices everybody has a partner that comes when it comes. */
+/* Whether slices that are alike are so in a collective across them. Members of broadcasts and reductions end at
+ * different times; and whose flows begin when depends on with whom they are, which only those see whose computations
+ * are slowed down meanwhile. Of an all-to-all with equals in other slices everybody has a partner that comes when it
+ * comes. */
 static bool same_across(const struct collective_flows *flows, bool overlaps)
 {
     return !flows->ends_apart && (flows->start == START_TOGETHER || flows->all_to_all || !overlaps);
@@ -381,7 +392,8 @@ static bool check_coupling(struct fold_proof *proof)
             sets = assignment_all_flows(program, i, &count);
         for (uint32_t set = 0; set < count; set++)
             if (!same_across(sets[set], overlaps))
-                return refuse(proof, "replicas take part in a collective that begins or ends at different times for its members");
+                return refuse(
+                    proof, "replicas take part in a collective that begins or ends at different times for its members");
     }
     return true;
 }
@@ -412,7 +424,8 @@ static const struct mesh_axis *data_axis(const struct program *program, unsigned
     const struct mesh_axis *longest = NULL;
     for (unsigned i = 0; i < mesh->axis_count; i++) {
         const struct mesh_axis *axis = &mesh->axes[i];
-        if (!strcmp(axis->name, "data") && axis->size > (longest ? longest->size : 1) && !axis->distinct && !varies_along(program, i)) {
+        if (!strcmp(axis->name, "data") && axis->size > (longest ? longest->size : 1) && !axis->distinct &&
+            !varies_along(program, i)) {
             longest = axis;
             *index = i;
         }
@@ -474,13 +487,17 @@ static void ghosts_init(struct folding *folding, const struct program *program, 
     }
 }
 
-struct folding *folding_create(const struct program *program, struct platform *platform, const uint32_t *hosts, bool contention,
-                               struct arena *arena)
+struct folding *folding_create(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                               bool contention, struct arena *arena)
 {
     struct folding *folding = folding_none("", arena);
     struct fold_proof *proof = arena_alloc(arena, sizeof *proof);
-    *proof = (struct fold_proof){
-        .program = program, .platform = platform, .hosts = hosts, .folding = folding, .arena = arena, .contention = contention};
+    *proof = (struct fold_proof){.program = program,
+                                 .platform = platform,
+                                 .hosts = hosts,
+                                 .folding = folding,
+                                 .arena = arena,
+                                 .contention = contention};
     folding->proof = proof;
     proof->axis = data_axis(program, &proof->axis_index);
     if (!prove(proof))

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folding: data-parallel replicas that provably run the same timeline are simulated once.
  *
- * A slice is all ranks of one coordinate along the data axis. Slices fall into classes of equals; the first slice of each
- * class is simulated, the others take part in what couples them: collectives whose group spans the data axis (coupling
- * groups) run with all their flows. That slices cannot disturb each other otherwise is proven from the platform:
+ * A slice is all ranks of one coordinate along the data axis. Slices fall into classes of equals; the first slice of
+ * each class is simulated, the others take part in what couples them: collectives whose group spans the data axis
+ * (coupling groups) run with all their flows. That slices cannot disturb each other otherwise is proven from the
+ * platform:
  *   - hosts of a class have equal speeds, no profiles;
  *   - routes of a class map link by link onto those of its first slice, one to one;
- *   - every link that several slices use is SHARED and roomy: at least as fast as all flows that can use it at once, each
- *     bounded by a narrower link of its route.
- * One thing is seen only in the timeline: whether a message of a slice moves while a coupling collective moves on a link of
- * its route. Such messages are marked; a further simulation sends them from every slice (ghost messages), until no more are
- * found. Slices whose ghost messages end at other times than those of their class are split off. */
+ *   - every link that several slices use is SHARED and roomy: at least as fast as all flows that can use it at once,
+ * each bounded by a narrower link of its route. One thing is seen only in the timeline: whether a message of a slice
+ * moves while a coupling collective moves on a link of its route. Such messages are marked; a further simulation sends
+ * them from every slice (ghost messages), until no more are found. Slices whose ghost messages end at other times than
+ * those of their class are split off. */
 #ifndef STAGESIM_FOLD_H
 #define STAGESIM_FOLD_H
 
@@ -33,16 +34,17 @@ struct folding {
     char reason[256];         /* classes 0: why nothing is folded */
     uint32_t **ghosts;        /* [position][operation id]: number of its ghost message, GHOST_NONE */
     uint32_t ghost_count;
-    double *ghost_ends; /* [ghost * ranks + rank]: when the rank's ghost message ended, filled by the engine; shared memory */
+    double *ghost_ends; /* [ghost * ranks + rank]: when the rank's ghost message ended, filled by the engine; shared
+                           memory */
     size_t ghost_bytes; /* of ghost_ends */
     struct fold_proof *proof;
 };
 
-/* Decides what can be folded for SimGrid, or (`contention` false) for the analytic engine, to which only speeds, latencies and
- * bandwidths matter, and which links the flows of a collective share with each other. Memory from the arena; folding_finish frees
- * the rest. */
-struct folding *folding_create(const struct program *program, struct platform *platform, const uint32_t *hosts, bool contention,
-                               struct arena *arena);
+/* Decides what can be folded for SimGrid, or (`contention` false) for the analytic engine, to which only speeds,
+ * latencies and bandwidths matter, and which links the flows of a collective share with each other. Memory from the
+ * arena; folding_finish frees the rest. */
+struct folding *folding_create(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                               bool contention, struct arena *arena);
 void folding_finish(struct folding *folding);
 
 /* No folding, for the given reason. */

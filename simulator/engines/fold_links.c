@@ -76,9 +76,10 @@ static bool is_narrower(const struct platform *platform, uint32_t link, uint32_t
     return a < b || (a <= b && link < than);
 }
 
-/* What bounds a flow on the link at `at` of its route: the narrowest of the narrower links, the first or the last such. With
- * narrower links only, links are not called roomy for the sake of each other: taken away from the widest to the narrowest,
- * each is implied by links that are still there. Links on which flows do not add up (FATPIPE) bound nothing together. */
+/* What bounds a flow on the link at `at` of its route: the narrowest of the narrower links, the first or the last such.
+ * With narrower links only, links are not called roomy for the sake of each other: taken away from the widest to the
+ * narrowest, each is implied by links that are still there. Links on which flows do not add up (FATPIPE) bound nothing
+ * together. */
 static uint32_t find_bound(struct fold_links *links, const struct platform_route *route, uint32_t at, bool last)
 {
     uint32_t best = UNBOUNDED + links->flow_count;
@@ -110,7 +111,8 @@ static double bound_sum(const struct fold_links *links, const struct fold_pairs 
 {
     double sum = 0;
     for (size_t i = fold_pairs_find(limits, link); i < limits->count && limits->items[i].link == link; i++)
-        sum += limits->items[i].other >= UNBOUNDED ? INFINITY : links->platform->links[limits->items[i].other].bandwidth;
+        sum +=
+            limits->items[i].other >= UNBOUNDED ? INFINITY : links->platform->links[limits->items[i].other].bandwidth;
     return sum;
 }
 

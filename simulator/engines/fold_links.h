@@ -30,10 +30,11 @@ size_t fold_pairs_find(const struct fold_pairs *pairs, uint32_t link);
 
 struct fold_links {
     const struct platform *platform;
-    uint32_t *slice;             /* [link]: the slice whose own flows use it, SLICE_NONE, SLICE_MANY */
-    struct fold_pairs limits[2]; /* (link, what bounds a flow there): the first and the last of its narrowest narrower links */
-    uint32_t flow_count;         /* numbers flows that nothing else bounds */
-    bool *roomy;                 /* [link]; after fold_links_finish */
+    uint32_t *slice; /* [link]: the slice whose own flows use it, SLICE_NONE, SLICE_MANY */
+    struct fold_pairs
+        limits[2];       /* (link, what bounds a flow there): the first and the last of its narrowest narrower links */
+    uint32_t flow_count; /* numbers flows that nothing else bounds */
+    bool *roomy;         /* [link]; after fold_links_finish */
 };
 
 void fold_links_init(struct fold_links *links, const struct platform *platform);

@@ -41,18 +41,18 @@ struct messages {
     uint32_t first, count;
 };
 
-static struct messages messages_of(const struct fold_proof *proof, const struct timeline *timeline, const struct fold_sender *sender,
-                                   uint32_t slice)
+static struct messages messages_of(const struct fold_proof *proof, const struct timeline *timeline,
+                                   const struct fold_sender *sender, uint32_t slice)
 {
     const struct stream *stream = &proof->program->positions[sender->position].streams[sender->stream];
     uint32_t rank = sender->rank + slice * proof->folding->stride;
     return (struct messages){timeline_rank(timeline, rank) + stream->first, stream->first, stream->count};
 }
 
-/* Marks messages that move while one rank is at collectives of a group: from its arrival on, for its flows with those that are there may
- * move before others come. Both are ordered in time, so one walk suffices. */
-static bool mark_against_rank(struct folding *folding, const struct messages *messages, uint32_t position, const struct moment *collectives,
-                              const struct stream *stream, bool together)
+/* Marks messages that move while one rank is at collectives of a group: from its arrival on, for its flows with those
+ * that are there may move before others come. Both are ordered in time, so one walk suffices. */
+static bool mark_against_rank(struct folding *folding, const struct messages *messages, uint32_t position,
+                              const struct moment *collectives, const struct stream *stream, bool together)
 {
     bool marked = false;
     const struct moment *end = collectives + stream->count;
@@ -77,10 +77,10 @@ static bool begins_together(const struct fold_proof *proof, uint32_t group)
     return true;
 }
 
-/* Collectives of a coupling group that begin together take the same time on all members, so one rank per instance tells them; of
- * others every simulated member has its own, and ghosts are like their equals. */
-static bool mark_against_group(struct folding *folding, const struct timeline *timeline, const struct fold_sender *sender, uint32_t slice,
-                               uint32_t number)
+/* Collectives of a coupling group that begin together take the same time on all members, so one rank per instance tells
+ * them; of others every simulated member has its own, and ghosts are like their equals. */
+static bool mark_against_group(struct folding *folding, const struct timeline *timeline,
+                               const struct fold_sender *sender, uint32_t slice, uint32_t number)
 {
     const struct fold_proof *proof = folding->proof;
     const struct group *group = &proof->program->groups[number];
@@ -92,16 +92,16 @@ static bool mark_against_group(struct folding *folding, const struct timeline *t
         for (uint32_t replica = 0; replica < proof->program->mesh->replicas; replica++) {
             uint32_t rank = mesh_rank(proof->program->mesh, group->positions[i], replica);
             if (together ? fold_slice(proof, rank) == 0 : timeline_simulates(timeline, rank))
-                marked |= mark_against_rank(folding, &messages, sender->position, timeline_rank(timeline, rank) + stream->first, stream,
-                                            together);
+                marked |= mark_against_rank(folding, &messages, sender->position,
+                                            timeline_rank(timeline, rank) + stream->first, stream, together);
         }
     }
     return marked;
 }
 
 /* Marks messages of one sender that move together with marked messages of another. */
-static bool mark_against_sender(struct folding *folding, const struct messages *messages, uint32_t position, const struct messages *others,
-                                uint32_t other_position)
+static bool mark_against_sender(struct folding *folding, const struct messages *messages, uint32_t position,
+                                const struct messages *others, uint32_t other_position)
 {
     bool marked = false;
     for (uint32_t i = 0, k = 0; i < messages->count; i++) {
@@ -121,7 +121,8 @@ static bool mark_neighbours(struct folding *folding, const struct timeline *time
     for (size_t i = 0; i < proof->neighbours.count; i++) {
         const struct fold_sender *sender = &proof->senders[proof->neighbours.items[i].link];
         const struct fold_sender *other = &proof->senders[proof->neighbours.items[i].other];
-        struct messages messages = messages_of(proof, timeline, sender, slice), others = messages_of(proof, timeline, other, slice);
+        struct messages messages = messages_of(proof, timeline, sender, slice),
+                        others = messages_of(proof, timeline, other, slice);
         marked |= mark_against_sender(folding, &messages, sender->position, &others, other->position);
     }
     return marked;
@@ -132,8 +133,8 @@ static bool mark_slice(struct folding *folding, const struct timeline *timeline,
     const struct fold_proof *proof = folding->proof;
     bool marked = false;
     for (size_t i = 0; i < proof->conflicts.count; i++)
-        marked |=
-            mark_against_group(folding, timeline, &proof->senders[proof->conflicts.items[i].link], slice, proof->conflicts.items[i].other);
+        marked |= mark_against_group(folding, timeline, &proof->senders[proof->conflicts.items[i].link], slice,
+                                     proof->conflicts.items[i].other);
     while (folding->ghost_count && mark_neighbours(folding, timeline, slice))
         marked = true;
     return marked;
@@ -141,7 +142,8 @@ static bool mark_slice(struct folding *folding, const struct timeline *timeline,
 
 /* ---- classes ---- */
 
-static double ghost_end(const struct folding *folding, const struct timeline *timeline, uint32_t ghost, uint32_t id, uint32_t rank)
+static double ghost_end(const struct folding *folding, const struct timeline *timeline, uint32_t ghost, uint32_t id,
+                        uint32_t rank)
 {
     if (timeline_simulates(timeline, rank))
         return timeline_rank(timeline, rank)[id].end;
@@ -168,7 +170,8 @@ static bool ends_alike(const struct folding *folding, const struct timeline *tim
     return true;
 }
 
-/* Splits slices off whose ghost messages end at other times than those of their class; those that agree form a new class. */
+/* Splits slices off whose ghost messages end at other times than those of their class; those that agree form a new
+ * class. */
 static bool split_classes(struct folding *folding, const struct timeline *timeline)
 {
     bool split = false;

@@ -58,7 +58,8 @@ static struct timeline *simulate_classes(const struct engine *engine, struct eng
     return NULL;
 }
 
-static bool run_all_ranks(const struct engine *engine, struct engine_job *job, struct folded_run *run, struct fault *fault)
+static bool run_all_ranks(const struct engine *engine, struct engine_job *job, struct folded_run *run,
+                          struct fault *fault)
 {
     job->folding = NULL;
     job->timeline = run->timeline = timeline_create(job->program);
@@ -84,8 +85,8 @@ static bool run_folded(const struct engine *engine, struct engine_job *job, stru
     return false;
 }
 
-bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena, struct folded_run *run,
-                struct fault *fault)
+bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena,
+                struct folded_run *run, struct fault *fault)
 {
     struct engine_job here = *job;
     *run = (struct folded_run){0};

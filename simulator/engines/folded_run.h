@@ -12,9 +12,10 @@ struct folded_run {
     struct folding *folding;   /* what was folded, or why nothing was; in the arena */
 };
 
-/* Simulates the job (its timeline and folding are not looked at) folded where that is proven to change nothing and `fold`
- * allows it, all ranks otherwise. False with the fault filled when the simulation failed; then there is no timeline. */
-bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena, struct folded_run *run,
-                struct fault *fault);
+/* Simulates the job (its timeline and folding are not looked at) folded where that is proven to change nothing and
+ * `fold` allows it, all ranks otherwise. False with the fault filled when the simulation failed; then there is no
+ * timeline. */
+bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena,
+                struct folded_run *run, struct fault *fault);
 
 #endif

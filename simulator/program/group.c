@@ -48,7 +48,8 @@ uint32_t group_instance_of(const struct program *program, const struct group *gr
 }
 
 /* The replica with the given number among those of an instance. */
-static uint32_t replica_of_member(const struct program *program, const struct group *group, uint32_t instance, uint32_t member)
+static uint32_t replica_of_member(const struct program *program, const struct group *group, uint32_t instance,
+                                  uint32_t member)
 {
     uint32_t replica = 0, stride = 1;
     for (unsigned i = 0; i < program->mesh->axis_count; i++) {
@@ -74,7 +75,8 @@ void group_ranks(const struct program *program, const struct group *group, uint3
     uint32_t replicas = replicated_product(program, group, true), count = 0;
     for (uint32_t member = 0; member < replicas; member++)
         for (uint32_t i = 0; i < group->position_count; i++)
-            ranks[count++] = mesh_rank(program->mesh, group->positions[i], replica_of_member(program, group, instance, member));
+            ranks[count++] =
+                mesh_rank(program->mesh, group->positions[i], replica_of_member(program, group, instance, member));
     qsort(ranks, count, sizeof *ranks, by_number);
 }
 

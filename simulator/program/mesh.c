@@ -102,8 +102,8 @@ uint32_t mesh_coordinate(const struct mesh *mesh, uint32_t axes, uint32_t replic
 
 /* ---- cuts ---- */
 
-/* The innermost of `axes` that have at most `inner` coordinates together, which they divide; *left is the rest of `inner`, and *next
- * the axis that it would have to come from. */
+/* The innermost of `axes` that have at most `inner` coordinates together, which they divide; *left is the rest of
+ * `inner`, and *next the axis that it would have to come from. */
 static uint32_t whole_axes(const struct mesh *mesh, uint32_t axes, uint32_t inner, uint32_t *left, unsigned *next)
 {
     uint32_t part = 0;

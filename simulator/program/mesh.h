@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mesh: axes whose coordinates number the ranks. A position is a coordinate along the axes on which the code differs; a
- * replica is a coordinate along the others.
+/* The mesh: axes whose coordinates number the ranks. A position is a coordinate along the axes on which the code
+ * differs; a replica is a coordinate along the others.
  *
- * What a user calls an axis is a name: usually of one axis, of several where the name was cut into factors (`mesh_cut`), or of
- * some factors of others: the ranks that share experts are part of those along context and data. Groups of ranks are made of
- * axes, so that a cut gives groups along a part of a name. */
+ * What a user calls an axis is a name: usually of one axis, of several where the name was cut into factors
+ * (`mesh_cut`), or of some factors of others: the ranks that share experts are part of those along context and data.
+ * Groups of ranks are made of axes, so that a cut gives groups along a part of a name. */
 #ifndef STAGESIM_MESH_H
 #define STAGESIM_MESH_H
 
@@ -40,8 +40,8 @@ struct mesh {
     uint32_t *replica_of;  /* [rank] */
 };
 
-/* Fills strides, counts, names and tables from the axes' names, sizes and distinct flags and from `extra`, innermost axis first;
- * memory from the arena. The product of sizes must fit 32 bits (checked by the scenario). */
+/* Fills strides, counts, names and tables from the axes' names, sizes and distinct flags and from `extra`, innermost
+ * axis first; memory from the arena. The product of sizes must fit 32 bits (checked by the scenario). */
 void mesh_finish(struct mesh *mesh, struct arena *arena);
 
 /* Of that many characters; NULL where there is none. */
@@ -51,16 +51,16 @@ uint32_t mesh_size(const struct mesh *mesh, const char *name);
 /* The product of the sizes of axes (bit i: mesh axis i). */
 uint32_t mesh_product(const struct mesh *mesh, uint32_t axes);
 
-/* Cuts so that the innermost axes of `axes` have `inner` coordinates together; returns them in *part. No rank gets another
- * number, but bits that were handed out before are no longer valid. False, and nothing is cut, where it cannot be: the axes
- * before the cut have to divide `inner`, and what is left of it the axis that is cut. */
+/* Cuts so that the innermost axes of `axes` have `inner` coordinates together; returns them in *part. No rank gets
+ * another number, but bits that were handed out before are no longer valid. False, and nothing is cut, where it cannot
+ * be: the axes before the cut have to divide `inner`, and what is left of it the axis that is cut. */
 bool mesh_cut(struct mesh *mesh, uint32_t axes, uint32_t inner, uint32_t *part);
 /* A further name, borrowed, for axes that have others. */
 void mesh_add_name(struct mesh *mesh, const char *name, uint32_t axes);
 
-/* The axes of a list such as "context,data,-expert": those named, but for those behind a '-'; "expert:8" are the innermost ones of
- * a name that have 8 coordinates together. Names that are not in the mesh have no axes; distinct axes are left out. False where
- * there is no cut at such a number. */
+/* The axes of a list such as "context,data,-expert": those named, but for those behind a '-'; "expert:8" are the
+ * innermost ones of a name that have 8 coordinates together. Names that are not in the mesh have no axes; distinct axes
+ * are left out. False where there is no cut at such a number. */
 bool mesh_select(const struct mesh *mesh, const char *list, uint32_t *axes);
 /* The coordinate of a replica along axes, the innermost counting one by one. */
 uint32_t mesh_coordinate(const struct mesh *mesh, uint32_t axes, uint32_t replica);

@@ -51,6 +51,7 @@ const char *operation_text(char *text, const struct position *position, const st
     const struct block *block = operation_block(position, operation);
     if (block)
         identity_text(second, sizeof second, block->stage, block->micro_batch, block->part);
-    snprintf(text, OPERATION_TEXT_MAX, "%s%s%s%s%s", kind_name(operation->kind), *first ? " " : "", first, *second ? "+" : "", second);
+    snprintf(text, OPERATION_TEXT_MAX, "%s%s%s%s%s", kind_name(operation->kind), *first ? " " : "", first,
+             *second ? "+" : "", second);
     return text;
 }

@@ -15,8 +15,8 @@ const char ***stream_names_create(const struct program *program, struct arena *a
 
 enum { OPERATION_TEXT_MAX = 96 };
 
-/* "F 3.1" (stage.micro-batch), "B 3.1a", "FB 3.1+2.0", "gradient-sync 3", "optimizer 3", "activation 3.1": returns text,
- * a buffer of OPERATION_TEXT_MAX. */
+/* "F 3.1" (stage.micro-batch), "B 3.1a", "FB 3.1+2.0", "gradient-sync 3", "optimizer 3", "activation 3.1": returns
+ * text, a buffer of OPERATION_TEXT_MAX. */
 const char *operation_text(char *text, const struct position *position, const struct operation *operation);
 
 #endif

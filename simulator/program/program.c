@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While a program is built, operations keep the order in which they were added, with a list of waits each; program_finish
- * sorts them by stream. */
+/* While a program is built, operations keep the order in which they were added, with a list of waits each;
+ * program_finish sorts them by stream. */
 struct wait {
     uint32_t operation, awaited;
 };
@@ -87,16 +87,18 @@ void program_builder_destroy(struct program_builder *builder)
 void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits)
 {
     struct draft_position *draft = &builder->positions[position];
-    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity, draft->operation_count + operations,
-                                       sizeof *draft->operations);
-    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + waits, sizeof *draft->waits);
+    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity,
+                                       draft->operation_count + operations, sizeof *draft->operations);
+    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + waits,
+                                  sizeof *draft->waits);
 }
 
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost)
 {
-    builder->costs = array_grow(builder->costs, &builder->cost_capacity, builder->cost_count + 1, sizeof *builder->costs);
-    builder->variation_of =
-        array_grow(builder->variation_of, &builder->variation_of_capacity, builder->cost_count + 1, sizeof *builder->variation_of);
+    builder->costs =
+        array_grow(builder->costs, &builder->cost_capacity, builder->cost_count + 1, sizeof *builder->costs);
+    builder->variation_of = array_grow(builder->variation_of, &builder->variation_of_capacity, builder->cost_count + 1,
+                                       sizeof *builder->variation_of);
     builder->costs[builder->cost_count] = *cost;
     builder->variation_of[builder->cost_count] = VARIATION_NONE;
     return (uint32_t)builder->cost_count++;
@@ -105,8 +107,8 @@ uint32_t program_add_cost(struct program_builder *builder, const struct stagesim
 uint32_t program_add_variation(struct program_builder *builder, uint32_t axes, const double *factors)
 {
     uint32_t count = mesh_product(builder->mesh, axes);
-    builder->variations =
-        array_grow(builder->variations, &builder->variation_capacity, builder->variation_count + 1, sizeof *builder->variations);
+    builder->variations = array_grow(builder->variations, &builder->variation_capacity, builder->variation_count + 1,
+                                     sizeof *builder->variations);
     struct variation *variation = &builder->variations[builder->variation_count];
     size_t capacity = 0;
     *variation = (struct variation){axes, array_grow(NULL, &capacity, count, sizeof *factors)};
@@ -121,7 +123,8 @@ void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t 
 
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count)
 {
-    builder->groups = array_grow(builder->groups, &builder->group_capacity, builder->group_count + 1, sizeof *builder->groups);
+    builder->groups =
+        array_grow(builder->groups, &builder->group_capacity, builder->group_count + 1, sizeof *builder->groups);
     struct group *group = &builder->groups[builder->group_count];
     *group = (struct group){.axes = axes, .position_count = (uint32_t)count};
     size_t capacity = 0;
@@ -130,7 +133,8 @@ uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const
     return (uint32_t)builder->group_count++;
 }
 
-/* The stream of that type, peer and kind; added when it is new. Positions have few streams, so a scan from the newest. */
+/* The stream of that type, peer and kind; added when it is new. Positions have few streams, so a scan from the newest.
+ */
 static uint32_t stream_find(struct draft_position *draft, enum operation_type type, uint32_t peer, uint8_t kind)
 {
     for (size_t i = draft->stream_count; i-- > 0;) {
@@ -138,7 +142,8 @@ static uint32_t stream_find(struct draft_position *draft, enum operation_type ty
         if (stream->type == type && (type == OPERATION_COMPUTE || (stream->peer == peer && stream->kind == kind)))
             return (uint32_t)i;
     }
-    draft->streams = array_grow(draft->streams, &draft->stream_capacity, draft->stream_count + 1, sizeof *draft->streams);
+    draft->streams =
+        array_grow(draft->streams, &draft->stream_capacity, draft->stream_count + 1, sizeof *draft->streams);
     draft->streams[draft->stream_count] = (struct stream){.type = (uint8_t)type, .kind = kind, .peer = peer};
     return (uint32_t)draft->stream_count++;
 }
@@ -149,15 +154,16 @@ static uint16_t narrow(uint32_t value)
     return value == STAGESIM_NONE ? UINT16_MAX : (uint16_t)value;
 }
 
-static struct operation *operation_add(struct program_builder *builder, uint32_t position, enum operation_type type, uint32_t peer,
-                                       uint8_t stream_kind, struct stagesim_identity identity, uint32_t cost)
+static struct operation *operation_add(struct program_builder *builder, uint32_t position, enum operation_type type,
+                                       uint32_t peer, uint8_t stream_kind, struct stagesim_identity identity,
+                                       uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
     uint32_t stream = stream_find(draft, type, peer, stream_kind);
     draft->streams[stream].count++;
     builder->operation_count++;
-    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity, draft->operation_count + 1,
-                                       sizeof *draft->operations);
+    draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity,
+                                       draft->operation_count + 1, sizeof *draft->operations);
     struct operation *operation = &draft->operations[draft->operation_count++];
     *operation = (struct operation){.type = type & 7,
                                     .kind = identity.kind & 31,
@@ -177,7 +183,8 @@ static uint32_t newest(const struct draft_position *draft)
     return (uint32_t)draft->operation_count - 1;
 }
 
-uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity, uint32_t cost)
+uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity,
+                             uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
     operation_add(builder, position, OPERATION_COMPUTE, 0, 0, identity, cost);
@@ -195,16 +202,16 @@ void program_add_block(struct program_builder *builder, uint32_t position, struc
     draft->blocks[draft->block_count++] = second;
 }
 
-uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane, struct stagesim_identity identity,
-                           uint32_t cost)
+uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane,
+                           struct stagesim_identity identity, uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
     operation_add(builder, position, OPERATION_DELAY, lane, 0, identity, cost);
     return newest(draft);
 }
 
-void program_add_message(struct program_builder *builder, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
-                         uint32_t *send, uint32_t *receive)
+void program_add_message(struct program_builder *builder, uint32_t from, uint32_t to, struct stagesim_identity identity,
+                         uint32_t cost, uint32_t *send, uint32_t *receive)
 {
     assert(from != to);
     operation_add(builder, from, OPERATION_SEND, to, (uint8_t)identity.kind, identity, cost);
@@ -215,8 +222,8 @@ void program_add_message(struct program_builder *builder, uint32_t from, uint32_
         *receive = newest(&builder->positions[to]);
 }
 
-uint32_t program_add_collective(struct program_builder *builder, uint32_t position, uint32_t group, enum stagesim_collective collective,
-                                struct stagesim_identity identity, uint32_t cost)
+uint32_t program_add_collective(struct program_builder *builder, uint32_t position, uint32_t group,
+                                enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
     operation_add(builder, position, OPERATION_COLLECTIVE, group, 0, identity, cost)->collective = collective & 15;
@@ -228,7 +235,8 @@ void program_add_wait(struct program_builder *builder, uint32_t position, uint32
     struct draft_position *draft = &builder->positions[position];
     assert(operation < draft->operation_count && awaited < draft->operation_count && operation != awaited);
     assert(draft->operations[operation].type != OPERATION_RECEIVE);
-    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + 1, sizeof *draft->waits);
+    draft->waits = bulk_pool_grow(&builder->drafts, draft->waits, &draft->wait_capacity, draft->wait_count + 1,
+                                  sizeof *draft->waits);
     draft->waits[draft->wait_count++] = (struct wait){operation, awaited};
 }
 
@@ -241,7 +249,8 @@ void program_set_memory(struct program_builder *builder, uint32_t position, cons
 
 bool program_is_full(const struct program_builder *builder, uint32_t position)
 {
-    return builder->positions[position].stream_count >= PROGRAM_STREAMS_MAX || (double)builder->operation_count >= PROGRAM_OPERATIONS_MAX;
+    return builder->positions[position].stream_count >= PROGRAM_STREAMS_MAX ||
+           (double)builder->operation_count >= PROGRAM_OPERATIONS_MAX;
 }
 
 bool program_has_cost(const struct program_builder *builder, uint32_t cost)
@@ -291,9 +300,10 @@ static uint32_t *renumber(struct draft_position *draft, struct position *positio
     return renamed;
 }
 
-/* Counting sort of pairs (owner, item) into first[owner] .. first[owner + 1) of items; keeps the order of each owner. */
-static void bucket(const struct wait *pairs, size_t count, const uint32_t *renamed, bool reverse, uint32_t *first, uint32_t owners,
-                   uint32_t *items)
+/* Counting sort of pairs (owner, item) into first[owner] .. first[owner + 1) of items; keeps the order of each owner.
+ */
+static void bucket(const struct wait *pairs, size_t count, const uint32_t *renamed, bool reverse, uint32_t *first,
+                   uint32_t owners, uint32_t *items)
 {
     for (size_t i = 0; i < count; i++)
         first[renamed[reverse ? pairs[i].awaited : pairs[i].operation] + 1]++;
@@ -308,7 +318,8 @@ static void bucket(const struct wait *pairs, size_t count, const uint32_t *renam
     first[0] = 0;
 }
 
-static void lay_out_waits(struct draft_position *draft, struct position *position, const uint32_t *renamed, struct arena *arena)
+static void lay_out_waits(struct draft_position *draft, struct position *position, const uint32_t *renamed,
+                          struct arena *arena)
 {
     uint32_t operations = position->operation_count;
     position->wait_count = (uint32_t)draft->wait_count;
@@ -324,7 +335,8 @@ static void lay_out_waits(struct draft_position *draft, struct position *positio
     free(first_wait);
 }
 
-static void lay_out_position(struct program_builder *builder, struct draft_position *draft, struct position *position, struct arena *arena)
+static void lay_out_position(struct program_builder *builder, struct draft_position *draft, struct position *position,
+                             struct arena *arena)
 {
     assert(draft->stream_count <= PROGRAM_STREAMS_MAX && draft->operation_count < UINT32_MAX);
     position->stream_count = (uint32_t)draft->stream_count;
@@ -358,7 +370,8 @@ static void link_streams(struct program *program, uint32_t index)
     for (uint32_t i = 0; i < position->stream_count; i++) {
         struct stream *stream = &position->streams[i];
         if (stream->type == OPERATION_SEND)
-            stream->opposite = opposite_stream(&program->positions[stream->peer], OPERATION_RECEIVE, index, stream->kind);
+            stream->opposite =
+                opposite_stream(&program->positions[stream->peer], OPERATION_RECEIVE, index, stream->kind);
         else if (stream->type == OPERATION_RECEIVE)
             stream->opposite = opposite_stream(&program->positions[stream->peer], OPERATION_SEND, index, stream->kind);
         else if (stream->type == OPERATION_COLLECTIVE)
@@ -370,23 +383,26 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
 {
     struct program *program = arena_alloc(arena, sizeof *program);
     uint32_t positions = builder->mesh->positions;
-    *program = (struct program){.mesh = builder->mesh,
-                                .costs = copy_array(arena, builder->costs, builder->cost_count, sizeof *builder->costs),
-                                .cost_count = (uint32_t)builder->cost_count,
-                                .variation_of = copy_array(arena, builder->variation_of, builder->cost_count, sizeof(uint32_t)),
-                                .variations = copy_array(arena, builder->variations, builder->variation_count, sizeof *builder->variations),
-                                .variation_count = (uint32_t)builder->variation_count,
-                                .groups = copy_array(arena, builder->groups, builder->group_count, sizeof *builder->groups),
-                                .group_count = (uint32_t)builder->group_count,
-                                .positions = arena_array(arena, positions, sizeof *program->positions),
-                                .iterations = 1,
-                                .period = 1};
+    *program = (struct program){
+        .mesh = builder->mesh,
+        .costs = copy_array(arena, builder->costs, builder->cost_count, sizeof *builder->costs),
+        .cost_count = (uint32_t)builder->cost_count,
+        .variation_of = copy_array(arena, builder->variation_of, builder->cost_count, sizeof(uint32_t)),
+        .variations = copy_array(arena, builder->variations, builder->variation_count, sizeof *builder->variations),
+        .variation_count = (uint32_t)builder->variation_count,
+        .groups = copy_array(arena, builder->groups, builder->group_count, sizeof *builder->groups),
+        .group_count = (uint32_t)builder->group_count,
+        .positions = arena_array(arena, positions, sizeof *program->positions),
+        .iterations = 1,
+        .period = 1};
     for (uint32_t group = 0; group < program->group_count; group++)
-        program->groups[group].positions = copy_array(arena, builder->groups[group].positions, builder->groups[group].position_count,
-                                                      sizeof *builder->groups[group].positions);
+        program->groups[group].positions =
+            copy_array(arena, builder->groups[group].positions, builder->groups[group].position_count,
+                       sizeof *builder->groups[group].positions);
     for (uint32_t i = 0; i < program->variation_count; i++)
         program->variations[i].factors =
-            copy_array(arena, builder->variations[i].factors, mesh_product(builder->mesh, builder->variations[i].axes), sizeof(double));
+            copy_array(arena, builder->variations[i].factors, mesh_product(builder->mesh, builder->variations[i].axes),
+                       sizeof(double));
     for (uint32_t position = 0; position < positions; position++)
         lay_out_position(builder, &builder->positions[position], &program->positions[position], arena);
     for (uint32_t position = 0; position < positions; position++)
@@ -435,8 +451,9 @@ const char *kind_name(enum stagesim_kind kind)
 const char *collective_name(enum stagesim_collective collective)
 {
     static const char *const names[STAGESIM_COLLECTIVES] = {
-        [STAGESIM_ALL_REDUCE] = "all-reduce", [STAGESIM_REDUCE_SCATTER] = "reduce-scatter", [STAGESIM_ALL_GATHER] = "all-gather",
-        [STAGESIM_ALL_TO_ALL] = "all-to-all", [STAGESIM_BROADCAST] = "broadcast",           [STAGESIM_REDUCE] = "reduce",
+        [STAGESIM_ALL_REDUCE] = "all-reduce", [STAGESIM_REDUCE_SCATTER] = "reduce-scatter",
+        [STAGESIM_ALL_GATHER] = "all-gather", [STAGESIM_ALL_TO_ALL] = "all-to-all",
+        [STAGESIM_BROADCAST] = "broadcast",   [STAGESIM_REDUCE] = "reduce",
         [STAGESIM_BARRIER] = "barrier",       [STAGESIM_SEND_RECEIVE] = "send-receive",
     };
     return names[collective];

@@ -39,7 +39,8 @@ struct operation {
     uint16_t stream; /* index into position.streams */
 };
 
-/* Operations of a stream have consecutive ids: first .. first + count - 1. Stream 0 of a position is its compute stream. */
+/* Operations of a stream have consecutive ids: first .. first + count - 1. Stream 0 of a position is its compute
+ * stream. */
 struct stream {
     uint8_t type;      /* enum operation_type of all its operations */
     uint8_t kind;      /* send, receive: enum stagesim_kind of its messages */
@@ -55,15 +56,16 @@ struct position {
     uint32_t stream_count;
     uint32_t *waits;
     uint32_t wait_count;
-    /* The reverse of waits: dependents[first_dependent[id] .. first_dependent[id + 1]) are the operations that wait for id. */
+    /* The reverse of waits: dependents[first_dependent[id] .. first_dependent[id + 1]) are the operations that wait for
+     * id. */
     uint32_t *dependents, *first_dependent;
     struct block *blocks; /* in the order of operations */
     uint32_t block_count;
     struct stagesim_static_memory memory;
 };
 
-/* A set of ranks: all coordinates along `axes` (bit i: mesh axis i, none of them distinct) of `positions`. One instance for
- * every coordinate along the other replicated axes. Members in rank order. */
+/* A set of ranks: all coordinates along `axes` (bit i: mesh axis i, none of them distinct) of `positions`. One instance
+ * for every coordinate along the other replicated axes. Members in rank order. */
 struct group {
     uint32_t axes;
     uint32_t *positions;
@@ -71,8 +73,8 @@ struct group {
     uint32_t collective_count; /* operations of each member position in this group */
 };
 
-/* The second half of a computation that is a forward and a backward (or two forwards) as one block. Time and flops of the
- * whole block are in the operation's own cost; `cost` holds only what the second half takes or gives back. */
+/* The second half of a computation that is a forward and a backward (or two forwards) as one block. Time and flops of
+ * the whole block are in the operation's own cost; `cost` holds only what the second half takes or gives back. */
 struct block {
     uint8_t kind, part;
     uint16_t stage, pipeline;
@@ -81,8 +83,8 @@ struct block {
     uint32_t operation; /* id of the computation */
 };
 
-/* Computations that take longer on some replicas than on others: times and flop of a cost are multiplied by the factor of the
- * replica's coordinate along `axes`. */
+/* Computations that take longer on some replicas than on others: times and flop of a cost are multiplied by the factor
+ * of the replica's coordinate along `axes`. */
 struct variation {
     uint32_t axes;   /* bit i: mesh axis i */
     double *factors; /* [coordinate] */
@@ -102,14 +104,16 @@ struct program {
     struct position *positions;    /* [mesh->positions] */
     struct assignment *assignment; /* how the collectives are carried out, see assignment_create; NULL until then */
     uint32_t iterations;
-    bool overlapping;         /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
-    bool independent;         /* ranks go through their iterations each at its own speed, see struct stagesim_pace */
-    uint32_t period;          /* iterations that repeat as a whole; at least 1 */
-    uint32_t workers, stages; /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */
-    uint32_t micro_batches;   /* per iteration and replica */
+    bool overlapping; /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
+    bool independent; /* ranks go through their iterations each at its own speed, see struct stagesim_pace */
+    uint32_t period;  /* iterations that repeat as a whole; at least 1 */
+    uint32_t workers,
+        stages; /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */
+    uint32_t micro_batches; /* per iteration and replica */
 };
 
-/* ---- building; the builder checks nothing that a workload's author could not see at once: mistakes are asserts ---- */
+/* ---- building; the builder checks nothing that a workload's author could not see at once: mistakes are asserts ----
+ */
 
 struct program_builder;
 
@@ -125,43 +129,50 @@ uint32_t program_add_variation(struct program_builder *builder, uint32_t axes, c
 void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t variation);
 /* axes: bit per mesh axis. */
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count);
-uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity, uint32_t cost);
+uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity,
+                             uint32_t cost);
 /* Gives the newest compute of the position a second identity: it is a block. `second.operation` need not be set. */
 void program_add_block(struct program_builder *builder, uint32_t position, struct block second);
-uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane, struct stagesim_identity identity,
-                           uint32_t cost);
-void program_add_message(struct program_builder *builder, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost,
-                         uint32_t *send, uint32_t *receive);
-uint32_t program_add_collective(struct program_builder *builder, uint32_t position, uint32_t group, enum stagesim_collective collective,
-                                struct stagesim_identity identity, uint32_t cost);
+uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane,
+                           struct stagesim_identity identity, uint32_t cost);
+void program_add_message(struct program_builder *builder, uint32_t from, uint32_t to, struct stagesim_identity identity,
+                         uint32_t cost, uint32_t *send, uint32_t *receive);
+uint32_t program_add_collective(struct program_builder *builder, uint32_t position, uint32_t group,
+                                enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost);
 /* A receive waits for nothing but the receives before it: it may not be the waiting operation. */
 void program_add_wait(struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
-/* Whether a position has as many streams as can be told apart, or the program as many operations as it may have: then nothing is added. */
+/* Whether a position has as many streams as can be told apart, or the program as many operations as it may have: then
+ * nothing is added. */
 bool program_is_full(const struct program_builder *builder, uint32_t position);
-/* Whether there is such a cost or group, and whether an operation may wait for another: for checks before the calls above. */
+/* Whether there is such a cost or group, and whether an operation may wait for another: for checks before the calls
+ * above. */
 bool program_has_cost(const struct program_builder *builder, uint32_t cost);
 bool program_has_group(const struct program_builder *builder, uint32_t group);
 bool program_may_wait(const struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
-void program_set_memory(struct program_builder *builder, uint32_t position, const struct stagesim_static_memory *memory);
+void program_set_memory(struct program_builder *builder, uint32_t position,
+                        const struct stagesim_static_memory *memory);
 
-/* Lays the operations out by stream (ids change), links opposite streams and dependents. Memory from the arena; the builder
- * is left empty. */
+/* Lays the operations out by stream (ids change), links opposite streams and dependents. Memory from the arena; the
+ * builder is left empty. */
 struct program *program_finish(struct program_builder *builder, struct arena *arena);
 
 /* ---- reading ---- */
 
-static inline const struct stagesim_cost *operation_cost(const struct program *program, const struct operation *operation)
+static inline const struct stagesim_cost *operation_cost(const struct program *program,
+                                                         const struct operation *operation)
 {
     return &program->costs[operation->cost];
 }
 
 /* What times and flop of an operation are multiplied by on a replica. */
-static inline double operation_factor(const struct program *program, const struct operation *operation, uint32_t replica)
+static inline double operation_factor(const struct program *program, const struct operation *operation,
+                                      uint32_t replica)
 {
     uint32_t variation = program->variation_of[operation->cost];
     if (variation == VARIATION_NONE)
         return 1;
-    return program->variations[variation].factors[mesh_coordinate(program->mesh, program->variations[variation].axes, replica)];
+    return program->variations[variation]
+        .factors[mesh_coordinate(program->mesh, program->variations[variation].axes, replica)];
 }
 
 /* How many operations an operation waits for, and the i-th of them: ids of the same position. */

@@ -6,8 +6,8 @@
 #include "base/diagnostics.h"
 #include "simulator/program/program.h"
 
-/* True when times and sizes are numbers and not negative, and all members of a group have the same collectives in the same
- * order. Otherwise the fault says which are not. */
+/* True when times and sizes are numbers and not negative, and all members of a group have the same collectives in the
+ * same order. Otherwise the fault says which are not. */
 bool program_check(const struct program *program, struct fault *fault);
 
 #endif

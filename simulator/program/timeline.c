@@ -96,7 +96,8 @@ static void finish_stream(const struct timeline *timeline, uint32_t index, const
 {
     const struct mesh *mesh = timeline->program->mesh;
     uint32_t peer = mesh_rank(mesh, stream->peer, mesh->replica_of[timeline->ranks[index]]);
-    const struct moment *sent = timeline_rank(timeline, peer) + timeline->program->positions[stream->peer].streams[stream->opposite].first;
+    const struct moment *sent =
+        timeline_rank(timeline, peer) + timeline->program->positions[stream->peer].streams[stream->opposite].first;
     struct moment *times = timeline->moments[index];
     double stream_free = 0;
     for (uint32_t i = 0; i < stream->count; i++) {
@@ -108,7 +109,8 @@ static void finish_stream(const struct timeline *timeline, uint32_t index, const
 void timeline_finish_receives(struct timeline *timeline)
 {
     for (uint32_t index = 0; index < timeline->rank_count; index++) {
-        const struct position *position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[index]]];
+        const struct position *position =
+            &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[index]]];
         for (uint32_t i = 0; i < position->stream_count; i++)
             if (position->streams[i].type == OPERATION_RECEIVE)
                 finish_stream(timeline, index, &position->streams[i]);

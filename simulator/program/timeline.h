@@ -13,12 +13,13 @@ struct moment {
 
 #include <stdbool.h>
 
-/* One entry per simulated rank, in the order of rank numbers. Replicas that are folded away have no entry of their own. */
+/* One entry per simulated rank, in the order of rank numbers. Replicas that are folded away have no entry of their own.
+ */
 struct timeline {
     const struct program *program;
-    uint32_t rank_count;     /* simulated ranks */
-    uint32_t *ranks;         /* [rank_count]: their rank numbers, ascending */
-    uint32_t *index_of;      /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
+    uint32_t rank_count; /* simulated ranks */
+    uint32_t *ranks;     /* [rank_count]: their rank numbers, ascending */
+    uint32_t *index_of;  /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
     struct moment **moments; /* [rank_count][operation id] */
     uint64_t activities;     /* computations plus transfers that the engine executed */
     bool shared;             /* moments live in memory shared with child processes */
@@ -27,7 +28,8 @@ struct timeline {
 
 /* A timeline for all ranks of the program's mesh, times NaN. The caller owns it. */
 struct timeline *timeline_create(const struct program *program);
-/* One in which the times of rank r are those of rank equals[r], which equals itself. `shared`: a child process fills it in. */
+/* One in which the times of rank r are those of rank equals[r], which equals itself. `shared`: a child process fills it
+ * in. */
 struct timeline *timeline_create_folded(const struct program *program, const uint32_t *equals, bool shared);
 /* All times NaN again. */
 void timeline_reset(struct timeline *timeline);

@@ -81,7 +81,11 @@ static const char *list_words(const char *const *names, size_t count, struct are
     char text[LIST_TEXT] = "";
     size_t length = 0;
     for (size_t i = 0; i < count && length < sizeof text - 80; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%.64s", !i ? "" : i + 1 == count ? " or " : ", ", names[i]);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%.64s",
+                                   !i               ? ""
+                                   : i + 1 == count ? " or "
+                                                    : ", ",
+                                   names[i]);
     return arena_copy(arena, text);
 }
 
@@ -126,8 +130,8 @@ static bool check_scalar(const struct fields_reader *reader, const char *key, co
     return false;
 }
 
-static bool check_bounds(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                         double value)
+static bool check_bounds(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                         const struct node *node, double value)
 {
     if (field->least >= field->most || (value >= field->least && value <= field->most))
         return true;
@@ -141,8 +145,8 @@ static bool check_bounds(const struct fields_reader *reader, const struct stages
     return false;
 }
 
-static bool read_number(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                        double *value)
+static bool read_number(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                        const struct node *node, double *value)
 {
     struct quantity_reason reason;
     double number;
@@ -158,8 +162,8 @@ static bool read_number(const struct fields_reader *reader, const struct stagesi
     return true;
 }
 
-static bool read_count(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                       uint64_t *value)
+static bool read_count(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                       const struct node *node, uint64_t *value)
 {
     struct quantity_reason reason;
     uint64_t number;
@@ -176,8 +180,8 @@ static bool read_count(const struct fields_reader *reader, const struct stagesim
 }
 
 /* A number alone counts elements; with a unit it is a size. */
-static bool read_amount(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                        struct stagesim_amount *value)
+static bool read_amount(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                        const struct node *node, struct stagesim_amount *value)
 {
     struct quantity_reason reason;
     double number;
@@ -194,8 +198,8 @@ static bool read_amount(const struct fields_reader *reader, const struct stagesi
     return true;
 }
 
-static bool read_whole(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                       double *value)
+static bool read_whole(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                       const struct node *node, double *value)
 {
     uint64_t count;
     if (!read_count(reader, field, key, node, &count))
@@ -204,15 +208,16 @@ static bool read_whole(const struct fields_reader *reader, const struct stagesim
     return true;
 }
 
-static bool read_list(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                      struct stagesim_list *list)
+static bool read_list(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                      const struct node *node, struct stagesim_list *list)
 {
     bool scalar = node->kind != NODE_LIST;
     size_t count = scalar ? 1 : node->count;
     double *values = arena_array(reader->arena, count, sizeof *values);
     bool good = true;
     if (!count) {
-        diag_error(reader->diag, node->at, "%s is an empty list; expected %s, or a list of them", key, expected(reader, field));
+        diag_error(reader->diag, node->at, "%s is an empty list; expected %s, or a list of them", key,
+                   expected(reader, field));
         return false;
     }
     const struct node *entry = scalar ? node : node->first;
@@ -224,8 +229,8 @@ static bool read_list(const struct fields_reader *reader, const struct stagesim_
     return good;
 }
 
-bool fields_read_word(const struct fields_reader *reader, const char *key, const struct node *node, const char *const *names,
-                      unsigned *index)
+bool fields_read_word(const struct fields_reader *reader, const char *key, const struct node *node,
+                      const char *const *names, unsigned *index)
 {
     if (!check_scalar(reader, key, node, list_names(names, reader->arena)))
         return false;
@@ -236,13 +241,13 @@ bool fields_read_word(const struct fields_reader *reader, const char *key, const
         return true;
     }
     const char *near = diag_nearest(node->text, names, count_words(names));
-    diag_error(reader->diag, node->at, "%s: '%.60s' is not known; expected %s%s%s%s", key, node->text, list_names(names, reader->arena),
-               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    diag_error(reader->diag, node->at, "%s: '%.60s' is not known; expected %s%s%s%s", key, node->text,
+               list_names(names, reader->arena), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return false;
 }
 
-static bool read_words(const struct fields_reader *reader, const char *key, const struct node *node, const char *const *names,
-                       unsigned *bits)
+static bool read_words(const struct fields_reader *reader, const char *key, const struct node *node,
+                       const char *const *names, unsigned *bits)
 {
     unsigned index = 0, result = 0;
     bool good = true;
@@ -295,7 +300,8 @@ static bool is_misspelt(const struct fields_section *section, const struct node 
     return false;
 }
 
-static bool read_row(const struct fields_reader *reader, const struct stagesim_row_type *type, const struct node *node, void *row)
+static bool read_row(const struct fields_reader *reader, const struct stagesim_row_type *type, const struct node *node,
+                     void *row)
 {
     struct fields_section section = {type->what, true, type->fields};
     unsigned errors = reader->diag->errors;
@@ -307,8 +313,8 @@ static bool read_row(const struct fields_reader *reader, const struct stagesim_r
 }
 
 /* The rows of a table: written out, or in a csv file of their own. */
-static bool read_rows(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                      struct stagesim_rows *value)
+static bool read_rows(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                      const struct node *node, struct stagesim_rows *value)
 {
     const struct node *list = node;
     const char *file = NULL;
@@ -333,8 +339,8 @@ static bool read_rows(const struct fields_reader *reader, const struct stagesim_
     return good;
 }
 
-bool fields_read_value(const struct fields_reader *reader, const struct stagesim_field *field, const char *key, const struct node *node,
-                       void *target)
+bool fields_read_value(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                       const struct node *node, void *target)
 {
     void *value = (char *)target + field->offset;
     if (node->kind == NODE_REFUSED)
@@ -368,8 +374,8 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
     }
 }
 
-void fields_report_unknown(const struct fields_reader *reader, const char *what, const struct node *node, const char *const *words,
-                           size_t count)
+void fields_report_unknown(const struct fields_reader *reader, const char *what, const struct node *node,
+                           const char *const *words, size_t count)
 {
     const char *near = diag_nearest(node->key, words, count);
     if (near)
@@ -381,8 +387,8 @@ void fields_report_unknown(const struct fields_reader *reader, const char *what,
         diag_error(reader->diag, node->key_at, "'%.60s' is not a key of %s, which has none", node->key, what);
 }
 
-void fields_check_keys(const struct fields_reader *reader, const struct fields_section *section, const char *const *others,
-                       const struct node *node)
+void fields_check_keys(const struct fields_reader *reader, const struct fields_section *section,
+                       const char *const *others, const struct node *node)
 {
     const char *words[WORDS_MAX];
     size_t count = 0;
@@ -400,15 +406,15 @@ void fields_check_keys(const struct fields_reader *reader, const struct fields_s
     }
 }
 
-static void report_missing(const struct fields_reader *reader, const struct fields_section *section, const struct stagesim_field *field,
-                           const char *key, struct place at)
+static void report_missing(const struct fields_reader *reader, const struct fields_section *section,
+                           const struct stagesim_field *field, const char *key, struct place at)
 {
     const char *what = field->type == STAGESIM_FIELD_TEXT && field->doc ? field->doc : expected(reader, field);
     diag_error(reader->diag, at, "%s has no '%s'; expected %s", section->name, key, what);
 }
 
-void fields_read(const struct fields_reader *reader, const struct fields_section *section, const struct node *node, struct place missing,
-                 void *target)
+void fields_read(const struct fields_reader *reader, const struct fields_section *section, const struct node *node,
+                 struct place missing, void *target)
 {
     if (node && node->kind == NODE_REFUSED)
         return;

@@ -27,8 +27,12 @@ static struct node *make_row(struct csv *csv, const struct csv_columns *columns,
         }
         struct node *value = arena_alloc(arena, sizeof *value);
         struct place at = csv_place(csv, i);
-        *value = (struct node){
-            .kind = NODE_SCALAR, .at = at, .key = columns->names[i], .key_at = at, .text = csv_text(field, arena), .quoted = field.quoted};
+        *value = (struct node){.kind = NODE_SCALAR,
+                               .at = at,
+                               .key = columns->names[i],
+                               .key_at = at,
+                               .text = csv_text(field, arena),
+                               .quoted = field.quoted};
         node_append(row, value);
     }
     return row;
@@ -47,8 +51,8 @@ static size_t list_columns(const struct stagesim_row_type *type, const char **na
     return count;
 }
 
-struct node *fields_parse_rows(const char *name, const char *text, size_t size, const struct stagesim_row_type *type, struct arena *arena,
-                               struct diag *diag)
+struct node *fields_parse_rows(const char *name, const char *text, size_t size, const struct stagesim_row_type *type,
+                               struct arena *arena, struct diag *diag)
 {
     const char *names[COLUMNS_MAX];
     struct csv_columns columns = {.names = names, .what = type->what, .comments = true};
@@ -67,8 +71,8 @@ struct node *fields_parse_rows(const char *name, const char *text, size_t size, 
     return diag->errors == errors ? list : NULL;
 }
 
-struct node *fields_load_rows(const char *file, const struct stagesim_row_type *type, struct place at, struct arena *arena,
-                              struct diag *diag)
+struct node *fields_load_rows(const char *file, const struct stagesim_row_type *type, struct place at,
+                              struct arena *arena, struct diag *diag)
 {
     size_t size;
     char *text = csv_load(file, DOCUMENT_BYTES_MAX, &size);

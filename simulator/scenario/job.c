@@ -143,13 +143,15 @@ static bool check_plan_size(struct stagesim_job *job)
 {
     const struct scenario *scenario = job->scenario;
     if (job->plan->workers != scenario->workers) {
-        diag_error(job->diag, scenario_place(scenario, "parallel.pipeline"), "the pipeline has %u workers, the schedule %s is for %u",
-                   scenario->workers, scenario->schedule_name, job->plan->workers);
+        diag_error(job->diag, scenario_place(scenario, "parallel.pipeline"),
+                   "the pipeline has %u workers, the schedule %s is for %u", scenario->workers, scenario->schedule_name,
+                   job->plan->workers);
         return false;
     }
     if (job->plan->micro_batches / job->plan->iterations != scenario->micro_batches) {
-        diag_error(job->diag, scenario_place(scenario, "batch"), "the batch gives %u micro-batches per replica, the schedule %s is for %u",
-                   scenario->micro_batches, scenario->schedule_name, job->plan->micro_batches / job->plan->iterations);
+        diag_error(job->diag, scenario_place(scenario, "batch"),
+                   "the batch gives %u micro-batches per replica, the schedule %s is for %u", scenario->micro_batches,
+                   scenario->schedule_name, job->plan->micro_batches / job->plan->iterations);
         return false;
     }
     return true;
@@ -162,7 +164,8 @@ static bool read_plan(struct stagesim_job *job)
     return job->plan && check_plan_size(job);
 }
 
-/* About how many operations a plan becomes: a slot is a computation, or one for each part, with a message out and one in. */
+/* About how many operations a plan becomes: a slot is a computation, or one for each part, with a message out and one
+ * in. */
 static double expected_operations(const struct plan *plan, const struct stagesim_pipeline *costs, uint32_t repetitions)
 {
     double operations = 0;
@@ -180,8 +183,9 @@ static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline 
     enum { OPERATION_BYTES = 60 };
     double operations = expected_operations(job->plan, costs, repetitions), room = room_bytes();
     uint32_t iterations = repetitions * job->plan->iterations;
-    const char *what = arena_print(job->arena, "%u micro-batches through %u stages in %u iteration%s are about %.0f operations",
-                                   job->scenario->micro_batches, job->plan->stages, iterations, iterations == 1 ? "" : "s", operations);
+    const char *what = arena_print(
+        job->arena, "%u micro-batches through %u stages in %u iteration%s are about %.0f operations",
+        job->scenario->micro_batches, job->plan->stages, iterations, iterations == 1 ? "" : "s", operations);
     struct place place = scenario_place(job->scenario, "batch");
     if (operations > PROGRAM_OPERATIONS_MAX)
         diag_error(job->diag, place, "%s; at most %.0f are possible", what, PROGRAM_OPERATIONS_MAX);
@@ -194,8 +198,9 @@ static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline 
 static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (costs->size != sizeof *costs) {
-        job_error(job, NULL, "the workload was built for a struct stagesim_pipeline of %zu bytes; this stagesim has %zu", costs->size,
-                  sizeof *costs);
+        job_error(job, NULL,
+                  "the workload was built for a struct stagesim_pipeline of %zu bytes; this stagesim has %zu",
+                  costs->size, sizeof *costs);
         return false;
     }
     if (!scenario_check_pipeline(job->scenario, job->diag))
@@ -207,15 +212,15 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     if (!plan_check(job->plan, &reporter))
         return false;
     if (job->plan->stages != costs->stages) {
-        job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u", job->plan->stages,
-                  costs->stages);
+        job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u",
+                  job->plan->stages, costs->stages);
         return false;
     }
     if (costs->sharding >= STAGESIM_SHARD_GRADIENTS && job->plan->pipelines > 1) {
-        diag_error(
-            job->diag, scenario_place(job->scenario, "schedule"),
-            "%s holds every stage on several workers; gradients and parameters can be sharded (zero: 2, 3) only where one worker does",
-            job->scenario->schedule_name);
+        diag_error(job->diag, scenario_place(job->scenario, "schedule"),
+                   "%s holds every stage on several workers; gradients and parameters can be sharded (zero: 2, 3) only "
+                   "where one worker does",
+                   job->scenario->schedule_name);
         return false;
     }
     if (!job_expect(job, pipeline_exchanges_fit(costs), "a stage has more than %d different exchanges in one direction",
@@ -234,7 +239,8 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
 
 static struct stagesim_device api_device(const struct stagesim_job *job, uint32_t position)
 {
-    const struct platform_host *host = &job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]];
+    const struct platform_host *host =
+        &job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]];
     struct stagesim_device device = {
         .model = host->model, .speed = host->speed, .memory = host->memory, .memory_bandwidth = host->memory_bandwidth};
     memcpy(device.peak, host->peak, sizeof device.peak);
@@ -335,8 +341,8 @@ static struct program *finish_program(struct stagesim_job *building)
     return program;
 }
 
-struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing, struct arena *arena,
-                       struct diag *diag)
+struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
+                       struct arena *arena, struct diag *diag)
 {
     if (!scenario_check_platform(scenario, platform, diag))
         return NULL;
@@ -425,7 +431,8 @@ static uint32_t find_crossing(const struct scenario *scenario, struct platform *
     }
 }
 
-struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena, struct diag *diag)
+struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
+                              struct diag *diag)
 {
     uint32_t crossing = 1;
     if (scenario->schedule && scenario->schedule->crosses) {

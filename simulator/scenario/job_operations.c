@@ -24,11 +24,12 @@ bool job_expect(struct stagesim_job *job, bool fine, const char *format, ...)
 
 static bool expect_position(struct stagesim_job *job, uint32_t position)
 {
-    return job_expect(job, position < job->scenario->mesh.positions, "there is no position %u, only %u of them", position,
-                      job->scenario->mesh.positions) &&
-           job_expect(job, !program_is_full(job->builder, position),
-                      "position %u has more than %d streams (peers, groups, lanes), or the program more than %.0f operations", position,
-                      PROGRAM_STREAMS_MAX - 1, PROGRAM_OPERATIONS_MAX);
+    return job_expect(job, position < job->scenario->mesh.positions, "there is no position %u, only %u of them",
+                      position, job->scenario->mesh.positions) &&
+           job_expect(
+               job, !program_is_full(job->builder, position),
+               "position %u has more than %d streams (peers, groups, lanes), or the program more than %.0f operations",
+               position, PROGRAM_STREAMS_MAX - 1, PROGRAM_OPERATIONS_MAX);
 }
 
 static bool is_narrow(uint32_t number)
@@ -37,14 +38,19 @@ static bool is_narrow(uint32_t number)
 }
 
 /* What an operation is made of. */
-static bool expect_parts(struct stagesim_job *job, uint32_t position, const struct stagesim_identity *identity, uint32_t cost)
+static bool expect_parts(struct stagesim_job *job, uint32_t position, const struct stagesim_identity *identity,
+                         uint32_t cost)
 {
     return expect_position(job, position) &&
-           job_expect(job, program_has_cost(job->builder, cost), "an operation names cost %u, which was not made", cost) &&
-           job_expect(job, (unsigned)identity->kind < STAGESIM_KINDS, "there is no kind %u", (unsigned)identity->kind) &&
-           job_expect(job, is_narrow(identity->stage) && is_narrow(identity->layer) && is_narrow(identity->pipeline) && identity->part <= 2,
-                      "stage %u, layer %u, pipeline %u or part %u is too large", identity->stage, identity->layer, identity->pipeline,
-                      identity->part) &&
+           job_expect(job, program_has_cost(job->builder, cost), "an operation names cost %u, which was not made",
+                      cost) &&
+           job_expect(job, (unsigned)identity->kind < STAGESIM_KINDS, "there is no kind %u",
+                      (unsigned)identity->kind) &&
+           job_expect(job,
+                      is_narrow(identity->stage) && is_narrow(identity->layer) && is_narrow(identity->pipeline) &&
+                          identity->part <= 2,
+                      "stage %u, layer %u, pipeline %u or part %u is too large", identity->stage, identity->layer,
+                      identity->pipeline, identity->part) &&
            job_expect(job, identity->iteration < job->scenario->iterations, "there is no iteration %u, only %u of them",
                       identity->iteration, job->scenario->iterations);
 }
@@ -70,13 +76,15 @@ static uint32_t axes_by_name(struct stagesim_job *job, const char *names)
     return axes;
 }
 
-uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes, const double *factors)
+uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes,
+                              const double *factors)
 {
     uint32_t selected = axes_by_name(job, axes), count = mesh_product(&job->job->mesh, selected);
     for (uint32_t i = 0; i < count; i++)
         if (!job_expect(job, isfinite(factors[i]) && factors[i] >= 0, "a cost varies by a factor of %g", factors[i]))
             return STAGESIM_NONE;
-    uint32_t variation = program_add_variation(job->builder, selected, factors), id = program_add_cost(job->builder, cost);
+    uint32_t variation = program_add_variation(job->builder, selected, factors),
+             id = program_add_cost(job->builder, cost);
     program_vary_cost(job->builder, id, variation);
     return id;
 }
@@ -110,17 +118,19 @@ static double time_collective(struct stagesim_job *job, const struct collective_
 }
 
 /* Workloads ask for the same one layer after layer. */
-double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes, enum stagesim_collective collective,
-                              double bytes)
+double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes,
+                              enum stagesim_collective collective, double bytes)
 {
     if (!expect_position(job, position) ||
-        !job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u", (unsigned)collective) ||
+        !job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u",
+                    (unsigned)collective) ||
         !job_expect(job, isfinite(bytes) && bytes >= 0, "a collective has %g bytes", bytes))
         return 0;
     struct collective_time asked = {position, axes_by_name(job, axes), collective, bytes, 0};
     for (size_t i = 0; i < job->time_count; i++) {
         const struct collective_time *known = &job->times[i];
-        if (known->position == position && known->axes == asked.axes && known->collective == collective && known->bytes == bytes)
+        if (known->position == position && known->axes == asked.axes && known->collective == collective &&
+            known->bytes == bytes)
             return known->seconds;
     }
     asked.seconds = time_collective(job, &asked);
@@ -131,16 +141,20 @@ double job_collective_seconds(struct stagesim_job *job, uint32_t position, const
 
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost)
 {
-    return expect_parts(job, position, &identity, cost) ? program_add_compute(job->builder, position, identity, cost) : STAGESIM_NONE;
+    return expect_parts(job, position, &identity, cost) ? program_add_compute(job->builder, position, identity, cost)
+                                                        : STAGESIM_NONE;
 }
 
-uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost)
+uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
+                       uint32_t cost)
 {
-    return expect_parts(job, position, &identity, cost) ? program_add_delay(job->builder, position, lane, identity, cost) : STAGESIM_NONE;
+    return expect_parts(job, position, &identity, cost)
+               ? program_add_delay(job->builder, position, lane, identity, cost)
+               : STAGESIM_NONE;
 }
 
-void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost, uint32_t *send,
-                     uint32_t *receive)
+void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity,
+                     uint32_t cost, uint32_t *send, uint32_t *receive)
 {
     uint32_t none;
     send = send ? send : &none;
@@ -151,19 +165,22 @@ void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struc
         program_add_message(job->builder, from, to, identity, cost, send, receive);
 }
 
-uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
-                            struct stagesim_identity identity, uint32_t cost)
+uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_t group,
+                            enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost)
 {
-    bool fine = expect_parts(job, position, &identity, cost) &&
-                job_expect(job, program_has_group(job->builder, group), "a collective names group %u, which was not made", group) &&
-                job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u", (unsigned)collective);
+    bool fine =
+        expect_parts(job, position, &identity, cost) &&
+        job_expect(job, program_has_group(job->builder, group), "a collective names group %u, which was not made",
+                   group) &&
+        job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u", (unsigned)collective);
     return fine ? program_add_collective(job->builder, position, group, collective, identity, cost) : STAGESIM_NONE;
 }
 
 void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited)
 {
-    if (expect_position(job, position) && job_expect(job, program_may_wait(job->builder, position, operation, awaited),
-                                                     "operation %u of position %u cannot wait for %u", operation, position, awaited))
+    if (expect_position(job, position) &&
+        job_expect(job, program_may_wait(job->builder, position, operation, awaited),
+                   "operation %u of position %u cannot wait for %u", operation, position, awaited))
         program_add_wait(job->builder, position, operation, awaited);
 }
 

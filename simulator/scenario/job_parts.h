@@ -29,30 +29,34 @@ struct stagesim_job {
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;
     struct plan *plan;    /* NULL until the workload lowers its pipeline */
-    struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until asked for */
+    struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until
+                             asked for */
 };
 
 /* Reports a mistake at the place of `key` in the workload's section (NULL: the section itself). */
-__attribute__((format(printf, 3, 4))) void job_error(struct stagesim_job *job, const char *key, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void job_error(struct stagesim_job *job, const char *key, const char *format,
+                                                     ...);
 
 /* ---- job_operations.c: the calls of struct stagesim_api that add to the program ---- */
 
-/* The builder trusts its caller, who may be a plug-in: what it asks for is looked at first. Where it is not fine the first
- * mistake is reported (the others follow from it) and false returned; false from then on. */
+/* The builder trusts its caller, who may be a plug-in: what it asks for is looked at first. Where it is not fine the
+ * first mistake is reported (the others follow from it) and false returned; false from then on. */
 __attribute__((format(printf, 3, 4))) bool job_expect(struct stagesim_job *job, bool fine, const char *format, ...);
 
 uint32_t job_add_cost(struct stagesim_job *job, const struct stagesim_cost *cost);
-uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes, const double *factors);
+uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes,
+                              const double *factors);
 bool job_cut(struct stagesim_job *job, const char *axes, uint32_t inner);
 uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
-double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes, enum stagesim_collective collective,
-                              double bytes);
+double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes,
+                              enum stagesim_collective collective, double bytes);
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
-uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity, uint32_t cost);
-void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity, uint32_t cost, uint32_t *send,
-                     uint32_t *receive);
-uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_t group, enum stagesim_collective collective,
-                            struct stagesim_identity identity, uint32_t cost);
+uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
+                       uint32_t cost);
+void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity,
+                     uint32_t cost, uint32_t *send, uint32_t *receive);
+uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_t group,
+                            enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost);
 void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited);
 void job_add_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory);
 

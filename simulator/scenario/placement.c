@@ -59,8 +59,8 @@ static const char *describe_kinds(const struct kinds *kinds, struct arena *arena
 {
     const char *text = "";
     for (uint32_t i = 0; i < kinds->count; i++)
-        text = arena_print(arena, "%s%s%u %s%s", text, i ? ", " : "", kinds->items[i].count, *kinds->items[i].nic ? "with " : "without nic",
-                           kinds->items[i].nic);
+        text = arena_print(arena, "%s%s%u %s%s", text, i ? ", " : "", kinds->items[i].count,
+                           *kinds->items[i].nic ? "with " : "without nic", kinds->items[i].nic);
     return text;
 }
 
@@ -79,7 +79,8 @@ static bool place_workers(const struct mesh *mesh, struct kinds *kinds, uint32_t
     return true;
 }
 
-static bool place_by_nic(const struct scenario *scenario, const struct platform *platform, uint32_t *hosts, struct diag *diag)
+static bool place_by_nic(const struct scenario *scenario, const struct platform *platform, uint32_t *hosts,
+                         struct diag *diag)
 {
     const struct mesh *mesh = &scenario->mesh;
     struct arena *arena = arena_create();
@@ -88,7 +89,8 @@ static bool place_by_nic(const struct scenario *scenario, const struct platform 
     bool placed = place_workers(mesh, &kinds, hosts);
     if (!placed)
         diag_error(diag, scenario_place(scenario, "placement"),
-                   "nic-aware wants the %u ranks of each of %u pipeline workers on hosts of one kind of network interface, but the "
+                   "nic-aware wants the %u ranks of each of %u pipeline workers on hosts of one kind of network "
+                   "interface, but the "
                    "platform has %s; expected a pipeline that divides into those",
                    mesh->replicas, mesh->positions, describe_kinds(&kinds, arena));
     free(kinds.items);
@@ -96,7 +98,8 @@ static bool place_by_nic(const struct scenario *scenario, const struct platform 
     return placed;
 }
 
-bool placement_fill(const struct scenario *scenario, const struct platform *platform, uint32_t *hosts, struct diag *diag)
+bool placement_fill(const struct scenario *scenario, const struct platform *platform, uint32_t *hosts,
+                    struct diag *diag)
 {
     if (scenario->placement == PLACEMENT_NIC_AWARE)
         return place_by_nic(scenario, platform, hosts, diag);

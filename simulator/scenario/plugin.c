@@ -29,7 +29,8 @@ static bool check_names(const struct stagesim_field *field, const char *path, st
     if (!count)
         return fault_set(fault, "%s: field '%s' has no names", path, field->key);
     return field->type == STAGESIM_FIELD_NAME || count <= BITS ||
-           fault_set(fault, "%s: field '%s' has %zu names, more than the %d bits of its value", path, field->key, count, BITS);
+           fault_set(fault, "%s: field '%s' has %zu names, more than the %d bits of its value", path, field->key, count,
+                     BITS);
 }
 
 /* The value of a field lies within the `size` bytes of its struct. */
@@ -56,7 +57,8 @@ static bool check_rows(const struct stagesim_field *table, const char *path, str
     return true;
 }
 
-/* What the reader of the scenario relies on; a table that breaks it would let a scenario write beyond the parameters. */
+/* What the reader of the scenario relies on; a table that breaks it would let a scenario write beyond the parameters.
+ */
 static bool check_fields(const struct stagesim_workload *workload, const char *path, struct fault *fault)
 {
     for (const struct stagesim_field *field = workload->fields; field && field->key; field++) {
@@ -76,11 +78,13 @@ static bool check_fields(const struct stagesim_workload *workload, const char *p
 static bool check_workload(const struct stagesim_workload *workload, const char *path, struct fault *fault)
 {
     if (workload->abi != STAGESIM_WORKLOAD_ABI)
-        return fault_set(fault, "%s was built for workload ABI %u, this stagesim has %u: build it again with this workload.h", path,
-                         workload->abi, STAGESIM_WORKLOAD_ABI);
+        return fault_set(fault,
+                         "%s was built for workload ABI %u, this stagesim has %u: build it again with this workload.h",
+                         path, workload->abi, STAGESIM_WORKLOAD_ABI);
     if (workload->size != sizeof *workload)
-        return fault_set(fault, "%s has a workload of %zu bytes, this stagesim expects %zu: build it again with this workload.h", path,
-                         workload->size, sizeof *workload);
+        return fault_set(
+            fault, "%s has a workload of %zu bytes, this stagesim expects %zu: build it again with this workload.h",
+            path, workload->size, sizeof *workload);
     if (!is_word(workload->name))
         return fault_set(fault, "%s: the workload has no name of lower-case letters, digits and '-'", path);
     if (!workload->build)
@@ -126,11 +130,13 @@ static void refuse_name(const char *name, struct fault *fault)
         fault_set(fault, "there is no workload '%.60s'; did you mean '%s'?", name, near);
     else
         fault_set(fault,
-                  "there is no workload '%.60s'; 'stagesim list workloads' shows all, and a plug-in is named by its path (./%.60s.so)",
+                  "there is no workload '%.60s'; 'stagesim list workloads' shows all, and a plug-in is named by its "
+                  "path (./%.60s.so)",
                   name, name);
 }
 
-const struct stagesim_workload *plugin_find(const char *text, const char *directory, struct arena *arena, struct fault *fault)
+const struct stagesim_workload *plugin_find(const char *text, const char *directory, struct arena *arena,
+                                            struct fault *fault)
 {
     size_t length = strlen(text);
     const struct stagesim_workload *workload = find_built_in(text);

@@ -9,9 +9,10 @@
 struct arena;
 
 /* `text` is a built-in workload's name; the name of an installed plug-in (NAME.so, see path_find_installed); or a path,
- * recognised by a '/' or the ending .so, and seen from `directory`. A plug-in stays loaded until the process ends. NULL with
- * the fault filled, which names the path, and both numbers where abi or size differ. */
-const struct stagesim_workload *plugin_find(const char *text, const char *directory, struct arena *arena, struct fault *fault);
+ * recognised by a '/' or the ending .so, and seen from `directory`. A plug-in stays loaded until the process ends. NULL
+ * with the fault filled, which names the path, and both numbers where abi or size differ. */
+const struct stagesim_workload *plugin_find(const char *text, const char *directory, struct arena *arena,
+                                            struct fault *fault);
 /* The plug-in in a shared object. */
 const struct stagesim_workload *plugin_load(const char *path, struct fault *fault);
 

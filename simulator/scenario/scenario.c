@@ -62,8 +62,8 @@ static void expand_file(struct loader *loader, struct node *node)
     if (path_check_readable(path, &fault))
         content = document_load(path, node->at, arena, loader->fields.diag);
     else
-        diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them%s", fault.text,
-                   suggest(INSTALLED_MODELS, directory, node->text, ".yaml", node->at.line == 0, arena));
+        diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them%s",
+                   fault.text, suggest(INSTALLED_MODELS, directory, node->text, ".yaml", node->at.line == 0, arena));
     node->kind = NODE_REFUSED;
     if (!content)
         return;
@@ -133,7 +133,8 @@ static void read_workload(struct loader *loader, const char *text)
 }
 
 /* Names of the sections that the workload's fields are in, at most `most` of them. */
-static size_t list_sections(const struct stagesim_workload *workload, const char **names, size_t most, struct arena *arena)
+static size_t list_sections(const struct stagesim_workload *workload, const char **names, size_t most,
+                            struct arena *arena)
 {
     size_t count = 0;
     for (const struct stagesim_field *field = workload->fields; field && field->key && count < most; field++) {
@@ -159,14 +160,15 @@ static void read_sections(struct loader *loader, const char *const *names)
     struct place at = node_place(loader->root, "workload");
     for (; *names; names++) {
         if (is_own_key(*names)) {
-            diag_error(loader->fields.diag, at, "the workload '%s' wants the section '%s', which is stagesim's own", workload->name,
-                       *names);
+            diag_error(loader->fields.diag, at, "the workload '%s' wants the section '%s', which is stagesim's own",
+                       workload->name, *names);
             continue;
         }
         expand_section(loader, *names);
         struct fields_section section = {*names, !strcmp(*names, workload->name), workload->fields};
         const struct node *node = node_get(loader->root, *names);
-        fields_check_keys(&loader->fields, &section, strcmp(*names, communication_section.name) ? NULL : communication_keys, node);
+        fields_check_keys(&loader->fields, &section,
+                          strcmp(*names, communication_section.name) ? NULL : communication_keys, node);
         fields_read(&loader->fields, &section, node, at, parameters);
     }
 }
@@ -289,8 +291,8 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     read_simgrid(loader);
 }
 
-static struct scenario *finish(const struct scenario_request *request, struct node *root, unsigned errors, struct arena *arena,
-                               struct diag *diag)
+static struct scenario *finish(const struct scenario_request *request, struct node *root, unsigned errors,
+                               struct arena *arena, struct diag *diag)
 {
     if (!root)
         return NULL;
@@ -307,8 +309,8 @@ static struct scenario *finish(const struct scenario_request *request, struct no
     return diag->errors == errors ? scenario : NULL;
 }
 
-struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets, size_t count,
-                                              struct arena *arena)
+struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets,
+                                              size_t count, struct arena *arena)
 {
     struct scenario_request longer = *request;
     struct scenario_set *all = arena_array(arena, request->set_count + count + 1, sizeof *all);
@@ -328,8 +330,8 @@ struct scenario *scenario_load(const struct scenario_request *request, struct ar
     return finish(request, document_load(request->file, at, arena, diag), errors, arena, diag);
 }
 
-struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size, struct arena *arena,
-                                struct diag *diag)
+struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size,
+                                struct arena *arena, struct diag *diag)
 {
     unsigned errors = diag->errors;
     return finish(request, document_parse(request->file, text, size, arena, diag), errors, arena, diag);

@@ -36,8 +36,8 @@ struct scenario_search {
 /* A value given on the command line in place of the file's. */
 struct scenario_set {
     const char *option; /* as typed: "--set" or NULL, "--engine", "--trace", ... */
-    const char *text;   /* "dotted.path=VALUE", VALUE in YAML: "parallel.pipeline=8", "output.trace=[paje, csv]"; mistakes are
-                           reported at `--set dotted.path`, for other options at the option */
+    const char *text; /* "dotted.path=VALUE", VALUE in YAML: "parallel.pipeline=8", "output.trace=[paje, csv]"; mistakes
+                         are reported at `--set dotted.path`, for other options at the option */
 };
 
 /* What to load. Texts are copied. */
@@ -79,7 +79,7 @@ struct scenario {
     enum scenario_fold fold;
     enum scenario_placement placement;
     struct collective_policy collectives; /* what `communication` asks for */
-    const char *const *simgrid;           /* "key:value" for SimGrid's --cfg, simgrid_count of them, in the file's order */
+    const char *const *simgrid; /* "key:value" for SimGrid's --cfg, simgrid_count of them, in the file's order */
     size_t simgrid_count;
 
     unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
@@ -87,29 +87,30 @@ struct scenario {
     struct scenario_search search;
     bool all_replicas; /* write folded replicas out, too */
 
-    struct node *root;               /* the document, for places */
-    struct scenario_request request; /* what was loaded, for loading it again with a change; its texts as long as the caller's */
+    struct node *root; /* the document, for places */
+    struct scenario_request
+        request; /* what was loaded, for loading it again with a change; its texts as long as the caller's */
 };
 
 /* A request with further sets behind its own; the list is in the arena. */
-struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets, size_t count,
-                                              struct arena *arena);
+struct scenario_request scenario_request_with(const struct scenario_request *request, const struct scenario_set *sets,
+                                              size_t count, struct arena *arena);
 
 /* Loads and checks; every mistake goes to diag. NULL after a mistake. The platform file is looked for but not read. */
 struct scenario *scenario_load(const struct scenario_request *request, struct arena *arena, struct diag *diag);
 /* The same for text in memory; request->file only names it. */
-struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size, struct arena *arena,
-                                struct diag *diag);
+struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size,
+                                struct arena *arena, struct diag *diag);
 
-/* Where the value at a dotted path was written ("parallel.pipeline"); where the path does not exist, its longest part that
- * does; "" is the whole file. */
+/* Where the value at a dotted path was written ("parallel.pipeline"); where the path does not exist, its longest part
+ * that does; "" is the whole file. */
 struct place scenario_place(const struct scenario *scenario, const char *path);
 /* The same for a key as in the workload's field table: "forward" is stages.forward, "model.layers" is itself; NULL: the
  * workload's section, or the value of `workload` where it has none. */
 struct place scenario_workload_place(const struct scenario *scenario, const char *key);
-/* Where to report what the workload says about a key: that key's place. If it was not written in the scenario itself (a file that the
- * scenario names has it, or nobody), the fault lies rather with a value of the command line: the first whose key the message names, or the
- * last in the key's section. */
+/* Where to report what the workload says about a key: that key's place. If it was not written in the scenario itself (a
+ * file that the scenario names has it, or nobody), the fault lies rather with a value of the command line: the first
+ * whose key the message names, or the last in the key's section. */
 struct place scenario_blame(const struct scenario *scenario, const char *key, const char *message);
 
 /* What the scenario asks of its schedule. Needs scenario->schedule. */

@@ -14,8 +14,8 @@ struct axes {
     unsigned count;
 };
 
-/* data and pipeline are always in the mesh, the others where they are larger than 1. Experts are shared by ranks that lie along
- * context and data. */
+/* data and pipeline are always in the mesh, the others where they are larger than 1. Experts are shared by ranks that
+ * lie along context and data. */
 static bool in_mesh(const struct axes *axes, unsigned axis)
 {
     return axis == AXIS_DATA || axis == AXIS_PIPELINE || (axes->sizes[axis] > 1 && axis != AXIS_EXPERT);
@@ -35,12 +35,14 @@ static const char *describe_axes(const struct mesh *mesh, struct arena *arena)
     const char *text = NULL;
     for (unsigned i = mesh->axis_count; i-- > 0;)
         if (mesh->axes[i].size > 1)
-            text = arena_print(arena, "%s%s%s %u", text ? text : "", text ? " x " : "", mesh->axes[i].name, mesh->axes[i].size);
+            text = arena_print(arena, "%s%s%s %u", text ? text : "", text ? " x " : "", mesh->axes[i].name,
+                               mesh->axes[i].size);
     text = text ? text : "one rank";
     return mesh->extra ? arena_print(arena, "%s and %u servers", text, mesh->extra) : text;
 }
 
-/* Appends the entries of `order` that are in the mesh; an axis of size 1 may be named all the same. False after a mistake. */
+/* Appends the entries of `order` that are in the mesh; an axis of size 1 may be named all the same. False after a
+ * mistake. */
 static bool read_order_entries(struct loader *loader, const struct node *order, struct axes *axes)
 {
     bool good = true, seen[AXIS_NAMES] = {false};
@@ -70,8 +72,8 @@ static bool read_order_entries(struct loader *loader, const struct node *order, 
         if (good)
             axes->order[axes->count++] = axis;
         else
-            diag_error(loader->fields.diag, order->at, "order leaves out '%s', of which there are %llu", axis_names[axis],
-                       (unsigned long long)axes->sizes[axis]);
+            diag_error(loader->fields.diag, order->at, "order leaves out '%s', of which there are %llu",
+                       axis_names[axis], (unsigned long long)axes->sizes[axis]);
     }
     return good;
 }
@@ -83,7 +85,8 @@ static void read_order(struct loader *loader, struct axes *axes)
     if (!order || order->kind == NODE_REFUSED)
         return;
     if (order->kind != NODE_LIST)
-        diag_error(loader->fields.diag, order->at, "order is %s; expected a list, innermost axis first, such as [tensor, pipeline, data]",
+        diag_error(loader->fields.diag, order->at,
+                   "order is %s; expected a list, innermost axis first, such as [tensor, pipeline, data]",
                    node_describe(order, loader->fields.arena));
     else if (!read_order_entries(loader, order, axes))
         default_order(axes);
@@ -112,7 +115,8 @@ static void name_experts(struct loader *loader, struct mesh *mesh, uint32_t expe
         mesh_add_name(mesh, axis_names[AXIS_EXPERT], part);
     else
         diag_error(loader->fields.diag, node_place(loader->root, "parallel.expert"),
-                   "experts cannot be shared by %u neighbours along context %u and data %u; expected a divisor of the inner one of them, "
+                   "experts cannot be shared by %u neighbours along context %u and data %u; expected a divisor of the "
+                   "inner one of them, "
                    "or the inner "
                    "one times a divisor of the other",
                    experts, mesh_size(mesh, "context"), mesh_size(mesh, "data"));
@@ -132,7 +136,8 @@ void scenario_read_mesh(struct loader *loader)
     mesh->axis_count = axes.count;
     for (unsigned i = 0; i < axes.count; i++) {
         unsigned axis = axes.order[i];
-        mesh->axes[i] = (struct mesh_axis){.name = axis_names[axis], .size = (uint32_t)axes.sizes[axis], .distinct = axis == AXIS_PIPELINE};
+        mesh->axes[i] = (struct mesh_axis){
+            .name = axis_names[axis], .size = (uint32_t)axes.sizes[axis], .distinct = axis == AXIS_PIPELINE};
     }
     if (count_ranks(&axes) > RANKS_MAX) {
         diag_error(loader->fields.diag, node_place(loader->root, "parallel"), "%s are more than %llu ranks",
@@ -170,14 +175,15 @@ static uint64_t divide(struct loader *loader, uint64_t global, uint64_t divisor,
     if (global % divisor == 0 && global / divisor <= most)
         return global / divisor;
     if (global % divisor == 0)
-        diag_error(loader->fields.diag, at, "global is %llu, %llu times %s; at most %llu times is possible", (unsigned long long)global,
-                   (unsigned long long)(global / divisor), what, (unsigned long long)most);
+        diag_error(loader->fields.diag, at, "global is %llu, %llu times %s; at most %llu times is possible",
+                   (unsigned long long)global, (unsigned long long)(global / divisor), what, (unsigned long long)most);
     else if (global < divisor)
         diag_error(loader->fields.diag, at, "global is %llu, less than %s = %llu", (unsigned long long)global, what,
                    (unsigned long long)divisor);
     else
-        diag_error(loader->fields.diag, at, "global is %llu, no multiple of %s = %llu; %llu or %llu would be", (unsigned long long)global,
-                   what, (unsigned long long)divisor, (unsigned long long)(global - global % divisor),
+        diag_error(loader->fields.diag, at, "global is %llu, no multiple of %s = %llu; %llu or %llu would be",
+                   (unsigned long long)global, what, (unsigned long long)divisor,
+                   (unsigned long long)(global - global % divisor),
                    (unsigned long long)(global - global % divisor + divisor));
     return 0;
 }
@@ -186,10 +192,11 @@ static void check_product(struct loader *loader, const struct batch_values *batc
 {
     uint64_t data = loader->scenario->data, product = batch->micro * batch->micro_batches * data;
     if (product != batch->global)
-        diag_error(loader->fields.diag, node_place(loader->root, "batch.global"),
-                   "global is %llu, but micro %llu x micro_batches %llu x data %llu is %llu; one of them can be left out",
-                   (unsigned long long)batch->global, (unsigned long long)batch->micro, (unsigned long long)batch->micro_batches,
-                   (unsigned long long)data, (unsigned long long)product);
+        diag_error(
+            loader->fields.diag, node_place(loader->root, "batch.global"),
+            "global is %llu, but micro %llu x micro_batches %llu x data %llu is %llu; one of them can be left out",
+            (unsigned long long)batch->global, (unsigned long long)batch->micro,
+            (unsigned long long)batch->micro_batches, (unsigned long long)data, (unsigned long long)product);
 }
 
 /* The one of the three that follows from the other two and the data axis. */
@@ -200,15 +207,16 @@ static void complete_batch(struct loader *loader, struct batch_values *batch)
     if (batch->global && batch->micro && batch->micro_batches)
         check_product(loader, batch);
     else if (batch->global && batch->micro)
-        batch->micro_batches =
-            divide(loader, batch->global, batch->micro * data, MICRO_BATCHES_MAX,
-                   arena_print(arena, "micro %llu x data %llu", (unsigned long long)batch->micro, (unsigned long long)data));
+        batch->micro_batches = divide(
+            loader, batch->global, batch->micro * data, MICRO_BATCHES_MAX,
+            arena_print(arena, "micro %llu x data %llu", (unsigned long long)batch->micro, (unsigned long long)data));
     else if (batch->global && batch->micro_batches)
-        batch->micro = divide(
-            loader, batch->global, batch->micro_batches * data, UINT32_MAX,
-            arena_print(arena, "micro_batches %llu x data %llu", (unsigned long long)batch->micro_batches, (unsigned long long)data));
+        batch->micro = divide(loader, batch->global, batch->micro_batches * data, UINT32_MAX,
+                              arena_print(arena, "micro_batches %llu x data %llu",
+                                          (unsigned long long)batch->micro_batches, (unsigned long long)data));
     else if (!batch->micro_batches)
-        diag_error(loader->fields.diag, node_place(loader->root, "batch"), "batch needs micro_batches, or global and micro");
+        diag_error(loader->fields.diag, node_place(loader->root, "batch"),
+                   "batch needs micro_batches, or global and micro");
     else
         batch->global = batch->micro * batch->micro_batches * data;
 }
@@ -238,10 +246,10 @@ bool scenario_check_platform(const struct scenario *scenario, const struct platf
     if (mesh->ranks <= platform->host_count)
         return true;
     struct arena *arena = arena_create();
-    diag_error(diag, node_place(scenario->root, "parallel"), "%s needs %u GPU%s, but the platform has %u", describe_axes(mesh, arena),
-               mesh->ranks, mesh->ranks == 1 ? "" : "s", platform->host_count);
-    diag_note(diag, node_place(scenario->root, "platform"), "the platform of %u GPU%s is named here", platform->host_count,
-              platform->host_count == 1 ? "" : "s");
+    diag_error(diag, node_place(scenario->root, "parallel"), "%s needs %u GPU%s, but the platform has %u",
+               describe_axes(mesh, arena), mesh->ranks, mesh->ranks == 1 ? "" : "s", platform->host_count);
+    diag_note(diag, node_place(scenario->root, "platform"), "the platform of %u GPU%s is named here",
+              platform->host_count, platform->host_count == 1 ? "" : "s");
     arena_destroy(arena);
     return false;
 }

@@ -53,7 +53,8 @@ static const char *find_word(const char *text, const char *word)
 }
 
 /* The dotted path of a value given by --set and its place; false when something else has replaced it. */
-static bool place_of_set(const struct scenario *scenario, const struct scenario_set *set, char path[PATH_SIZE], struct place *place)
+static bool place_of_set(const struct scenario *scenario, const struct scenario_set *set, char path[PATH_SIZE],
+                         struct place *place)
 {
     snprintf(path, PATH_SIZE, "%.*s", (int)strcspn(set->text, "="), set->text);
     if ((set->option && strcmp(set->option, "--set") != 0) || !node_find(scenario->root, path))
@@ -117,7 +118,8 @@ static void print_section(FILE *out, const char *name, const char *prefix, const
         print_field(out, strchr(fields->key, '.') ? "" : prefix, fields);
         char columns[96];
         snprintf(columns, sizeof columns, "%s%s[].", strchr(fields->key, '.') ? "" : prefix, fields->key);
-        for (const struct stagesim_field *column = fields->rows ? fields->rows->fields : NULL; column && column->key; column++)
+        for (const struct stagesim_field *column = fields->rows ? fields->rows->fields : NULL; column && column->key;
+             column++)
             print_field(out, columns, column);
     }
     fprintf(out, "<!-- end -->\n");

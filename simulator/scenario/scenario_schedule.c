@@ -36,7 +36,8 @@ static void check_keys(struct loader *loader, const struct node *node, const str
     fields_check_keys(&loader->fields, &schedule_section, words, node);
 }
 
-static void read_option(struct loader *loader, const struct schedule_option *option, const struct node *node, int64_t *value)
+static void read_option(struct loader *loader, const struct schedule_option *option, const struct node *node,
+                        int64_t *value)
 {
     if (!node || node->kind == NODE_REFUSED)
         return;
@@ -64,13 +65,14 @@ static const struct schedule *find_schedule(struct loader *loader, const char *n
     for (; schedule_table[count] && count < SCHEDULES_MAX; count++)
         names[count] = schedule_table[count]->name;
     const char *near = diag_nearest(name, names, count);
-    diag_error(loader->fields.diag, at, "there is no schedule '%.60s'; %s%s%s", name, near ? "did you mean '" : "", near ? near : "",
-               near ? "'?" : "'stagesim list schedules' shows all");
+    diag_error(loader->fields.diag, at, "there is no schedule '%.60s'; %s%s%s", name, near ? "did you mean '" : "",
+               near ? near : "", near ? "'?" : "'stagesim list schedules' shows all");
     return NULL;
 }
 
 /* The schedule that the section names, or its replacement. */
-static const struct schedule *choose_schedule(struct loader *loader, const struct schedule_values *values, const char *replacement)
+static const struct schedule *choose_schedule(struct loader *loader, const struct schedule_values *values,
+                                              const char *replacement)
 {
     struct place at = node_place(loader->root, "schedule.name");
     if (replacement)
@@ -105,13 +107,15 @@ void scenario_read_schedule(struct loader *loader, const char *replacement)
         scenario->schedule_file = values.file;
         scenario->schedule_name = path_name(values.file, ".csv", loader->fields.arena);
     } else if (loader->fields.diag->errors == errors) {
-        diag_error(loader->fields.diag, node_place(loader->root, "schedule"), "schedule has no 'name'; expected one such as 1f1b");
+        diag_error(loader->fields.diag, node_place(loader->root, "schedule"),
+                   "schedule has no 'name'; expected one such as 1f1b");
     }
 }
 
 struct schedule_request scenario_schedule_request(const struct scenario *scenario)
 {
-    struct schedule_request request = schedule_request_default(scenario->schedule, scenario->workers, scenario->micro_batches);
+    struct schedule_request request =
+        schedule_request_default(scenario->schedule, scenario->workers, scenario->micro_batches);
     memcpy(request.options, scenario->options, sizeof request.options);
     return request;
 }
@@ -120,7 +124,8 @@ struct schedule_request scenario_schedule_request(const struct scenario *scenari
 static struct place refused_place(const struct scenario *scenario, const struct schedule_refusal *refusal)
 {
     if (refusal->about == REFUSED_MICRO_BATCHES)
-        return node_place(scenario->root, node_find(scenario->root, "batch.micro_batches") ? "batch.micro_batches" : "batch.global");
+        return node_place(scenario->root,
+                          node_find(scenario->root, "batch.micro_batches") ? "batch.micro_batches" : "batch.global");
     if (refusal->about == REFUSED_WORKERS)
         return node_place(scenario->root, "parallel.pipeline");
     char path[128];
@@ -132,9 +137,11 @@ bool scenario_check_pipeline(const struct scenario *scenario, struct diag *diag)
 {
     unsigned errors = diag->errors;
     if (!scenario->micro_batches)
-        diag_error(diag, scenario->root->at, "the scenario has no batch; expected one such as 'batch: {micro_batches: 8}'");
+        diag_error(diag, scenario->root->at,
+                   "the scenario has no batch; expected one such as 'batch: {micro_batches: 8}'");
     if (!scenario->schedule && !scenario->schedule_file)
-        diag_error(diag, scenario->root->at, "the scenario has no schedule; expected one such as 'schedule: {name: 1f1b}'");
+        diag_error(diag, scenario->root->at,
+                   "the scenario has no schedule; expected one such as 'schedule: {name: 1f1b}'");
     if (!scenario->schedule || diag->errors != errors)
         return diag->errors == errors;
     struct schedule_refusal refusal = {.text = ""};

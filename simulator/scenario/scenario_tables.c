@@ -21,15 +21,16 @@ const struct stagesim_field root_fields[] = {
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
      .doc = "whether replicas that provably run alike are simulated once; default auto"},
     {"placement", STAGESIM_FIELD_NAME, offsetof(struct root_values, placement), .names = placements,
-     .doc =
-         "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network interface; default order"},
+     .doc = "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network "
+            "interface; default order"},
     {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
      .doc = "training iterations that follow each other; default 1"},
     {0},
 };
 
-#define AXIS(index, name, text)                                                                                                            \
-    [index] = {name, STAGESIM_FIELD_COUNT, (index) * sizeof(uint64_t), .least = 1, .most = (double)RANKS_MAX, .doc = text "; default 1"}
+#define AXIS(index, name, text)                                                                                        \
+    [index] = {name,       STAGESIM_FIELD_COUNT,      (index) * sizeof(uint64_t),                                      \
+               .least = 1, .most = (double)RANKS_MAX, .doc = text "; default 1"}
 
 const char *const axis_names[AXIS_NAMES + 1] = {"x", "y", "z", "tensor", "context", "expert", "pipeline", "data"};
 
@@ -48,15 +49,18 @@ const struct stagesim_field parallel_fields[] = {
 const struct stagesim_field batch_fields[] = {
     {"global", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, global), .least = 1, .most = 0x1p60,
      .doc = "samples of an iteration over all replicas: micro x micro_batches x data"},
-    {"micro", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro), .least = 1, .most = 65536, .doc = "samples of a micro-batch"},
-    {"micro_batches", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro_batches), .least = 1, .most = (double)MICRO_BATCHES_MAX,
-     .doc = "micro-batches per iteration and data-parallel replica (N)"},
+    {"micro", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro), .least = 1, .most = 65536,
+     .doc = "samples of a micro-batch"},
+    {"micro_batches", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro_batches), .least = 1,
+     .most = (double)MICRO_BATCHES_MAX, .doc = "micro-batches per iteration and data-parallel replica (N)"},
     {0},
 };
 
 const struct stagesim_field schedule_fields[] = {
-    {"name", STAGESIM_FIELD_TEXT, offsetof(struct schedule_values, name), .doc = "a schedule, see `stagesim list schedules`"},
-    {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file), .doc = "in place of name: a schedule of one's own as csv"},
+    {"name", STAGESIM_FIELD_TEXT, offsetof(struct schedule_values, name),
+     .doc = "a schedule, see `stagesim list schedules`"},
+    {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file),
+     .doc = "in place of name: a schedule of one's own as csv"},
     {"recompute", STAGESIM_FIELD_NAME, offsetof(struct schedule_values, recompute), .names = recomputes,
      .doc = "activations that are computed again in the backward, where the workload knows it; default none"},
     {0},
@@ -64,7 +68,8 @@ const struct stagesim_field schedule_fields[] = {
 
 /* "auto" first; what `stagesim collective --algorithm` takes for the same kind. */
 static const char *const all_reduces[] = {
-    "auto", "ring", "double-tree", "in-network", "torus", "recursive-doubling", "halving-doubling", "hierarchical", NULL};
+    "auto",         "ring", "double-tree", "in-network", "torus", "recursive-doubling", "halving-doubling",
+    "hierarchical", NULL};
 static const char *const scatters[] = {"auto", "ring", "in-network", "halving-doubling", "hierarchical", NULL};
 static const char *const gathers[] = {"auto",         "ring",  "in-network", "recursive-doubling", "halving-doubling",
                                       "hierarchical", "bruck", NULL};
@@ -77,13 +82,18 @@ static const char *const forms[] = {"steady", "stepwise", NULL};
 const struct stagesim_field communication_fields[] = {
     {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE), .names = all_reduces,
      .doc = "algorithm of all-reduces; a group that it cannot serve takes auto's; default auto"},
-    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .names = scatters, .doc = "the same of reduce-scatters"},
-    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .names = gathers, .doc = "the same of all-gathers"},
-    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .names = all_to_alls, .doc = "the same of all-to-alls"},
+    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .names = scatters,
+     .doc = "the same of reduce-scatters"},
+    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .names = gathers,
+     .doc = "the same of all-gathers"},
+    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .names = all_to_alls,
+     .doc = "the same of all-to-alls"},
     {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST), .names = rooted, .doc = "the same of broadcasts"},
-    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE), .names = rooted, .doc = "the same of reductions to one rank"},
+    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE), .names = rooted,
+     .doc = "the same of reductions to one rank"},
     {"collectives", STAGESIM_FIELD_NAME, offsetof(struct communication_values, form), .names = forms,
-     .doc = "steady: one flow stands for the transfers of an edge; stepwise: each round of transfers apart; default steady"},
+     .doc = "steady: one flow stands for the transfers of an edge; stepwise: each round of transfers apart; default "
+            "steady"},
     {0},
 };
 
@@ -91,7 +101,8 @@ const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_g
                                           "broadcast",  "reduce",         "collectives", NULL};
 
 const struct stagesim_field output_fields[] = {
-    {"trace", STAGESIM_FIELD_NAMES, offsetof(struct output_values, traces), .names = traces, .doc = "trace files to write; default none"},
+    {"trace", STAGESIM_FIELD_NAMES, offsetof(struct output_values, traces), .names = traces,
+     .doc = "trace files to write; default none"},
     {"picture", STAGESIM_FIELD_NAMES, offsetof(struct output_values, pictures), .names = pictures,
      .doc = "pictures of the timeline to write; default none"},
     {"report", STAGESIM_FIELD_FLAG, offsetof(struct output_values, report), .doc = "write report.html; default false"},
@@ -100,24 +111,28 @@ const struct stagesim_field output_fields[] = {
     {0},
 };
 
-#define SEARCH(key, type, name, ...)                                                                                                       \
-    {                                                                                                                                      \
-        key, type, offsetof(struct scenario_search, name), __VA_ARGS__                                                                     \
+#define SEARCH(key, type, name, ...)                                                                                   \
+    {                                                                                                                  \
+        key, type, offsetof(struct scenario_search, name), __VA_ARGS__                                                 \
     }
 
 static const struct stagesim_field search_fields[] = {
     SEARCH("gpus", STAGESIM_FIELD_COUNT, gpus, .least = 1, .most = (double)RANKS_MAX,
            .doc = "how many GPUs a layout has; default: all of the platform"),
-    SEARCH("data", STAGESIM_FIELD_COUNTS, data, .least = 1, .most = (double)RANKS_MAX, .doc = "sizes of the axis data; default: any"),
-    SEARCH("tensor", STAGESIM_FIELD_COUNTS, tensor, .least = 1, .most = (double)RANKS_MAX, .doc = "sizes of the axis tensor; default: any"),
+    SEARCH("data", STAGESIM_FIELD_COUNTS, data, .least = 1, .most = (double)RANKS_MAX,
+           .doc = "sizes of the axis data; default: any"),
+    SEARCH("tensor", STAGESIM_FIELD_COUNTS, tensor, .least = 1, .most = (double)RANKS_MAX,
+           .doc = "sizes of the axis tensor; default: any"),
     SEARCH("pipeline", STAGESIM_FIELD_COUNTS, pipeline, .least = 1, .most = (double)RANKS_MAX,
            .doc = "sizes of the axis pipeline; default: any"),
-    SEARCH("micro", STAGESIM_FIELD_COUNTS, micro, .least = 1, .most = 65536, .doc = "samples of a micro-batch; default 1, 2, 4, 8"),
+    SEARCH("micro", STAGESIM_FIELD_COUNTS, micro, .least = 1, .most = 65536,
+           .doc = "samples of a micro-batch; default 1, 2, 4, 8"),
     SEARCH("schedules", STAGESIM_FIELD_NAMES, schedules, .names = schedule_names,
            .doc = "schedules; default 1f1b, interleaved, zb-h1 and the scenario's"),
     SEARCH("recompute", STAGESIM_FIELD_NAMES, recompute, .names = recomputes,
            .doc = "activations computed again; default none, selective and full"),
-    SEARCH("zero", STAGESIM_FIELD_COUNTS, zero, .least = 0, .most = 3, .doc = "what replicas share; default 0, 1, 2, 3"),
+    SEARCH("zero", STAGESIM_FIELD_COUNTS, zero, .least = 0, .most = 3,
+           .doc = "what replicas share; default 0, 1, 2, 3"),
     {0},
 };
 
@@ -128,28 +143,35 @@ static const char *const solvers[] = {"maxmin", "fairbottleneck", "bmf", NULL};
 static const char *const factories[] = {"thread", "raw", "boost", "ucontext", NULL};
 
 const struct stagesim_field simgrid_fields[] = {
-    {"network/model", STAGESIM_FIELD_NAME, .names = network_models, .doc = "how flows share links; stagesim's default is CM02"},
-    {"network/crosstraffic", STAGESIM_FIELD_NAME, .names = switches, .doc = "acknowledgements take part of the way back; default 0"},
-    {"network/TCP-gamma", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e12, .doc = "largest TCP window in bytes, 0: none; default 0"},
+    {"network/model", STAGESIM_FIELD_NAME, .names = network_models,
+     .doc = "how flows share links; stagesim's default is CM02"},
+    {"network/crosstraffic", STAGESIM_FIELD_NAME, .names = switches,
+     .doc = "acknowledgements take part of the way back; default 0"},
+    {"network/TCP-gamma", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e12,
+     .doc = "largest TCP window in bytes, 0: none; default 0"},
     {"network/bandwidth-factor", STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1e6,
      .doc = "all bandwidths times this; the model's own when not given"},
     {"network/latency-factor", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e6,
      .doc = "all latencies times this; the model's own when not given"},
     {"network/weight-S", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e12,
      .doc = "weight of a flow's bandwidths in its share; the model's own when not given"},
-    {"network/loopback-lat", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e3, .doc = "latency of a rank to itself, in seconds; default 0"},
-    {"network/loopback-bw", STAGESIM_FIELD_RATIO, .least = 1, .most = 1e18, .doc = "its bandwidth, in bytes per second"},
+    {"network/loopback-lat", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e3,
+     .doc = "latency of a rank to itself, in seconds; default 0"},
+    {"network/loopback-bw", STAGESIM_FIELD_RATIO, .least = 1, .most = 1e18,
+     .doc = "its bandwidth, in bytes per second"},
     {"network/optim", STAGESIM_FIELD_NAME, .names = optimizations,
      .doc = "flows that are updated at an event: those concerned or all; default Lazy"},
     {"network/solver", STAGESIM_FIELD_NAME, .names = solvers, .doc = "the solver for shares of links; default maxmin"},
     {"cpu/optim", STAGESIM_FIELD_NAME, .names = optimizations, .doc = "the same for computations; default Lazy"},
     {"surf/precision", STAGESIM_FIELD_RATIO, .least = 1e-18, .most = 1e-3,
      .doc = "seconds within which events are one; default 2.3e-13 of the time without contention"},
-    {"maxmin/precision", STAGESIM_FIELD_RATIO, .least = 1e-18, .most = 1e-3, .doc = "relative precision of the solver; default 1e-5"},
+    {"maxmin/precision", STAGESIM_FIELD_RATIO, .least = 1e-18, .most = 1e-3,
+     .doc = "relative precision of the solver; default 1e-5"},
     {"maxmin/concurrency-limit", STAGESIM_FIELD_COUNT, .least = 1, .most = 1e6,
      .doc = "most flows that run on one link at once; default: no limit"},
     {"contexts/factory", STAGESIM_FIELD_NAME, .names = factories, .doc = "how actors are run"},
-    {"contexts/stack-size", STAGESIM_FIELD_COUNT, .least = 16, .most = 8192, .doc = "an actor's stack in KiB; default 64"},
+    {"contexts/stack-size", STAGESIM_FIELD_COUNT, .least = 16, .most = 8192,
+     .doc = "an actor's stack in KiB; default 64"},
     {0},
 };
 

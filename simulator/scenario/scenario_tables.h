@@ -50,8 +50,8 @@ union simgrid_value {
 };
 
 /* Sections of the scenario's own; parallel_fields fill uint64_t[AXIS_NAMES]. */
-extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section, simgrid_section,
-    search_section;
+extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section,
+    simgrid_section, search_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 extern const struct stagesim_field communication_fields[];

@@ -33,7 +33,8 @@ static const char *relative_path(const char *from, const char *to, struct arena 
                 break;
         }
         const char *up = "";
-        for (const char *rest = strlen(start) >= common ? start + common : ""; *rest; rest = strchr(rest, '/') ? strchr(rest, '/') + 1 : "")
+        for (const char *rest = strlen(start) >= common ? start + common : ""; *rest;
+             rest = strchr(rest, '/') ? strchr(rest, '/') + 1 : "")
             up = arena_print(arena, "../%s", up);
         path = arena_print(arena, "%s%s", up, end + common);
     }

@@ -32,7 +32,8 @@ static struct node *parse(const char *text, unsigned errors)
 static void expect_place(const struct node *root, const char *path, unsigned line, unsigned column)
 {
     struct place at = node_place(root, path);
-    cr_assert(at.line == line && at.column == column, "%s is at %u:%u, not %u:%u", path, at.line, at.column, line, column);
+    cr_assert(at.line == line && at.column == column, "%s is at %u:%u, not %u:%u", path, at.line, at.column, line,
+              column);
     cr_assert_str_eq(at.file, "file.yaml");
 }
 
@@ -105,9 +106,10 @@ static char *repeat(const char *piece, size_t size)
 /* None of these may take long; most are quadratic or worse in a reader without bounds. */
 Test(document, hostile_texts_end_soon)
 {
-    static const char *const pieces[] = {"[",     "{",     "{a: ",   "- ", "? ",  "? - ",         "a:\n", "[a, ",     "!a ",
-                                         "&a ",   "*a ",   "\"",     "'",  "|\n", "%TAG !a! b\n", "#\n",  "\n",       "-\n",
-                                         "...\n", "---\n", "a: b: ", "[]", "{}",  "a,",           ": ",   "\xC3\xA4", "\t"};
+    static const char *const pieces[] = {"[",   "{",        "{a: ",  "- ",    "? ",     "? - ", "a:\n",         "[a, ",
+                                         "!a ", "&a ",      "*a ",   "\"",    "'",      "|\n",  "%TAG !a! b\n", "#\n",
+                                         "\n",  "-\n",      "...\n", "---\n", "a: b: ", "[]",   "{}",           "a,",
+                                         ": ",  "\xC3\xA4", "\t"};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         struct diag diag = {0};
         char *text = repeat(pieces[i], DOCUMENT_BYTES_MAX);

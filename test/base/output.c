@@ -63,7 +63,8 @@ Test(output, commit_names_all_files)
 {
     struct fault fault = {""};
     struct output *output = output_create("a/b", &fault);
-    FILE *summary = output_open(output, "summary.json", &fault), *deep = output_open(output, "x-1f1b/summary.json", &fault);
+    FILE *summary = output_open(output, "summary.json", &fault),
+         *deep = output_open(output, "x-1f1b/summary.json", &fault);
     fputs("one", summary);
     fputs("two", deep);
     cr_assert_eq(access("a/b/summary.json", F_OK), -1, "nothing has its name before the commit");
@@ -116,7 +117,8 @@ Test(output, a_file_in_the_way)
     struct fault fault = {""};
     write_file("file", "x");
     cr_assert_null(output_create("file", &fault));
-    cr_assert_not_null(strstr(fault.text, "file: cannot make the output directory: a file of that name is in the way"), "%s", fault.text);
+    cr_assert_not_null(strstr(fault.text, "file: cannot make the output directory: a file of that name is in the way"),
+                       "%s", fault.text);
     fault.text[0] = '\0';
     cr_assert_null(output_create("file/below", &fault));
     cr_assert_not_null(strstr(fault.text, "a file of that name is in the way"), "%s", fault.text);

@@ -84,7 +84,8 @@ Test(path_near, typed_names_are_seen_from_here_too)
 {
     struct arena *arena = arena_create();
     cr_assert_str_eq(path_near_file("scenarios", "platforms/dgx-a100-4.xml", false, arena), "");
-    cr_assert_str_eq(path_near_file("scenarios", "platforms/dgx-a100-4.xml", true, arena), "; did you mean 'platforms/dgx-a100-2.xml'?");
+    cr_assert_str_eq(path_near_file("scenarios", "platforms/dgx-a100-4.xml", true, arena),
+                     "; did you mean 'platforms/dgx-a100-2.xml'?");
     cr_assert_str_eq(path_near_directory("scenaros/", arena), "; did you mean 'scenarios'?");
     cr_assert_str_eq(path_near_directory("scenarios/", arena), "");
     cr_assert_str_eq(path_near_directory("something", arena), "");

@@ -156,10 +156,14 @@ Test(quantity, counts)
     cr_assert(quantity_count("0", &value, &reason));
     cr_assert_eq(value, 0);
     static const struct bad cases[] = {
-        {0, "18446744073709551616", "too large"}, {0, "08", "leading zero"},
-        {0, "8.0", "text after the digits"},      {0, "-8", "is negative"},
-        {0, "8k", "text after the digits"},       {0, "", "is missing"},
-        {0, "1e3", "text after the digits"},      {0, "eight", "does not begin with a digit; expected a plain integer such as 8"},
+        {0, "18446744073709551616", "too large"},
+        {0, "08", "leading zero"},
+        {0, "8.0", "text after the digits"},
+        {0, "-8", "is negative"},
+        {0, "8k", "text after the digits"},
+        {0, "", "is missing"},
+        {0, "1e3", "text after the digits"},
+        {0, "eight", "does not begin with a digit; expected a plain integer such as 8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cr_assert(!quantity_count(cases[i].text, &value, &reason), "'%s' was accepted", cases[i].text);
@@ -170,10 +174,10 @@ Test(quantity, counts)
 /* Every unit of every type is told apart from the others: none is in two tables. */
 Test(quantity, units_are_unambiguous)
 {
-    static const char *const units[] = {"s",     "ms",   "us",  "ns",   "min",  "h",    "B",    "kB",    "MB",    "GB",
-                                        "TB",    "PB",   "KiB", "MiB",  "GiB",  "TiB",  "PiB",  "bps",   "kbps",  "Mbps",
-                                        "Gbps",  "Tbps", "Bps", "kBps", "MBps", "GBps", "TBps", "KiBps", "MiBps", "GiBps",
-                                        "TiBps", "f",    "kf",  "Mf",   "Gf",   "Tf",   "Pf",   "Ef"};
+    static const char *const units[] = {
+        "s",    "ms",    "us",    "ns",    "min",   "h",    "B",    "kB",   "MB",   "GB",  "TB",   "PB",   "KiB",
+        "MiB",  "GiB",   "TiB",   "PiB",   "bps",   "kbps", "Mbps", "Gbps", "Tbps", "Bps", "kBps", "MBps", "GBps",
+        "TBps", "KiBps", "MiBps", "GiBps", "TiBps", "f",    "kf",   "Mf",   "Gf",   "Tf",  "Pf",   "Ef"};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         char text[32];
         int accepted = 0;

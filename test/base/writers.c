@@ -93,8 +93,9 @@ Test(json, layout_and_escapes)
     json_flag(&json, "flag", true);
     json_object_end(&json);
     json_object_end(&json);
-    cr_assert_str_eq(contents(file), "{\n  \"text\": \"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 \\ufffd \\ufffd\\ufffd\",\n  \"empty\": [],\n"
-                                     "  \"inline\": {\"big\": 18446744073709551615, \"flag\": true}\n}\n");
+    cr_assert_str_eq(contents(file),
+                     "{\n  \"text\": \"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 \\ufffd \\ufffd\\ufffd\",\n  \"empty\": [],\n"
+                     "  \"inline\": {\"big\": 18446744073709551615, \"flag\": true}\n}\n");
 }
 
 Test(table, aligns)
@@ -110,8 +111,9 @@ Test(table, aligns)
     FILE *file = tmpfile();
     table_print(table, file, 2);
     table_destroy(table);
-    cr_assert_str_eq(contents(file),
-                     "  name         value\n  ---------  -------\n  a                1\n  caf\xc3\xa9 noir  1234567\n  last\n");
+    cr_assert_str_eq(
+        contents(file),
+        "  name         value\n  ---------  -------\n  a                1\n  caf\xc3\xa9 noir  1234567\n  last\n");
 }
 
 Test(table, wide_tables_go_on_below)
@@ -130,9 +132,9 @@ Test(table, wide_tables_go_on_below)
     }
     FILE *file = tmpfile();
     table_print_within(table, file, 0, 26);
-    cr_assert_str_eq(contents(file),
-                     "name   kind  first  second\n-----  ----  -----  ------\nrow 0  x         0       1\nrow 1  x        10      11\n"
-                     "\nname   kind  third\n-----  ----  -----\nrow 0  x     2\nrow 1  x     12\n");
+    cr_assert_str_eq(contents(file), "name   kind  first  second\n-----  ----  -----  ------\nrow 0  x         0       "
+                                     "1\nrow 1  x        10      11\n"
+                                     "\nname   kind  third\n-----  ----  -----\nrow 0  x     2\nrow 1  x     12\n");
     table_destroy(table);
 }
 
@@ -158,7 +160,8 @@ Test(table, quantities)
 
 static struct comparison_row sample(const char *schedule, double iteration)
 {
-    struct comparison_row row = {.scenario = "a, b", .engine = "simgrid", .iteration = iteration, .bubble = 0.25, .peak_in_flight = 2};
+    struct comparison_row row = {
+        .scenario = "a, b", .engine = "simgrid", .iteration = iteration, .bubble = 0.25, .peak_in_flight = 2};
     snprintf(row.schedule, sizeof row.schedule, "%s", schedule);
     row.causes[CAUSE_FILL] = 0.25;
     return row;
@@ -172,11 +175,12 @@ Test(comparison, csv)
     rows[1].limits = (struct limits){true, {0.2, 0.1, 0.4, 0.3}};
     FILE *file = tmpfile();
     comparison_print(file, rows, 2, COMPARISON_CSV);
-    cr_assert_str_eq(contents(file),
-                     "scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
-                     "peak_in_flight,peak_bytes,fits,relative_time,limited_by\n"
-                     "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,2,,,1,\n"
-                     "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,2,5,true,0.75,network\n");
+    cr_assert_str_eq(
+        contents(file),
+        "scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
+        "peak_in_flight,peak_bytes,fits,relative_time,limited_by\n"
+        "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,2,,,1,\n"
+        "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,2,5,true,0.75,network\n");
 }
 
 Test(comparison, table)
@@ -185,9 +189,11 @@ Test(comparison, table)
     rows[1].asynchronous = true;
     FILE *file = tmpfile();
     comparison_print(file, rows, 2, COMPARISON_TABLE);
-    cr_assert_str_eq(contents(file), "scenario  schedule     iteration  relative   bubble     fill  in flight\n"
-                                     "--------  -----------  ---------  --------  -------  -------  ---------\n"
-                                     "a, b      1f1b           2.000 s     1.000  25.00 %  25.00 %          2\n"
-                                     "a, b      pipedream *    1.500 s     0.750  25.00 %  25.00 %          2\n"
-                                     "* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n");
+    cr_assert_str_eq(
+        contents(file),
+        "scenario  schedule     iteration  relative   bubble     fill  in flight\n"
+        "--------  -----------  ---------  --------  -------  -------  ---------\n"
+        "a, b      1f1b           2.000 s     1.000  25.00 %  25.00 %          2\n"
+        "a, b      pipedream *    1.500 s     0.750  25.00 %  25.00 %          2\n"
+        "* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n");
 }

@@ -24,10 +24,12 @@ static void print_fields(const struct stagesim_field *fields)
 
 int main(void)
 {
-    static const char *const texts[] = {
-        "1.5us", "80GiB", "400Gbps", "312Tf", "0.6", "parallel.pipeline=", "1e400", ".nan", "&a", "*a", "!!int", "---", "? ", "- ",
-        "[",     "]",     "{",       "}",     NULL};
-    const struct fields_section *const sections[] = {&root_section, &parallel_section, &batch_section, &schedule_section, &output_section};
+    static const char *const texts[] = {"1.5us", "80GiB", "400Gbps", "312Tf", "0.6",   "parallel.pipeline=",
+                                        "1e400", ".nan",  "&a",      "*a",    "!!int", "---",
+                                        "? ",    "- ",    "[",       "]",     "{",     "}",
+                                        NULL};
+    const struct fields_section *const sections[] = {&root_section, &parallel_section, &batch_section,
+                                                     &schedule_section, &output_section};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         print_fields(sections[i]->fields);
     print_words(section_names);

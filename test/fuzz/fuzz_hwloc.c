@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes everything from the text of a topology file to the platform that it becomes. hwloc itself is not instrumented, but
- * what it makes of the text is read. */
+/* Fuzzes everything from the text of a topology file to the platform that it becomes. hwloc itself is not instrumented,
+ * but what it makes of the text is read. */
 #include "base/arena.h"
 #include "platforms/generate/generate.h"
 #include "platforms/import/import.h"
@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     if (import) {
         FILE *nowhere = fopen("/dev/null", "w");
         struct design design = {.title = import->source, .prefix = "gpu", .node = import->node, .nodes = 2};
-        design.fabric = (struct fabric){.name = "switched", .kind = FABRIC_SWITCHED, .pod = 32, .oversubscription = 1, .source = "test"};
+        design.fabric = (struct fabric){
+            .name = "switched", .kind = FABRIC_SWITCHED, .pod = 32, .oversubscription = 1, .source = "test"};
         if (!design_write(&design, nowhere, &fault) && !fault.text[0])
             abort();
         fclose(nowhere);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the reader of measured tables. What it accepts is within its bounds, and comes back the same when it is written as CSV. */
+/* Fuzzes the reader of measured tables. What it accepts is within its bounds, and comes back the same when it is
+ * written as CSV. */
 #include "platforms/measured.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ static void write_and_read_again(const struct measured *measured, struct diag *d
         fprintf(out, "%.17g,%.17g\n", measured->rows[i].bytes, measured->rows[i].seconds * 1e6);
     fclose(out);
     struct measured again;
-    if (!measured_parse(&again, "again", text, size, diag) || again.kind != measured->kind || again.ranks != measured->ranks ||
-        again.count != measured->count)
+    if (!measured_parse(&again, "again", text, size, diag) || again.kind != measured->kind ||
+        again.ranks != measured->ranks || again.count != measured->count)
         abort();
     for (size_t i = 0; i < measured->count; i++)
         if (again.rows[i].bytes < measured->rows[i].bytes || again.rows[i].bytes > measured->rows[i].bytes)

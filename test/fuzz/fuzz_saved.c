@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes what reads an output directory back. An input that begins with '{' is a summary.json; any other is operations.csv,
- * critical-path.csv and memory.csv of a run of two workers, separated by form feeds. What they accept is drawn. */
+/* Fuzzes what reads an output directory back. An input that begins with '{' is a summary.json; any other is
+ * operations.csv, critical-path.csv and memory.csv of a run of two workers, separated by form feeds. What they accept
+ * is drawn. */
 #include "analysis/output/report_html.h"
 #include "analysis/output/saved_operations.h"
 #include "analysis/output/saved_summary.h"
@@ -42,10 +43,12 @@ static size_t take(const char **text, const char *end, const char **part)
 static void fuzz_operations(const char *text, size_t size, struct diag *diag)
 {
     struct worker_report workers[2] = {{.position = 0}, {.position = 1, .rank = 1, .simulated_rank = 1}};
-    struct report report = {.run = {.workload = "stages"}, .ranks = 2, .workers = workers, .worker_count = 2, .stages = 4};
+    struct report report = {
+        .run = {.workload = "stages"}, .ranks = 2, .workers = workers, .worker_count = 2, .stages = 4};
     report.pipeline_workers = 2;
     const char *end = text + size;
-    struct saved_texts texts = {.operations_file = "operations.csv", .critical_file = "critical-path.csv", .memory_file = "memory.csv"};
+    struct saved_texts texts = {
+        .operations_file = "operations.csv", .critical_file = "critical-path.csv", .memory_file = "memory.csv"};
     texts.operations_size = take(&text, end, &texts.operations);
     texts.critical_size = take(&text, end, &texts.critical);
     texts.memory_size = take(&text, end, &texts.memory);

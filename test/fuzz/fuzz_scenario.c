@@ -29,7 +29,8 @@ static void check_further(const struct scenario *scenario, struct diag *diag)
 {
     struct platform platform = {.host_count = 16};
     scenario_check_platform(scenario, &platform, diag);
-    if (scenario_check_pipeline(scenario, diag) && scenario->schedule && scenario_schedule_request(scenario).workers != scenario->workers)
+    if (scenario_check_pipeline(scenario, diag) && scenario->schedule &&
+        scenario_schedule_request(scenario).workers != scenario->workers)
         abort();
     scenario_workload_place(scenario, "forward");
     scenario_workload_place(scenario, "model.layers");
@@ -51,7 +52,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         size_t part = strnlen((const char *)data + at, size - at);
         char *text = arena_print(arena, "%.*s", (int)part, (const char *)data + at);
         if (strchr(text, '=') && request.set_count < SETS_MAX)
-            sets[request.set_count++] = (struct scenario_set){.option = part % 7 == 0 ? "--engine" : NULL, .text = text};
+            sets[request.set_count++] =
+                (struct scenario_set){.option = part % 7 == 0 ? "--engine" : NULL, .text = text};
         else
             request.schedule = text;
         at += part + 1;

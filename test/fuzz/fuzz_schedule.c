@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the reader of schedule files with the plan checker behind it. What they accept is evaluated, written out and read
- * again: the same plan must come back. */
+/* Fuzzes the reader of schedule files with the plan checker behind it. What they accept is evaluated, written out and
+ * read again: the same plan must come back. */
 #include "base/arena.h"
 #include "commands/schedule/schedule_output.h"
 #include "schedules/plan/plan_file.h"
@@ -12,12 +12,13 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void expect_same(const struct plan *left, const struct plan *right)
 {
-    if (!right || left->workers != right->workers || left->stages != right->stages || left->pipelines != right->pipelines ||
-        left->micro_batches != right->micro_batches)
+    if (!right || left->workers != right->workers || left->stages != right->stages ||
+        left->pipelines != right->pipelines || left->micro_batches != right->micro_batches)
         abort();
     for (uint32_t worker = 0; worker < left->workers; worker++) {
         const struct plan_order *order = &left->orders[worker], *other = &right->orders[worker];
-        if (order->count != other->count || memcmp(order->slots, other->slots, order->count * sizeof *order->slots) != 0)
+        if (order->count != other->count ||
+            memcmp(order->slots, other->slots, order->count * sizeof *order->slots) != 0)
             abort();
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2,048 nodes of 8 GPUs: how long it takes, how much memory, and that routes have exactly the links that the description of
- * node and fabric says. The description is held here by itself. */
+/* 2,048 nodes of 8 GPUs: how long it takes, how much memory, and that routes have exactly the links that the
+ * description of node and fabric says. The description is held here by itself. */
 #include "base/arena.h"
 #include "platforms/presets/presets.h"
 #include "simulator/engines/simgrid/bridge.h"
@@ -51,10 +51,12 @@ static struct platform *load_large(struct arena *arena)
     unlink(name);
     getrusage(RUSAGE_SELF, &usage);
     cr_assert(platform != NULL, "%s", fault.text);
-    cr_log_info("generated in %.2f s, loaded in %.2f s, %ld MB", generated - start, loaded - generated, usage.ru_maxrss / 1024);
+    cr_log_info("generated in %.2f s, loaded in %.2f s, %ld MB", generated - start, loaded - generated,
+                usage.ru_maxrss / 1024);
     if (is_idle()) {
         cr_assert(generated - start < 6 * SLOWER, "generated in %.2f s", generated - start);
-        /* About 3 s; a minute where links are declared zone by zone. Processor time grows when others use the machine. */
+        /* About 3 s; a minute where links are declared zone by zone. Processor time grows when others use the machine.
+         */
         cr_assert(loaded - generated < 20 * SLOWER, "loaded in %.2f s", loaded - generated);
     }
     cr_assert(usage.ru_maxrss < 1000000 * SLOWER, "%ld kB", usage.ru_maxrss);
@@ -73,8 +75,8 @@ static void describe(uint32_t a, uint32_t b, char *text, size_t size, double *na
     char middle[96] = "";
     if (m / POD != n / POD)
         snprintf(middle, sizeof middle, "spine-%u_UP spine-%u_DOWN ", m / POD, n / POD);
-    snprintf(text, size, "pcie-%u-%u_UP nic-%u-%u_UP uplink-%u_UP %suplink-%u_DOWN nic-%u-%u_DOWN pcie-%u-%u_DOWN ", m, i, m, i, m, middle,
-             n, n, k, n, k);
+    snprintf(text, size, "pcie-%u-%u_UP nic-%u-%u_UP uplink-%u_UP %suplink-%u_DOWN nic-%u-%u_DOWN pcie-%u-%u_DOWN ", m,
+             i, m, i, m, middle, n, n, k, n, k);
     *nanoseconds = 2 * (1500 + 200 + 100) + (middle[0] ? 2 * 100 : 0);
 }
 
@@ -89,10 +91,10 @@ static void check_route(struct platform *platform, uint32_t a, uint32_t b)
         size_t used = strlen(found);
         snprintf(found + used, sizeof found - used, "%s ", platform->links[route.links[i]].name);
     }
-    cr_assert(strcmp(found, expected) == 0, "%s to %s: %s instead of %s", platform->hosts[a].name, platform->hosts[b].name, found,
-              expected);
-    cr_assert(fabs(route.latency * 1e9 - nanoseconds) < 1e-3, "%s to %s: %g ns", platform->hosts[a].name, platform->hosts[b].name,
-              route.latency * 1e9);
+    cr_assert(strcmp(found, expected) == 0, "%s to %s: %s instead of %s", platform->hosts[a].name,
+              platform->hosts[b].name, found, expected);
+    cr_assert(fabs(route.latency * 1e9 - nanoseconds) < 1e-3, "%s to %s: %g ns", platform->hosts[a].name,
+              platform->hosts[b].name, route.latency * 1e9);
     cr_assert(route.bandwidth == (a / GPUS == b / GPUS ? 240e9 : 22.5e9));
 }
 
@@ -113,8 +115,8 @@ static void check_links(const struct platform *platform)
         for (unsigned kind = 0; kind < 5; kind++)
             if (strncmp(platform->links[i].name, kinds[kind].start, strlen(kinds[kind].start)) == 0) {
                 seen[kind]++;
-                cr_assert(fabs(platform->links[i].bandwidth / kinds[kind].bandwidth - 1) < 1e-12, "%s: %g", platform->links[i].name,
-                          platform->links[i].bandwidth);
+                cr_assert(fabs(platform->links[i].bandwidth / kinds[kind].bandwidth - 1) < 1e-12, "%s: %g",
+                          platform->links[i].name, platform->links[i].bandwidth);
             }
     for (unsigned kind = 0; kind < 5; kind++)
         cr_assert(seen[kind] == kinds[kind].count, "%s: %u", kinds[kind].start, seen[kind]);

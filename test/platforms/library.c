@@ -28,7 +28,8 @@ static char *written(const struct platform_library *library)
     return text;
 }
 
-static void check_protocol(const struct platform_protocol *protocol, const char *name, double start, double latency, double efficiency)
+static void check_protocol(const struct platform_protocol *protocol, const char *name, double start, double latency,
+                           double efficiency)
 {
     cr_assert_str_eq(protocol->name, name);
     cr_assert_float_eq(protocol->start, start, 1e-15);
@@ -74,7 +75,8 @@ Test(library, network_of_its_own)
     check_protocol(&protocols[1], "bulk", 30e-6, 4, 0.75);
     const double *launch = library.regimes[SCOPE_NETWORK].launch;
     cr_assert_float_eq(launch[STAGESIM_ALL_REDUCE], 15e-6, 1e-15);
-    cr_assert_float_eq(launch[STAGESIM_BROADCAST], 15e-6, 1e-15, "the network's default comes before a kind within nodes");
+    cr_assert_float_eq(launch[STAGESIM_BROADCAST], 15e-6, 1e-15,
+                       "the network's default comes before a kind within nodes");
     cr_assert_float_eq(launch[STAGESIM_REDUCE], 25e-6, 1e-15);
     struct platform_protocol inside = library_transfers(&library, &protocols[1], SCOPE_NODE);
     check_protocol(&inside, "bulk", 30e-6, 1, 0.75);
@@ -125,7 +127,8 @@ Test(library, names)
                 {"collective_launch_network", SCOPE_NETWORK}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         for (int scope = 0; scope < SCOPES; scope++)
-            cr_assert_eq(library_in_regime(keys[i].key, (enum platform_scope)scope), keys[i].scope == scope, "%s", keys[i].key);
+            cr_assert_eq(library_in_regime(keys[i].key, (enum platform_scope)scope), keys[i].scope == scope, "%s",
+                         keys[i].key);
     struct platform_library library = {0};
     struct fault fault = {""};
     cr_assert_not(library_set(&library, "collective_bulk_start_netwrk", "1us", &fault));

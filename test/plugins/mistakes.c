@@ -20,19 +20,22 @@ enum mistake {
     MANY_LANES
 };
 
-static const char *const mistakes[] = {"cycle",        "absent",   "other-size", "stranger",     "twice",     "no-position", "no-cost",
-                                       "no-iteration", "negative", "no-number",  "waits-itself", "to-itself", "many-lanes",  NULL};
+static const char *const mistakes[] = {"cycle",        "absent",    "other-size",   "stranger", "twice",
+                                       "no-position",  "no-cost",   "no-iteration", "negative", "no-number",
+                                       "waits-itself", "to-itself", "many-lanes",   NULL};
 
 struct parameters {
     unsigned mistake;
 };
 
 static const struct stagesim_field fields[] = {
-    {"mistake", STAGESIM_FIELD_NAME, offsetof(struct parameters, mistake), .required = true, .names = mistakes, .doc = "which"},
+    {"mistake", STAGESIM_FIELD_NAME, offsetof(struct parameters, mistake), .required = true, .names = mistakes,
+     .doc = "which"},
     {0},
 };
 
-static struct stagesim_identity identity(enum stagesim_kind kind, uint32_t stage, uint32_t micro_batch, uint32_t iteration)
+static struct stagesim_identity identity(enum stagesim_kind kind, uint32_t stage, uint32_t micro_batch,
+                                         uint32_t iteration)
 {
     return (struct stagesim_identity){
         .kind = kind, .stage = stage, .micro_batch = micro_batch, .layer = STAGESIM_NONE, .iteration = iteration};
@@ -51,7 +54,8 @@ static void add_cycle(struct stagesim_job *job, const struct stagesim_api *api, 
     api->wait(job, 0, forward, receive);
 }
 
-static void add_collectives(struct stagesim_job *job, const struct stagesim_api *api, enum mistake mistake, uint32_t cost)
+static void add_collectives(struct stagesim_job *job, const struct stagesim_api *api, enum mistake mistake,
+                            uint32_t cost)
 {
     static const uint32_t all[] = {0, 1}, twice[] = {1, 1};
     uint32_t group = api->group(job, "data", mistake == TWICE ? twice : all, mistake == STRANGER ? 1 : 2);
@@ -62,9 +66,11 @@ static void add_collectives(struct stagesim_job *job, const struct stagesim_api 
         api->collective(job, 1, group, STAGESIM_ALL_REDUCE, sync, mistake == OTHER_SIZE ? other : cost);
 }
 
-static void add_computations(struct stagesim_job *job, const struct stagesim_api *api, enum mistake mistake, uint32_t cost)
+static void add_computations(struct stagesim_job *job, const struct stagesim_api *api, enum mistake mistake,
+                             uint32_t cost)
 {
-    uint32_t position = mistake == NO_POSITION ? api->positions(job) : 0, iteration = mistake == NO_ITERATION ? api->iterations(job) : 0;
+    uint32_t position = mistake == NO_POSITION ? api->positions(job) : 0,
+             iteration = mistake == NO_ITERATION ? api->iterations(job) : 0;
     if (mistake == NO_COST)
         cost += 1000;
     if (mistake == NEGATIVE || mistake == NO_NUMBER)

@@ -27,7 +27,8 @@ static const struct stagesim_row_type row = {.what = "a row", .fields = columns,
 
 static const struct stagesim_field fields[] = {
     {"seconds", STAGESIM_FIELD_TIME, offsetof(struct parameters, seconds), .doc = "some time"},
-    {"model.layers", STAGESIM_FIELD_COUNT, offsetof(struct parameters, layers), .required = true, .least = 1, .most = 1000},
+    {"model.layers", STAGESIM_FIELD_COUNT, offsetof(struct parameters, layers), .required = true, .least = 1,
+     .most = 1000},
     {"model.hidden", STAGESIM_FIELD_COUNT, offsetof(struct parameters, hidden)},
     {"communication.overlap", STAGESIM_FIELD_FLAG, offsetof(struct parameters, overlap)},
     {"model.profile", STAGESIM_FIELD_PATH, offsetof(struct parameters, profile)},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of examples/schedule: the checker takes its plans, no worker stashes more than the cap, and with a cap of as
- * many as there are workers it is 1F1B. */
+/* The schedule of examples/schedule: the checker takes its plans, no worker stashes more than the cap, and with a cap
+ * of as many as there are workers it is 1F1B. */
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_timing.h"
 #include "schedules/schedule.h"

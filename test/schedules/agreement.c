@@ -8,7 +8,8 @@
 
 static const char *const names[] = {"1f1b",   "interleaved", "hanayo", "zb-h1",    "zb-h2",      "zb-v",
                                     "v-half", "v-min",       "gems",   "dualpipe", "dualpipe-v", "bpipe"};
-static const struct times times[] = {{1, 2, 1, 0, 3}, {1.25, 2.5, 0.75, 0.125, 3.5}, {0.7, 2.1, 1.3, 0.31, 2}, {1, 0.9, 0.2, 2.5, 1.5}};
+static const struct times times[] = {
+    {1, 2, 1, 0, 3}, {1.25, 2.5, 0.75, 0.125, 3.5}, {0.7, 2.1, 1.3, 0.31, 2}, {1, 0.9, 0.2, 2.5, 1.5}};
 
 static void agree(const char *name, uint32_t D, uint32_t N, struct times at)
 {
@@ -24,11 +25,12 @@ static void agree(const char *name, uint32_t D, uint32_t N, struct times at)
     struct plan *plan = harness_plan(name, &request);
     struct replay_times parts = {at.forward, at.backward - at.weight, at.weight, at.block, at.latency};
     struct replay replay = replay_plan(plan, parts);
-    cr_expect(harness_equal(outcome.makespan, replay.makespan), "%s D=%u N=%u: %.12g and %.12g", name, D, N, outcome.makespan,
-              replay.makespan);
-    cr_expect(moves || harness_equal(outcome.span_cost, replay.span), "%s D=%u N=%u: spans %.12g and %.12g", name, D, N, outcome.span_cost,
-              replay.span);
-    cr_expect(harness_equal(outcome.peak_most, replay.peak), "%s D=%u N=%u: peaks %g and %g", name, D, N, outcome.peak_most, replay.peak);
+    cr_expect(harness_equal(outcome.makespan, replay.makespan), "%s D=%u N=%u: %.12g and %.12g", name, D, N,
+              outcome.makespan, replay.makespan);
+    cr_expect(moves || harness_equal(outcome.span_cost, replay.span), "%s D=%u N=%u: spans %.12g and %.12g", name, D, N,
+              outcome.span_cost, replay.span);
+    cr_expect(harness_equal(outcome.peak_most, replay.peak), "%s D=%u N=%u: peaks %g and %g", name, D, N,
+              outcome.peak_most, replay.peak);
     plan_destroy(plan);
 }
 

@@ -47,14 +47,15 @@ Test(bpipe, balances_memory_and_takes_the_time_of_1f1b)
                 struct times times = {1, backwards[t], 0, 0, 0};
                 struct outcome moved = harness_outcome("bpipe", D, micro_batches[n], NULL, times);
                 struct outcome base = harness_outcome("1f1b", D, micro_batches[n], NULL, times);
-                cr_expect(harness_equal(moved.makespan, base.makespan), "D=%u N=%u t_B=%g: %g, 1f1b %g", D, micro_batches[n], backwards[t],
-                          moved.makespan, base.makespan);
+                cr_expect(harness_equal(moved.makespan, base.makespan), "D=%u N=%u t_B=%g: %g, 1f1b %g", D,
+                          micro_batches[n], backwards[t], moved.makespan, base.makespan);
                 cr_expect(harness_equal(moved.ratio, base.ratio));
                 cr_expect(harness_equal(moved.span_max, base.span_max));
                 double most = ceil((D + 2) / 2.0);
                 cr_expect_leq(moved.peak_most, most, "D=%u N=%u: %g stashes", D, micro_batches[n], moved.peak_most);
                 if (micro_batches[n] >= D && D >= 2)
-                    cr_expect_eq(moved.peak_most, fmin(most, D), "D=%u N=%u: %g stashes", D, micro_batches[n], moved.peak_most);
+                    cr_expect_eq(moved.peak_most, fmin(most, D), "D=%u N=%u: %g stashes", D, micro_batches[n],
+                                 moved.peak_most);
             }
 }
 
@@ -71,8 +72,8 @@ Test(bpipe, transfers_hide_behind_the_computing)
         }
 }
 
-/* On 8 workers the first moves 4 of 8 micro-batches to the last, worker 1 residues 2, 4, 6 of 7 to worker 6, worker 2 moves 2 of 6 to
- * worker 5, worker 3 none. */
+/* On 8 workers the first moves 4 of 8 micro-batches to the last, worker 1 residues 2, 4, 6 of 7 to worker 6, worker 2
+ * moves 2 of 6 to worker 5, worker 3 none. */
 Test(bpipe, moves_what_is_too_much)
 {
     struct schedule_request request = harness_request("bpipe", 8, 24, NULL);

@@ -8,24 +8,25 @@
 #include <stdio.h>
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define EXPECT(actual, expected, ...)                                                                                                      \
-    do {                                                                                                                                   \
-        double actual_ = (actual), expected_ = (expected);                                                                                 \
-        char at_[128];                                                                                                                     \
-        snprintf(at_, sizeof at_, __VA_ARGS__);                                                                                            \
-        cr_expect(harness_equal(actual_, expected_), "%s: %.12g instead of %.12g", at_, actual_, expected_);                               \
+#define EXPECT(actual, expected, ...)                                                                                  \
+    do {                                                                                                               \
+        double actual_ = (actual), expected_ = (expected);                                                             \
+        char at_[128];                                                                                                 \
+        snprintf(at_, sizeof at_, __VA_ARGS__);                                                                        \
+        cr_expect(harness_equal(actual_, expected_), "%s: %.12g instead of %.12g", at_, actual_, expected_);           \
     } while (0)
 
 static const uint32_t depths[] = {2, 4, 6, 8, 16, 32};
 static const uint32_t counts[] = {1, 2, 3, 5, 8, 12, 16, 24, 32, 33, 64, 128};
-static const struct times shapes[] = {{.forward = 1, .backward = 2}, {.forward = 1, .backward = 1}, {.forward = 0.7, .backward = 3.1}};
+static const struct times shapes[] = {
+    {.forward = 1, .backward = 2}, {.forward = 1, .backward = 1}, {.forward = 0.7, .backward = 3.1}};
 
 /* Runs `body` for every depth D, count N and shape t of the grid. */
-#define GRID(D, N, t)                                                                                                                      \
-    for (size_t d_ = 0; d_ < sizeof depths / sizeof *depths; d_++)                                                                         \
-        for (size_t n_ = 0; n_ < sizeof counts / sizeof *counts; n_++)                                                                     \
-            for (size_t t_ = 0; t_ < sizeof shapes / sizeof *shapes; t_++)                                                                 \
-                for (uint32_t D = depths[d_], N = counts[n_], once_ = 1; once_; once_ = 0)                                                 \
+#define GRID(D, N, t)                                                                                                  \
+    for (size_t d_ = 0; d_ < sizeof depths / sizeof *depths; d_++)                                                     \
+        for (size_t n_ = 0; n_ < sizeof counts / sizeof *counts; n_++)                                                 \
+            for (size_t t_ = 0; t_ < sizeof shapes / sizeof *shapes; t_++)                                             \
+                for (uint32_t D = depths[d_], N = counts[n_], once_ = 1; once_; once_ = 0)                             \
                     for (struct times t = shapes[t_]; once_; once_ = 0)
 
 Test(closed_forms, flushed_lines)
@@ -72,8 +73,8 @@ Test(closed_forms, chimera_direct)
             snprintf(pairs, sizeof pairs, "pairs=%u", f);
             double K = (double)N / D, Df = D, reach = Df / f - 2;
             struct outcome chimera = harness_outcome("chimera", D, N, OPTIONS(pairs), t);
-            EXPECT(chimera.makespan, N * (t.forward + t.backward) + reach * (K * t.backward - (K - 1) * t.forward), "D=%u N=%u f=%u", D, N,
-                   f);
+            EXPECT(chimera.makespan, N * (t.forward + t.backward) + reach * (K * t.backward - (K - 1) * t.forward),
+                   "D=%u N=%u f=%u", D, N, f);
             double critical = (K * Df - (K - 1) * reach) * t.forward + K * (Df + reach) * t.backward;
             EXPECT(chimera.makespan, critical, "C_f, C_b D=%u N=%u f=%u", D, N, f);
             if (t.forward == t.backward)
@@ -129,7 +130,8 @@ static void expect_interleaved(uint32_t D, uint32_t N, uint32_t v, uint32_t grou
     struct outcome outcome = harness_outcome("interleaved", D, N, OPTIONS(chunks, groups), t);
     EXPECT(outcome.makespan, (N + (D - 1.0) / v) * (t.forward + t.backward), "D=%u N=%u v=%u g=%u", D, N, v, group);
     for (uint32_t w = 0; w < D && group == D; w++)
-        EXPECT(outcome.peaks[w], least(N, (2.0 * (D - 1 - w) + (v - 1) * D + 1) / v), "peak D=%u N=%u v=%u w=%u", D, N, v, w);
+        EXPECT(outcome.peaks[w], least(N, (2.0 * (D - 1 - w) + (v - 1) * D + 1) / v), "peak D=%u N=%u v=%u w=%u", D, N,
+               v, w);
 }
 
 Test(closed_forms, interleaved)
@@ -155,7 +157,8 @@ Test(closed_forms, breadth_first)
             char text[32];
             snprintf(text, sizeof text, "chunks=%u", chunks[i]);
             struct outcome outcome = harness_outcome("breadth-first", D, N, OPTIONS(text), t);
-            EXPECT(outcome.makespan, (N + (D - 1.0) / chunks[i]) * (t.forward + t.backward), "D=%u N=%u v=%u", D, N, chunks[i]);
+            EXPECT(outcome.makespan, (N + (D - 1.0) / chunks[i]) * (t.forward + t.backward), "D=%u N=%u v=%u", D, N,
+                   chunks[i]);
             EXPECT(outcome.over_ideal, (D - 1.0) / N / chunks[i], "D=%u N=%u v=%u", D, N, chunks[i]);
             EXPECT(outcome.peak_least, N, "D=%u N=%u v=%u", D, N, chunks[i]);
             EXPECT(outcome.peak_most, N, "D=%u N=%u v=%u", D, N, chunks[i]);
@@ -178,7 +181,8 @@ Test(closed_forms, asynchronous)
             EXPECT(outcome.iteration, N * (t.forward + t.backward), "%s D=%u N=%u", names[i], D, N);
             EXPECT(outcome.ratio, 0, "%s D=%u N=%u", names[i], D, N);
             for (uint32_t w = 0; w < D; w++)
-                EXPECT(outcome.peaks[w], least((double)N * request.iterations, D - w), "%s peak D=%u N=%u w=%u", names[i], D, N, w);
+                EXPECT(outcome.peaks[w], least((double)N * request.iterations, D - w), "%s peak D=%u N=%u w=%u",
+                       names[i], D, N, w);
         }
     }
 }
@@ -193,22 +197,25 @@ Test(closed_forms, latency)
                 uint32_t D = depths[d], N = counts[n];
                 double c = latencies[i], plain = 3.0 * (N + D - 1), K = (double)N / D;
                 struct times t = {.forward = 1, .backward = 2, .latency = c};
-                EXPECT(harness_outcome("gpipe", D, N, NULL, t).makespan, plain + 2 * (D - 1) * c, "gpipe D=%u N=%u c=%g", D, N, c);
-                EXPECT(harness_outcome("eager-1f1b", D, N, NULL, t).makespan, plain + 2 * (D - 1) * c, "eager D=%u N=%u c=%g", D, N, c);
-                EXPECT(harness_outcome("gems", D, N, NULL, t).makespan, N * (2.0 * D + 1) + (D - 1) + (N + 1.0) * (D - 1) * c,
-                       "gems D=%u N=%u c=%g", D, N, c);
+                EXPECT(harness_outcome("gpipe", D, N, NULL, t).makespan, plain + 2 * (D - 1) * c,
+                       "gpipe D=%u N=%u c=%g", D, N, c);
+                EXPECT(harness_outcome("eager-1f1b", D, N, NULL, t).makespan, plain + 2 * (D - 1) * c,
+                       "eager D=%u N=%u c=%g", D, N, c);
+                EXPECT(harness_outcome("gems", D, N, NULL, t).makespan,
+                       N * (2.0 * D + 1) + (D - 1) + (N + 1.0) * (D - 1) * c, "gems D=%u N=%u c=%g", D, N, c);
                 if (N % D)
                     continue;
                 EXPECT(harness_outcome("1f1b", D, N, NULL, t).makespan, plain + (2.0 * (D - 1) * K + 2 * (D - 2.0)) * c,
                        "1f1b D=%u N=%u c=%g", D, N, c);
                 if (D >= 4)
                     EXPECT(harness_outcome("chimera", D, N, NULL, t).makespan,
-                           3.0 * N + (D - 2) * (K + 1) + (K * (2.0 * D - 4) + D - 1) * c, "chimera D=%u N=%u c=%g", D, N, c);
+                           3.0 * N + (D - 2) * (K + 1) + (K * (2.0 * D - 4) + D - 1) * c, "chimera D=%u N=%u c=%g", D,
+                           N, c);
             }
 }
 
-/* t_F = 1, t_B = 2: gpipe and 1f1b, gems, chimera with 1 and 2 pairs, interleaved with 2 chunks, doubling, its final form,
- * halving; 0: not possible. */
+/* t_F = 1, t_B = 2: gpipe and 1f1b, gems, chimera with 1 and 2 pairs, interleaved with 2 chunks, doubling, its final
+ * form, halving; 0: not possible. */
 Test(closed_forms, check_values)
 {
     static const struct {
@@ -227,15 +234,18 @@ Test(closed_forms, check_values)
         EXPECT(harness_outcome("1f1b", D, N, NULL, t).makespan, rows[i].line, "1f1b D=%u N=%u", D, N);
         EXPECT(harness_outcome("gems", D, N, NULL, t).makespan, rows[i].gems, "gems D=%u N=%u", D, N);
         EXPECT(harness_outcome("chimera", D, N, NULL, t).makespan, rows[i].chimera, "chimera D=%u N=%u", D, N);
-        EXPECT(harness_outcome("chimera", D, N, OPTIONS("pairs=2"), t).makespan, rows[i].pairs, "two pairs D=%u N=%u", D, N);
-        EXPECT(harness_outcome("interleaved", D, N, NULL, t).makespan, rows[i].interleaved, "interleaved D=%u N=%u", D, N);
-        EXPECT(harness_outcome("chimera", D, N, OPTIONS("concatenation=halving"), t).makespan, rows[i].halving, "halving D=%u N=%u", D, N);
+        EXPECT(harness_outcome("chimera", D, N, OPTIONS("pairs=2"), t).makespan, rows[i].pairs, "two pairs D=%u N=%u",
+               D, N);
+        EXPECT(harness_outcome("interleaved", D, N, NULL, t).makespan, rows[i].interleaved, "interleaved D=%u N=%u", D,
+               N);
+        EXPECT(harness_outcome("chimera", D, N, OPTIONS("concatenation=halving"), t).makespan, rows[i].halving,
+               "halving D=%u N=%u", D, N);
         if (!rows[i].doubling)
             continue;
-        EXPECT(harness_outcome("chimera", D, N, OPTIONS("concatenation=doubling"), t).makespan, rows[i].doubling, "doubling D=%u N=%u", D,
-               N);
-        EXPECT(harness_outcome("chimera", D, N, OPTIONS("concatenation=doubling-split"), t).makespan, rows[i].split, "split D=%u N=%u", D,
-               N);
+        EXPECT(harness_outcome("chimera", D, N, OPTIONS("concatenation=doubling"), t).makespan, rows[i].doubling,
+               "doubling D=%u N=%u", D, N);
+        EXPECT(harness_outcome("chimera", D, N, OPTIONS("concatenation=doubling-split"), t).makespan, rows[i].split,
+               "split D=%u N=%u", D, N);
     }
 }
 
@@ -248,8 +258,9 @@ Test(closed_forms, chimera_figure_1)
         double share;
     } bars[] = {{"gpipe", 8, 8, 0.45}, {"gems", 8, 4, 0.83}, {"1f1b", 16, 16, 0.49}, {"chimera", 32, 32, 0.32}};
     for (unsigned i = 0; i < 4; i++) {
-        struct outcome outcome =
-            harness_outcome(bars[i].name, bars[i].workers, bars[i].micro_batches, NULL, (struct times){.forward = 1, .backward = 1});
-        cr_expect_float_eq(outcome.ratio, bars[i].share, 0.02, "%s: %.4f instead of %.2f", bars[i].name, outcome.ratio, bars[i].share);
+        struct outcome outcome = harness_outcome(bars[i].name, bars[i].workers, bars[i].micro_batches, NULL,
+                                                 (struct times){.forward = 1, .backward = 1});
+        cr_expect_float_eq(outcome.ratio, bars[i].share, 0.02, "%s: %.4f instead of %.2f", bars[i].name, outcome.ratio,
+                           bars[i].share);
     }
 }

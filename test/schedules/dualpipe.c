@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DualPipe and DualPipeV against the forms of their authors, which are exact for equal times and any time of a block. */
+/* DualPipe and DualPipeV against the forms of their authors, which are exact for equal times and any time of a block.
+ */
 #include "test/schedules/replay.h"
 
 #include <criterion/criterion.h>
@@ -29,12 +30,14 @@ static void check(const char *name, uint32_t D, uint32_t N, uint32_t turning, do
     struct replay replay = replay_plan(plan, (struct replay_times){1, 1, 1, block, 0});
     double steps = turning, share = (double)D / plan->stages;
     double expected = busy(plan, turning, block) + steps * (block + 2 - 3) * share;
-    cr_expect_float_eq(replay.makespan, expected, 1e-9, "%s D=%u N=%u block %g: %.9g, expected %.9g", name, D, N, block, replay.makespan,
-                       expected);
+    cr_expect_float_eq(replay.makespan, expected, 1e-9, "%s D=%u N=%u block %g: %.9g, expected %.9g", name, D, N, block,
+                       replay.makespan, expected);
     if (block == 3)
-        cr_expect_float_eq(replay.makespan, 3.0 * N + steps * 2 * share, 1e-9, "%s D=%u N=%u: %.9g", name, D, N, replay.makespan);
+        cr_expect_float_eq(replay.makespan, 3.0 * N + steps * 2 * share, 1e-9, "%s D=%u N=%u: %.9g", name, D, N,
+                           replay.makespan);
     /* D + 1 shares in DualPipe; 2 D + 1 chunks of half a share in the V. */
-    cr_expect_float_eq(replay.peak, (double)(plan->stages + 1) * share, 1e-9, "%s D=%u N=%u: peak %g", name, D, N, replay.peak);
+    cr_expect_float_eq(replay.peak, (double)(plan->stages + 1) * share, 1e-9, "%s D=%u N=%u: peak %g", name, D, N,
+                       replay.peak);
     plan_destroy(plan);
 }
 
@@ -54,8 +57,9 @@ Test(dualpipe, v_has_the_published_bubble_and_memory)
                 check("dualpipe-v", D, N, D - 1, blocks[b]);
 }
 
-/* With unequal times the published bubble, 7.8 here, is an idealisation. What is left is 7.2 when a whole backward sends its
- * gradient at its end, as the reference implementation does (and 6.4 if it sent it before its weight gradient). */
+/* With unequal times the published bubble, 7.8 here, is an idealisation. What is left is 7.2 when a whole backward
+ * sends its gradient at its end, as the reference implementation does (and 6.4 if it sent it before its weight
+ * gradient). */
 Test(dualpipe, beats_the_form_when_times_differ)
 {
     struct plan *plan = plan_default("dualpipe", 8, 20);
@@ -83,7 +87,8 @@ Test(dualpipe, steps_in_order)
                  "F1.0 F2.4 F1.1 F2.5 "                        /* step 2 */
                  "F1.2 B2.4 F2.6 +B1.0 F1.3 +B2.5 F2.7 +B1.1 " /* step 4, its first pair apart */
                  "B2.6 B1.2 B2.7 B1.3 W2.7 W1.3");             /* steps 6, 8 */
-    expect_order(plan, 3, "F0.4 F0.5 F0.6 F3.0 B3.0 W3.0 F3.1 F0.7 +B3.1 F3.2 +B0.4 B3.2 F3.3 +B0.5 B3.3 B0.6 W0.6 B0.7 W0.7");
+    expect_order(plan, 3,
+                 "F0.4 F0.5 F0.6 F3.0 B3.0 W3.0 F3.1 F0.7 +B3.1 F3.2 +B0.4 B3.2 F3.3 +B0.5 B3.3 B0.6 W0.6 B0.7 W0.7");
     plan_destroy(plan);
 }
 

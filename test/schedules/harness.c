@@ -17,7 +17,8 @@ static int64_t option_value(const struct schedule_option *option, const char *te
     return 0;
 }
 
-struct schedule_request harness_request(const char *name, uint32_t workers, uint32_t micro_batches, const char *const *options)
+struct schedule_request harness_request(const char *name, uint32_t workers, uint32_t micro_batches,
+                                        const char *const *options)
 {
     const struct schedule *schedule = schedule_find(name);
     cr_assert_not_null(schedule, "no schedule %s", name);
@@ -35,8 +36,8 @@ struct schedule_request harness_request(const char *name, uint32_t workers, uint
 static bool fail(void *user, const struct plan_mistake *mistake)
 {
     const struct schedule_request *request = user;
-    cr_assert_fail("D=%u N=%u worker %u slot %zu: %s", request->workers, request->micro_batches, mistake->worker, mistake->index,
-                   mistake->text);
+    cr_assert_fail("D=%u N=%u worker %u slot %zu: %s", request->workers, request->micro_batches, mistake->worker,
+                   mistake->index, mistake->text);
     return false;
 }
 
@@ -44,7 +45,8 @@ struct plan *harness_plan(const char *name, const struct schedule_request *reque
 {
     const struct schedule *schedule = schedule_find(name);
     struct schedule_refusal refusal;
-    cr_assert(schedule_fits(schedule, request, &refusal), "%s D=%u N=%u: %s", name, request->workers, request->micro_batches, refusal.text);
+    cr_assert(schedule_fits(schedule, request, &refusal), "%s D=%u N=%u: %s", name, request->workers,
+              request->micro_batches, refusal.text);
     struct plan *plan = schedule->plan(request);
     cr_assert(plan_check(plan, &(struct plan_reporter){fail, (void *)request}));
     return plan;
@@ -94,7 +96,8 @@ struct outcome harness_run(const char *name, const struct schedule_request *requ
     return outcome;
 }
 
-struct outcome harness_outcome(const char *name, uint32_t workers, uint32_t micro_batches, const char *const *options, struct times times)
+struct outcome harness_outcome(const char *name, uint32_t workers, uint32_t micro_batches, const char *const *options,
+                               struct times times)
 {
     struct schedule_request request = harness_request(name, workers, micro_batches, options);
     request.forward = times.forward;

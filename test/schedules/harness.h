@@ -12,8 +12,10 @@ struct times {
     double forward, backward, weight, latency, block;
 };
 
-/* A request with default options and then the given ones: words "key=value", NULL ends. Fails the test on unknown ones. */
-struct schedule_request harness_request(const char *name, uint32_t workers, uint32_t micro_batches, const char *const *options);
+/* A request with default options and then the given ones: words "key=value", NULL ends. Fails the test on unknown ones.
+ */
+struct schedule_request harness_request(const char *name, uint32_t workers, uint32_t micro_batches,
+                                        const char *const *options);
 
 /* The checked plan; fails the test with the mistake when the checker refuses it. */
 struct plan *harness_plan(const char *name, const struct schedule_request *request);
@@ -29,7 +31,8 @@ struct outcome {
 struct outcome harness_run(const char *name, const struct schedule_request *request, struct times times);
 
 /* The same with default options and `options` as above. */
-struct outcome harness_outcome(const char *name, uint32_t workers, uint32_t micro_batches, const char *const *options, struct times times);
+struct outcome harness_outcome(const char *name, uint32_t workers, uint32_t micro_batches, const char *const *options,
+                               struct times times);
 
 /* Whether two numbers agree to 1e-9, relative to the larger where that is above 1. */
 bool harness_equal(double left, double right);

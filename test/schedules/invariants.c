@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for every schedule of the table, over a grid of workers, micro-batches and options: adding a schedule to the
- * table is all it takes to test it here. */
+/* What holds for every schedule of the table, over a grid of workers, micro-batches and options: adding a schedule to
+ * the table is all it takes to test it here. */
 #include "test/schedules/harness.h"
 
 #include <criterion/criterion.h>
@@ -23,26 +23,31 @@ static bool mentions(const struct schedule *schedule, const char *key)
     return false;
 }
 
-static void expect_refusal(const struct schedule *schedule, const struct schedule_request *request, const struct schedule_refusal *refusal)
+static void expect_refusal(const struct schedule *schedule, const struct schedule_request *request,
+                           const struct schedule_refusal *refusal)
 {
-    cr_expect(strlen(refusal->text) > strlen(schedule->name), "%s D=%u N=%u refuses without a reason", schedule->name, request->workers,
-              request->micro_batches);
+    cr_expect(strlen(refusal->text) > strlen(schedule->name), "%s D=%u N=%u refuses without a reason", schedule->name,
+              request->workers, request->micro_batches);
     if (refusal->about == REFUSED_OPTION)
-        cr_expect(refusal->option && mentions(schedule, refusal->option), "%s blames an option that it does not have", schedule->name);
+        cr_expect(refusal->option && mentions(schedule, refusal->option), "%s blames an option that it does not have",
+                  schedule->name);
 }
 
-/* Each gradient is complete exactly once, every worker has the same work where stages are spread evenly, and what the plan
- * says about itself agrees with the table. */
-static void expect_plan(const struct schedule *schedule, const struct schedule_request *request, const struct plan *plan)
+/* Each gradient is complete exactly once, every worker has the same work where stages are spread evenly, and what the
+ * plan says about itself agrees with the table. */
+static void expect_plan(const struct schedule *schedule, const struct schedule_request *request,
+                        const struct plan *plan)
 {
     cr_expect_eq(plan->workers, request->workers);
     cr_expect_eq(plan->stages, schedule->stages(request));
     cr_expect_eq(plan->micro_batches, request->micro_batches * plan->iterations);
     cr_expect_eq(plan->asynchronous, schedule->asynchronous);
-    cr_expect(plan->iterations == request->iterations && (plan->iterations == 1 || schedule->crosses), "%s", schedule->name);
+    cr_expect(plan->iterations == request->iterations && (plan->iterations == 1 || schedule->crosses), "%s",
+              schedule->name);
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         cr_expect_geq(plan->weight_versions[worker], 1);
-        cr_expect(schedule->asynchronous || plan->staleness[worker] == 0, "%s is synchronous but stale", schedule->name);
+        cr_expect(schedule->asynchronous || plan->staleness[worker] == 0, "%s is synchronous but stale",
+                  schedule->name);
         bool weights = false;
         for (size_t i = 0; i < plan->orders[worker].count; i++)
             weights |= plan->orders[worker].slots[i].kind == SLOT_WEIGHT;
@@ -50,20 +55,20 @@ static void expect_plan(const struct schedule *schedule, const struct schedule_r
     }
 }
 
-/* Its bubble is one, its work is all there, and it never beats the bounds: the busiest worker, and one micro-batch's way
- * through all stages and back. */
+/* Its bubble is one, its work is all there, and it never beats the bounds: the busiest worker, and one micro-batch's
+ * way through all stages and back. */
 static void expect_times(const struct schedule *schedule, const struct schedule_request *request, bool halved)
 {
     struct times times = {.forward = request->forward, .backward = request->backward, .weight = request->weight};
     struct outcome outcome = harness_run(schedule->name, request, times), late;
     double whole = times.forward + times.backward, work = whole * request->micro_batches * request->iterations;
-    cr_expect(outcome.makespan >= work - 1e-9, "%s D=%u N=%u: %g < %g", schedule->name, request->workers, request->micro_batches,
-              outcome.makespan, work);
+    cr_expect(outcome.makespan >= work - 1e-9, "%s D=%u N=%u: %g < %g", schedule->name, request->workers,
+              request->micro_batches, outcome.makespan, work);
     /* The weight gradients of a split backward are off the way, and a half is as fast as it is small. */
     double back = (times.backward - (schedule->split_backward ? times.weight : 0)) * (halved ? 0.5 : 1);
     double way = request->workers * (times.forward + back);
-    cr_expect(outcome.makespan >= way - 1e-9, "%s D=%u N=%u: %g < %g", schedule->name, request->workers, request->micro_batches,
-              outcome.makespan, way);
+    cr_expect(outcome.makespan >= way - 1e-9, "%s D=%u N=%u: %g < %g", schedule->name, request->workers,
+              request->micro_batches, outcome.makespan, way);
     cr_expect(outcome.ratio > -1e-9 && outcome.ratio < 1);
     cr_expect(outcome.span_max > -1e-9 && outcome.span_max <= 1 - work / outcome.makespan + 1e-9);
     cr_expect(outcome.peak_least > 0 && outcome.peak_most <= request->micro_batches * request->iterations + 1e-9);
@@ -71,8 +76,8 @@ static void expect_times(const struct schedule *schedule, const struct schedule_
     times.latency = 0.25;
     late = harness_run(schedule->name, request, times);
     cr_expect(late.makespan >= outcome.makespan - 1e-9, "%s: latency makes it faster", schedule->name);
-    cr_expect(request->workers == 1 || late.makespan >= way + 2 * (request->workers - 1) * times.latency - 1e-9, "%s: latency is lost",
-              schedule->name);
+    cr_expect(request->workers == 1 || late.makespan >= way + 2 * (request->workers - 1) * times.latency - 1e-9,
+              "%s: latency is lost", schedule->name);
 }
 
 static void expect_same(const struct plan *left, const struct plan *right)
@@ -121,7 +126,8 @@ static size_t values_of(const struct schedule_option *option, int64_t values[16]
 }
 
 /* Every combination of option values from `option` on. */
-static void try_options(const struct schedule *schedule, struct schedule_request *request, unsigned option, struct tally *tally)
+static void try_options(const struct schedule *schedule, struct schedule_request *request, unsigned option,
+                        struct tally *tally)
 {
     if (!schedule->options || !schedule->options[option].key) {
         try_request(schedule, request, tally);
@@ -156,7 +162,8 @@ Test(invariants, table)
 {
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
         cr_expect_eq(schedule_find((*schedule)->name), *schedule, "%s is there twice", (*schedule)->name);
-        cr_expect(strlen((*schedule)->summary) > 10 && strlen((*schedule)->source) > 10, "%s says too little", (*schedule)->name);
+        cr_expect(strlen((*schedule)->summary) > 10 && strlen((*schedule)->source) > 10, "%s says too little",
+                  (*schedule)->name);
     }
     cr_expect_null(schedule_find("gpipee"));
     cr_expect_null(schedule_find(""));
@@ -203,6 +210,7 @@ Test(invariants, slots_grow_with_micro_batches)
 {
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
         /* The ends of an iteration may be free of stashes that move. */
-        cr_expect_leq(slots_of((*schedule)->name, 64), 4 * slots_of((*schedule)->name, 16) + 16, "%s", (*schedule)->name);
+        cr_expect_leq(slots_of((*schedule)->name, 64), 4 * slots_of((*schedule)->name, 16) + 16, "%s",
+                      (*schedule)->name);
     }
 }

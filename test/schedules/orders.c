@@ -13,8 +13,8 @@ static void expect_order(const struct plan *plan, uint32_t worker, const char *e
     for (size_t i = 0; i < plan->orders[worker].count; i++) {
         const struct slot *slot = &plan->orders[worker].slots[i];
         size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s%c%u%s", i ? " " : "", slot->joined ? "+" : "", slot_letter(slot->kind),
-                 slot->micro_batch,
+        snprintf(text + used, sizeof text - used, "%s%s%c%u%s", i ? " " : "", slot->joined ? "+" : "",
+                 slot_letter(slot->kind), slot->micro_batch,
                  slot->part == PART_WHOLE ? ""
                  : slot->part == PART_A   ? "a"
                                           : "b");
@@ -35,7 +35,8 @@ static void expect_numbers(const struct plan *plan, uint32_t worker, const char 
 
 static struct plan *plan_of(const char *name, uint32_t workers, uint32_t micro_batches, const char *option)
 {
-    struct schedule_request request = harness_request(name, workers, micro_batches, (const char *const[]){option, NULL});
+    struct schedule_request request =
+        harness_request(name, workers, micro_batches, (const char *const[]){option, NULL});
     return harness_plan(name, &request);
 }
 
@@ -49,7 +50,8 @@ Test(orders, chimera_figure_3)
     expect_order(plan, 3, "F2 F3 F0 B0 F1 B1 B2 B3");
     for (uint32_t stage = 0; stage < 4; stage++)
         for (uint32_t pipeline = 0; pipeline < 2; pipeline++) /* only the last stage is ready before a bubble */
-            cr_expect_eq(plan->copies[pipeline * 4 + stage].sync, stage == 3 ? PLAN_SYNC_EAGER : PLAN_SYNC_AFTER, "stage %u", stage);
+            cr_expect_eq(plan->copies[pipeline * 4 + stage].sync, stage == 3 ? PLAN_SYNC_EAGER : PLAN_SYNC_AFTER,
+                         "stage %u", stage);
     plan_destroy(plan);
 }
 
@@ -126,8 +128,10 @@ Test(orders, versions)
 Test(orders, interleaved)
 {
     struct plan *plan = plan_of("interleaved", 4, 8, NULL);
-    expect_order(plan, 0, "F0 F1 F2 F3 F0 F1 F2 F3 F4 F5 F6 B0 F7 B1 F4 B2 F5 B3 F6 B0 F7 B1 B2 B3 B4 B5 B6 B7 B4 B5 B6 B7");
-    expect_order(plan, 3, "F0 F1 F2 F3 F0 B0 F1 B1 F2 B2 F3 B3 F4 B0 F5 B1 F6 B2 F7 B3 F4 B4 F5 B5 F6 B6 F7 B7 B4 B5 B6 B7");
+    expect_order(plan, 0,
+                 "F0 F1 F2 F3 F0 F1 F2 F3 F4 F5 F6 B0 F7 B1 F4 B2 F5 B3 F6 B0 F7 B1 B2 B3 B4 B5 B6 B7 B4 B5 B6 B7");
+    expect_order(plan, 3,
+                 "F0 F1 F2 F3 F0 B0 F1 B1 F2 B2 F3 B3 F4 B0 F5 B1 F6 B2 F7 B3 F4 B4 F5 B5 F6 B6 F7 B7 B4 B5 B6 B7");
     cr_expect_eq(plan->orders[0].slots[4].stage, 4);
     cr_expect_eq(plan->orders[0].slots[11].stage, 4);
     plan_destroy(plan);
@@ -136,9 +140,11 @@ Test(orders, interleaved)
     plan_destroy(plan);
 }
 
-static void expect_refusal(const char *name, uint32_t workers, uint32_t micro_batches, const char *option, const char *expected)
+static void expect_refusal(const char *name, uint32_t workers, uint32_t micro_batches, const char *option,
+                           const char *expected)
 {
-    struct schedule_request request = harness_request(name, workers, micro_batches, (const char *const[]){option, NULL});
+    struct schedule_request request =
+        harness_request(name, workers, micro_batches, (const char *const[]){option, NULL});
     struct schedule_refusal refusal = {.text = "accepted"};
     schedule_fits(schedule_find(name), &request, &refusal);
     cr_expect_str_eq(refusal.text, expected);
@@ -146,19 +152,25 @@ static void expect_refusal(const char *name, uint32_t workers, uint32_t micro_ba
 
 Test(orders, refusals)
 {
-    expect_refusal("chimera", 5, 8, NULL, "chimera runs pipelines in both directions and needs an even number of workers, not 5");
-    expect_refusal("chimera", 4, 6, NULL, "chimera with direct concatenation needs a multiple of 4 micro-batches, or fewer, not 6");
+    expect_refusal("chimera", 5, 8, NULL,
+                   "chimera runs pipelines in both directions and needs an even number of workers, not 5");
+    expect_refusal("chimera", 4, 6, NULL,
+                   "chimera with direct concatenation needs a multiple of 4 micro-batches, or fewer, not 6");
     expect_refusal("chimera", 4, 4, "concatenation=doubling",
                    "chimera with doubling concatenation needs a multiple of 8 micro-batches, not 4");
-    expect_refusal("chimera", 12, 12, "pairs=4", "chimera needs pairs to divide half the workers (6), which 4 does not");
+    expect_refusal("chimera", 12, 12, "pairs=4",
+                   "chimera needs pairs to divide half the workers (6), which 4 does not");
     expect_refusal("chimera", 4, 4, "pairs=0", "chimera takes pairs from 1 to 32767, not 0");
     expect_refusal("interleaved", 8, 20, NULL,
                    "interleaved needs a multiple of 8 micro-batches, not 20, or the option group: 10, 11, 12, 20");
     expect_refusal("interleaved", 8, 12, "group=8",
                    "interleaved cannot run 12 micro-batches on 8 workers in groups of 8; possible groups: 12");
-    expect_refusal("interleaved", 4, 3, NULL, "interleaved needs at least as many micro-batches as there are workers (4), not 3");
-    expect_refusal("interleaved", 60000, 60000, NULL, "interleaved would cut the model into 120000 stages; at most 65535 are possible");
-    expect_refusal("gems", 3, 4, NULL, "gems places its second replica the other way round and needs an even number of workers, not 3");
+    expect_refusal("interleaved", 4, 3, NULL,
+                   "interleaved needs at least as many micro-batches as there are workers (4), not 3");
+    expect_refusal("interleaved", 60000, 60000, NULL,
+                   "interleaved would cut the model into 120000 stages; at most 65535 are possible");
+    expect_refusal("gems", 3, 4, NULL,
+                   "gems places its second replica the other way round and needs an even number of workers, not 3");
     expect_refusal("1f1b", 0, 4, NULL, "1f1b takes 1 to 65535 workers, not 0");
     expect_refusal("1f1b", 4, 0, NULL, "1f1b needs at least 1 micro-batch");
     expect_refusal("1f1b", 65535, 4000000000u, NULL,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the checker refuses, and in which words: a good plan of 1F1B with 3 workers is damaged in one place each time. */
+/* What the checker refuses, and in which words: a good plan of 1F1B with 3 workers is damaged in one place each time.
+ */
 #include "schedules/plan/plan_check.h"
 
 #include "test/schedules/harness.h"
@@ -142,11 +143,13 @@ Test(plan_check, dead_lock_of_one)
 {
     struct plan *plan = good("1f1b", 3, 2);
     swap(plan, 2, 0, 1);
-    expect(plan, "2/0: this order can never finish: worker 2 waits for the forward of micro-batch 0 in stage 2, which is not before it in "
+    expect(plan, "2/0: this order can never finish: worker 2 waits for the forward of micro-batch 0 in stage 2, which "
+                 "is not before it in "
                  "its own order\n");
     plan = good("1f1b", 1, 1);
     plan->orders[0].slots[1].joined = 1;
-    expect(plan, "0/1: this order can never finish: worker 0 waits for the forward of micro-batch 0 in stage 0, which is not before it in "
+    expect(plan, "0/1: this order can never finish: worker 0 waits for the forward of micro-batch 0 in stage 0, which "
+                 "is not before it in "
                  "its own order\n");
 }
 
@@ -155,7 +158,8 @@ Test(plan_check, dead_lock_of_two)
     struct plan *plan = good("gpipe", 3, 2); /* F0 F1 B0 B1 */
     swap(plan, 0, 1, 2);                     /* 0: F0 B0 F1 B1 */
     swap(plan, 1, 1, 1);
-    expect(plan, "0/1: this order can never finish: worker 0 waits for the backward of micro-batch 0 in stage 1 from worker 1, which waits "
+    expect(plan, "0/1: this order can never finish: worker 0 waits for the backward of micro-batch 0 in stage 1 from "
+                 "worker 1, which waits "
                  "for the forward of micro-batch 1 in stage 0 from worker 0\n");
 }
 
@@ -164,11 +168,16 @@ Test(plan_check, long_dead_lock)
 {
     struct plan *plan = good("breadth-first", 10, 1);
     swap(plan, 0, 0, 1);
-    expect(plan, "0/0: this order can never finish: worker 0 waits for the forward of micro-batch 0 in stage 9 from worker 9, which waits "
-                 "for the forward of micro-batch 0 in stage 8 from worker 8, which waits for the forward of micro-batch 0 in stage 7 from "
-                 "worker 7, which waits for the forward of micro-batch 0 in stage 6 from worker 6, which waits for the forward of "
-                 "micro-batch 0 in stage 5 from worker 5, which waits for the forward of micro-batch 0 in stage 4 from worker 4, which "
-                 "waits for the forward of micro-batch 0 in stage 3 from worker 3, which waits for the forward of micro-batch 0 in stage 2 "
+    expect(plan, "0/0: this order can never finish: worker 0 waits for the forward of micro-batch 0 in stage 9 from "
+                 "worker 9, which waits "
+                 "for the forward of micro-batch 0 in stage 8 from worker 8, which waits for the forward of "
+                 "micro-batch 0 in stage 7 from "
+                 "worker 7, which waits for the forward of micro-batch 0 in stage 6 from worker 6, which waits for the "
+                 "forward of "
+                 "micro-batch 0 in stage 5 from worker 5, which waits for the forward of micro-batch 0 in stage 4 from "
+                 "worker 4, which "
+                 "waits for the forward of micro-batch 0 in stage 3 from worker 3, which waits for the forward of "
+                 "micro-batch 0 in stage 2 "
                  "from worker 2, and so on through 10 workers\n");
 }
 
@@ -211,8 +220,8 @@ Test(plan_check, moving_stashes)
                  "1/3: stage 0 of pipeline 0 lives on worker 0, but worker 1 runs the fetch of micro-batch 0\n");
 }
 
-/* F 1, B 2, a hop 0.25: F0 0-1, out at 1, there at 1.25; worker 1 F 1.25-2.25, B 2.25-4.25, sends back at 4.25; B0 needs the
- * stash and the gradient, both at 4.5. */
+/* F 1, B 2, a hop 0.25: F0 0-1, out at 1, there at 1.25; worker 1 F 1.25-2.25, B 2.25-4.25, sends back at 4.25; B0
+ * needs the stash and the gradient, both at 4.5. */
 Test(plan_check, moving_stashes_take_time)
 {
     struct plan *plan = with_moves();

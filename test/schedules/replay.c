@@ -40,7 +40,8 @@ static double inputs(const struct run *run, const struct slot *slot, uint32_t wo
     if (slot->kind != SLOT_BACKWARD)
         return 0;
     double own = arrival(run, SLOT_FORWARD, slot, slot->stage, worker);
-    double below = slot->stage + 1u == run->plan->stages ? own : arrival(run, SLOT_BACKWARD, slot, slot->stage + 1, worker);
+    double below =
+        slot->stage + 1u == run->plan->stages ? own : arrival(run, SLOT_BACKWARD, slot, slot->stage + 1, worker);
     return own < 0 || below < 0 ? -1 : fmax(own, below);
 }
 
@@ -79,7 +80,8 @@ static bool advance(struct run *run, uint32_t worker)
         run->first[worker] = start;
     run->free[worker] = start + duration(run, &order->slots[begin], end - begin);
     for (size_t i = begin; i < end && computes; i++)
-        *done(run, order->slots[i].kind, order->slots[i].pipeline, order->slots[i].stage, order->slots[i].micro_batch) = run->free[worker];
+        *done(run, order->slots[i].kind, order->slots[i].pipeline, order->slots[i].stage, order->slots[i].micro_batch) =
+            run->free[worker];
     run->next[worker] = end;
     return true;
 }
@@ -122,7 +124,8 @@ static void iteration_ends(const struct run *run, struct replay *result)
         for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && micro_batch / each < 8; micro_batch++)
             for (unsigned kind = 0; kind < 3; kind++)
                 result->ends[micro_batch / each] =
-                    fmax(result->ends[micro_batch / each], *done(run, kind, copy / plan->stages, copy % plan->stages, micro_batch));
+                    fmax(result->ends[micro_batch / each],
+                         *done(run, kind, copy / plan->stages, copy % plan->stages, micro_batch));
 }
 
 struct replay replay_plan(const struct plan *plan, struct replay_times times)
@@ -140,7 +143,8 @@ struct replay replay_plan(const struct plan *plan, struct replay_times times)
     }
     struct replay result = {0};
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        cr_assert_eq(run.next[worker], plan->orders[worker].count, "dead-lock: worker %u stops at slot %zu", worker, run.next[worker]);
+        cr_assert_eq(run.next[worker], plan->orders[worker].count, "dead-lock: worker %u stops at slot %zu", worker,
+                     run.next[worker]);
         result.makespan = fmax(result.makespan, run.free[worker]);
         result.span = fmax(result.span, run.free[worker] - run.first[worker]);
         result.peak = fmax(result.peak, replay_peak(plan, worker));

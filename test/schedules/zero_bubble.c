@@ -15,15 +15,15 @@ static const struct replay_times times_grid[] = {
     {1, 1, 1, 2, 0}, {1, 1, 0.5, 2, 0}, {1, 1.5, 0.75, 2, 0}, {2, 1, 1, 3, 0}, {1.25, 1, 0.25, 2, 0}};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define FOR_GRID(D, N)                                                                                                                     \
-    for (size_t grid_d = 0; grid_d < COUNT(workers_grid); grid_d++)                                                                        \
-        for (size_t grid_n = 0; grid_n < COUNT(micro_batches_grid); grid_n++)                                                              \
+#define FOR_GRID(D, N)                                                                                                 \
+    for (size_t grid_d = 0; grid_d < COUNT(workers_grid); grid_d++)                                                    \
+        for (size_t grid_n = 0; grid_n < COUNT(micro_batches_grid); grid_n++)                                          \
             for (uint32_t D = workers_grid[grid_d], N = micro_batches_grid[grid_n], once = 1; once; once = 0)
 
 static void close_to(double value, double expected, const char *what, uint32_t D, uint32_t N, size_t t)
 {
-    cr_expect(fabs(value - expected) <= 1e-9 * fmax(1, expected), "%s D=%u N=%u times %zu: %.12g, expected %.12g", what, D, N, t, value,
-              expected);
+    cr_expect(fabs(value - expected) <= 1e-9 * fmax(1, expected), "%s D=%u N=%u times %zu: %.12g, expected %.12g", what,
+              D, N, t, value, expected);
 }
 
 Test(zero_bubble, h1_has_the_published_makespan_and_the_memory_of_1f1b)
@@ -65,7 +65,8 @@ Test(zero_bubble, h2_has_the_published_span_and_memory)
         const struct replay_times *times = &times_grid[t];
         double total = times->forward + times->backward + times->weight;
         struct replay replay = replay_schedule("zb-h2", D, N, *times);
-        close_to(replay.span, N * total + (D - 1) * (times->forward + times->backward - 2 * times->weight), "span", D, N, t);
+        close_to(replay.span, N * total + (D - 1) * (times->forward + times->backward - 2 * times->weight), "span", D,
+                 N, t);
         close_to(replay.peak, 2 * D - 1, "peak", D, N, t);
     }
 }
@@ -73,7 +74,8 @@ Test(zero_bubble, h2_has_the_published_span_and_memory)
 Test(zero_bubble, h2_warms_up_with_7_5_3_1)
 {
     struct plan *plan = plan_default("zb-h2", 4, 8);
-    const char *const starts[] = {"F0 F1 F2 F3 F4 F5 F6 B0 W0 F7 B1 W1 B2 ", "F0 F1 F2 F3 F4 B0 F5 B1 F6 B2 W0 F7 B3 W1 ",
+    const char *const starts[] = {"F0 F1 F2 F3 F4 F5 F6 B0 W0 F7 B1 W1 B2 ",
+                                  "F0 F1 F2 F3 F4 B0 F5 B1 F6 B2 W0 F7 B3 W1 ",
                                   "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 F6 B4 W0 F7 B5 W1 ",
                                   "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5 F6 B6 W0 F7 B7 W1 W2 "};
     for (uint32_t worker = 0; worker < 4; worker++) {
@@ -100,8 +102,8 @@ Test(zero_bubble, v_has_no_bubble_and_the_memory_of_1f1b)
     }
 }
 
-/* Post-validation: from one iteration to the next no worker waits, and every iteration takes N (F + B + W) in steady state.
- * Blocking: one iteration a plan. */
+/* Post-validation: from one iteration to the next no worker waits, and every iteration takes N (F + B + W) in steady
+ * state. Blocking: one iteration a plan. */
 Test(zero_bubble, iterations_follow_each_other_without_a_bubble)
 {
     static const char *const names[] = {"zb-h2", "zb-v"};
@@ -131,7 +133,8 @@ Test(zero_bubble, iterations_follow_each_other_without_a_bubble)
     }
 }
 
-/* arXiv 2401.10241, Tables 5 and 9: bubble rate = 1 - N (T_F + T_B + T_W) / largest span, T_comm the latency of every message. */
+/* arXiv 2401.10241, Tables 5 and 9: bubble rate = 1 - N (T_F + T_B + T_W) / largest span, T_comm the latency of every
+ * message. */
 Test(zero_bubble, the_18_published_bubble_rates)
 {
     static const struct {
@@ -150,9 +153,11 @@ Test(zero_bubble, the_18_published_bubble_rates)
     for (size_t row = 0; row < COUNT(rows); row++)
         for (size_t i = 0; i < COUNT(names); i++) {
             struct replay replay = replay_schedule(names[i], 8, rows[row].micro_batches, rows[row].times);
-            double ideal = rows[row].micro_batches * (rows[row].times.forward + rows[row].times.backward + rows[row].times.weight);
+            double ideal =
+                rows[row].micro_batches * (rows[row].times.forward + rows[row].times.backward + rows[row].times.weight);
             char rate[16];
             snprintf(rate, sizeof rate, "%.4f", 1 - ideal / replay.span);
-            cr_expect_str_eq(rate, rows[row].rates[i], "row %zu %s: %s, published %s", row, names[i], rate, rows[row].rates[i]);
+            cr_expect_str_eq(rate, rows[row].rates[i], "row %zu %s: %s, published %s", row, names[i], rate,
+                             rows[row].rates[i]);
         }
 }

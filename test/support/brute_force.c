@@ -66,7 +66,8 @@ static double phase_seconds(struct relaxing *r, const struct phase *phase)
         if (phase->member != ALL_MEMBERS && flow.from != phase->member && flow.to != phase->member)
             continue;
         struct platform_route route = route_of(r, r->members[flow.from], r->members[flow.to]);
-        enum platform_scope scope = platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
+        enum platform_scope scope =
+            platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
         double bytes = phase->bytes * flow.share / phase->ratios->efficiency[scope];
         double further = (fmax(1, flow.steps * phase->ratios->latency[scope]) - 1) * route.latency;
         longest = fmax(longest, route.latency + bytes / route.bandwidth + further);
@@ -77,7 +78,8 @@ static double phase_seconds(struct relaxing *r, const struct phase *phase)
         uint32_t link = r->burdened[--r->burdened_count];
         const struct burden *burden = &r->burdens[link];
         if (burden->flows > 1 && r->platform->links[link].sharing != LINK_FATPIPE)
-            longest = fmax(longest, burden->soonest + burden->bytes / r->platform->links[link].bandwidth + burden->further);
+            longest =
+                fmax(longest, burden->soonest + burden->bytes / r->platform->links[link].bandwidth + burden->further);
         r->burdens[link] = (struct burden){0};
     }
     return longest;
@@ -90,7 +92,8 @@ static double collective_seconds(struct relaxing *r, uint32_t group, const struc
     struct collective_choice choice = assignment_choose(r->program, group, operation);
     const struct stagesim_cost *cost = operation_cost(r->program, operation);
     double repeats = fmax(1, cost->repeats), seconds = choice.delay;
-    struct phase phase = {.flows = flows, .ratios = &choice.ratios, .bytes = cost->bytes / repeats, .member = ALL_MEMBERS};
+    struct phase phase = {
+        .flows = flows, .ratios = &choice.ratios, .bytes = cost->bytes / repeats, .member = ALL_MEMBERS};
     for (size_t i = 1; flows && i <= flows->count; i++)
         if (i == flows->count || collective_flow_at(flows, i).phase != collective_flow_at(flows, i - 1).phase) {
             phase.end = i;
@@ -126,7 +129,8 @@ static size_t end_of_phase(const struct collective_flows *flows, size_t i)
     return i;
 }
 
-/* Both members of every flow of a phase get the larger of their values, again and again: all of a ring have the same in the end. */
+/* Both members of every flow of a phase get the larger of their values, again and again: all of a ring have the same in
+ * the end. */
 static void level_rings(const struct collective_flows *flows, size_t first, size_t end, double *values)
 {
     for (bool moved = true; moved;) {
@@ -139,8 +143,10 @@ static void level_rings(const struct collective_flows *flows, size_t first, size
     }
 }
 
-/* One phase of members that have come so far at r->reached: when the flows of each begin, and when the last of them ends. */
-static void pass_phase(struct relaxing *r, const struct phase *all, size_t first, size_t end, double repeats, uint32_t count)
+/* One phase of members that have come so far at r->reached: when the flows of each begin, and when the last of them
+ * ends. */
+static void pass_phase(struct relaxing *r, const struct phase *all, size_t first, size_t end, double repeats,
+                       uint32_t count)
 {
     bool rings = all->flows->start == START_RINGS;
     for (uint32_t m = 0; m < count; m++)
@@ -152,7 +158,8 @@ static void pass_phase(struct relaxing *r, const struct phase *all, size_t first
     for (size_t i = first; i < end; i++) {
         struct collective_phase_flow flow = collective_flow_at(all->flows, i);
         struct platform_route route = route_of(r, r->members[flow.from], r->members[flow.to]);
-        enum platform_scope scope = platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
+        enum platform_scope scope =
+            platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
         double seconds = repeats * (fmax(1, flow.steps * all->ratios->latency[scope]) * route.latency +
                                     all->bytes * flow.share / all->ratios->efficiency[scope] / route.bandwidth);
         double start = fmax(r->ready[flow.from], r->ready[flow.to]);
@@ -168,8 +175,9 @@ static void pass_phase(struct relaxing *r, const struct phase *all, size_t first
         r->reached[m] = rings ? r->reached[m] + r->longest[m] : fmax(r->reached[m], r->longest[m]);
 }
 
-/* The moment when all are done, where r->reached holds when each is ready to begin; r->moves: when data of each begin to move. Links that
- * flows share: all bytes take their time from the first one on, and in a single phase those of each member from its own arrival on. */
+/* The moment when all are done, where r->reached holds when each is ready to begin; r->moves: when data of each begin
+ * to move. Links that flows share: all bytes take their time from the first one on, and in a single phase those of each
+ * member from its own arrival on. */
 static double by_and_by(struct relaxing *r, const struct phase *all, double repeats, uint32_t count)
 {
     double first = INFINITY, end = 0, whole = repeats * phase_seconds(r, all);
@@ -193,16 +201,19 @@ static double by_and_by(struct relaxing *r, const struct phase *all, double repe
     return end;
 }
 
-static void relax_by_and_by(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k, const struct operation *operation,
-                            uint32_t count)
+static void relax_by_and_by(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k,
+                            const struct operation *operation, uint32_t count)
 {
     struct collective_choice choice = assignment_choose(r->program, stream->peer, operation);
     const struct collective_flows *flows = assignment_flows(r->program, stream->peer, operation);
     const struct stagesim_cost *cost = operation_cost(r->program, operation);
     double repeats = fmax(1, cost->repeats);
     uint32_t own = 0;
-    struct phase all = {
-        .flows = flows, .end = flows->count, .ratios = &choice.ratios, .bytes = cost->bytes / repeats, .member = ALL_MEMBERS};
+    struct phase all = {.flows = flows,
+                        .end = flows->count,
+                        .ratios = &choice.ratios,
+                        .bytes = cost->bytes / repeats,
+                        .member = ALL_MEMBERS};
     for (uint32_t i = 0; i < count; i++) {
         const struct position *position = &r->program->positions[r->program->mesh->position_of[r->members[i]]];
         uint32_t first = position->streams[position_group_stream(position, stream->peer)].first;
@@ -210,16 +221,19 @@ static void relax_by_and_by(struct relaxing *r, uint32_t rank, const struct stre
         own = r->members[i] == rank ? i : own;
     }
     double end = by_and_by(r, &all, repeats, count);
-    update(r, &r->times[rank][stream->first + k].data_start, r->moves[own] - (flows->phases == 1 ? repeats * choice.delay : 0));
+    update(r, &r->times[rank][stream->first + k].data_start,
+           r->moves[own] - (flows->phases == 1 ? repeats * choice.delay : 0));
     update(r, &r->times[rank][stream->first + k].end, end);
 }
 
 /* All flows move from the moment of the last member's arrival, where they do not begin by and by. */
-static void relax_collective(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k, const struct operation *operation)
+static void relax_collective(struct relaxing *r, uint32_t rank, const struct stream *stream, uint32_t k,
+                             const struct operation *operation)
 {
     const struct group *group = &r->program->groups[stream->peer];
     uint32_t count = group_size(r->program, group);
-    group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]), r->members);
+    group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]),
+                r->members);
     const struct collective_flows *flows = assignment_flows(r->program, stream->peer, operation);
     if (flows && flows->start != START_TOGETHER) {
         relax_by_and_by(r, rank, stream, k, operation, count);
@@ -228,7 +242,9 @@ static void relax_collective(struct relaxing *r, uint32_t rank, const struct str
     double last = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct position *position = &r->program->positions[r->program->mesh->position_of[r->members[i]]];
-        last = fmax(last, r->times[r->members[i]][position->streams[position_group_stream(position, stream->peer)].first + k].start);
+        last = fmax(
+            last,
+            r->times[r->members[i]][position->streams[position_group_stream(position, stream->peer)].first + k].start);
     }
     update(r, &r->times[rank][stream->first + k].data_start, last);
     update(r, &r->times[rank][stream->first + k].end, last + collective_seconds(r, stream->peer, operation));
@@ -259,9 +275,11 @@ static double local_seconds(const struct relaxing *r, uint32_t rank, const struc
                : seconds;
 }
 
-static double send_seconds(struct relaxing *r, uint32_t rank, const struct stream *stream, const struct operation *operation)
+static double send_seconds(struct relaxing *r, uint32_t rank, const struct stream *stream,
+                           const struct operation *operation)
 {
-    struct platform_route route = route_of(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]));
+    struct platform_route route =
+        route_of(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank]));
     return route.latency + operation_cost(r->program, operation)->bytes / route.bandwidth;
 }
 
@@ -279,7 +297,8 @@ static void relax(struct relaxing *r, uint32_t rank, const struct position *posi
     } else if (stream->type == OPERATION_COLLECTIVE) {
         relax_collective(r, rank, stream, id - stream->first, operation);
     } else {
-        double seconds = stream->type == OPERATION_SEND ? send_seconds(r, rank, stream, operation) : local_seconds(r, rank, operation);
+        double seconds = stream->type == OPERATION_SEND ? send_seconds(r, rank, stream, operation)
+                                                        : local_seconds(r, rank, operation);
         update(r, &times->data_start, times->start);
         update(r, &times->end, times->start + seconds);
     }
@@ -313,7 +332,8 @@ static void relaxing_finish(struct relaxing *r)
     free(r->longest);
 }
 
-bool brute_force(const struct program *program, struct platform *platform, const uint32_t *hosts, struct timeline *timeline)
+bool brute_force(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                 struct timeline *timeline)
 {
     const struct mesh *mesh = program->mesh;
     struct relaxing r = relaxing_create(program, platform, hosts, timeline->moments);
@@ -342,9 +362,11 @@ static double share_of(struct relaxing *r, uint32_t rank, uint32_t number)
     const struct group *group = &r->program->groups[number];
     uint32_t count = group_size(r->program, group);
     bool leaves = false;
-    group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]), r->members);
+    group_ranks(r->program, group, group_instance_of(r->program, group, r->program->mesh->replica_of[rank]),
+                r->members);
     for (uint32_t i = 0; i < count; i++)
-        leaves |= strcmp(r->platform->hosts[r->hosts[r->members[i]]].node, r->platform->hosts[r->hosts[rank]].node) != 0;
+        leaves |=
+            strcmp(r->platform->hosts[r->hosts[r->members[i]]].node, r->platform->hosts[r->hosts[rank]].node) != 0;
     return count < 2 ? 0 : leaves ? r->platform->library.overlap_network : r->platform->library.overlap_node;
 }
 
@@ -359,7 +381,8 @@ static int by_value(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The work that is done from `start` to `end`: the span between every two moments at which anything changes, times its rate. */
+/* The work that is done from `start` to `end`: the span between every two moments at which anything changes, times its
+ * rate. */
 static double work_done(const struct span *spans, size_t count, double start, double end)
 {
     double *moments = calloc(2 * count + 2, sizeof *moments), work = 0;
@@ -392,8 +415,8 @@ static size_t find_spans(struct relaxing *r, uint32_t rank, const struct positio
     return count;
 }
 
-static double operation_error(struct relaxing *r, uint32_t rank, const struct position *position, uint32_t id, const struct span *spans,
-                              size_t span_count)
+static double operation_error(struct relaxing *r, uint32_t rank, const struct position *position, uint32_t id,
+                              const struct span *spans, size_t span_count)
 {
     const struct operation *operation = &position->operations[id];
     const struct stream *stream = &position->streams[operation->stream];
@@ -404,7 +427,8 @@ static double operation_error(struct relaxing *r, uint32_t rank, const struct po
         error = fabs(work - local_seconds(r, rank, operation));
         follows = (struct moment){0, times->start, times->end};
     } else if (stream->type == OPERATION_SEND || stream->type == OPERATION_DELAY) {
-        double seconds = stream->type == OPERATION_SEND ? send_seconds(r, rank, stream, operation) : local_seconds(r, rank, operation);
+        double seconds = stream->type == OPERATION_SEND ? send_seconds(r, rank, stream, operation)
+                                                        : local_seconds(r, rank, operation);
         follows = (struct moment){0, times->start, times->start + seconds};
     } else { /* from the times of other ranks */
         struct moment kept = *times;
@@ -424,7 +448,8 @@ static double operation_error(struct relaxing *r, uint32_t rank, const struct po
     return isnan(times->start + times->data_start + times->end) ? INFINITY : error;
 }
 
-double brute_force_error(const struct program *program, struct platform *platform, const uint32_t *hosts, const struct timeline *timeline)
+double brute_force_error(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                         const struct timeline *timeline)
 {
     const struct mesh *mesh = program->mesh;
     struct relaxing r = relaxing_create(program, platform, hosts, timeline->moments);

@@ -8,7 +8,8 @@
 static struct gantt *start(const char *title, uint32_t workers, uint32_t micro_batches)
 {
     char subtitle[96];
-    snprintf(subtitle, sizeof subtitle, "%u workers, %u micro-batches, forward 1 s, backward 2 s", workers, micro_batches);
+    snprintf(subtitle, sizeof subtitle, "%u workers, %u micro-batches, forward 1 s, backward 2 s", workers,
+             micro_batches);
     struct gantt *gantt = gantt_create(title, subtitle, GANTT_SECONDS);
     for (uint32_t worker = 0; worker < workers; worker++) {
         char label[16];
@@ -52,7 +53,8 @@ static void add(struct gantt *gantt, uint32_t row, double begin, double length, 
     gantt_add_box(gantt, &box);
 }
 
-/* Worker w of D runs its order of forwards (positive number: micro-batch + 1) and backwards (negative) as soon as possible. */
+/* Worker w of D runs its order of forwards (positive number: micro-batch + 1) and backwards (negative) as soon as
+ * possible. */
 static void run_orders(struct gantt *gantt, const int *orders, uint32_t workers, uint32_t micro_batches)
 {
     size_t steps = 2 * (size_t)micro_batches, cells = (size_t)workers * micro_batches;
@@ -126,11 +128,12 @@ static const struct {
     uint8_t row, number, shade;
     char kind;
 } chimera_boxes[] = {
-    {0, 0, 0, 0, 'F'},  {1, 0, 1, 0, 'F'},  {3, 0, 2, 1, 'F'},  {4, 0, 2, 1, 'B'},  {6, 0, 3, 1, 'F'},  {7, 0, 3, 1, 'B'},
-    {10, 0, 0, 0, 'B'}, {12, 0, 1, 0, 'B'}, {1, 1, 0, 0, 'F'},  {2, 1, 2, 1, 'F'},  {3, 1, 1, 0, 'F'},  {4, 1, 3, 1, 'F'},
-    {6, 1, 2, 1, 'B'},  {8, 1, 0, 0, 'B'},  {10, 1, 3, 1, 'B'}, {12, 1, 1, 0, 'B'}, {1, 2, 2, 1, 'F'},  {2, 2, 0, 0, 'F'},
-    {3, 2, 3, 1, 'F'},  {4, 2, 1, 0, 'F'},  {6, 2, 0, 0, 'B'},  {8, 2, 2, 1, 'B'},  {10, 2, 1, 0, 'B'}, {12, 2, 3, 1, 'B'},
-    {0, 3, 2, 1, 'F'},  {1, 3, 3, 1, 'F'},  {3, 3, 0, 0, 'F'},  {4, 3, 0, 0, 'B'},  {6, 3, 1, 0, 'F'},  {7, 3, 1, 0, 'B'},
+    {0, 0, 0, 0, 'F'},  {1, 0, 1, 0, 'F'},  {3, 0, 2, 1, 'F'},  {4, 0, 2, 1, 'B'},  {6, 0, 3, 1, 'F'},
+    {7, 0, 3, 1, 'B'},  {10, 0, 0, 0, 'B'}, {12, 0, 1, 0, 'B'}, {1, 1, 0, 0, 'F'},  {2, 1, 2, 1, 'F'},
+    {3, 1, 1, 0, 'F'},  {4, 1, 3, 1, 'F'},  {6, 1, 2, 1, 'B'},  {8, 1, 0, 0, 'B'},  {10, 1, 3, 1, 'B'},
+    {12, 1, 1, 0, 'B'}, {1, 2, 2, 1, 'F'},  {2, 2, 0, 0, 'F'},  {3, 2, 3, 1, 'F'},  {4, 2, 1, 0, 'F'},
+    {6, 2, 0, 0, 'B'},  {8, 2, 2, 1, 'B'},  {10, 2, 1, 0, 'B'}, {12, 2, 3, 1, 'B'}, {0, 3, 2, 1, 'F'},
+    {1, 3, 3, 1, 'F'},  {3, 3, 0, 0, 'F'},  {4, 3, 0, 0, 'B'},  {6, 3, 1, 0, 'F'},  {7, 3, 1, 0, 'B'},
     {10, 3, 2, 1, 'B'}, {12, 3, 3, 1, 'B'},
 };
 
@@ -167,7 +170,8 @@ struct gantt *hand_made_chimera(void)
         box.start = 14;
         box.end = 15.5;
         gantt_add_box(gantt, &box);
-        box = (struct gantt_box){.start = 15.5, .end = 16, .row = row, .number = GANTT_NO_NUMBER, .kind = GANTT_OPTIMIZER};
+        box = (struct gantt_box){
+            .start = 15.5, .end = 16, .row = row, .number = GANTT_NO_NUMBER, .kind = GANTT_OPTIMIZER};
         gantt_add_box(gantt, &box);
     }
     figures(gantt);

@@ -9,7 +9,8 @@
 struct gantt *hand_made_1f1b(uint32_t workers, uint32_t micro_batches);
 /* GPipe with the same times. */
 struct gantt *hand_made_gpipe(uint32_t workers, uint32_t micro_batches);
-/* Chimera's 4 workers and 4 micro-batches, both directions, gradients synchronised at the end in the thin lane, weight gradients split. */
+/* Chimera's 4 workers and 4 micro-batches, both directions, gradients synchronised at the end in the thin lane, weight
+ * gradients split. */
 struct gantt *hand_made_chimera(void);
 
 #endif

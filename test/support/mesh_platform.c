@@ -21,11 +21,14 @@ char *mesh_platform_write(uint32_t hosts, double latency_seconds, double bytes_p
     for (uint32_t i = 0; i < hosts; i++)
         for (uint32_t j = 0; j < hosts; j++)
             if (i != j)
-                fprintf(out, "<link id=\"l-%u-%u\" bandwidth=\"%.17gBps\" latency=\"%.17gs\"/>\n", i, j, bytes_per_second, latency_seconds);
+                fprintf(out, "<link id=\"l-%u-%u\" bandwidth=\"%.17gBps\" latency=\"%.17gs\"/>\n", i, j,
+                        bytes_per_second, latency_seconds);
     for (uint32_t i = 0; i < hosts; i++)
         for (uint32_t j = 0; j < hosts; j++)
             if (i != j)
-                fprintf(out, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\"><link_ctn id=\"l-%u-%u\"/></route>\n", i, j, i, j);
+                fprintf(out,
+                        "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\"><link_ctn id=\"l-%u-%u\"/></route>\n",
+                        i, j, i, j);
     fputs("</zone></platform>\n", out);
     if (fclose(out))
         abort();

@@ -30,13 +30,13 @@ static void add_exchanges(struct stagesim_pipeline *costs, const struct setting 
     costs->part_counts = counts;
 }
 
-struct program *pipeline_job(const struct plan *plan, const struct setting *setting, bool data_innermost, struct mesh *mesh,
-                             struct arena *arena)
+struct program *pipeline_job(const struct plan *plan, const struct setting *setting, bool data_innermost,
+                             struct mesh *mesh, struct arena *arena)
 {
     double *arrays[5];
     double chunks = (double)plan->stages / plan->workers;
-    const double values[] = {setting->forward / chunks, setting->backward / chunks, setting->backward / 2 / chunks, setting->message,
-                             setting->gradient / chunks};
+    const double values[] = {setting->forward / chunks, setting->backward / chunks, setting->backward / 2 / chunks,
+                             setting->message, setting->gradient / chunks};
     for (int i = 0; i < 5; i++) {
         arrays[i] = arena_array(arena, plan->stages, sizeof(double));
         for (uint32_t stage = 0; stage < plan->stages; stage++)
@@ -53,7 +53,8 @@ struct program *pipeline_job(const struct plan *plan, const struct setting *sett
     unsigned tensor = setting->tensor > 0;
     mesh->axis_count = 2 + tensor;
     mesh->axes[0] = (struct mesh_axis){.name = "tensor", .size = setting->tensor};
-    mesh->axes[tensor + data_innermost] = (struct mesh_axis){.name = "pipeline", .size = plan->workers, .distinct = true};
+    mesh->axes[tensor + data_innermost] =
+        (struct mesh_axis){.name = "pipeline", .size = plan->workers, .distinct = true};
     mesh->axes[tensor + !data_innermost] = (struct mesh_axis){.name = "data", .size = setting->data};
     mesh_finish(mesh, arena);
     struct program_builder *builder = program_builder_create(mesh);

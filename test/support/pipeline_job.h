@@ -17,8 +17,9 @@ struct setting {
     const struct stagesim_exchanges *forward_exchanges, *backward_exchanges;
 };
 
-/* The program of a plan on a mesh of pipeline and data axes (data inside or outside of pipeline), which is filled in. */
-struct program *pipeline_job(const struct plan *plan, const struct setting *setting, bool data_innermost, struct mesh *mesh,
-                             struct arena *arena);
+/* The program of a plan on a mesh of pipeline and data axes (data inside or outside of pipeline), which is filled in.
+ */
+struct program *pipeline_job(const struct plan *plan, const struct setting *setting, bool data_innermost,
+                             struct mesh *mesh, struct arena *arena);
 
 #endif

@@ -64,7 +64,8 @@ static struct plan *random_plan(struct random *random, struct random_job *job)
         schedules++;
     for (;;) {
         const struct schedule *schedule = schedule_table[random_below(random, schedules)];
-        struct schedule_request request = schedule_request_default(schedule, random_between(random, 1, 6), random_between(random, 1, 10));
+        struct schedule_request request =
+            schedule_request_default(schedule, random_between(random, 1, 6), random_between(random, 1, 10));
         for (unsigned i = 0; schedule->options && schedule->options[i].key; i++)
             request.options[i] = random_option(random, &schedule->options[i]);
         request.iterations = schedule->crosses ? 2 : 1;
@@ -82,7 +83,9 @@ static double *random_costs(struct random *random, struct arena *arena, uint32_t
     double *values = arena_array(arena, stages, sizeof *values);
     bool zero = random_chance(random, 0.1), whole = random_chance(random, 0.4), uniform = random_chance(random, 0.4);
     for (uint32_t i = 0; i < stages; i++)
-        values[i] = zero ? 0 : uniform && i ? values[0] : scale * (whole ? random_between(random, 1, 3) : 0.05 + 2 * random_unit(random));
+        values[i] = zero           ? 0
+                    : uniform && i ? values[0]
+                                   : scale * (whole ? random_between(random, 1, 3) : 0.05 + 2 * random_unit(random));
     return values;
 }
 
@@ -92,7 +95,8 @@ static void random_exchanges(struct random *random, struct stagesim_exchanges *e
 {
     static const enum stagesim_collective kinds[] = {STAGESIM_ALL_TO_ALL, STAGESIM_ALL_REDUCE, STAGESIM_ALL_GATHER,
                                                      STAGESIM_REDUCE_SCATTER};
-    static const enum stagesim_moment moments[] = {STAGESIM_AFTER, STAGESIM_BEFORE, STAGESIM_BESIDE, STAGESIM_BESIDE_WEIGHT};
+    static const enum stagesim_moment moments[] = {STAGESIM_AFTER, STAGESIM_BEFORE, STAGESIM_BESIDE,
+                                                   STAGESIM_BESIDE_WEIGHT};
     uint32_t count = random_below(random, 3);
     for (uint32_t i = 0; i < count; i++)
         exchanges->items[i] = (struct stagesim_exchange){.collective = kinds[random_below(random, 4)],
@@ -127,15 +131,17 @@ static void random_parts(struct random *random, struct arena *arena, struct stag
     costs->fine = random_chance(random, 0.5);
 }
 
-static struct stagesim_pipeline random_pipeline(struct random *random, struct arena *arena, uint32_t stages, double scale)
+static struct stagesim_pipeline random_pipeline(struct random *random, struct arena *arena, uint32_t stages,
+                                                double scale)
 {
-    struct stagesim_pipeline costs = {.size = sizeof costs,
-                                      .stages = stages,
-                                      .forward = random_costs(random, arena, stages, scale),
-                                      .weight = random_costs(random, arena, stages, scale),
-                                      .optimizer = random_chance(random, 0.5) ? random_costs(random, arena, stages, 0.2 * scale) : NULL,
-                                      .message = random_costs(random, arena, stages, scale * (random_chance(random, 0.5) ? 1e8 : 1e9)),
-                                      .gradient = random_costs(random, arena, stages, scale * (random_chance(random, 0.5) ? 1e8 : 3e9))};
+    struct stagesim_pipeline costs = {
+        .size = sizeof costs,
+        .stages = stages,
+        .forward = random_costs(random, arena, stages, scale),
+        .weight = random_costs(random, arena, stages, scale),
+        .optimizer = random_chance(random, 0.5) ? random_costs(random, arena, stages, 0.2 * scale) : NULL,
+        .message = random_costs(random, arena, stages, scale * (random_chance(random, 0.5) ? 1e8 : 1e9)),
+        .gradient = random_costs(random, arena, stages, scale * (random_chance(random, 0.5) ? 1e8 : 3e9))};
     double *backward = random_costs(random, arena, stages, scale);
     for (uint32_t i = 0; i < stages; i++)
         backward[i] += costs.weight[i];
@@ -148,7 +154,8 @@ static struct stagesim_pipeline random_pipeline(struct random *random, struct ar
 static void random_mesh(struct random *random, struct arena *arena, struct mesh *mesh, uint32_t workers)
 {
     static const char *const names[] = {"pipeline", "data", "tensor"};
-    uint32_t sizes[] = {workers, random_between(random, 1, 4), random_chance(random, 0.4) ? random_between(random, 2, 3) : 1};
+    uint32_t sizes[] = {workers, random_between(random, 1, 4),
+                        random_chance(random, 0.4) ? random_between(random, 2, 3) : 1};
     uint32_t axes[] = {0, 1, 2};
     for (uint32_t i = 3; i > 1; i--) {
         uint32_t other = random_below(random, i), kept = axes[i - 1];
@@ -216,12 +223,14 @@ static double random_latency(struct random *random, double latency)
     return latency * random_between(random, 1, 5);
 }
 
-static uint32_t add_link(struct random *random, struct platform *platform, struct arena *arena, double bandwidth, double latency)
+static uint32_t add_link(struct random *random, struct platform *platform, struct arena *arena, double bandwidth,
+                         double latency)
 {
     struct platform_link *link = &platform->links[platform->link_count];
-    *link = (struct platform_link){.name = arena_print(arena, "link-%u", platform->link_count),
-                                   .bandwidth = bandwidth * (random_chance(random, 0.5) ? 1 : 0.5 + random_unit(random)),
-                                   .latency = random_latency(random, latency)};
+    *link =
+        (struct platform_link){.name = arena_print(arena, "link-%u", platform->link_count),
+                               .bandwidth = bandwidth * (random_chance(random, 0.5) ? 1 : 0.5 + random_unit(random)),
+                               .latency = random_latency(random, latency)};
     return platform->link_count++;
 }
 
@@ -258,7 +267,8 @@ static void random_platform(struct random *random, struct random_job *job, bool 
     job->platform.hosts = arena_array(arena, ranks, sizeof *job->platform.hosts);
     job->hosts = arena_array(arena, ranks, sizeof *job->hosts);
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        job->platform.hosts[rank] = (struct platform_host){.name = arena_print(arena, "gpu-%u", rank), .node = "random", .speed = 1e9};
+        job->platform.hosts[rank] =
+            (struct platform_host){.name = arena_print(arena, "gpu-%u", rank), .node = "random", .speed = 1e9};
         uint32_t other = random_below(random, rank + 1);
         job->hosts[rank] = job->hosts[other];
         job->hosts[other] = rank;
@@ -286,10 +296,12 @@ static void random_protocols(struct random *random, struct platform_regime *regi
                                                               0.1 + 3 * random_unit(random), 0.1 + random_unit(random)};
 }
 
-/* Most collectives by an algorithm of the table, auto's or a drawn one, and launched; the others as without a platform. */
+/* Most collectives by an algorithm of the table, auto's or a drawn one, and launched; the others as without a platform.
+ */
 static void random_collectives(struct random *random, struct random_job *job, struct arena *arena)
 {
-    static const char *const names[] = {"ring", "double-tree", "recursive-doubling", "halving-doubling", "hierarchical"};
+    static const char *const names[] = {"ring", "double-tree", "recursive-doubling", "halving-doubling",
+                                        "hierarchical"};
     struct collective_policy policy = {.stepwise = random_chance(random, 0.2)};
     uint32_t algorithm = random_below(random, 2 * sizeof names / sizeof *names);
     if (algorithm < sizeof names / sizeof *names)
@@ -339,11 +351,11 @@ char *random_job_write(const struct random_job *job)
             "<prop id=\"collective_overlap_network\" value=\"%.17g\"/>\n",
             platform->library.overlap_node, platform->library.overlap_network);
     for (uint32_t i = 0; i < platform->host_count; i++)
-        fprintf(out, "<host id=\"%s\" speed=\"%.17gf\"><prop id=\"node\" value=\"%s\"/></host>\n", platform->hosts[i].name,
-                platform->hosts[i].speed, platform->hosts[i].node);
+        fprintf(out, "<host id=\"%s\" speed=\"%.17gf\"><prop id=\"node\" value=\"%s\"/></host>\n",
+                platform->hosts[i].name, platform->hosts[i].speed, platform->hosts[i].node);
     for (uint32_t i = 0; i < platform->link_count; i++)
-        fprintf(out, "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\"/>\n", platform->links[i].name, platform->links[i].bandwidth,
-                platform->links[i].latency);
+        fprintf(out, "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\"/>\n", platform->links[i].name,
+                platform->links[i].bandwidth, platform->links[i].latency);
     for (uint32_t from = 0; from < platform->host_count; from++)
         for (uint32_t to = 0; to < platform->host_count; to++) {
             const struct random_route *route = &job->routes[from * platform->host_count + to];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small jobs drawn from a seed: a schedule of the table with random workers, micro-batches, options, data-parallel width, order
- * of axes, times, sizes, collectives beside, before and behind computations, their algorithms and what they take of compute, and a platform
- * either of private links between all pairs or of nodes that share their network cards. */
+/* Small jobs drawn from a seed: a schedule of the table with random workers, micro-batches, options, data-parallel
+ * width, order of axes, times, sizes, collectives beside, before and behind computations, their algorithms and what
+ * they take of compute, and a platform either of private links between all pairs or of nodes that share their network
+ * cards. */
 #ifndef STAGESIM_TEST_RANDOM_JOB_H
 #define STAGESIM_TEST_RANDOM_JOB_H
 
@@ -45,11 +46,12 @@ struct random_job {
     struct random_route *routes; /* [from * hosts + to] */
 };
 
-/* shared: nodes of several hosts; messages to other nodes leave a host through a link of its own, its node and the other through one
- * link each for all hosts. Memory from the arena. */
+/* shared: nodes of several hosts; messages to other nodes leave a host through a link of its own, its node and the
+ * other through one link each for all hosts. Memory from the arena. */
 struct random_job *random_job_create(uint64_t seed, bool shared, struct arena *arena);
 
-/* Writes the platform as SimGrid XML to a new temporary file; returns its name, which the caller frees after unlinking it. */
+/* Writes the platform as SimGrid XML to a new temporary file; returns its name, which the caller frees after unlinking
+ * it. */
 char *random_job_write(const struct random_job *job);
 
 #endif

@@ -78,7 +78,8 @@ static void build_platform(struct worked_example *example)
                                                        .node = arena_print(example->arena, "node-%u", rank / 2),
                                                        .speed = 1e9,
                                                        .memory = 120};
-        platform->links[rank] = (struct platform_link){arena_print(example->arena, "link-%u", rank), 1e9, 0.1, LINK_SHARED};
+        platform->links[rank] =
+            (struct platform_link){arena_print(example->arena, "link-%u", rank), 1e9, 0.1, LINK_SHARED};
     }
     example->run = (struct run_description){.scenario_file = "worked.yaml",
                                             .scenario_name = "worked",
@@ -95,7 +96,8 @@ struct worked_example *worked_example_create(uint32_t replicas, double bytes)
     struct worked_example *example = arena_alloc(arena, sizeof *example);
     example->arena = arena;
     example->mesh =
-        (struct mesh){.axis_count = 2, .axes = {{.name = "pipeline", .size = 2, .distinct = true}, {.name = "data", .size = replicas}}};
+        (struct mesh){.axis_count = 2,
+                      .axes = {{.name = "pipeline", .size = 2, .distinct = true}, {.name = "data", .size = replicas}}};
     mesh_finish(&example->mesh, arena);
     build(example, bytes);
     example->timeline = timeline_create(example->program);

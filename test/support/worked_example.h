@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The example worked by hand in doc/definitions.md: 1F1B on 2 workers with 2 micro-batches, forward 1 s, backward 2 s, every
- * message 0.1 s of latency. */
+/* The example worked by hand in doc/definitions.md: 1F1B on 2 workers with 2 micro-batches, forward 1 s, backward 2 s,
+ * every message 0.1 s of latency. */
 #ifndef STAGESIM_TEST_WORKED_EXAMPLE_H
 #define STAGESIM_TEST_WORKED_EXAMPLE_H
 
@@ -16,8 +16,8 @@ struct worked_example {
     struct run_description run;
 };
 
-/* Replicas: copies along the data axis, all with the same times; bytes: of every message. The platform has a host for every
- * rank and a private link each way between neighbours. */
+/* Replicas: copies along the data axis, all with the same times; bytes: of every message. The platform has a host for
+ * every rank and a private link each way between neighbours. */
 struct worked_example *worked_example_create(uint32_t replicas, double bytes);
 void worked_example_destroy(struct worked_example *example);
 

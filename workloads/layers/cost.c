@@ -22,7 +22,8 @@ static double find_peak(const struct stagesim_device *device, unsigned precision
     return 0;
 }
 
-static bool read_efficiency(const struct layers_job *j, const struct stagesim_device *device, struct efficiency *efficiency)
+static bool read_efficiency(const struct layers_job *j, const struct stagesim_device *device,
+                            struct efficiency *efficiency)
 {
     const struct layers_parameters *p = j->parameters;
     struct fault fault = {""};
@@ -35,7 +36,8 @@ static bool read_efficiency(const struct layers_job *j, const struct stagesim_de
         table = j->api->efficiency_table(j->job, device->model);
     if (!table) {
         j->api->error(j->job, NULL,
-                      "there is no efficiency table for the device '%s' of the platform; give compute.efficiency or compute.table",
+                      "there is no efficiency table for the device '%s' of the platform; give compute.efficiency or "
+                      "compute.table",
                       device->model ? device->model : "(without a model)");
         return false;
     }
@@ -45,7 +47,8 @@ static bool read_efficiency(const struct layers_job *j, const struct stagesim_de
     return false;
 }
 
-bool layers_device(const struct layers_job *j, uint32_t position, struct efficiency *efficiency, struct efficiency_device *device)
+bool layers_device(const struct layers_job *j, uint32_t position, struct efficiency *efficiency,
+                   struct efficiency_device *device)
 {
     struct stagesim_device host = j->api->device(j->job, position);
     *device = (struct efficiency_device){.efficiency = efficiency,
@@ -54,7 +57,8 @@ bool layers_device(const struct layers_job *j, uint32_t position, struct efficie
                                          .bandwidth = host.memory_bandwidth};
     if (device->peak > 0)
         return read_efficiency(j, &host, efficiency);
-    j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its devices", precisions[j->parameters->precision]);
+    j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its devices",
+                  precisions[j->parameters->precision]);
     return false;
 }
 
@@ -70,8 +74,9 @@ static double parameter_count(const struct layers_job *j, const struct layer *la
     return layer->parameters.elements + layer->parameters.bytes / j->element_bytes;
 }
 
-/* A layer of which every rank of an axis holds some channels: how many ranks those are. Replicas do so with dense layers where the
- * scenario asks for it ("one weird trick", Krizhevsky 2014), and bring their samples together for it. */
+/* A layer of which every rank of an axis holds some channels: how many ranks those are. Replicas do so with dense
+ * layers where the scenario asks for it ("one weird trick", Krizhevsky 2014), and bring their samples together for it.
+ */
 static bool shares_replicas(const struct layers_job *j, const struct layer *layer)
 {
     return j->parameters->dense && layer->type == LAYER_DENSE && j->data > 1;
@@ -90,8 +95,9 @@ static double input_bytes(const struct layers_job *j, uint32_t index)
     return j->samples * layers_bytes(j, &j->layers[index].inputs, before);
 }
 
-/* Sets what a layer's ranks exchange. The first layer reads the samples, of which every rank has its own; layers without parameters
- * work on the channels at hand; what a recurrent layer has gathered step by step need not be gathered again. */
+/* Sets what a layer's ranks exchange. The first layer reads the samples, of which every rank has its own; layers
+ * without parameters work on the channels at hand; what a recurrent layer has gathered step by step need not be
+ * gathered again. */
 static void set_exchange(const struct layers_job *j, uint32_t index, struct layer_cost *cost)
 {
     const struct layer *layer = &j->layers[index];
@@ -109,7 +115,8 @@ static void set_exchange(const struct layers_job *j, uint32_t index, struct laye
 /* A pass over a layer: seconds, of which some for moving bytes alone. */
 static double pass_time(const struct efficiency_device *device, double flops, double bytes, double *memory_bound)
 {
-    struct transformer_operator work = {.name = "layer", .matrix = flops > 0, .flops = flops, .bytes = bytes}, arithmetic = work;
+    struct transformer_operator work = {.name = "layer", .matrix = flops > 0, .flops = flops, .bytes = bytes},
+                                arithmetic = work;
     if (flops <= 0 && bytes <= 0)
         return 0;
     arithmetic.bytes = 0;
@@ -124,7 +131,8 @@ struct pass {
     double flops, bytes, weights, steps;
 };
 
-static double steps_time(const struct efficiency_device *device, const struct pass *pass, double flops, double *memory_bound)
+static double steps_time(const struct efficiency_device *device, const struct pass *pass, double flops,
+                         double *memory_bound)
 {
     double bound = 0, steps = pass->steps, bytes = pass->bytes / steps + pass->weights;
     double seconds = steps * pass_time(device, flops / steps, bytes, &bound);
@@ -142,17 +150,18 @@ static struct pass forward_pass(const struct layers_job *j, uint32_t index, cons
     double weights = cost->parameters * j->element_bytes;
     return (struct pass){.flops = samples * j->samples * layer->flops / owners,
                          .bytes = inputs + outputs,
-                         .weights = layer->type == LAYER_EMBEDDING ? outputs : weights, /* of a table only rows in use are read */
+                         .weights = layer->type == LAYER_EMBEDDING ? outputs
+                                                                   : weights, /* of a table only rows in use are read */
                          .steps = (double)layer->steps};
 }
 
-/* Passes over what a normalised layer keeps beside its output, the convolution's own output: the forward reads it for the statistics,
- * reads it again and writes the result, the backward reads it and the gradient twice and writes a gradient. Functions such as ReLU are
- * part of the passes. */
+/* Passes over what a normalised layer keeps beside its output, the convolution's own output: the forward reads it for
+ * the statistics, reads it again and writes the result, the backward reads it and the gradient twice and writes a
+ * gradient. Functions such as ReLU are part of the passes. */
 enum { NORM_FORWARD_PASSES = 3, NORM_BACKWARD_PASSES = 5 };
 
-static void add_norm(const struct layers_job *j, const struct efficiency_device *device, const struct layer *layer, double owners,
-                     struct layer_cost *cost)
+static void add_norm(const struct layers_job *j, const struct efficiency_device *device, const struct layer *layer,
+                     double owners, struct layer_cost *cost)
 {
     double outputs = layers_bytes(j, &layer->outputs, 0), kept = layers_bytes(j, &layer->activations, outputs);
     double bytes = j->samples * (kept - outputs) / owners;
@@ -162,8 +171,10 @@ static void add_norm(const struct layers_job *j, const struct efficiency_device 
     cost->backward += pass_time(device, 0, NORM_BACKWARD_PASSES * bytes, &cost->memory_bound);
 }
 
-/* The backward of a layer with parameters is two products of the forward's size; the first layer needs no gradient of its input. */
-static void set_times(const struct layers_job *j, const struct efficiency_device *device, uint32_t index, struct layer_cost *cost)
+/* The backward of a layer with parameters is two products of the forward's size; the first layer needs no gradient of
+ * its input. */
+static void set_times(const struct layers_job *j, const struct efficiency_device *device, uint32_t index,
+                      struct layer_cost *cost)
 {
     struct pass pass = forward_pass(j, index, cost);
     double weight = cost->parameters > 0 ? pass.flops : 0, input = index > 0 ? pass.flops : 0;

@@ -17,15 +17,17 @@ static const char *const exchanges[] = {"all-reduce", "all-gather", NULL};
 
 static const struct layer layer_defaults = {.steps = 1};
 
-#define COLUMN(name, type, ...)                                                                                                            \
-    {                                                                                                                                      \
-#name, type, offsetof(struct layer, name), __VA_ARGS__                                                                             \
+#define COLUMN(name, type, ...)                                                                                        \
+    {                                                                                                                  \
+#name, type, offsetof(struct layer, name), __VA_ARGS__                                                         \
     }
 
 static const struct stagesim_field columns[] = {
     COLUMN(name, STAGESIM_FIELD_TEXT, .required = true, .doc = "the layer's name"),
-    {"kind", STAGESIM_FIELD_NAME, offsetof(struct layer, type), .names = types, .doc = "what the layer is; default other"},
-    COLUMN(flops, STAGESIM_FIELD_RATIO, .least = 0, .most = 1e18, .doc = "of a sample's forward, 2 for a multiply-add; default 0"),
+    {"kind", STAGESIM_FIELD_NAME, offsetof(struct layer, type), .names = types,
+     .doc = "what the layer is; default other"},
+    COLUMN(flops, STAGESIM_FIELD_RATIO, .least = 0, .most = 1e18,
+           .doc = "of a sample's forward, 2 for a multiply-add; default 0"),
     COLUMN(parameters, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15, .doc = "weights and biases; default 0"),
     COLUMN(inputs, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
            .doc = "what a sample's forward reads; default: the outputs of the layer before"),
@@ -34,7 +36,8 @@ static const struct stagesim_field columns[] = {
            .doc = "what of a sample is kept for the backward; default outputs"),
     COLUMN(boundary, STAGESIM_FIELD_AMOUNT, .least = 0, .most = 1e15,
            .doc = "what later layers need of this one and those before it: what a pipeline sends; default outputs"),
-    COLUMN(steps, STAGESIM_FIELD_COUNT, .least = 1, .most = 100000, .doc = "of a recurrent layer, one after the other; default 1"),
+    COLUMN(steps, STAGESIM_FIELD_COUNT, .least = 1, .most = 100000,
+           .doc = "of a recurrent layer, one after the other; default 1"),
     {0},
 };
 
@@ -43,14 +46,15 @@ static const struct stagesim_row_type row_type = {
 
 static const struct layers_parameters defaults = {.bucket = 25e6, .period = 1, .compression = 1, .overlap = true};
 
-#define FIELD(key, member, type, ...)                                                                                                      \
-    {                                                                                                                                      \
-        key, type, offsetof(struct layers_parameters, member), __VA_ARGS__                                                                 \
+#define FIELD(key, member, type, ...)                                                                                  \
+    {                                                                                                                  \
+        key, type, offsetof(struct layers_parameters, member), __VA_ARGS__                                             \
     }
 
 static const struct stagesim_field fields[] = {
     FIELD("dense", dense, STAGESIM_FIELD_NAME, .names = denses,
-          .doc = "dense layers on the data axis: replicated, or divided by channel while convolutions are replicated; default replicated"),
+          .doc = "dense layers on the data axis: replicated, or divided by channel while convolutions are replicated; "
+                 "default replicated"),
     FIELD("layers_per_stage", layers_per_stage, STAGESIM_FIELD_COUNTS, .least = 1, .most = 100000,
           .doc = "layers of each stage of a pipeline; default: so that the busiest stage has least to do"),
     FIELD("optimizer", optimizer, STAGESIM_FIELD_NAME, .names = optimizers,
@@ -66,26 +70,31 @@ static const struct stagesim_field fields[] = {
     FIELD("compression_rate", compression_rate, STAGESIM_FIELD_RATE, .least = 1, .most = 1e18,
           .doc = "gradient that is compressed, or decompressed, in a second; default: in no time"),
     FIELD("compression_exchange", exchange, STAGESIM_FIELD_NAME, .names = exchanges,
-          .doc = "all-reduce where compressed gradients can be added, all-gather where every rank needs each; default all-reduce"),
+          .doc = "all-reduce where compressed gradients can be added, all-gather where every rank needs each; default "
+                 "all-reduce"),
     FIELD("servers", servers, STAGESIM_FIELD_COUNT, .least = 0, .most = 65536,
           .doc = "parameter servers in place of collectives; default 0: none"),
     FIELD("colocated", colocated, STAGESIM_FIELD_FLAG,
           .doc = "servers run on the first workers' hosts, not on hosts behind them; default false"),
     FIELD("consistency", consistency, STAGESIM_FIELD_NAME, .names = consistencies,
-          .doc = "servers answer when all workers' gradients are in, when no worker is too far behind, or at once; default synchronous"),
+          .doc = "servers answer when all workers' gradients are in, when no worker is too far behind, or at once; "
+                 "default synchronous"),
     FIELD("staleness", staleness, STAGESIM_FIELD_COUNT, .least = 0, .most = 1000,
           .doc = "stale: iterations that a worker may be ahead of the slowest; default 0"),
     FIELD("shards", shards, STAGESIM_FIELD_NAME, .names = shardings,
-          .doc = "even: every server holds a part of each layer; layers: whole layers, the largest first; default even"),
+          .doc =
+              "even: every server holds a part of each layer; layers: whole layers, the largest first; default even"),
     FIELD("weights", weights, STAGESIM_FIELD_NAME, .names = weights,
-          .doc = "resident: workers hold the weights; streamed: servers broadcast them for every pass; default resident"),
+          .doc =
+              "resident: workers hold the weights; streamed: servers broadcast them for every pass; default resident"),
     FIELD("server_bandwidth", server_bandwidth, STAGESIM_FIELD_RATE, .least = 1, .most = 1e18,
           .doc = "of a server's memory, for adding gradients and updating; default: that of its host"),
-    {"model.layers", STAGESIM_FIELD_ROWS, offsetof(struct layers_parameters, layers), .required = true, .rows = &row_type,
-     .doc = "the network's layers in their order"},
+    {"model.layers", STAGESIM_FIELD_ROWS, offsetof(struct layers_parameters, layers), .required = true,
+     .rows = &row_type, .doc = "the network's layers in their order"},
     {"model.parameters", STAGESIM_FIELD_COUNT, offsetof(struct layers_parameters, count), .least = 1, .most = 1e15,
      .doc = "published number of parameters, which the layers have to give; default: not checked"},
-    FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = precisions, .doc = "of numbers and products; default fp32"),
+    FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = precisions,
+          .doc = "of numbers and products; default fp32"),
     FIELD("compute.efficiency", efficiency, STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1,
           .doc = "one share of the peak for all layers, in place of a table"),
     FIELD("compute.table", table, STAGESIM_FIELD_PATH,
@@ -107,7 +116,9 @@ static bool check_axes(const struct layers_job *j)
             ok = false;
         }
     if (j->samples <= 0) {
-        j->api->error(j->job, NULL, "the size of a micro-batch is not known; expected a batch with two of global, micro and micro_batches");
+        j->api->error(
+            j->job, NULL,
+            "the size of a micro-batch is not known; expected a batch with two of global, micro and micro_batches");
         ok = false;
     }
     return ok;
@@ -129,7 +140,8 @@ static bool check_compute(const struct layers_job *j)
 {
     if (!(j->parameters->efficiency > 0 && j->parameters->table))
         return true;
-    j->api->error(j->job, "compute.efficiency", "efficiency and table are two ways to say the same; expected one of them");
+    j->api->error(j->job, "compute.efficiency",
+                  "efficiency and table are two ways to say the same; expected one of them");
     return false;
 }
 
@@ -184,7 +196,8 @@ static bool check_servers(const struct layers_job *j)
     }
     ok &= refuse_with(j, p->dense, "dense", "servers");
     if (p->colocated && p->servers > j->data) {
-        j->api->error(j->job, "servers", "%llu servers cannot be on the hosts of %u workers", (unsigned long long)p->servers, j->data);
+        j->api->error(j->job, "servers", "%llu servers cannot be on the hosts of %u workers",
+                      (unsigned long long)p->servers, j->data);
         ok = false;
     }
     ok &= check_streamed(j);
@@ -201,7 +214,8 @@ static bool check_period(const struct layers_job *j)
     uint64_t period = j->parameters->period;
     if (iterations % period == 0)
         return true;
-    j->api->error(j->job, "period", "weights are averaged every %llu iterations, of which the scenario has %u; expected iterations: %llu",
+    j->api->error(j->job, "period",
+                  "weights are averaged every %llu iterations, of which the scenario has %u; expected iterations: %llu",
                   (unsigned long long)period, iterations, (unsigned long long)(2 * period));
     return false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workload `layers`: any network as a list of layers. Its parameters, and how its sources hand the job to one another. */
+/* The workload `layers`: any network as a list of layers. Its parameters, and how its sources hand the job to one
+ * another. */
 #ifndef STAGESIM_LAYERS_H
 #define STAGESIM_LAYERS_H
 
@@ -42,10 +43,11 @@ struct layers_parameters {
 /* What a layer costs one rank for one micro-batch. Times in seconds. */
 struct layer_cost {
     double forward, backward, weight; /* weight: the part of backward that is the weight gradient */
-    double memory_bound;              /* the part of forward and backward for which memory, not arithmetic, sets the pace */
+    double memory_bound; /* the part of forward and backward for which memory, not arithmetic, sets the pace */
     double forward_flops, backward_flops, weight_flops;
-    /* Where ranks hold channels of the layer: its input is all-gathered before the forward, the gradient of it reduce-scattered
-     * behind the backward; 0: neither. A recurrent layer gathers its output at each step, and scatters that gradient. */
+    /* Where ranks hold channels of the layer: its input is all-gathered before the forward, the gradient of it
+     * reduce-scattered behind the backward; 0: neither. A recurrent layer gathers its output at each step, and scatters
+     * that gradient. */
     double gathered, stepped; /* bytes of the whole buffers */
     double parameters;        /* on this rank */
     double gradient;          /* bytes to be synchronised among replicas; 0 where they hold different channels */
@@ -84,9 +86,10 @@ void layers_cost(const struct layers_job *job, const struct efficiency_device *d
 const char *layers_axes(const struct layers_job *job, uint32_t layer);
 /* Seconds of the optimizer's step over that many parameters. */
 double layers_optimizer_time(const struct layers_job *job, const struct efficiency_device *device, double parameters);
-/* Fills peak and bandwidth of the device of a position, and reads its efficiency, which `efficiency` holds. False with the mistake
- * reported. */
-bool layers_device(const struct layers_job *job, uint32_t position, struct efficiency *efficiency, struct efficiency_device *device);
+/* Fills peak and bandwidth of the device of a position, and reads its efficiency, which `efficiency` holds. False with
+ * the mistake reported. */
+bool layers_device(const struct layers_job *job, uint32_t position, struct efficiency *efficiency,
+                   struct efficiency_device *device);
 
 /* ---- stages.c ---- */
 
@@ -95,8 +98,8 @@ bool layers_build_pipeline(const struct layers_job *job);
 
 /* ---- steps.c ---- */
 
-/* Without a pipeline: each rank runs all layers, replicas synchronise by collectives or through servers. False with the mistake
- * reported. */
+/* Without a pipeline: each rank runs all layers, replicas synchronise by collectives or through servers. False with the
+ * mistake reported. */
 bool layers_build_steps(const struct layers_job *job);
 
 extern const struct stagesim_workload layers_workload;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameter servers (Li et al., OSDI 2014): workers push gradients to the servers that hold the shards, which update them and send
- * the weights back: when all workers' gradients are in, when no worker is further ahead of the slowest than the staleness allows (stale
- * synchronous, Ho et al., NIPS 2013), or at once. */
+/* Parameter servers (Li et al., OSDI 2014): workers push gradients to the servers that hold the shards, which update
+ * them and send the weights back: when all workers' gradients are in, when no worker is further ahead of the slowest
+ * than the staleness allows (stale synchronous, Ho et al., NIPS 2013), or at once. */
 #include "workloads/layers/steps.h"
 
 #include <stdlib.h>
@@ -19,9 +19,10 @@ struct layers_servers {
     const struct layers_steps *s;
     uint32_t count;
     struct shard *shards; /* [bucket * count + server] */
-    uint32_t *gates;      /* [(round % (staleness + 1)) * buckets * count + ...]: operations that end with a round's last gradient */
-    uint32_t *arrivals;   /* [worker]: scratch */
-    uint32_t nothing;     /* cost of an operation without time */
+    uint32_t *gates;    /* [(round % (staleness + 1)) * buckets * count + ...]: operations that end with a round's last
+                           gradient */
+    uint32_t *arrivals; /* [worker]: scratch */
+    uint32_t nothing;   /* cost of an operation without time */
 };
 
 /* Delay lanes of a server's position: its updates, the gates, and for each worker its updates and its releases. */
@@ -120,9 +121,11 @@ static void add_costs(struct layers_servers *servers)
             shard->push = shard->pull = NONE;
             if (shard->gradient <= 0)
                 continue;
-            shard->push = layers_cost_entry(s, (struct stagesim_cost){.bytes = shard->gradient / j->parameters->compression});
+            shard->push =
+                layers_cost_entry(s, (struct stagesim_cost){.bytes = shard->gradient / j->parameters->compression});
             shard->pull = layers_cost_entry(s, (struct stagesim_cost){.bytes = shard->parameters * j->state.weight});
-            shard->update = layers_cost_entry(s, (struct stagesim_cost){.seconds = update_time(servers, server, shard)});
+            shard->update =
+                layers_cost_entry(s, (struct stagesim_cost){.seconds = update_time(servers, server, shard)});
         }
 }
 
@@ -130,7 +133,8 @@ double layers_servers_parameters(const struct layers_servers *servers, uint32_t 
 {
     double sum = 0;
     for (uint32_t server = 0; server < servers->count; server++)
-        for (uint32_t bucket = 0; server_position(servers, server) == position && bucket < servers->s->bucket_count; bucket++)
+        for (uint32_t bucket = 0; server_position(servers, server) == position && bucket < servers->s->bucket_count;
+             bucket++)
             sum += shard_of(servers, bucket, server)->parameters;
     return sum;
 }
@@ -141,8 +145,9 @@ static void set_memory(const struct layers_servers *servers)
     for (uint32_t server = 0; server < servers->count && !j->parameters->colocated; server++) {
         uint32_t position = server_position(servers, server);
         double count = layers_servers_parameters(servers, position);
-        struct stagesim_static_memory memory = {
-            .parameters = count * j->state.weight, .gradients = count * j->state.gradient, .optimizer = count * j->state.optimizer};
+        struct stagesim_static_memory memory = {.parameters = count * j->state.weight,
+                                                .gradients = count * j->state.gradient,
+                                                .optimizer = count * j->state.optimizer};
         j->api->static_memory(j->job, position, &memory);
     }
 }
@@ -203,8 +208,8 @@ static void push(const struct exchange *x, const struct layers_worker *worker, u
     *arrival = complete;
     if (worker->position == x->position)
         return;
-    api->message(x->s->j->job, worker->position, x->position, layers_identity(x->s, STAGESIM_GRADIENT_SYNC), x->shard->push, &send,
-                 arrival);
+    api->message(x->s->j->job, worker->position, x->position, layers_identity(x->s, STAGESIM_GRADIENT_SYNC),
+                 x->shard->push, &send, arrival);
     api->wait(x->s->j->job, worker->position, send, complete);
 }
 
@@ -214,8 +219,8 @@ static void pull(const struct exchange *x, struct layers_worker *worker, uint32_
     *awaited = released;
     if (worker->position == x->position)
         return;
-    x->s->j->api->message(x->s->j->job, x->position, worker->position, layers_identity(x->s, STAGESIM_PARAMETER_GATHER), x->shard->pull,
-                          &send, awaited);
+    x->s->j->api->message(x->s->j->job, x->position, worker->position, layers_identity(x->s, STAGESIM_PARAMETER_GATHER),
+                          x->shard->pull, &send, awaited);
     wait_for(x, send, released);
 }
 
@@ -223,9 +228,10 @@ static void pull(const struct exchange *x, struct layers_worker *worker, uint32_
 static void answer_together(const struct exchange *x)
 {
     const struct stagesim_api *api = x->s->j->api;
-    uint32_t update = parameters_of(x->servers)->colocated
-                          ? add_delay(x, LANE_UPDATE, STAGESIM_OPTIMIZER, x->shard->update)
-                          : api->compute(x->s->j->job, x->position, layers_identity(x->s, STAGESIM_OPTIMIZER), x->shard->update);
+    uint32_t update =
+        parameters_of(x->servers)->colocated
+            ? add_delay(x, LANE_UPDATE, STAGESIM_OPTIMIZER, x->shard->update)
+            : api->compute(x->s->j->job, x->position, layers_identity(x->s, STAGESIM_OPTIMIZER), x->shard->update);
     for (uint32_t i = 0; i < x->s->worker_count; i++)
         wait_for(x, update, x->servers->arrivals[i]);
     for (uint32_t i = 0; i < x->s->worker_count; i++)
@@ -237,10 +243,12 @@ static uint32_t *gate_of(const struct exchange *x, uint32_t round)
 {
     const struct layers_servers *servers = x->servers;
     size_t cells = (size_t)x->s->bucket_count * servers->count;
-    return &servers->gates[round % (parameters_of(servers)->staleness + 1) * cells + (size_t)x->bucket * servers->count + x->server];
+    return &servers->gates[round % (parameters_of(servers)->staleness + 1) * cells +
+                           (size_t)x->bucket * servers->count + x->server];
 }
 
-/* The operation after which a worker may have the weights of a round: its own update, and all gradients of `staleness` rounds before. */
+/* The operation after which a worker may have the weights of a round: its own update, and all gradients of `staleness`
+ * rounds before. */
 static uint32_t release(const struct exchange *x, uint32_t worker, uint32_t update, uint32_t round)
 {
     uint64_t staleness = parameters_of(x->servers)->staleness;

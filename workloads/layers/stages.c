@@ -12,7 +12,8 @@ static double layer_time(const struct layers_job *j, uint32_t layer)
     return j->costs[layer].forward + j->costs[layer].backward;
 }
 
-/* Fills stages from the front with at most `limit` each, leaving a layer for each of the others. True where that is enough. */
+/* Fills stages from the front with at most `limit` each, leaving a layer for each of the others. True where that is
+ * enough. */
 static bool cut(const struct layers_job *j, uint32_t stages, double limit, uint32_t *first)
 {
     uint32_t layer = 0;
@@ -28,7 +29,8 @@ static bool cut(const struct layers_job *j, uint32_t stages, double limit, uint3
     return layer == j->count;
 }
 
-/* The smallest largest stage: the limit is bisected until no number lies between one that suffices and one that does not. */
+/* The smallest largest stage: the limit is bisected until no number lies between one that suffices and one that does
+ * not. */
 static void balance(const struct layers_job *j, uint32_t stages, uint32_t *first)
 {
     double low = 0, high = 0;
@@ -49,7 +51,8 @@ static bool take_given(const struct layers_job *j, uint32_t stages, uint32_t *fi
     const struct stagesim_list *given = &j->parameters->layers_per_stage;
     double sum = 0;
     if (given->count != stages) {
-        j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count, stages);
+        j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count,
+                      stages);
         return false;
     }
     for (uint32_t stage = 0; stage < stages; stage++) {
@@ -68,7 +71,8 @@ static bool assign(const struct layers_job *j, uint32_t stages, uint32_t *first)
     if (j->parameters->layers_per_stage.count)
         return take_given(j, stages, first);
     if (j->count < stages) {
-        j->api->error(j->job, "model.layers", "%u layers are fewer than the %u stages of the pipeline", j->count, stages);
+        j->api->error(j->job, "model.layers", "%u layers are fewer than the %u stages of the pipeline", j->count,
+                      stages);
         return false;
     }
     balance(j, stages, first);

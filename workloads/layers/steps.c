@@ -28,7 +28,8 @@ static void fill_buckets(struct layers_steps *s)
     }
 }
 
-static void add_operations(const struct layers_steps *s, const struct layer_cost *costs, struct layer_operations *operations)
+static void add_operations(const struct layers_steps *s, const struct layer_cost *costs,
+                           struct layer_operations *operations)
 {
     for (uint32_t i = 0; i < s->j->count; i++) {
         const struct layer_cost *cost = &costs[i];
@@ -42,8 +43,11 @@ static void add_operations(const struct layers_steps *s, const struct layer_cost
                                                                     .flops = cost->backward_flops,
                                                                     .memory = -cost->activation,
                                                                     .stash = -1.0 / s->j->count}),
-            .gathered = cost->gathered > 0 ? layers_cost_entry(s, (struct stagesim_cost){.bytes = cost->gathered}) : NONE,
-            .stepped = cost->stepped > 0 ? layers_cost_entry(s, (struct stagesim_cost){.bytes = cost->stepped, .repeats = steps}) : NONE,
+            .gathered =
+                cost->gathered > 0 ? layers_cost_entry(s, (struct stagesim_cost){.bytes = cost->gathered}) : NONE,
+            .stepped = cost->stepped > 0
+                           ? layers_cost_entry(s, (struct stagesim_cost){.bytes = cost->stepped, .repeats = steps})
+                           : NONE,
         };
     }
 }
@@ -68,7 +72,8 @@ static bool add_worker(struct layers_steps *s, uint32_t index)
     bool alike = index > 0 && device.peak == j->device.peak && device.bandwidth == j->device.bandwidth &&
                  (j->parameters->efficiency > 0 || j->parameters->table);
     *worker = (struct layers_worker){.position = index,
-                                     .operations = alike ? s->workers[0].operations : calloc(j->count, sizeof *worker->operations),
+                                     .operations = alike ? s->workers[0].operations
+                                                         : calloc(j->count, sizeof *worker->operations),
                                      .awaited = calloc((size_t)j->count * s->awaited_each, sizeof *worker->awaited),
                                      .complete = calloc(s->bucket_count + (size_t)1, sizeof *worker->complete),
                                      .last = NONE,
@@ -83,12 +88,14 @@ static bool add_worker(struct layers_steps *s, uint32_t index)
         free(costs);
     }
     double updated = count_parameters(j);
-    worker->optimizer = layers_cost_entry(s, (struct stagesim_cost){.seconds = layers_optimizer_time(j, &device, updated)});
+    worker->optimizer =
+        layers_cost_entry(s, (struct stagesim_cost){.seconds = layers_optimizer_time(j, &device, updated)});
     return true;
 }
 
 /* `servers`: NULL where there are none. */
-static void set_memory(const struct layers_steps *s, const struct layers_worker *worker, const struct layers_servers *servers)
+static void set_memory(const struct layers_steps *s, const struct layers_worker *worker,
+                       const struct layers_servers *servers)
 {
     const struct layers_job *j = s->j;
     double parameters = count_parameters(j);
@@ -102,13 +109,15 @@ static void set_memory(const struct layers_steps *s, const struct layers_worker 
 
 /* ---- forward and backward ---- */
 
-static void wait_for(const struct layers_steps *s, const struct layers_worker *worker, uint32_t operation, uint32_t awaited)
+static void wait_for(const struct layers_steps *s, const struct layers_worker *worker, uint32_t operation,
+                     uint32_t awaited)
 {
     if (awaited != NONE)
         s->j->api->wait(s->j->job, worker->position, operation, awaited);
 }
 
-static struct stagesim_identity identify(const struct layers_steps *s, enum stagesim_kind kind, uint32_t micro_batch, uint32_t layer)
+static struct stagesim_identity identify(const struct layers_steps *s, enum stagesim_kind kind, uint32_t micro_batch,
+                                         uint32_t layer)
 {
     struct stagesim_identity identity = layers_identity(s, kind);
     identity.stage = 0;
@@ -130,7 +139,8 @@ static void add_exchange(struct layers_steps *s, struct layers_worker *worker, e
     worker->last = worker->exchange = id;
 }
 
-static uint32_t add_compute(struct layers_steps *s, struct layers_worker *worker, struct stagesim_identity identity, uint32_t cost)
+static uint32_t add_compute(struct layers_steps *s, struct layers_worker *worker, struct stagesim_identity identity,
+                            uint32_t cost)
 {
     uint32_t id = s->j->api->compute(s->j->job, worker->position, identity, cost);
     wait_for(s, worker, id, worker->exchange);
@@ -178,15 +188,17 @@ static uint32_t add_compression(struct layers_steps *s, struct layers_worker *wo
     return add_compute(s, worker, layers_identity(s, STAGESIM_OTHER), cost);
 }
 
-/* The all-reduce of a bucket; compressed gradients that cannot be added are gathered: with nccl-tests' meaning of size the buffer
- * that holds those of all ranks. */
-static uint32_t add_collective(struct layers_steps *s, struct layers_worker *worker, const struct layers_bucket *bucket, uint32_t awaited)
+/* The all-reduce of a bucket; compressed gradients that cannot be added are gathered: with nccl-tests' meaning of size
+ * the buffer that holds those of all ranks. */
+static uint32_t add_collective(struct layers_steps *s, struct layers_worker *worker, const struct layers_bucket *bucket,
+                               uint32_t awaited)
 {
     const struct layers_parameters *p = s->j->parameters;
     bool gathers = p->compression > 1 && p->exchange == EXCHANGE_ALL_GATHER;
     double bytes = bucket->bytes / p->compression * (gathers ? s->j->data : 1);
     uint32_t cost = layers_cost_entry(s, (struct stagesim_cost){.bytes = bytes});
-    uint32_t id = s->j->api->collective(s->j->job, worker->position, s->sync_group, gathers ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
+    uint32_t id = s->j->api->collective(s->j->job, worker->position, s->sync_group,
+                                        gathers ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
                                         layers_identity(s, STAGESIM_GRADIENT_SYNC), cost);
     wait_for(s, worker, id, awaited);
     return id;
@@ -248,7 +260,8 @@ static void fetch(struct layers_steps *s, struct layers_worker *worker, uint32_t
             layers_stream_fetch(s->stream, s, worker, i, layer);
 }
 
-/* All micro-batches of an iteration; `syncs` gets the synchronisation of each bucket, where collectives overlap the backward. */
+/* All micro-batches of an iteration; `syncs` gets the synchronisation of each bucket, where collectives overlap the
+ * backward. */
 static void add_passes(struct layers_steps *s, struct layers_worker *worker, uint32_t *syncs)
 {
     const struct layers_parameters *p = s->j->parameters;
@@ -261,7 +274,8 @@ static void add_passes(struct layers_steps *s, struct layers_worker *worker, uin
         for (uint32_t layer = s->j->count; layer-- > 0;) {
             fetch(s, worker, layer, false);
             add_backward(s, worker, m, layer);
-            const struct layers_bucket *bucket = m + 1 == micro_batches && p->period == 1 ? completed_bucket(s, layer) : NULL;
+            const struct layers_bucket *bucket =
+                m + 1 == micro_batches && p->period == 1 ? completed_bucket(s, layer) : NULL;
             if (!bucket)
                 continue;
             uint32_t index = (uint32_t)(bucket - s->buckets);
@@ -306,10 +320,12 @@ static void add_groups(struct layers_steps *s)
     s->sync_group = !j->parameters->servers && j->data > 1 ? j->api->group(j->job, "data", &position, 1) : NONE;
     for (uint32_t layer = 0; layer < j->count; layer++) {
         uint32_t known = 0;
-        while (known < layer && (!layers_exchanges(&j->costs[known]) || strcmp(layers_axes(j, known), layers_axes(j, layer))))
+        while (known < layer &&
+               (!layers_exchanges(&j->costs[known]) || strcmp(layers_axes(j, known), layers_axes(j, layer))))
             known++;
         if (layers_exchanges(&j->costs[layer]))
-            s->groups[layer] = known < layer ? s->groups[known] : j->api->group(j->job, layers_axes(j, layer), &position, 1);
+            s->groups[layer] =
+                known < layer ? s->groups[known] : j->api->group(j->job, layers_axes(j, layer), &position, 1);
     }
 }
 
@@ -348,7 +364,8 @@ static bool check_size(const struct layers_steps *s)
     if (passes + messages <= OPERATIONS_MAX && workers <= WAITS_MAX && servers <= WAITS_MAX)
         return true;
     j->api->error(j->job, j->parameters->servers ? "servers" : NULL,
-                  "the job has %.3g operations, of which at most %d are possible; expected fewer iterations, micro-batches, workers or "
+                  "the job has %.3g operations, of which at most %d are possible; expected fewer iterations, "
+                  "micro-batches, workers or "
                   "servers, or a larger bucket",
                   passes + messages, OPERATIONS_MAX);
     return false;

@@ -5,7 +5,8 @@
 
 #include "workloads/layers/layers.h"
 
-/* Consecutive layers whose gradients are synchronised together; bucket 0 holds the last layers and is complete first. */
+/* Consecutive layers whose gradients are synchronised together; bucket 0 holds the last layers and is complete first.
+ */
 struct layers_bucket {
     uint32_t first, end; /* layers: first <= layer < end */
     double bytes;        /* of gradients */
@@ -22,11 +23,11 @@ struct layers_worker {
     uint32_t position;
     struct layer_operations *operations; /* [layer]; shared by workers on equal devices */
     uint32_t optimizer;                  /* cost */
-    uint32_t *awaited;                   /* [layer * awaited_each + i]: what the layer's next forward waits for, or STAGESIM_NONE */
-    uint32_t *complete;                  /* [bucket]: what the synchronisation of a bucket waits for */
-    uint32_t last;                       /* newest computation, or the collective that ends it */
-    uint32_t boundary;                   /* streamed weights: the newest computation when those of the bucket before were asked for */
-    uint32_t exchange;                   /* newest collective that the next computation waits for; STAGESIM_NONE: none */
+    uint32_t *awaited;  /* [layer * awaited_each + i]: what the layer's next forward waits for, or STAGESIM_NONE */
+    uint32_t *complete; /* [bucket]: what the synchronisation of a bucket waits for */
+    uint32_t last;      /* newest computation, or the collective that ends it */
+    uint32_t boundary;  /* streamed weights: the newest computation when those of the bucket before were asked for */
+    uint32_t exchange;  /* newest collective that the next computation waits for; STAGESIM_NONE: none */
 };
 
 struct layers_stream;
@@ -46,8 +47,11 @@ struct layers_steps {
 
 static inline struct stagesim_identity layers_identity(const struct layers_steps *s, enum stagesim_kind kind)
 {
-    return (struct stagesim_identity){
-        .kind = kind, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE, .layer = STAGESIM_NONE, .iteration = s->iteration};
+    return (struct stagesim_identity){.kind = kind,
+                                      .stage = STAGESIM_NONE,
+                                      .micro_batch = STAGESIM_NONE,
+                                      .layer = STAGESIM_NONE,
+                                      .iteration = s->iteration};
 }
 
 static inline uint32_t layers_cost_entry(const struct layers_steps *s, struct stagesim_cost cost)
@@ -70,21 +74,22 @@ struct layers_servers *layers_servers_create(const struct layers_steps *s);
 void layers_servers_destroy(struct layers_servers *servers);
 /* Parameters of the shard on a position; 0 where no server is. */
 double layers_servers_parameters(const struct layers_servers *servers, uint32_t position);
-/* What all workers send for the running iteration, what servers do with it and what they send back; the workers' next forwards wait
- * for that. */
+/* What all workers send for the running iteration, what servers do with it and what they send back; the workers' next
+ * forwards wait for that. */
 void layers_servers_add(struct layers_servers *servers, struct layers_steps *s);
 
 /* ---- stream.c ---- */
 
-/* Groups and costs of streamed weights, and all ranks' memory; NULL where weights stay on the workers. The caller frees them with
- * layers_stream_destroy. */
+/* Groups and costs of streamed weights, and all ranks' memory; NULL where weights stay on the workers. The caller frees
+ * them with layers_stream_destroy. */
 struct layers_stream *layers_stream_create(const struct layers_steps *s);
 void layers_stream_destroy(struct layers_stream *stream);
 /* A worker asks for a bucket's weights, for which its next pass over `layer` waits. */
-void layers_stream_fetch(const struct layers_stream *stream, struct layers_steps *s, struct layers_worker *worker, uint32_t bucket,
-                         uint32_t layer);
+void layers_stream_fetch(const struct layers_stream *stream, struct layers_steps *s, struct layers_worker *worker,
+                         uint32_t bucket, uint32_t layer);
 /* A worker gives a bucket's gradients back when they are complete. */
-void layers_stream_return(const struct layers_stream *stream, struct layers_steps *s, const struct layers_worker *worker, uint32_t bucket);
+void layers_stream_return(const struct layers_stream *stream, struct layers_steps *s,
+                          const struct layers_worker *worker, uint32_t bucket);
 /* What servers do in an iteration. */
 void layers_stream_serve(struct layers_stream *stream, struct layers_steps *s);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weight streaming (Cerebras' way): weights live on servers alone. For each forward and each backward they are broadcast to all workers,
- * a bucket while the one before is computed with; gradients are reduced on their way back, and updated there. */
+/* Weight streaming (Cerebras' way): weights live on servers alone. For each forward and each backward they are
+ * broadcast to all workers, a bucket while the one before is computed with; gradients are reduced on their way back,
+ * and updated there. */
 #include "workloads/layers/steps.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ struct layers_stream {
     uint32_t count;                          /* servers */
     uint32_t *down, *up;                     /* [server]: groups of it and all workers, for weights and for gradients */
     uint32_t *weights, *gradients, *updates; /* [bucket]: costs of a server's part */
-    uint32_t *updated;                       /* [bucket * count + server]: newest update at the server; NONE: none yet */
+    uint32_t *updated; /* [bucket * count + server]: newest update at the server; NONE: none yet */
 };
 
 static uint32_t server_position(const struct layers_steps *s, uint32_t server)
@@ -44,7 +45,8 @@ static void add_costs(const struct layers_steps *s, struct layers_stream *stream
         double parameters = s->buckets[i].parameters / stream->count;
         double update = bandwidth > 0 ? parameters * j->state.update / bandwidth : 0;
         stream->weights[i] = layers_cost_entry(s, (struct stagesim_cost){.bytes = parameters * j->state.weight});
-        stream->gradients[i] = layers_cost_entry(s, (struct stagesim_cost){.bytes = s->buckets[i].bytes / stream->count});
+        stream->gradients[i] =
+            layers_cost_entry(s, (struct stagesim_cost){.bytes = s->buckets[i].bytes / stream->count});
         stream->updates[i] = layers_cost_entry(s, (struct stagesim_cost){.seconds = update});
     }
 }
@@ -58,7 +60,8 @@ static void set_memory(const struct layers_steps *s, const struct layers_stream 
         all += s->buckets[i].parameters / stream->count;
         largest = s->buckets[i].parameters > largest ? s->buckets[i].parameters : largest;
     }
-    struct stagesim_static_memory held = {.parameters = 2 * largest * j->state.weight, .gradients = largest * j->state.gradient};
+    struct stagesim_static_memory held = {.parameters = 2 * largest * j->state.weight,
+                                          .gradients = largest * j->state.gradient};
     for (uint32_t i = 0; i < s->worker_count; i++)
         j->api->static_memory(j->job, i, &held);
     held = (struct stagesim_static_memory){all * j->state.weight, all * j->state.gradient, all * j->state.optimizer, 0};
@@ -101,7 +104,8 @@ void layers_stream_destroy(struct layers_stream *stream)
     free(stream);
 }
 
-static uint32_t add_collective(const struct layers_steps *s, uint32_t position, uint32_t group, bool weights, uint32_t cost)
+static uint32_t add_collective(const struct layers_steps *s, uint32_t position, uint32_t group, bool weights,
+                               uint32_t cost)
 {
     const struct stagesim_api *api = s->j->api;
     return api->collective(s->j->job, position, group, weights ? STAGESIM_BROADCAST : STAGESIM_REDUCE,
@@ -114,8 +118,8 @@ static void wait_for(const struct layers_steps *s, uint32_t position, uint32_t o
         s->j->api->wait(s->j->job, position, operation, awaited);
 }
 
-void layers_stream_fetch(const struct layers_stream *stream, struct layers_steps *s, struct layers_worker *worker, uint32_t bucket,
-                         uint32_t layer)
+void layers_stream_fetch(const struct layers_stream *stream, struct layers_steps *s, struct layers_worker *worker,
+                         uint32_t bucket, uint32_t layer)
 {
     for (uint32_t server = 0; server < stream->count; server++) {
         uint32_t id = add_collective(s, worker->position, stream->down[server], true, stream->weights[bucket]);
@@ -125,10 +129,12 @@ void layers_stream_fetch(const struct layers_stream *stream, struct layers_steps
     worker->boundary = worker->last;
 }
 
-void layers_stream_return(const struct layers_stream *stream, struct layers_steps *s, const struct layers_worker *worker, uint32_t bucket)
+void layers_stream_return(const struct layers_stream *stream, struct layers_steps *s,
+                          const struct layers_worker *worker, uint32_t bucket)
 {
     for (uint32_t server = 0; server < stream->count; server++)
-        wait_for(s, worker->position, add_collective(s, worker->position, stream->up[server], false, stream->gradients[bucket]),
+        wait_for(s, worker->position,
+                 add_collective(s, worker->position, stream->up[server], false, stream->gradients[bucket]),
                  worker->complete[bucket]);
 }
 
@@ -155,7 +161,8 @@ void layers_stream_serve(struct layers_stream *stream, struct layers_steps *s)
         for (uint32_t server = 0; server < stream->count; server++) {
             uint32_t position = server_position(s, server);
             uint32_t sum = add_collective(s, position, stream->up[server], false, stream->gradients[bucket]);
-            uint32_t update = j->api->compute(j->job, position, layers_identity(s, STAGESIM_OPTIMIZER), stream->updates[bucket]);
+            uint32_t update =
+                j->api->compute(j->job, position, layers_identity(s, STAGESIM_OPTIMIZER), stream->updates[bucket]);
             wait_for(s, position, update, sum);
             stream->updated[bucket * stream->count + server] = update;
         }

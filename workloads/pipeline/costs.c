@@ -20,12 +20,15 @@ static void add_compute_costs(struct lowering *l, uint32_t stage, struct stage_c
                                                              .flops = n * at(costs->forward_flops, stage),
                                                              .memory = n * activation,
                                                              .stash = n * stash});
-    struct stagesim_cost backward = {
-        .seconds = at(costs->backward, stage), .flops = at(costs->backward_flops, stage), .memory = -activation, .stash = -stash};
+    struct stagesim_cost backward = {.seconds = at(costs->backward, stage),
+                                     .flops = at(costs->backward_flops, stage),
+                                     .memory = -activation,
+                                     .stash = -stash};
     out->backward = add_cost(l, backward);
-    out->half =
-        add_cost(l, (struct stagesim_cost){
-                        .seconds = backward.seconds / 2, .flops = backward.flops / 2, .memory = -activation / 2, .stash = -stash / 2});
+    out->half = add_cost(l, (struct stagesim_cost){.seconds = backward.seconds / 2,
+                                                   .flops = backward.flops / 2,
+                                                   .memory = -activation / 2,
+                                                   .stash = -stash / 2});
     out->input = add_cost(l, (struct stagesim_cost){.seconds = backward.seconds - at(costs->weight, stage),
                                                     .flops = backward.flops - at(costs->weight_flops, stage),
                                                     .memory = -input});
@@ -124,7 +127,8 @@ static uint32_t add_part_cost(struct lowering *l, const struct stagesim_part *pa
     while (known < l->known_factors_count && l->known_factors[known].factors != part->factors)
         known++;
     if (known == l->known_factors_count) {
-        l->known_factors = array_grow(l->known_factors, &l->known_factors_capacity, known + 1, sizeof *l->known_factors);
+        l->known_factors =
+            array_grow(l->known_factors, &l->known_factors_capacity, known + 1, sizeof *l->known_factors);
         uint32_t axes = lowering_axes(l->mesh, part->varies);
         l->known_factors[l->known_factors_count++] =
             (struct known_factors){part->factors, program_add_variation(l->builder, axes, part->factors)};
@@ -134,8 +138,8 @@ static uint32_t add_part_cost(struct lowering *l, const struct stagesim_part *pa
 }
 
 /* Of the weights of the layer that a part belongs to; NONE: they are not sharded. */
-static uint32_t add_gather_cost(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index, uint32_t count,
-                                enum family family)
+static uint32_t add_gather_cost(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index,
+                                uint32_t count, enum family family)
 {
     double gradient = gradient_bytes(l, stage, family);
     if (l->costs->sharding != STAGESIM_SHARD_PARAMETERS || (family == FAMILY_EXPERTS && gradient <= 0))
@@ -147,16 +151,19 @@ static uint32_t add_gather_cost(struct lowering *l, uint32_t stage, const struct
 }
 
 /* Of a part; all parts of a stage take and give back as much. */
-static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index,
-                                        uint32_t count)
+static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, const struct stagesim_part *parts,
+                                        uint32_t index, uint32_t count)
 {
     const struct stagesim_part *part = &parts[index];
     double activation = at(l->costs->activation, stage) / count, input = released_at_input(l, stage) / count;
     double stash = index == 0 ? chunk(l) : 0, weight = part->weight, weight_flops = part->weight_flops;
     struct part_costs out = {
-        .forward = add_part_cost(l, part, (struct stagesim_cost){part->forward, part->forward_flops, 0, activation, stash}),
-        .backward = add_part_cost(l, part, (struct stagesim_cost){part->backward, part->backward_flops, 0, -activation, -stash}),
-        .input = add_part_cost(l, part, (struct stagesim_cost){part->backward - weight, part->backward_flops - weight_flops, 0, -input}),
+        .forward =
+            add_part_cost(l, part, (struct stagesim_cost){part->forward, part->forward_flops, 0, activation, stash}),
+        .backward = add_part_cost(l, part,
+                                  (struct stagesim_cost){part->backward, part->backward_flops, 0, -activation, -stash}),
+        .input = add_part_cost(
+            l, part, (struct stagesim_cost){part->backward - weight, part->backward_flops - weight_flops, 0, -input}),
         .weight = add_part_cost(l, part, (struct stagesim_cost){weight, weight_flops, 0, input - activation, -stash}),
         .gather = {add_gather_cost(l, stage, parts, index, count, FAMILY_REPLICAS),
                    add_gather_cost(l, stage, parts, index, count, FAMILY_EXPERTS)},
@@ -173,8 +180,8 @@ static bool of_one_layer(const struct stagesim_part *a, const struct stagesim_pa
     return a->layer != NONE && a->layer == b->layer;
 }
 
-/* Parts as given, or whole layers, as many of them together as fill a bucket (one where their weights are gathered one by one). The last
- * ones of a stage are the first of its backward. */
+/* Parts as given, or whole layers, as many of them together as fill a bucket (one where their weights are gathered one
+ * by one). The last ones of a stage are the first of its backward. */
 static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *out)
 {
     const struct stagesim_pipeline *costs = l->costs;
@@ -183,7 +190,8 @@ static void add_parts(struct lowering *l, uint32_t stage, struct stage_costs *ou
     for (uint32_t i = given; i-- > 0;) {
         const struct stagesim_part *from = &costs->parts[stage][i];
         struct stagesim_part *last = count ? &parts[given - count] : NULL;
-        bool small = last && costs->sharding != STAGESIM_SHARD_PARAMETERS && last->gradient + last->expert_gradient < costs->bucket;
+        bool small = last && costs->sharding != STAGESIM_SHARD_PARAMETERS &&
+                     last->gradient + last->expert_gradient < costs->bucket;
         bool together = last && (small || of_one_layer(from, last)) && !costs->fine && from->apart == last->apart;
         struct stagesim_part *part = together ? last : &parts[given - ++count];
         *part = together ? add_up(from, part) : *from;
@@ -256,7 +264,8 @@ static void add_stage_groups(struct lowering *l, uint32_t stage, struct stage_co
     bool gathers = l->costs->sharding != STAGESIM_SHARD_NOTHING;
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         costs->group[family] = add_stage_group(l, stage, axes[family], family);
-        costs->gather_group[family] = costs->group[family] != NONE && gathers ? add_stage_group(l, stage, axes[family], family) : NONE;
+        costs->gather_group[family] =
+            costs->group[family] != NONE && gathers ? add_stage_group(l, stage, axes[family], family) : NONE;
     }
     costs->outer_group = l->shard_axes ? add_stage_group(l, stage, l->sync_axes, FAMILY_REPLICAS) : NONE;
 }

@@ -41,7 +41,8 @@ bool pipeline_exchanges_fit(const struct stagesim_pipeline *costs)
     return fit;
 }
 
-void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges, struct exchange_list *out)
+void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges,
+                                 struct exchange_list *out)
 {
     out->count = 0;
     for (unsigned i = 0; exists(exchanges, i); i++) {
@@ -50,11 +51,14 @@ void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_excha
         if (mesh_product(l->mesh, axes) < 2)
             continue;
         struct exchange_cost *to = &out->items[out->count++];
-        *to = (struct exchange_cost){
-            .collective = from->collective, .kind = from->kind, .moment = from->moment, .axes = axes, .hidden = from->hidden};
+        *to = (struct exchange_cost){.collective = from->collective,
+                                     .kind = from->kind,
+                                     .moment = from->moment,
+                                     .axes = axes,
+                                     .hidden = from->hidden};
         for (unsigned n = 0; n < 3; n++)
-            to->cost[n] =
-                program_add_cost(l->builder, &(struct stagesim_cost){.bytes = from->bytes * (n ? n : 0.5), .repeats = from->buffers});
+            to->cost[n] = program_add_cost(
+                l->builder, &(struct stagesim_cost){.bytes = from->bytes * (n ? n : 0.5), .repeats = from->buffers});
     }
 }
 
@@ -64,8 +68,8 @@ static uint32_t find_group(struct lowering *l, uint32_t worker, uint32_t axes)
     for (size_t i = 0; i < l->exchange_group_count; i++)
         if (l->exchange_groups[i].worker == worker && l->exchange_groups[i].axes == axes)
             return l->exchange_groups[i].group;
-    l->exchange_groups =
-        array_grow(l->exchange_groups, &l->exchange_group_capacity, l->exchange_group_count + 1, sizeof *l->exchange_groups);
+    l->exchange_groups = array_grow(l->exchange_groups, &l->exchange_group_capacity, l->exchange_group_count + 1,
+                                    sizeof *l->exchange_groups);
     uint32_t group = program_add_group(l->builder, axes, &worker, 1);
     l->exchange_groups[l->exchange_group_count++] = (struct exchange_group){worker, axes, group};
     return group;
@@ -77,7 +81,8 @@ static uint32_t add_exchange(struct lowering *l, struct worker_state *state, con
 {
     identity.kind = exchange->kind;
     uint32_t group = find_group(l, state->worker, exchange->axes);
-    uint32_t id = program_add_collective(l->builder, state->worker, group, exchange->collective, identity, exchange->cost[n]);
+    uint32_t id =
+        program_add_collective(l->builder, state->worker, group, exchange->collective, identity, exchange->cost[n]);
     if (state->last != NONE)
         program_add_wait(l->builder, state->worker, id, state->last);
     for (uint32_t i = 0; i < state->pending_count; i++)
@@ -94,8 +99,8 @@ bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments)
     return false;
 }
 
-uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
-                                struct stagesim_identity identity, unsigned n)
+uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                                unsigned moments, struct stagesim_identity identity, unsigned n)
 {
     uint32_t first = NONE;
     for (uint32_t i = 0; i < list->count; i++) {
@@ -124,8 +129,8 @@ void lowering_add_hidden(struct lowering *l, struct worker_state *state, const s
             add_beside(l, state, &list->items[i], identity, 1);
 }
 
-void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
-                         struct stagesim_identity identity, unsigned n)
+void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                         unsigned moments, struct stagesim_identity identity, unsigned n)
 {
     for (uint32_t i = 0; i < list->count; i++)
         if (moments >> list->items[i].moment & 1)

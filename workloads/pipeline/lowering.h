@@ -8,7 +8,8 @@
 
 static const uint32_t NONE = STAGESIM_NONE;
 
-/* Gradients and weights by the axes along which their copies lie: those of all replicas of a stage, and those of experts. */
+/* Gradients and weights by the axes along which their copies lie: those of all replicas of a stage, and those of
+ * experts. */
 enum family { FAMILY_REPLICAS, FAMILY_EXPERTS, FAMILIES };
 
 /* An exchange of a part or of a whole stage. */
@@ -49,10 +50,11 @@ struct stage_costs {
     uint32_t optimizer;
     uint32_t gradient[FAMILIES], gather[FAMILIES]; /* of its gradients, of its weights */
     struct exchange_list forward_exchanges, backward_exchanges;
-    uint32_t group[FAMILIES]; /* of the ranks that hold this stage, or with shard axes of those along them; NONE: nothing to synchronise */
+    uint32_t group[FAMILIES];        /* of the ranks that hold this stage, or with shard axes of those along them; NONE:
+                                        nothing to synchronise */
     uint32_t gather_group[FAMILIES]; /* the same ranks, for weights: gathers do not queue behind gradients */
-    uint32_t outer_group;            /* with shard axes: of the ranks that hold the same shard of this stage; NONE: one */
-    struct part_costs *parts;        /* part_count of them, in the order of the forward */
+    uint32_t outer_group;     /* with shard axes: of the ranks that hold the same shard of this stage; NONE: one */
+    struct part_costs *parts; /* part_count of them, in the order of the forward */
     uint32_t part_count;
     struct part_costs *coarse; /* what a slot that is not cut into parts runs; coarse_count 0: it is one computation */
     uint32_t coarse_count;
@@ -95,12 +97,14 @@ struct lowering {
     struct program_builder *builder;
     struct arena *arena;
     struct stage_costs *stages;
-    /* The operations that others wait for, and those that wait for messages; the same where one operation is all of it. */
-    uint32_t *forward, *forward_first;   /* [micro_batch * stages + stage] */
-    uint32_t *backward, *backward_first; /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
-    struct stash_move *moves;            /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
-    uint32_t *
-        *released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use of the weights awaits */
+    /* The operations that others wait for, and those that wait for messages; the same where one operation is all of it.
+     */
+    uint32_t *forward, *forward_first; /* [micro_batch * stages + stage] */
+    uint32_t *backward,
+        *backward_first;      /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
+    struct stash_move *moves; /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
+    uint32_t **released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use
+                            of the weights awaits */
     uint32_t norm_cost, norm_group, nothing_cost;
     struct exchange_group *exchange_groups;
     size_t exchange_group_count, exchange_group_capacity;
@@ -144,7 +148,8 @@ static inline uint32_t iteration_of(const struct lowering *l, const struct slot 
     return l->repetition + slot->micro_batch / per_iteration(l);
 }
 
-static inline struct stagesim_identity identify(const struct lowering *l, const struct slot *slot, enum stagesim_kind kind)
+static inline struct stagesim_identity identify(const struct lowering *l, const struct slot *slot,
+                                                enum stagesim_kind kind)
 {
     return (struct stagesim_identity){.kind = kind,
                                       .stage = slot->stage,
@@ -163,19 +168,19 @@ static inline size_t cell(const struct lowering *l, const struct slot *slot)
 /* What remains of the running iteration on one worker. */
 struct worker_state {
     uint32_t worker;
-    uint32_t *left;  /* [iteration * stages + stage]: gradient slots still to come */
-    bool *used;      /* [iteration * stages + stage]: the worker has gradient slots of the stage */
-    uint32_t *slots; /* [iteration]: slots still to come */
-    uint32_t *ready; /* stages whose gradients are complete, in that order */
-    uint32_t *sync;  /* [stage * FAMILIES + family]: the newest synchronisation, or NONE */
-    uint32_t
-        *updated; /* [(iteration * stages + stage) * FAMILIES + family]: what ends the update, see `released`; NONE: nothing to wait for */
-    bool *owed;   /* [stage]: the synchronisation is launched at the end of the iteration */
+    uint32_t *left;    /* [iteration * stages + stage]: gradient slots still to come */
+    bool *used;        /* [iteration * stages + stage]: the worker has gradient slots of the stage */
+    uint32_t *slots;   /* [iteration]: slots still to come */
+    uint32_t *ready;   /* stages whose gradients are complete, in that order */
+    uint32_t *sync;    /* [stage * FAMILIES + family]: the newest synchronisation, or NONE */
+    uint32_t *updated; /* [(iteration * stages + stage) * FAMILIES + family]: what ends the update, see `released`;
+                          NONE: nothing to wait for */
+    bool *owed;        /* [stage]: the synchronisation is launched at the end of the iteration */
     uint32_t ready_count;
     bool *owed_outer; /* [stage]: the all-reduce of its scattered gradients is launched at the end of the iteration */
     uint32_t last;    /* the newest computation, or the newest exchange behind it */
-    /* What the next computation waits for (exchanges, gradients that are scattered with nothing beside), and exchanges that run beside it,
-     * which the one after it waits for. */
+    /* What the next computation waits for (exchanges, gradients that are scattered with nothing beside), and exchanges
+     * that run beside it, which the one after it waits for. */
     uint32_t pending[2 * STAGESIM_EXCHANGES_MAX + 2], pending_count;
     uint32_t beside[2 * STAGESIM_EXCHANGES_MAX], beside_count;
     uint32_t boundary;       /* with sharded weights: what ended before the newest layer began; NONE: nothing */
@@ -194,7 +199,8 @@ static inline enum plan_sync sync_of(const struct lowering *l, const struct slot
 
 static inline struct stagesim_identity identify_step(enum stagesim_kind kind, uint32_t stage, uint32_t iteration)
 {
-    return (struct stagesim_identity){.kind = kind, .stage = stage, .micro_batch = NONE, .layer = NONE, .iteration = iteration};
+    return (struct stagesim_identity){
+        .kind = kind, .stage = stage, .micro_batch = NONE, .layer = NONE, .iteration = iteration};
 }
 
 /* ---- costs.c ---- */
@@ -208,7 +214,8 @@ uint32_t lowering_axes(const struct mesh *mesh, const char *list);
 /* ---- exchanges.c ---- */
 
 /* Costs of a part's exchanges in one direction; of those that no rank takes part in, none. */
-void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges, struct exchange_list *out);
+void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges,
+                                 struct exchange_list *out);
 /* Adds one part's exchanges to another's; exchanges alike but for their size become one. False: there are too many. */
 bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stagesim_exchanges *more);
 /* A set of moments for the calls below. */
@@ -216,13 +223,13 @@ bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stage
 #define ALL_MOMENTS (MOMENT(BEFORE) | MOMENT(BESIDE) | MOMENT(AFTER) | MOMENT(BESIDE_WEIGHT))
 #define NOT_HIDDEN (1u << 8) /* only those that a block does not hide */
 bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments);
-/* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before; returns the first,
- * NONE where there are none. */
-uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
-                                struct stagesim_identity identity, unsigned n);
+/* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before;
+ * returns the first, NONE where there are none. */
+uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                                unsigned moments, struct stagesim_identity identity, unsigned n);
 /* The same, together, beside the computation that is added next. */
-void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list, unsigned moments,
-                         struct stagesim_identity identity, unsigned n);
+void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                         unsigned moments, struct stagesim_identity identity, unsigned n);
 /* The same of those that a block hides. */
 void lowering_add_hidden(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
                          struct stagesim_identity identity);
@@ -232,18 +239,21 @@ void lowering_await_pending(struct lowering *l, struct worker_state *state, uint
 /* ---- work.c ---- */
 
 /* A slot, with the one joined to it or NULL, as operations of the worker. */
-void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot, const struct slot *joined);
+void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot,
+                       const struct slot *joined);
 
 /* ---- sync.c ---- */
 
 /* True where the gradients of a slot are synchronised part by part, as each is complete. */
 bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
-/* Synchronises `bytes` of a stage's gradients after the newest operation; `complete`: those of all the iteration's micro-batches. */
-void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, const double bytes[FAMILIES],
-                       bool complete);
+/* Synchronises `bytes` of a stage's gradients after the newest operation; `complete`: those of all the iteration's
+ * micro-batches. */
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                       const double bytes[FAMILIES], bool complete);
 /* Whether the slot's gradients are complete with it, or are applied after every slot. */
 bool lowering_completes(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
-/* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer steps. */
+/* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer
+ * steps. */
 void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot);
 
 /* ---- messages.c ---- */

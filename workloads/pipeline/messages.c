@@ -28,7 +28,8 @@ void lowering_add_messages(struct lowering *l, uint32_t worker)
     const struct plan_order *order = &l->plan->orders[worker];
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
-        bool pair = i + 1 < order->count && slot[1].joined && slot->kind == SLOT_FORWARD && slot[1].kind == SLOT_FORWARD;
+        bool pair =
+            i + 1 < order->count && slot[1].joined && slot->kind == SLOT_FORWARD && slot[1].kind == SLOT_FORWARD;
         if (slot->kind == SLOT_FORWARD || slot->kind == SLOT_BACKWARD)
             add_message(l, worker, slot, pair ? 2 : 1);
         i += pair; /* both travel in one message */
@@ -49,8 +50,8 @@ static void add_return(struct lowering *l, uint32_t worker, const struct slot *s
 {
     const struct stash_move *move = &l->moves[cell(l, slot)];
     uint32_t owner = plan_worker(l->plan, slot->pipeline, slot->stage), send, receive;
-    program_add_message(l->builder, worker, owner, identify(l, slot, STAGESIM_EXCHANGE), l->stages[slot->stage].stash_message, &send,
-                        &receive);
+    program_add_message(l->builder, worker, owner, identify(l, slot, STAGESIM_EXCHANGE),
+                        l->stages[slot->stage].stash_message, &send, &receive);
     program_add_wait(l->builder, worker, send, move->fetch_partner);
     program_add_wait(l->builder, worker, send, move->arrival);
     program_add_wait(l->builder, owner, l->backward_first[2 * cell(l, slot)], receive);

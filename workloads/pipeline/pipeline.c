@@ -32,7 +32,8 @@ static void lower_worker(struct lowering *l, uint32_t worker)
     const struct plan_order *order = &plan->orders[worker];
     struct arena *scratch = arena_create();
     struct worker_state state = {.worker = worker,
-                                 .left = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(uint32_t)),
+                                 .left =
+                                     arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(uint32_t)),
                                  .used = arena_array(scratch, (size_t)plan->iterations * plan->stages, sizeof(bool)),
                                  .slots = arena_array(scratch, plan->iterations, sizeof(uint32_t)),
                                  .ready = arena_array(scratch, plan->stages, sizeof(uint32_t)),
@@ -65,7 +66,8 @@ static void set_memory(struct lowering *l, uint32_t worker)
         for (uint32_t stage = 0; stage < l->plan->stages; stage++)
             if (plan_worker(l->plan, pipeline, stage) == worker) {
                 memory.parameters += at(l->costs->parameter, stage) * l->plan->weight_versions[worker];
-                memory.gradients += at(l->costs->gradient_memory ? l->costs->gradient_memory : l->costs->gradient, stage);
+                memory.gradients +=
+                    at(l->costs->gradient_memory ? l->costs->gradient_memory : l->costs->gradient, stage);
                 memory.buffers += at(l->costs->buffers, stage);
                 memory.optimizer += at(l->costs->optimizer_state, stage);
             }
@@ -91,7 +93,8 @@ static void lowering_init(struct lowering *l)
 void pipeline_lower(const struct pipeline_request *request, const struct mesh *mesh, struct program_builder *builder)
 {
     assert(request->costs->stages == request->plan->stages && mesh->positions == request->plan->workers);
-    struct lowering l = {.plan = request->plan, .costs = request->costs, .mesh = mesh, .builder = builder, .arena = arena_create()};
+    struct lowering l = {
+        .plan = request->plan, .costs = request->costs, .mesh = mesh, .builder = builder, .arena = arena_create()};
     lowering_init(&l);
     for (l.repetition = 0; l.repetition < request->repetitions; l.repetition++) {
         for (uint32_t worker = 0; worker < l.plan->workers; worker++)

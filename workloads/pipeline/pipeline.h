@@ -11,8 +11,8 @@
 struct pipeline_request {
     const struct plan *plan;
     const struct stagesim_pipeline *costs; /* costs->stages equals plan->stages */
-    uint32_t repetitions; /* the plan is run that often, one after the other: synchronous iterations; 1 where the plan itself
-                             spells out several */
+    uint32_t repetitions; /* the plan is run that often, one after the other: synchronous iterations; 1 where the plan
+                             itself spells out several */
 };
 
 /* Whether the exchanges of every stage's parts are at most STAGESIM_EXCHANGES_MAX in each direction. */

@@ -17,13 +17,15 @@ static bool syncs_now(const struct lowering *l, const struct worker_state *state
     return l->costs->sharding >= STAGESIM_SHARD_GRADIENTS || l->plan->steps_each || is_last(l, state, slot);
 }
 
-/* Workers of several pipelines that hold one stage could complete it in different kinds of slots, of which not all go in parts. */
+/* Workers of several pipelines that hold one stage could complete it in different kinds of slots, of which not all go
+ * in parts. */
 bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
     const struct stage_costs *stage = &l->stages[slot->stage];
-    bool shared = stage->group[FAMILY_REPLICAS] != NONE || stage->group[FAMILY_EXPERTS] != NONE || stage->outer_group != NONE;
-    return shared && l->plan->pipelines == 1 && !l->costs->late_sync && sync_of(l, slot) == PLAN_SYNC_EAGER && slot->part == PART_WHOLE &&
-           stage->part_count && syncs_now(l, state, slot);
+    bool shared =
+        stage->group[FAMILY_REPLICAS] != NONE || stage->group[FAMILY_EXPERTS] != NONE || stage->outer_group != NONE;
+    return shared && l->plan->pipelines == 1 && !l->costs->late_sync && sync_of(l, slot) == PLAN_SYNC_EAGER &&
+           slot->part == PART_WHOLE && stage->part_count && syncs_now(l, state, slot);
 }
 
 static uint32_t gradient_cost(struct lowering *l, uint32_t stage, double bytes)
@@ -39,32 +41,37 @@ static uint32_t gradient_cost(struct lowering *l, uint32_t stage, double bytes)
     return l->buckets[l->bucket_count - 1].cost;
 }
 
-/* All-reduces gradients that were scattered along the shard axes among those who hold the same shard; `bytes`: before they were. */
-static void add_outer_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes)
+/* All-reduces gradients that were scattered along the shard axes among those who hold the same shard; `bytes`: before
+ * they were. */
+static void add_outer_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                           double bytes)
 {
     state->owed_outer[stage] = false;
     uint32_t cost = gradient_cost(l, stage, bytes / mesh_product(l->mesh, l->shard_axes));
     uint32_t id = program_add_collective(l->builder, state->worker, l->stages[stage].outer_group, STAGESIM_ALL_REDUCE,
                                          identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), cost);
     uint32_t *sync = &state->sync[FAMILIES * stage + FAMILY_REPLICAS];
-    program_add_wait(l->builder, state->worker, id, l->stages[stage].group[FAMILY_REPLICAS] != NONE && *sync != NONE ? *sync : state->last);
+    program_add_wait(l->builder, state->worker, id,
+                     l->stages[stage].group[FAMILY_REPLICAS] != NONE && *sync != NONE ? *sync : state->last);
     *sync = l->released[state->worker][FAMILIES * stage + FAMILY_REPLICAS] = id;
 }
 
-static void add_inner_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, double bytes,
-                           enum family family)
+static void add_inner_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                           double bytes, enum family family)
 {
-    enum stagesim_collective collective = l->costs->sharding == STAGESIM_SHARD_NOTHING ? STAGESIM_ALL_REDUCE : STAGESIM_REDUCE_SCATTER;
-    uint32_t id = program_add_collective(l->builder, state->worker, l->stages[stage].group[family], collective,
-                                         identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), gradient_cost(l, stage, bytes));
+    enum stagesim_collective collective =
+        l->costs->sharding == STAGESIM_SHARD_NOTHING ? STAGESIM_ALL_REDUCE : STAGESIM_REDUCE_SCATTER;
+    uint32_t id =
+        program_add_collective(l->builder, state->worker, l->stages[stage].group[family], collective,
+                               identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), gradient_cost(l, stage, bytes));
     program_add_wait(l->builder, state->worker, id, state->last);
     state->sync[FAMILIES * stage + family] = l->released[state->worker][FAMILIES * stage + family] = id;
     if (l->costs->blocking_scatter && l->shard_axes)
         state->pending[state->pending_count++] = id;
 }
 
-void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, const double bytes[FAMILIES],
-                       bool complete)
+void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                       const double bytes[FAMILIES], bool complete)
 {
     const struct stage_costs *costs = &l->stages[stage];
     state->owed[stage] = false;
@@ -80,14 +87,18 @@ void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t 
 }
 
 /* The same of all of a stage's gradients. */
-static void add_whole_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, bool complete)
+static void add_whole_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                           bool complete)
 {
-    const double bytes[FAMILIES] = {gradient_bytes(l, stage, FAMILY_REPLICAS), gradient_bytes(l, stage, FAMILY_EXPERTS)};
+    const double bytes[FAMILIES] = {gradient_bytes(l, stage, FAMILY_REPLICAS),
+                                    gradient_bytes(l, stage, FAMILY_EXPERTS)};
     lowering_add_sync(l, state, stage, iteration, bytes, complete);
 }
 
-/* Weights that replicas have updated in parts are put together before they are used again; `updated` NONE: as they are synchronised. */
-static void add_weight_gather(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, uint32_t updated)
+/* Weights that replicas have updated in parts are put together before they are used again; `updated` NONE: as they are
+ * synchronised. */
+static void add_weight_gather(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                              uint32_t updated)
 {
     const struct stage_costs *costs = &l->stages[stage];
     if (l->costs->sharding == STAGESIM_SHARD_PARAMETERS)
@@ -96,8 +107,8 @@ static void add_weight_gather(struct lowering *l, struct worker_state *state, ui
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         if (costs->gather_group[family] == NONE)
             continue;
-        uint32_t id = program_add_collective(l->builder, state->worker, costs->gather_group[family], STAGESIM_ALL_GATHER, identity,
-                                             costs->gather[family]);
+        uint32_t id = program_add_collective(l->builder, state->worker, costs->gather_group[family],
+                                             STAGESIM_ALL_GATHER, identity, costs->gather[family]);
         uint32_t awaited = updated != NONE ? updated : state->sync[FAMILIES * stage + family];
         if (awaited != NONE)
             program_add_wait(l->builder, state->worker, id, awaited);
@@ -125,7 +136,8 @@ static uint32_t add_norm(struct lowering *l, struct worker_state *state, uint32_
     return id;
 }
 
-static void add_optimizer(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration, uint32_t norm)
+static void add_optimizer(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                          uint32_t norm)
 {
     uint32_t *released = &l->released[state->worker][FAMILIES * stage];
     if (norm != NONE) {
@@ -136,8 +148,8 @@ static void add_optimizer(struct lowering *l, struct worker_state *state, uint32
         add_weight_gather(l, state, stage, iteration, norm);
         return;
     }
-    uint32_t id =
-        program_add_compute(l->builder, state->worker, identify_step(STAGESIM_OPTIMIZER, stage, iteration), l->stages[stage].optimizer);
+    uint32_t id = program_add_compute(l->builder, state->worker, identify_step(STAGESIM_OPTIMIZER, stage, iteration),
+                                      l->stages[stage].optimizer);
     if (norm != NONE)
         program_add_wait(l->builder, state->worker, id, norm);
     else
@@ -180,8 +192,8 @@ static void gradient_ready(struct lowering *l, struct worker_state *state, const
         add_whole_sync(l, state, slot->stage, iteration_of(l, slot), complete);
 }
 
-/* Stages that the worker holds a copy of but has no micro-batch for in the iteration (one of two directions stays empty when
- * there are few): their gradient is zero, the copy is kept equal to the others all the same. */
+/* Stages that the worker holds a copy of but has no micro-batch for in the iteration (one of two directions stays empty
+ * when there are few): their gradient is zero, the copy is kept equal to the others all the same. */
 static void ready_unused(const struct lowering *l, struct worker_state *state, uint32_t iteration)
 {
     bool *used = &state->used[(size_t)iteration * l->plan->stages];

@@ -18,14 +18,17 @@ static uint32_t slot_cost(const struct lowering *l, const struct slot *slot)
 
 static enum stagesim_kind slot_work(const struct slot *slot)
 {
-    return slot->kind == SLOT_FORWARD ? STAGESIM_FORWARD : slot->kind == SLOT_WEIGHT ? STAGESIM_WEIGHT : STAGESIM_BACKWARD;
+    return slot->kind == SLOT_FORWARD  ? STAGESIM_FORWARD
+           : slot->kind == SLOT_WEIGHT ? STAGESIM_WEIGHT
+                                       : STAGESIM_BACKWARD;
 }
 
 static uint32_t block_cost(struct lowering *l, const struct slot *forward, const struct slot *backward)
 {
     for (size_t i = l->block_count; i-- > 0;) {
         const struct block_cost *known = &l->blocks[i];
-        if (known->forward_stage == forward->stage && known->backward_stage == backward->stage && known->split == backward->split)
+        if (known->forward_stage == forward->stage && known->backward_stage == backward->stage &&
+            known->split == backward->split)
             return known->cost;
     }
     const struct stagesim_pipeline *costs = l->costs;
@@ -34,12 +37,14 @@ static uint32_t block_cost(struct lowering *l, const struct slot *forward, const
     /* A stage's `block` time is that of its forward with its backward; two stages share one at half each. */
     double whole = costs->block ? (costs->block[forward->stage] + costs->block[backward->stage]) / 2 : sum;
     struct stagesim_cost cost = {.seconds = whole - weight,
-                                 .flops = at(costs->forward_flops, forward->stage) + at(costs->backward_flops, backward->stage) -
+                                 .flops = at(costs->forward_flops, forward->stage) +
+                                          at(costs->backward_flops, backward->stage) -
                                           (backward->split ? at(costs->weight_flops, backward->stage) : 0),
                                  .memory = at(costs->activation, forward->stage),
                                  .stash = chunk(l)};
     l->blocks = array_grow(l->blocks, &l->block_capacity, l->block_count + 1, sizeof *l->blocks);
-    l->blocks[l->block_count++] = (struct block_cost){forward->stage, backward->stage, add_cost(l, cost), backward->split};
+    l->blocks[l->block_count++] =
+        (struct block_cost){forward->stage, backward->stage, add_cost(l, cost), backward->split};
     return l->blocks[l->block_count - 1].cost;
 }
 
@@ -58,18 +63,21 @@ static void remember(struct lowering *l, const struct slot *slot, uint32_t first
         }
 }
 
-/* The updates (one of each family) that a forward's weights come from. Asynchronous training that updates once per iteration leaves as many
- * updates as it is stale for the synchronisation to finish; otherwise it is the newest one. NULL: there is none yet. */
+/* The updates (one of each family) that a forward's weights come from. Asynchronous training that updates once per
+ * iteration leaves as many updates as it is stale for the synchronisation to finish; otherwise it is the newest one.
+ * NULL: there is none yet. */
 static uint32_t *weights_of(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
     if (!l->plan->asynchronous || l->plan->steps_each)
         return &l->released[state->worker][FAMILIES * slot->stage];
     uint32_t iteration = slot->micro_batch / per_iteration(l), age = 1 + l->plan->staleness[state->worker];
-    return iteration < age ? NULL : &state->updated[FAMILIES * ((size_t)(iteration - age) * l->plan->stages + slot->stage)];
+    return iteration < age ? NULL
+                           : &state->updated[FAMILIES * ((size_t)(iteration - age) * l->plan->stages + slot->stage)];
 }
 
 /* A stage's weights are used only after they were updated. */
-static void await_weights(const struct lowering *l, const struct worker_state *state, const struct slot *slot, uint32_t id)
+static void await_weights(const struct lowering *l, const struct worker_state *state, const struct slot *slot,
+                          uint32_t id)
 {
     uint32_t *updated = weights_of(l, state, slot);
     for (enum family family = FAMILY_REPLICAS; updated && family < FAMILIES; family++)
@@ -80,7 +88,8 @@ static void await_weights(const struct lowering *l, const struct worker_state *s
 }
 
 /* A computation, after what is pending; what runs beside it is pending then. */
-static uint32_t add_compute(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, uint32_t cost)
+static uint32_t add_compute(struct lowering *l, struct worker_state *state, struct stagesim_identity identity,
+                            uint32_t cost)
 {
     uint32_t id = program_add_compute(l->builder, state->worker, identity, cost);
     lowering_await_pending(l, state, id);
@@ -98,10 +107,10 @@ static uint32_t add_mark(struct lowering *l, struct worker_state *state, struct 
     return add_compute(l, state, identity, l->nothing_cost);
 }
 
-/* The exchanges that a computation begins with; `opens`: it is the first of its slot. Returns the operation that messages of the slot come
- * before, or NONE: the computation itself. */
-static uint32_t begin(struct lowering *l, struct worker_state *state, const struct exchange_list *list, struct stagesim_identity identity,
-                      unsigned n, bool opens)
+/* The exchanges that a computation begins with; `opens`: it is the first of its slot. Returns the operation that
+ * messages of the slot come before, or NONE: the computation itself. */
+static uint32_t begin(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
+                      struct stagesim_identity identity, unsigned n, bool opens)
 {
     uint32_t first = lowering_add_exchanges(l, state, list, MOMENT(BEFORE), identity, n);
     if (opens && first == NONE && lowering_has_exchanges(list, MOMENT(BESIDE)))
@@ -120,14 +129,16 @@ static void settle(struct lowering *l, struct worker_state *state, struct stages
 
 /* Costs of a slot or a part of it. */
 struct work {
-    uint32_t cost, rest; /* rest: the weight's gradient where exchanges run beside it, which is then not in `cost`; otherwise NONE */
+    uint32_t cost, rest; /* rest: the weight's gradient where exchanges run beside it, which is then not in `cost`;
+                            otherwise NONE */
     const struct exchange_list *exchanges;
     unsigned n; /* micro-batches as one; 0: a half */
 };
 
-/* A computation and its exchanges; `first` (if not NULL) becomes the operation that it begins with. Returns the computation. */
-static uint32_t add_work(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, struct work work,
-                         uint32_t *first)
+/* A computation and its exchanges; `first` (if not NULL) becomes the operation that it begins with. Returns the
+ * computation. */
+static uint32_t add_work(struct lowering *l, struct worker_state *state, struct stagesim_identity identity,
+                         struct work work, uint32_t *first)
 {
     static const struct exchange_list none;
     const struct exchange_list *list = work.exchanges ? work.exchanges : &none;
@@ -141,7 +152,8 @@ static uint32_t add_work(struct lowering *l, struct worker_state *state, struct 
         lowering_add_beside(l, state, list, MOMENT(BESIDE_WEIGHT), identity, work.n);
         add_compute(l, state, rest, work.rest);
     }
-    lowering_add_exchanges(l, state, list, MOMENT(AFTER) | (work.rest == NONE ? MOMENT(BESIDE_WEIGHT) : 0), identity, work.n);
+    lowering_add_exchanges(l, state, list, MOMENT(AFTER) | (work.rest == NONE ? MOMENT(BESIDE_WEIGHT) : 0), identity,
+                           work.n);
     return id;
 }
 
@@ -161,7 +173,8 @@ static struct work work_of(const struct lowering *l, const struct slot *slot)
     return work;
 }
 
-/* Exchanges of a block: those that are hidden begin with it, behind a mark that messages come before. Returns the mark, or NONE. */
+/* Exchanges of a block: those that are hidden begin with it, behind a mark that messages come before. Returns the mark,
+ * or NONE. */
 static uint32_t begin_block(struct lowering *l, struct worker_state *state, const struct exchange_list *lists[2],
                             struct stagesim_identity identity)
 {
@@ -176,10 +189,13 @@ static uint32_t begin_block(struct lowering *l, struct worker_state *state, cons
 }
 
 /* A forward and a backward as one computation. */
-static void add_block(struct lowering *l, struct worker_state *state, const struct slot *first, const struct slot *second)
+static void add_block(struct lowering *l, struct worker_state *state, const struct slot *first,
+                      const struct slot *second)
 {
-    const struct slot *forward = first->kind == SLOT_FORWARD ? first : second, *backward = forward == first ? second : first;
-    const struct exchange_list *lists[2] = {&l->stages[forward->stage].forward_exchanges, &l->stages[backward->stage].backward_exchanges};
+    const struct slot *forward = first->kind == SLOT_FORWARD ? first : second,
+                      *backward = forward == first ? second : first;
+    const struct exchange_list *lists[2] = {&l->stages[forward->stage].forward_exchanges,
+                                            &l->stages[backward->stage].backward_exchanges};
     struct stagesim_identity identity = identify(l, forward, STAGESIM_BLOCK);
     uint32_t begun = begin_block(l, state, lists, identity);
     uint32_t id = add_compute(l, state, identity, block_cost(l, forward, backward));
@@ -198,7 +214,8 @@ static void add_block(struct lowering *l, struct worker_state *state, const stru
 }
 
 /* Two forwards as one computation; its cost is that of both. */
-static void add_pair(struct lowering *l, struct worker_state *state, const struct slot *first, const struct slot *second)
+static void add_pair(struct lowering *l, struct worker_state *state, const struct slot *first,
+                     const struct slot *second)
 {
     struct stagesim_identity identity = identify(l, first, STAGESIM_FORWARD);
     uint32_t id = add_compute(l, state, identity, l->stages[first->stage].forward[2]);
@@ -225,7 +242,8 @@ static void add_move(struct lowering *l, struct worker_state *state, const struc
     uint32_t worker = state->worker;
     bool own = plan_worker(l->plan, slot->pipeline, slot->stage) == worker, evict = slot->kind == SLOT_EVICT;
     const struct stage_costs *costs = &l->stages[slot->stage];
-    uint32_t id = add_compute(l, state, identify(l, slot, STAGESIM_EXCHANGE), own == evict ? costs->released[0] : costs->taken);
+    uint32_t id =
+        add_compute(l, state, identify(l, slot, STAGESIM_EXCHANGE), own == evict ? costs->released[0] : costs->taken);
     struct stash_move *move = &l->moves[cell(l, slot)];
     *(evict ? own ? &move->evict_own : &move->evict_partner : own ? &move->fetch_own : &move->fetch_partner) = id;
 }
@@ -241,13 +259,14 @@ static void add_whole(struct lowering *l, struct worker_state *state, const stru
 
 /* ---- in parts ---- */
 
-/* Gathers a layer's weights while the layer before runs, or where nothing overlaps, after it. Fills gathers[family], NONE where there is
- * none. */
-static void add_gathers(struct lowering *l, struct worker_state *state, struct stagesim_identity identity, const uint32_t costs[FAMILIES],
-                        uint32_t gathers[FAMILIES])
+/* Gathers a layer's weights while the layer before runs, or where nothing overlaps, after it. Fills gathers[family],
+ * NONE where there is none. */
+static void add_gathers(struct lowering *l, struct worker_state *state, struct stagesim_identity identity,
+                        const uint32_t costs[FAMILIES], uint32_t gathers[FAMILIES])
 {
     const struct stage_costs *stage = &l->stages[identity.stage];
-    bool kept = (l->costs->keep_gathered && identity.kind == STAGESIM_BACKWARD) || identity.kind == STAGESIM_WEIGHT, any = false;
+    bool kept = (l->costs->keep_gathered && identity.kind == STAGESIM_BACKWARD) || identity.kind == STAGESIM_WEIGHT,
+         any = false;
     uint32_t awaited = l->costs->late_sync || l->costs->late_gather ? state->last : state->boundary;
     identity.kind = STAGESIM_PARAMETER_GATHER;
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
@@ -255,7 +274,8 @@ static void add_gathers(struct lowering *l, struct worker_state *state, struct s
         gathers[family] = NONE;
         if (costs[family] == NONE || group == NONE || kept)
             continue;
-        gathers[family] = program_add_collective(l->builder, state->worker, group, STAGESIM_ALL_GATHER, identity, costs[family]);
+        gathers[family] =
+            program_add_collective(l->builder, state->worker, group, STAGESIM_ALL_GATHER, identity, costs[family]);
         if (awaited != NONE)
             program_add_wait(l->builder, state->worker, gathers[family], awaited);
         any = true;
@@ -280,7 +300,8 @@ static struct work part_work(const struct part_costs *part, const struct slot *s
 /* Whether a part is of another layer than the one at `next`, which may lie outside of the stage (also by wrapping). */
 static bool changes_layer(const struct stage_costs *stage, uint32_t index, uint32_t next)
 {
-    return next >= stage->part_count || stage->parts[next].layer == NONE || stage->parts[next].layer != stage->parts[index].layer;
+    return next >= stage->part_count || stage->parts[next].layer == NONE ||
+           stage->parts[next].layer != stage->parts[index].layer;
 }
 
 static bool begins_layer(const struct stage_costs *stage, const struct slot *slot, uint32_t index)
@@ -294,8 +315,8 @@ static bool ends_layer(const struct stage_costs *stage, const struct slot *slot,
 }
 
 /* One part of a slot, whose parts `list` are; `first` as in add_work. */
-static void add_part(struct lowering *l, struct worker_state *state, const struct slot *slot, const struct part_costs *list, uint32_t index,
-                     uint32_t *first)
+static void add_part(struct lowering *l, struct worker_state *state, const struct slot *slot,
+                     const struct part_costs *list, uint32_t index, uint32_t *first)
 {
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
     uint32_t gathers[FAMILIES] = {NONE, NONE};
@@ -308,7 +329,8 @@ static void add_part(struct lowering *l, struct worker_state *state, const struc
 }
 
 /* Gradients of a part that is done wait with others until they fill a bucket, or `last`: there are no others. */
-static void add_to_bucket(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index, bool last)
+static void add_to_bucket(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index,
+                          bool last)
 {
     const struct stage_costs *stage = &l->stages[slot->stage];
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
@@ -356,7 +378,8 @@ static bool goes_in_parts(const struct lowering *l, const struct worker_state *s
            (completes_gradient(slot) && lowering_syncs_parts(l, state, slot));
 }
 
-void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot, const struct slot *joined)
+void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot,
+                       const struct slot *joined)
 {
     if (joined && joined->kind == slot->kind)
         add_pair(l, state, slot, joined);

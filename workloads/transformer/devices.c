@@ -23,14 +23,16 @@ static double find_peak(const struct stagesim_device *device, enum transformer_p
 
 static const char *const precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
 
-static void report_no_peak(const struct transformer_job *j, const struct stagesim_device *device, enum transformer_precision missing)
+static void report_no_peak(const struct transformer_job *j, const struct stagesim_device *device,
+                           enum transformer_precision missing)
 {
     enum { ROOM = 40 };
     char given[ROOM] = "";
     for (int i = 0; i < 5; i++)
         if (device->peak[i] > 0)
             snprintf(given + strlen(given), ROOM - strlen(given), "%s%s", *given ? ", " : "", precision_names[i]);
-    j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its GPUs%s%s; expected one that it gives: %s",
+    j->api->error(j->job, "compute.precision",
+                  "the platform gives no peak_%s of its GPUs%s%s; expected one that it gives: %s",
                   precision_names[missing], device->model ? ", " : "", device->model ? device->model : "", given);
 }
 
@@ -51,7 +53,8 @@ static const char *find_table(const struct transformer_job *j, const struct stag
     return j->api->efficiency_table(j->job, name);
 }
 
-static bool set_efficiency(struct transformer_job *j, const struct stagesim_device *device, struct transformer_device *out)
+static bool set_efficiency(struct transformer_job *j, const struct stagesim_device *device,
+                           struct transformer_device *out)
 {
     struct fault fault = {""};
     const struct transformer_parameters *p = j->parameters;
@@ -65,9 +68,11 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
         table = find_table(j, device);
     if (!table) {
         j->api->error(j->job, p->kernels ? "compute.kernels" : NULL,
-                      "there is no efficiency table for the GPU '%s' of the platform%s%s; give compute.efficiency, compute.table or "
+                      "there is no efficiency table for the GPU '%s' of the platform%s%s; give compute.efficiency, "
+                      "compute.table or "
                       "compute.profile",
-                      name_of(device), p->kernels ? " with the kernels of " : "", p->kernels ? kernel_names[p->kernels] : "");
+                      name_of(device), p->kernels ? " with the kernels of " : "",
+                      p->kernels ? kernel_names[p->kernels] : "");
         return false;
     }
     if (efficiency_read(table, &out->efficiency, &fault))
@@ -113,16 +118,19 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
 }
 
 /* All workers that hold a stage have to have one kind of GPU. */
-static bool set_stage(struct transformer_job *j, uint32_t stage, struct transformer_device **by_position, uint32_t *workers)
+static bool set_stage(struct transformer_job *j, uint32_t stage, struct transformer_device **by_position,
+                      uint32_t *workers)
 {
     uint32_t count = j->api->stage_workers(j->job, stage, workers, j->workers);
     j->devices[stage] = &by_position[count ? workers[0] : stage % j->workers]->device;
     for (uint32_t i = 1; i < count; i++)
         if (by_position[workers[i]] != by_position[workers[0]]) {
             j->api->error(j->job, NULL,
-                          "the schedule holds stage %u on worker %u, of %s, and on worker %u, of %s; expected a schedule that holds each "
+                          "the schedule holds stage %u on worker %u, of %s, and on worker %u, of %s; expected a "
+                          "schedule that holds each "
                           "stage on one kind of GPU",
-                          stage, workers[0], name_of(&by_position[workers[0]]->host), workers[i], name_of(&by_position[workers[i]]->host));
+                          stage, workers[0], name_of(&by_position[workers[0]]->host), workers[i],
+                          name_of(&by_position[workers[i]]->host));
             return false;
         }
     return true;

@@ -14,13 +14,15 @@ const char *const dispatch_precision_names[] = {"same", "fp8", NULL};
 
 static bool check_context(const struct transformer_job *j)
 {
-    uint32_t context = (uint32_t)j->layout.context, chunks = j->parameters->routing.context_balance && j->model.causal ? 2 : 1;
+    uint32_t context = (uint32_t)j->layout.context,
+             chunks = j->parameters->routing.context_balance && j->model.causal ? 2 : 1;
     if (context == 1 || j->model.sequence % ((uint64_t)chunks * context) == 0)
         return true;
-    j->api->error(
-        j->job, "model.sequence",
-        "a sequence of %llu tokens cannot be divided into %u chunks, %s each of %u context-parallel ranks; expected a multiple of %u",
-        (unsigned long long)j->model.sequence, chunks * context, chunks == 2 ? "two for" : "one for", context, chunks * context);
+    j->api->error(j->job, "model.sequence",
+                  "a sequence of %llu tokens cannot be divided into %u chunks, %s each of %u context-parallel ranks; "
+                  "expected a multiple of %u",
+                  (unsigned long long)j->model.sequence, chunks * context, chunks == 2 ? "two for" : "one for", context,
+                  chunks * context);
     return false;
 }
 
@@ -63,7 +65,8 @@ static bool check_counts(const struct transformer_job *j)
     if (m->experts % m->expert_groups || m->top_groups > m->expert_groups) {
         j->api->error(j->job, "model.expert_groups",
                       "%llu experts in %llu groups, of which a token's lie in %llu: expected groups of equal size",
-                      (unsigned long long)m->experts, (unsigned long long)m->expert_groups, (unsigned long long)m->top_groups);
+                      (unsigned long long)m->experts, (unsigned long long)m->expert_groups,
+                      (unsigned long long)m->top_groups);
         ok = false;
     }
     if (m->expert_ffn % (uint64_t)j->layout.tensor) {
@@ -81,8 +84,8 @@ static bool check_load(const struct transformer_job *j)
     bool ok = refuse(j, padded && uneven, "expert_imbalance",
                      "with a capacity_factor every expert computes as many tokens; expected one of the two keys");
     if (r->expert_imbalance > j->layout.expert) {
-        j->api->error(j->job, "expert_imbalance", "the busiest of %.0f ranks cannot have more than %.0f times the mean", j->layout.expert,
-                      j->layout.expert);
+        j->api->error(j->job, "expert_imbalance", "the busiest of %.0f ranks cannot have more than %.0f times the mean",
+                      j->layout.expert, j->layout.expert);
         ok = false;
     }
     return ok & refuse(j, r->expert_overlap && !j->model.shared_experts, "expert_overlap",
@@ -96,8 +99,10 @@ static bool check_experts(const struct transformer_job *j)
                       "the model has no experts for the ranks of parallel.expert to share; expected model.experts");
     bool ok = check_counts(j);
     ok &= check_load(j);
-    return ok & refuse(j, j->layout.tensor > 1 && !j->layout.sequence_parallel, "sequence_parallel",
-                       "experts are routed to by tensor-parallel ranks for their own tokens; expected sequence_parallel: true");
+    return ok &
+           refuse(
+               j, j->layout.tensor > 1 && !j->layout.sequence_parallel, "sequence_parallel",
+               "experts are routed to by tensor-parallel ranks for their own tokens; expected sequence_parallel: true");
 }
 
 /* The ranks of an expert group in one node, and those in the same place of its nodes. */
@@ -107,8 +112,8 @@ static bool set_nodes(struct transformer_job *j)
     if (!node)
         return true;
     if (expert % node || !j->api->cut(j->job, "expert", node)) {
-        j->api->error(j->job, "expert_node", "%u expert-parallel ranks cannot be divided into nodes of %u; expected a divisor", expert,
-                      node);
+        j->api->error(j->job, "expert_node",
+                      "%u expert-parallel ranks cannot be divided into nodes of %u; expected a divisor", expert, node);
         return false;
     }
     enum { ROOM = 40 };
@@ -141,9 +146,11 @@ bool transformer_divide(struct transformer_job *j)
     ok &= refuse(j, latent && j->model.biases, "model.biases",
                  "matrices of latent attention (kv_rank) have no biases; expected biases: false");
     ok &= refuse(j, shares && j->parameters->profile, "compute.profile",
-                 "a profile has the times of whole layers, which does not do for experts, latent attention or a shared sequence");
-    ok &= refuse(j, j->model.experts && j->parameters->shard_ranks, "shard_ranks",
-                 "hybrid sharding is not for layers with experts, whose copies are along other axes than those of the rest");
+                 "a profile has the times of whole layers, which does not do for experts, latent attention or a shared "
+                 "sequence");
+    ok &= refuse(
+        j, j->model.experts && j->parameters->shard_ranks, "shard_ranks",
+        "hybrid sharding is not for layers with experts, whose copies are along other axes than those of the rest");
     return ok && set_nodes(j) && set_context_factors(j) && set_expert_factors(j);
 }
 

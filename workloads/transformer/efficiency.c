@@ -45,7 +45,8 @@ static bool add_line(struct efficiency *efficiency, char *line, struct fault *fa
         return fault_set(fault, "expected what,size,value");
     *size_text++ = *value_text++ = '\0';
     if ((*size_text && !read_number(size_text, &size)) || !read_number(value_text, &value))
-        return fault_set(fault, "'%.40s,%.40s' are no numbers; expected a size and a value such as 1e9,0.5", size_text, value_text);
+        return fault_set(fault, "'%.40s,%.40s' are no numbers; expected a size and a value such as 1e9,0.5", size_text,
+                         value_text);
     if (!strcmp(line, "matrix"))
         return add_point(&efficiency->matrix, size, value, fault);
     if (!strcmp(line, "matrix_fp8"))
@@ -60,7 +61,8 @@ static bool add_line(struct efficiency *efficiency, char *line, struct fault *fa
                        : !strcmp(line, "step")     ? &efficiency->step
                                                    : NULL;
     if (!constant)
-        return fault_set(fault, "'%.40s' is not known; expected matrix, matrix_fp8, memory, flash, launch, dispatch or step", line);
+        return fault_set(
+            fault, "'%.40s' is not known; expected matrix, matrix_fp8, memory, flash, launch, dispatch or step", line);
     if (value > 1)
         return fault_set(fault, "%s is %g; expected at most 1", line, value);
     *constant = value;
@@ -127,15 +129,19 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
 {
     const struct efficiency *efficiency = device->efficiency;
     bool narrow = device->fp8 && !operator->wide && efficiency->matrix_fp8.count> 0;
-    double share = operator->flash ? efficiency->flash
-                                   : efficiency_at(narrow ? &efficiency->matrix_fp8 : &efficiency->matrix, operator->flops);
+    double share = operator->flash
+                       ? efficiency->flash
+                       : efficiency_at(narrow ? &efficiency->matrix_fp8 : &efficiency->matrix, operator->flops);
     double peak = operator->wide ? device->wide_peak : device->peak;
     double computing = operator->matrix ? operator->flops /(peak *share) : 0;
-    double moving = device->bandwidth > 0 ? operator->bytes /(device->bandwidth *efficiency_at(&efficiency->memory, operator->bytes)) : 0;
+    double moving = device->bandwidth > 0 ? operator->bytes /(
+                                                device->bandwidth *efficiency_at(&efficiency->memory, operator->bytes))
+                                          : 0;
     return efficiency->launch + fmax(computing, moving);
 }
 
-double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators, double behind, double *weight)
+double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators,
+                       double behind, double *weight)
 {
     double sum = 0, weights = 0;
     for (unsigned i = 0; i < operators->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What share of its peaks a GPU reaches, by the size of an operator: a table of measured or fitted points, documented in
- * doc/transformer.md. */
+/* What share of its peaks a GPU reaches, by the size of an operator: a table of measured or fitted points, documented
+ * in doc/transformer.md. */
 #ifndef STAGESIM_EFFICIENCY_H
 #define STAGESIM_EFFICIENCY_H
 
@@ -23,8 +23,8 @@ struct efficiency {
     struct efficiency_curve memory;     /* by bytes that an operator moves: share of the memory's bandwidth */
     double flash;                       /* share of the peak that flash attention reaches, at any size */
     double launch;                      /* seconds that each operator takes beside its work */
-    double dispatch;                    /* seconds that the host needs to issue an operator: what a block takes at least, per operator */
-    double step;                        /* seconds that the host needs beside all operators for an iteration's end */
+    double dispatch; /* seconds that the host needs to issue an operator: what a block takes at least, per operator */
+    double step;     /* seconds that the host needs beside all operators for an iteration's end */
 };
 
 /* Reads a table. False with the fault filled ("FILE:LINE: what"). */
@@ -45,9 +45,10 @@ struct efficiency_device {
 
 /* Seconds of one operator: launch + max(flops / (peak e(flops)), bytes / (bandwidth e(bytes))). */
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator);
-/* Seconds of operators that follow each other, but with the `behind` seconds of transfers that the device then waits for at least what the
- * host needs to issue them: it goes on while data moves. `weight`: of them the part of weight gradients. */
-double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators, double behind,
-                       double *weight);
+/* Seconds of operators that follow each other, but with the `behind` seconds of transfers that the device then waits
+ * for at least what the host needs to issue them: it goes on while data moves. `weight`: of them the part of weight
+ * gradients. */
+double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators,
+                       double behind, double *weight);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of a layer with experts: a router sends each token to top_k of them (Shazeer et al. 2017, arXiv 1701.06538), whose products run as
- * one grouped operator over all experts of the rank. Under sequence parallelism a tensor-parallel rank routes its own part of the tokens.
+/* Blocks of a layer with experts: a router sends each token to top_k of them (Shazeer et al. 2017, arXiv 1701.06538),
+ * whose products run as one grouped operator over all experts of the rank. Under sequence parallelism a tensor-parallel
+ * rank routes its own part of the tokens.
  */
 #include "workloads/transformer/operator_list.h"
 
@@ -16,7 +17,8 @@ static double own_rows(const struct transformer_layout *l, const struct operator
 }
 
 /* Tokens that come to this rank's experts, each as often as it chose one of them. */
-static double routed_rows(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s)
+static double routed_rows(const struct transformer_model *m, const struct transformer_layout *l,
+                          const struct operator_shape *s)
 {
     return s->rows * (double)m->top_k * l->padding;
 }
@@ -28,14 +30,15 @@ struct grouped {
 };
 
 /* Moves the weights of all of them. */
-static void add_matrix(struct transformer_operators *out, const struct grouped *g, const char *name, double inner, double columns)
+static void add_matrix(struct transformer_operators *out, const struct grouped *g, const char *name, double inner,
+                       double columns)
 {
     operators_add_matrix(out, &g->shape, name, inner, columns);
     out->items[out->count - 1].bytes += (g->experts - 1) * inner * columns * g->shape.element;
 }
 
-static void add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l, const struct grouped *g,
-                                const char *name, double inner, double columns)
+static void add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l,
+                                const struct grouped *g, const char *name, double inner, double columns)
 {
     operators_add_matrix_backward(out, l, &g->shape, name, inner, columns);
     out->items[out->count - 2].bytes += (g->experts - 1) * inner * columns * g->shape.element;
@@ -52,8 +55,8 @@ static void products(const struct transformer_model *m, const struct grouped *g,
     add_matrix(out, g, "second matrix", s->ffn, s->h);
 }
 
-static void products_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct grouped *g,
-                              struct transformer_operators *out)
+static void products_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                              const struct grouped *g, struct transformer_operators *out)
 {
     const struct operator_shape *s = &g->shape;
     if (l->recompute == TRANSFORMER_FULL)
@@ -64,7 +67,8 @@ static void products_backward(const struct transformer_model *m, const struct tr
 }
 
 /* Shared experts are one of as many times the width. */
-static struct grouped grouped_of(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block)
+static struct grouped grouped_of(const struct transformer_model *m, const struct transformer_layout *l,
+                                 enum transformer_block block)
 {
     struct grouped grouped = {operator_shape_of(m, l), block == BLOCK_SHARED ? 1 : (double)m->experts / l->expert};
     grouped.shape.ffn = (double)(m->expert_ffn * (block == BLOCK_SHARED ? m->shared_experts : 1)) / l->tensor;
@@ -73,8 +77,8 @@ static struct grouped grouped_of(const struct transformer_model *m, const struct
     return grouped;
 }
 
-static void add_products(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block, bool backward,
-                         struct transformer_operators *out)
+static void add_products(const struct transformer_model *m, const struct transformer_layout *l,
+                         enum transformer_block block, bool backward, struct transformer_operators *out)
 {
     struct grouped grouped = grouped_of(m, l, block);
     if (block == BLOCK_SHARED && !m->shared_experts)
@@ -87,8 +91,8 @@ static void add_products(const struct transformer_model *m, const struct transfo
 
 /* ---- router, and the sum of what comes back ---- */
 
-static void router(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                   struct transformer_operators *out)
+static void router(const struct transformer_model *m, const struct transformer_layout *l,
+                   const struct operator_shape *s, struct transformer_operators *out)
 {
     struct operator_shape own = *s;
     own.rows = own_rows(l, s);
@@ -97,8 +101,8 @@ static void router(const struct transformer_model *m, const struct transformer_l
     operators_add_vector(out, "permutation", s->element * own.rows * s->h * (1 + (double)m->top_k));
 }
 
-static void router_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                            struct transformer_operators *out)
+static void router_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                            const struct operator_shape *s, struct transformer_operators *out)
 {
     struct operator_shape own = *s;
     own.rows = own_rows(l, s);
@@ -107,15 +111,15 @@ static void router_backward(const struct transformer_model *m, const struct tran
     operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
 }
 
-static void combine(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                    struct transformer_operators *out)
+static void combine(const struct transformer_model *m, const struct transformer_layout *l,
+                    const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + (double)m->top_k));
     operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
 }
 
-static void combine_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                             struct transformer_operators *out)
+static void combine_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                             const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
     operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + 2 * (double)m->top_k));
@@ -123,8 +127,8 @@ static void combine_backward(const struct transformer_model *m, const struct tra
 
 /* ---- all together ---- */
 
-void experts_forward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
-                     struct transformer_operators *out)
+void experts_forward(const struct transformer_model *m, const struct transformer_layout *l,
+                     enum transformer_block block, struct transformer_operators *out)
 {
     struct operator_shape shape = operator_shape_of(m, l);
     if (block == BLOCK_ROUTER) {
@@ -136,8 +140,8 @@ void experts_forward(const struct transformer_model *m, const struct transformer
         add_products(m, l, block, false, out);
 }
 
-void experts_backward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
-                      struct transformer_operators *out)
+void experts_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                      enum transformer_block block, struct transformer_operators *out)
 {
     struct operator_shape shape = operator_shape_of(m, l);
     if (l->recompute == TRANSFORMER_FULL && (block == BLOCK_ROUTER || block == BLOCK_COMBINE))

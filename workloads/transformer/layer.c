@@ -64,38 +64,42 @@ static void add_work(struct stagesim_part *to, const struct stagesim_part *from)
 static double key_value_bytes(const struct transformer_job *j)
 {
     struct transformer_widths widths = transformer_widths_of(&j->model);
-    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (widths.key + widths.value) / j->layout.tensor;
+    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (widths.key + widths.value) /
+           j->layout.tensor;
 }
 
-static struct stagesim_exchange context_exchange(enum stagesim_collective collective, enum stagesim_moment moment, double bytes,
-                                                 double buffers)
+static struct stagesim_exchange context_exchange(enum stagesim_collective collective, enum stagesim_moment moment,
+                                                 double bytes, double buffers)
 {
     return (struct stagesim_exchange){collective, STAGESIM_CONTEXT, moment, "context", bytes, buffers, false};
 }
 
-/* Every rank has gathered all keys and values before the products over scores; in the backward again, and their gradients are summed up
- * and scattered. */
+/* Every rank has gathered all keys and values before the products over scores; in the backward again, and their
+ * gradients are summed up and scattered. */
 static uint32_t gathered_attention(const struct transformer_job *j, struct stagesim_part *parts)
 {
     double bytes = key_value_bytes(j), times = computes_again(j) ? 2 : 1;
     add_exchange(&parts[0].forward_exchanges, context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, bytes, 1));
-    add_exchange(&parts[2].backward_exchanges, context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
+    add_exchange(&parts[2].backward_exchanges,
+                 context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
     add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_REDUCE_SCATTER, STAGESIM_AFTER, bytes, 1));
     parts[1].apart = parts[1].varies ? SCORES : TOGETHER;
     return 3;
 }
 
-/* A rank computes with one block of keys and values while it passes it on: c - 1 of c steps run beside a transfer. In the backward the
- * block's gradient travels with it. */
+/* A rank computes with one block of keys and values while it passes it on: c - 1 of c steps run beside a transfer. In
+ * the backward the block's gradient travels with it. */
 static uint32_t ring_attention(const struct transformer_job *j, struct stagesim_part *parts)
 {
-    double steps = j->layout.context - 1, block = key_value_bytes(j) / j->layout.context, again = computes_again(j) ? 1 : 0;
+    double steps = j->layout.context - 1, block = key_value_bytes(j) / j->layout.context,
+           again = computes_again(j) ? 1 : 0;
     struct stagesim_part core = parts[1], last = parts[2], end = share_of_part(&core, 1 / j->layout.context);
     parts[1] = share_of_part(&core, steps / j->layout.context);
     parts[1].apart = RING;
-    add_exchange(&parts[1].forward_exchanges, context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, steps * block, steps));
-    add_exchange(&parts[1].backward_exchanges,
-                 context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, (2 + again) * steps * block, (1 + again) * steps));
+    add_exchange(&parts[1].forward_exchanges,
+                 context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, steps * block, steps));
+    add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE,
+                                                                (2 + again) * steps * block, (1 + again) * steps));
     if (!core.varies) {
         add_work(&parts[2], &end);
         return 3;
@@ -115,7 +119,8 @@ static struct stagesim_part hiding_part(const struct transformer_job *j, enum tr
 }
 
 /* Projections, products over scores, and what joins them to the rest. */
-static void cut_attention(const struct transformer_job *j, uint32_t layer, const struct stagesim_part *whole, struct stagesim_part *parts)
+static void cut_attention(const struct transformer_job *j, uint32_t layer, const struct stagesim_part *whole,
+                          struct stagesim_part *parts)
 {
     parts[1] = plain_part(j, BLOCK_CORE, layer);
     if (tensor_hides_exchanges(&j->tensor)) {
@@ -143,7 +148,8 @@ static uint32_t attention_parts(const struct transformer_job *j, uint32_t layer,
         parts[1].varies = "context";
         parts[1].factors = j->division.context_factors;
     }
-    return j->parameters->routing.context_method == CONTEXT_RING ? ring_attention(j, parts) : gathered_attention(j, parts);
+    return j->parameters->routing.context_method == CONTEXT_RING ? ring_attention(j, parts)
+                                                                 : gathered_attention(j, parts);
 }
 
 /* ---- experts ---- */
@@ -152,14 +158,15 @@ static uint32_t attention_parts(const struct transformer_job *j, uint32_t layer,
 static double routed_elements(const struct transformer_job *j, double copies, bool all)
 {
     const struct transformer_layout *l = &j->layout;
-    double tokens = l->samples * (double)j->model.sequence / l->context / (l->sequence_parallel && !all ? l->tensor : 1);
+    double tokens =
+        l->samples * (double)j->model.sequence / l->context / (l->sequence_parallel && !all ? l->tensor : 1);
     return tokens * copies * (double)j->model.hidden * l->padding * j->division.busiest;
 }
 
-/* All-to-alls to the experts' ranks, or back. Between nodes a token travels once to each node that has some of its experts, and within the
- * node to each of them (DeepSeek-V3, section 3.2.2). */
-static void add_all_to_all(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_moment moment,
-                           double element)
+/* All-to-alls to the experts' ranks, or back. Between nodes a token travels once to each node that has some of its
+ * experts, and within the node to each of them (DeepSeek-V3, section 3.2.2). */
+static void add_all_to_all(const struct transformer_job *j, struct stagesim_exchanges *exchanges,
+                           enum stagesim_moment moment, double element)
 {
     double copies = (double)j->model.top_k, nodes = (double)j->model.top_groups;
     struct stagesim_exchange exchange = {
@@ -185,11 +192,13 @@ static void combine(const struct transformer_job *j, struct stagesim_exchanges *
 }
 
 /* Ranks that share an expert's matrices gather the tokens that came to each of them, and scatter the sums. */
-static void add_tensor(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_collective collective)
+static void add_tensor(const struct transformer_job *j, struct stagesim_exchanges *exchanges,
+                       enum stagesim_collective collective)
 {
     double bytes = j->layout.element_bytes * routed_elements(j, (double)j->model.top_k, true);
     if (j->layout.tensor > 1)
-        add_exchange(exchanges, (struct stagesim_exchange){collective, STAGESIM_TENSOR, STAGESIM_AFTER, "tensor", bytes, 1, false});
+        add_exchange(exchanges, (struct stagesim_exchange){collective, STAGESIM_TENSOR, STAGESIM_AFTER, "tensor", bytes,
+                                                           1, false});
 }
 
 /* Parts of a layer with experts; without shared ones `shared` is NULL. */
@@ -269,7 +278,8 @@ static uint32_t expert_parts(const struct transformer_job *j, uint32_t number, s
 /* Where something is exchanged at every linear map each is a part. */
 static uint32_t linear_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *parts)
 {
-    static const enum transformer_block blocks[] = {BLOCK_PROJECTIONS, BLOCK_CORE, BLOCK_JOIN, BLOCK_FIRST, BLOCK_SECOND};
+    static const enum transformer_block blocks[] = {BLOCK_PROJECTIONS, BLOCK_CORE, BLOCK_JOIN, BLOCK_FIRST,
+                                                    BLOCK_SECOND};
     uint32_t count = sizeof blocks / sizeof *blocks;
     for (uint32_t i = 0; i < count; i++)
         parts[i] = transformer_part(j, blocks[i], layer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a layer, with what ranks exchange that share its sequence (context parallelism) or its experts. Documented in
- * doc/context-parallel.md and doc/expert-parallel.md. */
+/* The parts of a layer, with what ranks exchange that share its sequence (context parallelism) or its experts.
+ * Documented in doc/context-parallel.md and doc/expert-parallel.md. */
 #ifndef STAGESIM_TRANSFORMER_LAYER_H
 #define STAGESIM_TRANSFORMER_LAYER_H
 
@@ -8,8 +8,8 @@
 
 struct transformer_job;
 
-/* How keys and values reach the ranks that share a sequence: as one all-gather (Llama 3), or block by block around a ring (Liu et al. 2023,
- * "Ring Attention", arXiv 2310.01889). */
+/* How keys and values reach the ranks that share a sequence: as one all-gather (Llama 3), or block by block around a
+ * ring (Liu et al. 2023, "Ring Attention", arXiv 2310.01889). */
 enum context_method { CONTEXT_GATHER, CONTEXT_RING };
 extern const char *const context_method_names[];
 
@@ -28,9 +28,11 @@ struct transformer_routing {
 
 /* What follows from it. */
 struct transformer_division {
-    double *context_factors, *expert_factors; /* [coordinate]: how much longer than the mean a rank computes; NULL: all the same */
-    char *node, *nodes; /* axes of the ranks of an expert group in one node, and of those in the same place of all its nodes */
-    double busiest;     /* tokens of the busiest rank's experts over the mean */
+    double *context_factors,
+        *expert_factors; /* [coordinate]: how much longer than the mean a rank computes; NULL: all the same */
+    char *node,
+        *nodes; /* axes of the ranks of an expert group in one node, and of those in the same place of all its nodes */
+    double busiest; /* tokens of the busiest rank's experts over the mean */
 };
 
 enum { LAYER_PARTS_MAX = 8 };

@@ -9,7 +9,8 @@
 
 enum { FILE_SIZE_MAX = 1 << 20 };
 
-static const char *const kinds[] = {[PROFILE_LAYER] = "layer", [PROFILE_EMBEDDING] = "embedding", [PROFILE_HEAD] = "head", NULL};
+static const char *const kinds[] = {
+    [PROFILE_LAYER] = "layer", [PROFILE_EMBEDDING] = "embedding", [PROFILE_HEAD] = "head", NULL};
 
 enum column { KIND, MICRO_BATCH, FORWARD, BACKWARD, ACTIVATION, COLUMNS };
 
@@ -17,7 +18,8 @@ static const char *const column_names[COLUMNS] = {"kind", "micro_batch", "forwar
 
 static bool read_positive(struct csv *csv, enum column column, double *value)
 {
-    return csv_number(csv, column, value) && (*value >= 0 || csv_mistake(csv, column, "%s is negative", column_names[column]));
+    return csv_number(csv, column, value) &&
+           (*value >= 0 || csv_mistake(csv, column, "%s is negative", column_names[column]));
 }
 
 static bool read_row(struct csv *csv, struct layer_profile *profile)
@@ -32,7 +34,8 @@ static bool read_row(struct csv *csv, struct layer_profile *profile)
     unsigned row = profile->rows[kind];
     double before = row ? profile->times[kind][row - 1].samples : 0;
     if (time.samples <= before)
-        return csv_mistake(csv, MICRO_BATCH, "the micro-batch size is %g; expected more than %g, for sizes rise from line to line",
+        return csv_mistake(csv, MICRO_BATCH,
+                           "the micro-batch size is %g; expected more than %g, for sizes rise from line to line",
                            time.samples, before);
     if (row == PROFILE_ROWS_MAX)
         return csv_mistake(csv, KIND, "more than %d sizes", PROFILE_ROWS_MAX);
@@ -53,7 +56,8 @@ bool layer_profile_read(const char *path, struct layer_profile *profile, struct 
         ;
     csv_close(csv);
     free(text);
-    return !fault->text[0] && (profile->rows[PROFILE_LAYER] || fault_set(fault, "%s: there is no line of 'layer'", path));
+    return !fault->text[0] &&
+           (profile->rows[PROFILE_LAYER] || fault_set(fault, "%s: there is no line of 'layer'", path));
 }
 
 static double between(double low, double high, double part)
@@ -69,11 +73,12 @@ bool layer_profile_at(const struct layer_profile *profile, enum layer_kind kind,
     while (above < rows && times[above].samples < samples)
         above++;
     if (above == rows || (above == 0 && times[0].samples > samples))
-        return fault_set(fault, "the profile has times of '%s' for micro-batches of %g to %g samples, not of %g", kinds[kind],
-                         rows ? times[0].samples : 0, rows ? times[rows - 1].samples : 0, samples);
+        return fault_set(fault, "the profile has times of '%s' for micro-batches of %g to %g samples, not of %g",
+                         kinds[kind], rows ? times[0].samples : 0, rows ? times[rows - 1].samples : 0, samples);
     const struct layer_time *high = &times[above], *low = above ? high - 1 : high;
     double part = high == low ? 0 : (samples - low->samples) / (high->samples - low->samples);
-    *out = (struct layer_time){samples, between(low->forward, high->forward, part), between(low->backward, high->backward, part),
+    *out = (struct layer_time){samples, between(low->forward, high->forward, part),
+                               between(low->backward, high->backward, part),
                                between(low->activation, high->activation, part)};
     return true;
 }

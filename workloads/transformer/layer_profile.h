@@ -24,8 +24,8 @@ struct layer_profile {
 
 /* Reads a profile. False with the fault filled ("FILE:LINE:COLUMN: what"). */
 bool layer_profile_read(const char *path, struct layer_profile *profile, struct fault *fault);
-/* The times of a kind at a micro-batch size: measured, or between two measured ones. False with the fault filled where the
- * size lies outside of what was measured. */
+/* The times of a kind at a micro-batch size: measured, or between two measured ones. False with the fault filled where
+ * the size lies outside of what was measured. */
 bool layer_profile_at(const struct layer_profile *profile, enum layer_kind kind, double samples, struct layer_time *out,
                       struct fault *fault);
 

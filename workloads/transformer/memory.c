@@ -12,11 +12,13 @@ static double between(const struct transformer_layout *l)
     return l->sequence_parallel ? l->tensor : l->width;
 }
 
-/* Of a token: query, key, value, the projection's input; around the activation function. Divided among tensor-parallel ranks. */
+/* Of a token: query, key, value, the projection's input; around the activation function. Divided among tensor-parallel
+ * ranks. */
 static double attention_divided(const struct transformer_model *m, const struct transformer_layout *l)
 {
     struct transformer_widths widths = transformer_widths_of(m);
-    double e = l->element_bytes, mask = m->dropout, scores = 0; /* softmax, and where there is dropout its mask and what is left */
+    double e = l->element_bytes, mask = m->dropout,
+           scores = 0; /* softmax, and where there is dropout its mask and what is left */
     if (!l->flash && l->recompute == TRANSFORMER_KEEP)
         scores = (e + mask * (e + 1)) * (double)m->heads * (double)m->sequence;
     return e * (widths.query + widths.output + widths.key + widths.value) + scores;
@@ -53,8 +55,10 @@ double transformer_expert_layer_activation(const struct transformer_model *m, co
     if (l->recompute == TRANSFORMER_FULL)
         return e * n * h;
     double divided = attention_divided(m, l) + ffn_divided(m, l, (double)m->shared_experts * inner);
-    double routed = (double)m->top_k * l->padding * (e * h + ffn_divided(m, l, inner) / l->tensor); /* input of the experts, and within */
-    double own = (4 * (double)m->experts + e * (double)m->top_k * h) / between(l); /* the router's scores, what is summed */
+    double routed = (double)m->top_k * l->padding *
+                    (e * h + ffn_divided(m, l, inner) / l->tensor); /* input of the experts, and within */
+    double own =
+        (4 * (double)m->experts + e * (double)m->top_k * h) / between(l); /* the router's scores, what is summed */
     return n * (between_blocks(m, l) + latent_whole(m, l) + divided / l->tensor + routed + own);
 }
 
@@ -69,13 +73,15 @@ double transformer_output_activation(const struct transformer_model *m, const st
     return rows(m, l) * (inputs + 4 * (double)m->vocabulary / l->tensor);
 }
 
-struct transformer_state transformer_state_of(enum transformer_optimizer optimizer, double element_bytes, double gradient_bytes)
+struct transformer_state transformer_state_of(enum transformer_optimizer optimizer, double element_bytes,
+                                              double gradient_bytes)
 {
     double moments = optimizer == OPTIMIZER_ADAM ? 8 : optimizer == OPTIMIZER_MOMENTUM ? 4 : 0;
     double master = element_bytes < 4 ? 4 : 0; /* a copy in fp32 of weights in 16 bits */
-    return (struct transformer_state){.weight = element_bytes,
-                                      .gradient = gradient_bytes,
-                                      .optimizer = master + moments,
-                                      /* Reads the gradient, reads and writes the state, writes (in fp32 also reads) the weight. */
-                                      .update = gradient_bytes + 2 * (master + moments) + element_bytes * (master > 0 ? 1 : 2)};
+    return (struct transformer_state){
+        .weight = element_bytes,
+        .gradient = gradient_bytes,
+        .optimizer = master + moments,
+        /* Reads the gradient, reads and writes the state, writes (in fp32 also reads) the weight. */
+        .update = gradient_bytes + 2 * (master + moments) + element_bytes * (master > 0 ? 1 : 2)};
 }

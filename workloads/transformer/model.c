@@ -37,7 +37,8 @@ struct transformer_widths transformer_widths_of(const struct transformer_model *
 {
     double heads = (double)m->heads, size = (double)m->head_size;
     if (!m->kv_rank)
-        return (struct transformer_widths){heads * size, (double)m->kv_heads * size, (double)m->kv_heads * size, heads * size};
+        return (struct transformer_widths){heads * size, (double)m->kv_heads * size, (double)m->kv_heads * size,
+                                           heads * size};
     double query = heads * (size + (double)m->rope_size), value = heads * (double)m->value_size;
     return (struct transformer_widths){query, query, value, value};
 }
@@ -69,7 +70,8 @@ static double divided_projections(const struct transformer_model *m)
     if (!m->kv_rank)
         return h * (widths.query + widths.key + widths.value) + widths.output * h;
     double keys = (double)(m->heads * m->head_size); /* a key's rotary part is the same for all heads */
-    return (m->query_rank ? (double)m->query_rank : h) * widths.query + (double)m->kv_rank * (keys + widths.value) + widths.output * h;
+    return (m->query_rank ? (double)m->query_rank : h) * widths.query + (double)m->kv_rank * (keys + widths.value) +
+           widths.output * h;
 }
 
 /* Matrices into the narrow widths of latent attention. */
@@ -127,7 +129,8 @@ double transformer_vocabulary_matrix(const struct transformer_model *m)
 
 double transformer_input_rest(const struct transformer_model *m)
 {
-    return (double)(m->positions + m->token_types) * (double)m->hidden + (m->embedding_norm ? norm(m, (double)m->hidden) : 0);
+    return (double)(m->positions + m->token_types) * (double)m->hidden +
+           (m->embedding_norm ? norm(m, (double)m->hidden) : 0);
 }
 
 double transformer_output_rest(const struct transformer_model *m)
@@ -146,8 +149,10 @@ double transformer_parameters(const struct transformer_model *m)
     double layers = (double)m->layers, experts = (double)transformer_expert_layers(m, m->layers);
     double attention = transformer_attention_divided(m) + transformer_attention_whole(m);
     double sum = layers * attention + (layers - experts) * (transformer_ffn_divided(m) + transformer_ffn_whole(m));
-    sum += experts * ((double)m->experts * transformer_expert(m) + transformer_shared_divided(m) + transformer_router_whole(m));
-    return sum + (m->tied ? 1 : 2) * transformer_vocabulary_matrix(m) + transformer_input_rest(m) + transformer_output_rest(m);
+    sum += experts *
+           ((double)m->experts * transformer_expert(m) + transformer_shared_divided(m) + transformer_router_whole(m));
+    return sum + (m->tied ? 1 : 2) * transformer_vocabulary_matrix(m) + transformer_input_rest(m) +
+           transformer_output_rest(m);
 }
 
 double transformer_active_parameters(const struct transformer_model *m)
@@ -182,7 +187,8 @@ double transformer_layer_flops(const struct transformer_model *m)
 double transformer_expert_layer_flops(const struct transformer_model *m)
 {
     double used = (double)(m->top_k + m->shared_experts), router = (double)m->hidden * (double)m->experts;
-    return attention_block_flops(m) + 2 * (double)m->sequence * (used * ffn_matrices(m, (double)m->expert_ffn) + router);
+    return attention_block_flops(m) +
+           2 * (double)m->sequence * (used * ffn_matrices(m, (double)m->expert_ffn) + router);
 }
 
 double transformer_layers_flops(const struct transformer_model *m)

@@ -18,16 +18,16 @@ struct transformer_model {
     uint64_t experts, top_k, shared_experts, expert_ffn, dense_layers;
     uint64_t expert_groups, top_groups; /* a token's experts lie in top_groups of as many groups of them */
     bool router_bias;
-    /* Latent attention (DeepSeek-V2, arXiv 2405.04434): widths that queries and that keys and values go through; kv_rank 0: none.
-     * A head's queries and keys are head_size + rope_size wide, its values value_size. */
+    /* Latent attention (DeepSeek-V2, arXiv 2405.04434): widths that queries and that keys and values go through;
+     * kv_rank 0: none. A head's queries and keys are head_size + rope_size wide, its values value_size. */
     uint64_t query_rank, kv_rank, rope_size, value_size;
     uint64_t parameters, active_parameters; /* the published counts, which the shape has to give; 0: not known */
 };
 
 extern const char *const transformer_norm_names[];
 
-/* Fills kv_heads, head_size, ffn, top_k, expert_ffn, value_size and expert groups where they are 0: heads, hidden / heads, 4 hidden, 1,
- * ffn, head_size, one of one. */
+/* Fills kv_heads, head_size, ffn, top_k, expert_ffn, value_size and expert groups where they are 0: heads, hidden /
+ * heads, 4 hidden, 1, ffn, head_size, one of one. */
 void transformer_model_complete(struct transformer_model *model);
 
 /* Whether a layer has experts. */
@@ -44,14 +44,15 @@ struct transformer_widths transformer_widths_of(const struct transformer_model *
 
 /* ---- parameters, all of a part, before any of it is divided among ranks ---- */
 
-/* Of one layer's attention and of its feed-forward block, normalisations included: the matrices (and biases of their columns), which
- * tensor parallelism divides, and the rest, which it does not (with latent attention also the matrices into the narrow widths). */
+/* Of one layer's attention and of its feed-forward block, normalisations included: the matrices (and biases of their
+ * columns), which tensor parallelism divides, and the rest, which it does not (with latent attention also the matrices
+ * into the narrow widths). */
 double transformer_attention_divided(const struct transformer_model *model);
 double transformer_attention_whole(const struct transformer_model *model);
 double transformer_ffn_divided(const struct transformer_model *model);
 double transformer_ffn_whole(const struct transformer_model *model);
-/* Of a layer with experts in place of the latter: one routed expert, and what every rank has: the shared ones (divided), normalisation and
- * router (not divided). */
+/* Of a layer with experts in place of the latter: one routed expert, and what every rank has: the shared ones
+ * (divided), normalisation and router (not divided). */
 double transformer_expert(const struct transformer_model *model);
 double transformer_shared_divided(const struct transformer_model *model);
 double transformer_router_whole(const struct transformer_model *model);
@@ -61,8 +62,8 @@ double transformer_vocabulary_matrix(const struct transformer_model *model);
 double transformer_input_rest(const struct transformer_model *model);
 /* Of the output beside the vocabulary matrix: final normalisation, transform, bias, pooler, next-sentence head. */
 double transformer_output_rest(const struct transformer_model *model);
-/* Of the whole model; a tied vocabulary matrix counts once. Classic GPT: 12 L h^2 (1 + 13/(12 h) + (V + s)/(12 L h)) and the
- * final normalisation's 2 h (Narayanan et al. 2021, equation 2, which leaves the latter out). */
+/* Of the whole model; a tied vocabulary matrix counts once. Classic GPT: 12 L h^2 (1 + 13/(12 h) + (V + s)/(12 L h))
+ * and the final normalisation's 2 h (Narayanan et al. 2021, equation 2, which leaves the latter out). */
 double transformer_parameters(const struct transformer_model *model);
 /* Of them those that a token meets: of the routed experts top_k. */
 double transformer_active_parameters(const struct transformer_model *model);
@@ -77,12 +78,13 @@ double transformer_expert_layer_flops(const struct transformer_model *model);
 double transformer_layers_flops(const struct transformer_model *model);
 /* Of a layer the two products of scores and values, 4 s^2 h. */
 double transformer_attention_flops(const struct transformer_model *model);
-/* What selective recomputation adds to a layer by the definition of hardware flop in Korthikanti et al. 2022, appendix A: the
- * products of scores and values count twice, 12 s^2 h more (computed again are only their forwards, 4 s^2 h). */
+/* What selective recomputation adds to a layer by the definition of hardware flop in Korthikanti et al. 2022, appendix
+ * A: the products of scores and values count twice, 12 s^2 h more (computed again are only their forwards, 4 s^2 h). */
 double transformer_selective_flops(const struct transformer_model *model);
 /* The projection on the vocabulary, 2 s h V, and a head's transform. */
 double transformer_head_flops(const struct transformer_model *model);
-/* Forward and backward of the whole model: three times the forward. Classic GPT: 72 L s h^2 (1 + s/(6h) + V/(12 h L)). */
+/* Forward and backward of the whole model: three times the forward. Classic GPT: 72 L s h^2 (1 + s/(6h) + V/(12 h L)).
+ */
 double transformer_flops(const struct transformer_model *model);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources of a transformer's operators share: sizes on a rank, and how operators are added to a list. Activations and weights take
- * element_bytes, masks of dropout take 1 byte. */
+/* What the sources of a transformer's operators share: sizes on a rank, and how operators are added to a list.
+ * Activations and weights take element_bytes, masks of dropout take 1 byte. */
 #ifndef STAGESIM_OPERATOR_LIST_H
 #define STAGESIM_OPERATOR_LIST_H
 
@@ -8,14 +8,15 @@
 
 /* Sizes that all operators derive from: elements unless said otherwise. */
 struct operator_shape {
-    double rows;                     /* tokens of the micro-batch on this rank */
-    double sequence;                 /* tokens whose keys and values it meets */
-    double hidden;                   /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
-    double query, key_value, output; /* columns of this rank's heads: queries, keys and values, what the attention gives */
-    double ffn;                      /* columns of this rank's feed-forward block */
-    double scores;                   /* rows x sequence per head of this rank */
-    double vocabulary;               /* columns of this rank's part of the vocabulary */
-    double h;                        /* columns of an activation between blocks on this rank */
+    double rows;     /* tokens of the micro-batch on this rank */
+    double sequence; /* tokens whose keys and values it meets */
+    double hidden;   /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
+    double query, key_value,
+        output;        /* columns of this rank's heads: queries, keys and values, what the attention gives */
+    double ffn;        /* columns of this rank's feed-forward block */
+    double scores;     /* rows x sequence per head of this rank */
+    double vocabulary; /* columns of this rank's part of the vocabulary */
+    double h;          /* columns of an activation between blocks on this rank */
     double h_inner, output_inner, ffn_inner; /* inner dimensions of this rank's matrix products */
     double gathered;                         /* rows of a matrix product for each of `rows` */
     double element, mask;                    /* bytes of an element, and of a dropout mask's (0: no dropout) */
@@ -26,8 +27,8 @@ struct operator_shape operator_shape_of(const struct transformer_model *model, c
 /* An operator that only moves bytes. */
 void operators_add_vector(struct transformer_operators *out, const char *name, double bytes);
 /* rows x inner times inner x columns. */
-void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *shape, const char *name, double inner,
-                          double columns);
+void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *shape, const char *name,
+                          double inner, double columns);
 /* Backward of such a product: gradient of the input, and of the weight, which is added to the accumulated one. */
 void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *layout,
                                    const struct operator_shape *shape, const char *name, double inner, double columns);
@@ -37,16 +38,16 @@ void operators_keep_wide(struct transformer_operators *out, unsigned from);
 
 /* ---- latent.c: projections of latent attention ---- */
 
-void latent_projections(const struct transformer_model *model, const struct transformer_layout *layout, const struct operator_shape *shape,
-                        struct transformer_operators *out);
+void latent_projections(const struct transformer_model *model, const struct transformer_layout *layout,
+                        const struct operator_shape *shape, struct transformer_operators *out);
 void latent_projections_backward(const struct transformer_model *model, const struct transformer_layout *layout,
                                  const struct operator_shape *shape, struct transformer_operators *out);
 
 /* ---- experts.c: blocks of a layer with experts ---- */
 
-void experts_forward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                     struct transformer_operators *out);
-void experts_backward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                      struct transformer_operators *out);
+void experts_forward(const struct transformer_model *model, const struct transformer_layout *layout,
+                     enum transformer_block block, struct transformer_operators *out);
+void experts_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+                      enum transformer_block block, struct transformer_operators *out);
 
 #endif

@@ -35,14 +35,16 @@ void operators_add_vector(struct transformer_operators *out, const char *name, d
     add(out, (struct transformer_operator){.name = name, .bytes = bytes});
 }
 
-void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *s, const char *name, double inner, double columns)
+void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *s, const char *name,
+                          double inner, double columns)
 {
     double rows = s->rows * s->gathered, bytes = s->element * (rows * inner + inner * columns + rows * columns);
-    add(out, (struct transformer_operator){.name = name, .matrix = true, .flops = 2 * rows * inner * columns, .bytes = bytes});
+    add(out, (struct transformer_operator){
+                 .name = name, .matrix = true, .flops = 2 * rows * inner * columns, .bytes = bytes});
 }
 
-void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l, const struct operator_shape *s,
-                                   const char *name, double inner, double columns)
+void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l,
+                                   const struct operator_shape *s, const char *name, double inner, double columns)
 {
     operators_add_matrix(out, s, name, inner, columns);
     operators_add_matrix(out, s, name, inner, columns);
@@ -62,27 +64,30 @@ static double head_width(const struct transformer_model *m, const struct operato
     return (product == PRODUCT_KEYS ? s->query : s->output) / heads;
 }
 
-static void add_scores_product(struct transformer_operators *out, const struct transformer_model *m, const struct operator_shape *s,
-                               const char *name, enum scores_product product)
+static void add_scores_product(struct transformer_operators *out, const struct transformer_model *m,
+                               const struct operator_shape *s, const char *name, enum scores_product product)
 {
     double columns = product == PRODUCT_KEYS ? s->query : s->output;
-    double flops = 2 * s->scores * head_width(m, s, product), bytes = s->element * (s->scores + (s->rows + s->sequence) * columns);
+    double flops = 2 * s->scores * head_width(m, s, product),
+           bytes = s->element * (s->scores + (s->rows + s->sequence) * columns);
     add(out, (struct transformer_operator){.name = name, .matrix = true, .wide = true, .flops = flops, .bytes = bytes});
 }
 
 /* Attention in one operator: so many products with keys and with values, of which a causal mask leaves half. */
-static void add_flash(struct transformer_operators *out, const struct transformer_model *m, const struct operator_shape *s,
-                      const char *name, double with_keys, double with_values, double passes)
+static void add_flash(struct transformer_operators *out, const struct transformer_model *m,
+                      const struct operator_shape *s, const char *name, double with_keys, double with_values,
+                      double passes)
 {
     double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
     double flops = 2 * s->scores * width * (m->causal ? 0.5 : 1);
     double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->sequence * s->key_value);
-    add(out, (struct transformer_operator){.name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes});
+    add(out, (struct transformer_operator){
+                 .name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes});
 }
 
 /* The part that selective recomputation computes again. */
-static void attention_core(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                           struct transformer_operators *out)
+static void attention_core(const struct transformer_model *m, const struct transformer_layout *l,
+                           const struct operator_shape *s, struct transformer_operators *out)
 {
     if (l->flash) {
         add_flash(out, m, s, "attention", 1, 1, 1);
@@ -95,8 +100,8 @@ static void attention_core(const struct transformer_model *m, const struct trans
     add_scores_product(out, m, s, "values", PRODUCT_VALUES);
 }
 
-static void attention_core_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                                    struct transformer_operators *out)
+static void attention_core_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                                    const struct operator_shape *s, struct transformer_operators *out)
 {
     if (l->flash) {
         add_flash(out, m, s, "attention", 3, 2, 2); /* scores are computed again within (Dao et al. 2022) */
@@ -111,8 +116,8 @@ static void attention_core_backward(const struct transformer_model *m, const str
         add_scores_product(out, m, s, "scores", PRODUCT_KEYS);
 }
 
-static void projections(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                        struct transformer_operators *out)
+static void projections(const struct transformer_model *m, const struct transformer_layout *l,
+                        const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
     if (m->kv_rank)
@@ -122,8 +127,8 @@ static void projections(const struct transformer_model *m, const struct transfor
     operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
 }
 
-static void projections_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                                 struct transformer_operators *out)
+static void projections_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                                 const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
     if (m->kv_rank)
@@ -139,7 +144,8 @@ static void join(const struct operator_shape *s, struct transformer_operators *o
     operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
 }
 
-static void join_backward(const struct transformer_layout *l, const struct operator_shape *s, struct transformer_operators *out)
+static void join_backward(const struct transformer_layout *l, const struct operator_shape *s,
+                          struct transformer_operators *out)
 {
     operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
     operators_add_matrix_backward(out, l, s, "projection", s->output_inner, s->h);
@@ -151,8 +157,9 @@ static bool repeats_core(const struct transformer_layout *l)
     return l->recompute == TRANSFORMER_SELECTIVE && !l->flash;
 }
 
-static void attention_forward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
-                              const struct operator_shape *s, struct transformer_operators *out)
+static void attention_forward(const struct transformer_model *m, const struct transformer_layout *l,
+                              enum transformer_block block, const struct operator_shape *s,
+                              struct transformer_operators *out)
 {
     if (block == BLOCK_ATTENTION || block == BLOCK_PROJECTIONS)
         projections(m, l, s, out);
@@ -162,8 +169,9 @@ static void attention_forward(const struct transformer_model *m, const struct tr
         join(s, out);
 }
 
-static void attention_backward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
-                               const struct operator_shape *s, struct transformer_operators *out)
+static void attention_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                               enum transformer_block block, const struct operator_shape *s,
+                               struct transformer_operators *out)
 {
     bool whole = block == BLOCK_ATTENTION;
     if (l->recompute == TRANSFORMER_FULL)
@@ -199,8 +207,9 @@ static void ffn_forward(const struct transformer_model *m, enum transformer_bloc
     }
 }
 
-static void ffn_backward(const struct transformer_model *m, const struct transformer_layout *l, enum transformer_block block,
-                         const struct operator_shape *s, struct transformer_operators *out)
+static void ffn_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                         enum transformer_block block, const struct operator_shape *s,
+                         struct transformer_operators *out)
 {
     if (l->recompute == TRANSFORMER_FULL)
         ffn_forward(m, block, s, out);
@@ -230,8 +239,8 @@ static void output(const struct transformer_model *m, const struct operator_shap
     operators_add_vector(out, "loss", (s->element + 4 * FLOAT) * s->rows * s->vocabulary);
 }
 
-static void output_backward(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
-                            struct transformer_operators *out)
+static void output_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                            const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "loss", (s->element + 2 * FLOAT) * s->rows * s->vocabulary);
     operators_add_matrix_backward(out, l, s, "logits", s->h_inner, s->vocabulary);
@@ -243,8 +252,8 @@ static void output_backward(const struct transformer_model *m, const struct tran
 
 /* ---- all together ---- */
 
-void transformer_forward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                         struct transformer_operators *out)
+void transformer_forward(const struct transformer_model *model, const struct transformer_layout *layout,
+                         enum transformer_block block, struct transformer_operators *out)
 {
     struct operator_shape shape = operator_shape_of(model, layout);
     out->count = 0;
@@ -272,8 +281,8 @@ void transformer_forward(const struct transformer_model *model, const struct tra
     }
 }
 
-void transformer_backward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                          struct transformer_operators *out)
+void transformer_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+                          enum transformer_block block, struct transformer_operators *out)
 {
     struct operator_shape shape = operator_shape_of(model, layout);
     out->count = 0;
@@ -323,20 +332,24 @@ double transformer_repeated_flops(const struct transformer_model *model, const s
     double flash = layout->flash ? layers * transformer_attention_flops(model) * scores : 0;
     if (layout->recompute == TRANSFORMER_FULL)
         return transformer_layers_flops(model) + flash;
-    return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? layers * transformer_selective_flops(model) : flash;
+    return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? layers * transformer_selective_flops(model)
+                                                                        : flash;
 }
 
 /* ---- tensor-parallel communication ---- */
 
-struct transformer_exchange transformer_exchange_forward(const struct transformer_model *model, const struct transformer_layout *layout,
+struct transformer_exchange transformer_exchange_forward(const struct transformer_model *model,
+                                                         const struct transformer_layout *layout,
                                                          enum transformer_block block)
 {
-    double bytes = layout->element_bytes * layout->samples * (double)model->sequence / layout->context * (double)model->hidden;
+    double bytes =
+        layout->element_bytes * layout->samples * (double)model->sequence / layout->context * (double)model->hidden;
     bool sums = layout->tensor > 1 && block != BLOCK_OUTPUT; /* an input's parts of the vocabulary are summed, too */
     return (struct transformer_exchange){.buffers = sums, .bytes = bytes};
 }
 
-struct transformer_exchange transformer_exchange_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+struct transformer_exchange transformer_exchange_backward(const struct transformer_model *model,
+                                                          const struct transformer_layout *layout,
                                                           enum transformer_block block)
 {
     struct transformer_exchange exchange = transformer_exchange_forward(model, layout, block);

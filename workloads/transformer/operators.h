@@ -5,18 +5,23 @@
 
 #include "workloads/transformer/model.h"
 
-enum transformer_recompute { TRANSFORMER_KEEP, TRANSFORMER_SELECTIVE, TRANSFORMER_FULL }; /* as enum scenario_recompute */
+enum transformer_recompute {
+    TRANSFORMER_KEEP,
+    TRANSFORMER_SELECTIVE,
+    TRANSFORMER_FULL
+}; /* as enum scenario_recompute */
 
 /* How a model is cut and computed. */
 struct transformer_layout {
-    double samples;         /* of a micro-batch on one rank */
-    double tensor;          /* ranks that share the heads, the columns of the feed-forward block, and the vocabulary */
-    double width;           /* ranks that share the columns of the activations between blocks; 1 in 1D */
-    double gathered_rows;   /* by how much the rows of matrix products are more than the rank's: activations are gathered before; 1 in 1D */
-    bool whole_inner;       /* matrix products sum over the whole inner dimension: panels are gathered before */
-    double context;         /* ranks that share each sequence */
-    double expert;          /* ranks that share the experts of a layer */
-    double padding;         /* a rank computes and sends so many times the tokens that its experts get on average */
+    double samples;       /* of a micro-batch on one rank */
+    double tensor;        /* ranks that share the heads, the columns of the feed-forward block, and the vocabulary */
+    double width;         /* ranks that share the columns of the activations between blocks; 1 in 1D */
+    double gathered_rows; /* by how much the rows of matrix products are more than the rank's: activations are gathered
+                             before; 1 in 1D */
+    bool whole_inner;     /* matrix products sum over the whole inner dimension: panels are gathered before */
+    double context;       /* ranks that share each sequence */
+    double expert;        /* ranks that share the experts of a layer */
+    double padding;       /* a rank computes and sends so many times the tokens that its experts get on average */
     bool sequence_parallel; /* normalisations and residuals are divided by `tensor`, too */
     bool flash;             /* attention as one operator that never stores its scores */
     double element_bytes;   /* of an activation or weight */
@@ -24,10 +29,10 @@ struct transformer_layout {
     enum transformer_recompute recompute;
 };
 
-/* Parts of the model that run one after the other. A layer is an attention block and a feed-forward block; where a sequence is shared, the
- * former is its projections, the products over scores and what joins them to the rest; with experts the latter is the router, experts that
- * all tokens share, those that tokens are sent to, and the sum of what comes back. Where ranks exchange something at every linear map, the
- * feed-forward block is two halves. */
+/* Parts of the model that run one after the other. A layer is an attention block and a feed-forward block; where a
+ * sequence is shared, the former is its projections, the products over scores and what joins them to the rest; with
+ * experts the latter is the router, experts that all tokens share, those that tokens are sent to, and the sum of what
+ * comes back. Where ranks exchange something at every linear map, the feed-forward block is two halves. */
 enum transformer_block {
     BLOCK_INPUT,
     BLOCK_ATTENTION,
@@ -50,8 +55,9 @@ struct transformer_operator {
     bool matrix; /* a matrix product: `flops` are those of matrix units; others only move `bytes` */
     bool flash;  /* the products within flash attention */
     bool weight; /* the gradient of a weight: may run later than the rest of the backward */
-    bool wide; /* stays in 16 bits where other products are in fp8: attention, router, output (DeepSeek-V3, arXiv 2412.19437, section 3.3.1)
-                */
+    bool wide;   /* stays in 16 bits where other products are in fp8: attention, router, output (DeepSeek-V3, arXiv
+                  * 2412.19437, section 3.3.1)
+                  */
     double flops, bytes;
 };
 
@@ -63,31 +69,35 @@ struct transformer_operators {
 };
 
 /* The forward of a block for one micro-batch. */
-void transformer_forward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                         struct transformer_operators *out);
+void transformer_forward(const struct transformer_model *model, const struct transformer_layout *layout,
+                         enum transformer_block block, struct transformer_operators *out);
 /* Its backward, recomputed operators included. */
-void transformer_backward(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                          struct transformer_operators *out);
+void transformer_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+                          enum transformer_block block, struct transformer_operators *out);
 
 /* Flop of the matrix products in a list; `weight_only`: of weight gradients alone. */
 double transformer_operators_flops(const struct transformer_operators *operators, bool weight_only);
 
-/* Flop that the backward of all layers computes again, of one sample: what hardware flop count beside model flop. Full recomputation: the
- * layers' forward. Selective recomputation: transformer_selective_flops. Flash attention: its backward forms the scores again (Dao et al.
- * 2022, section 3.1), one product of the forward's two, under any recomputation; selective recomputation adds nothing to that, for what it
- * would keep from being stored is not stored (Megatron-LM does not checkpoint flash attention either). */
+/* Flop that the backward of all layers computes again, of one sample: what hardware flop count beside model flop. Full
+ * recomputation: the layers' forward. Selective recomputation: transformer_selective_flops. Flash attention: its
+ * backward forms the scores again (Dao et al. 2022, section 3.1), one product of the forward's two, under any
+ * recomputation; selective recomputation adds nothing to that, for what it would keep from being stored is not stored
+ * (Megatron-LM does not checkpoint flash attention either). */
 double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout);
 
-/* Tensor-parallel communication of a block in one direction: buffers of `bytes` that are all-reduced one after the other
- * (with sequence parallelism each is gathered and scattered instead, which moves as much; the backward gathers inputs once more). */
+/* Tensor-parallel communication of a block in one direction: buffers of `bytes` that are all-reduced one after the
+ * other (with sequence parallelism each is gathered and scattered instead, which moves as much; the backward gathers
+ * inputs once more). */
 struct transformer_exchange {
     double buffers; /* all-reduces; without a tensor axis 0 */
     double gathers; /* further all-gathers (or reduce-scatters) of as many bytes */
     double bytes;   /* of each */
 };
-struct transformer_exchange transformer_exchange_forward(const struct transformer_model *model, const struct transformer_layout *layout,
+struct transformer_exchange transformer_exchange_forward(const struct transformer_model *model,
+                                                         const struct transformer_layout *layout,
                                                          enum transformer_block block);
-struct transformer_exchange transformer_exchange_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+struct transformer_exchange transformer_exchange_backward(const struct transformer_model *model,
+                                                          const struct transformer_layout *layout,
                                                           enum transformer_block block);
 
 #endif

@@ -61,7 +61,8 @@ static double block_parameters(const struct transformer_job *j, enum transformer
     }
 }
 
-/* Of a measured layer's forward, what its backward computes again: by flop, where it is only the products over scores. */
+/* Of a measured layer's forward, what its backward computes again: by flop, where it is only the products over scores.
+ */
 static double repeated_share(const struct transformer_job *j)
 {
     if (j->layout.recompute == TRANSFORMER_FULL)
@@ -75,14 +76,17 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
 {
     struct layer_time layer = {0}, own = {0};
     struct fault unused = {""};
-    enum layer_kind kind = block == BLOCK_INPUT ? PROFILE_EMBEDDING : block == BLOCK_OUTPUT ? PROFILE_HEAD : PROFILE_LAYER;
+    enum layer_kind kind = block == BLOCK_INPUT    ? PROFILE_EMBEDDING
+                           : block == BLOCK_OUTPUT ? PROFILE_HEAD
+                                                   : PROFILE_LAYER;
     layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &layer, &unused);
     double share = transformer_head_flops(&j->model) / transformer_layer_flops(&j->model);
     if (kind == PROFILE_LAYER)
         share = 0.5; /* a layer is two blocks */
     else if (kind == PROFILE_EMBEDDING)
         share = 0;
-    if (j->profile.rows[kind] && kind != PROFILE_LAYER && layer_profile_at(&j->profile, kind, j->layout.samples, &own, &unused)) {
+    if (j->profile.rows[kind] && kind != PROFILE_LAYER &&
+        layer_profile_at(&j->profile, kind, j->layout.samples, &own, &unused)) {
         layer = own;
         share = 1;
     }
@@ -92,15 +96,18 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
     part->weight = share * layer.backward / 2;
 }
 
-/* Seconds in which a part waits for its exchanges while the host goes on issuing operators; those of its first worker stand for all. */
+/* Seconds in which a part waits for its exchanges while the host goes on issuing operators; those of its first worker
+ * stand for all. */
 static double exchanges_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
 {
     double seconds = 0;
-    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->device.efficiency->dispatch > 0; i++) {
+    for (unsigned i = 0;
+         i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->device.efficiency->dispatch > 0; i++) {
         const struct stagesim_exchange *exchange = &exchanges->items[i];
         double buffers = fmax(exchange->buffers, 1);
         if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
-            seconds += buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective, exchange->bytes / buffers);
+            seconds += buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective,
+                                                            exchange->bytes / buffers);
     }
     return seconds;
 }
@@ -134,11 +141,13 @@ static bool assign_given(struct transformer_job *j)
     const struct stagesim_list *given = &j->parameters->layers_per_stage;
     double sum = 0;
     if (j->parameters->balance == BALANCE_AUTO) {
-        j->api->error(j->job, "balance", "layers_per_stage says which layers a stage holds; expected one of the two keys");
+        j->api->error(j->job, "balance",
+                      "layers_per_stage says which layers a stage holds; expected one of the two keys");
         return false;
     }
     if (given->count != j->stages) {
-        j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count, j->stages);
+        j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count,
+                      j->stages);
         return false;
     }
     for (uint32_t stage = 0; stage < j->stages; stage++) {
@@ -174,7 +183,8 @@ static double layer_time(const struct transformer_job *j, uint64_t layer)
 
 /* What a stage has to do apart from layers, so far, and with each further layer. */
 struct load {
-    double time, layer, dense; /* seconds of a micro-batch; dense: of a layer without experts, of which the first stage has `left` */
+    double time, layer,
+        dense; /* seconds of a micro-batch; dense: of a layer without experts, of which the first stage has `left` */
     uint64_t left;
 };
 
@@ -188,11 +198,13 @@ static void set_load(const struct transformer_job *j, uint32_t stage, struct loa
     struct transformer_job on = transformer_on_stage(j, stage);
     *load = (struct load){.layer = layer_time(&on, j->model.layers - 1), .dense = layer_time(&on, 0)};
     load->left = stage == 0 && j->model.experts ? j->model.dense_layers : 0;
-    load->time = (stage == 0 ? block_time(&on, BLOCK_INPUT) : 0) + (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT) : 0);
+    load->time =
+        (stage == 0 ? block_time(&on, BLOCK_INPUT) : 0) + (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT) : 0);
 }
 
-/* Each layer goes to the stage that is done first with it (the first of equals): with equal layers the busiest stage could not have
- * less, on stages of different speed either. First layers without experts are taken to be the first stage's. */
+/* Each layer goes to the stage that is done first with it (the first of equals): with equal layers the busiest stage
+ * could not have less, on stages of different speed either. First layers without experts are taken to be the first
+ * stage's. */
 static bool assign_balanced(struct transformer_job *j)
 {
     struct load *loads = calloc(j->stages, sizeof *loads);
@@ -225,7 +237,8 @@ bool transformer_assign_layers(struct transformer_job *j)
         return assign_balanced(j);
     if (j->model.layers % j->stages) {
         j->api->error(j->job, "model.layers",
-                      "%llu layers cannot be divided evenly over %u stages; give layers_per_stage, or balance: auto, in the section "
+                      "%llu layers cannot be divided evenly over %u stages; give layers_per_stage, or balance: auto, "
+                      "in the section "
                       "transformer",
                       (unsigned long long)j->model.layers, j->stages);
         return false;
@@ -289,7 +302,8 @@ double transformer_stage_experts(const struct transformer_job *j, uint32_t stage
 double transformer_stage_parameters(const struct transformer_job *j, uint32_t stage)
 {
     struct stage_layers layers = layers_of(j, stage);
-    double sum = layers.count * block_parameters(j, BLOCK_ATTENTION) + (layers.count - layers.experts) * block_parameters(j, BLOCK_FFN);
+    double sum = layers.count * block_parameters(j, BLOCK_ATTENTION) +
+                 (layers.count - layers.experts) * block_parameters(j, BLOCK_FFN);
     sum += layers.experts * (block_parameters(j, BLOCK_ROUTER) + block_parameters(j, BLOCK_SHARED));
     sum += stage == 0 ? block_parameters(j, BLOCK_INPUT) : 0;
     return sum + (stage + 1 == j->stages ? block_parameters(j, BLOCK_OUTPUT) : 0);
@@ -305,7 +319,8 @@ static double message_bytes(const struct transformer_job *j)
 /* Whether ranks that have the same activations each send a part of a message, and gather the parts behind it. */
 static bool divides_messages(const struct transformer_job *j)
 {
-    return tensor_equal_axis(&j->tensor) && j->layout.tensor > 1 && j->parameters->scatter_gather && !j->layout.sequence_parallel;
+    return tensor_equal_axis(&j->tensor) && j->layout.tensor > 1 && j->parameters->scatter_gather &&
+           !j->layout.sequence_parallel;
 }
 
 /* What comes in parts is gathered before it is used. */
@@ -314,8 +329,9 @@ static void gather_message(const struct transformer_job *j, struct stagesim_part
     unsigned count = 0;
     while (first->forward_exchanges.items[count].bytes > 0)
         count++;
-    first->forward_exchanges.items[count] = (struct stagesim_exchange){
-        STAGESIM_ALL_GATHER, STAGESIM_TENSOR, STAGESIM_BEFORE, tensor_equal_axis(&j->tensor), .bytes = message_bytes(j), .buffers = 1};
+    first->forward_exchanges.items[count] =
+        (struct stagesim_exchange){STAGESIM_ALL_GATHER,           STAGESIM_TENSOR,           STAGESIM_BEFORE,
+                                   tensor_equal_axis(&j->tensor), .bytes = message_bytes(j), .buffers = 1};
 }
 
 /* Input and output are parts of their own. */
@@ -369,7 +385,8 @@ static double whole_activation(const struct transformer_job *j)
     struct fault unused = {""};
     struct transformer_layout kept = j->layout;
     kept.recompute = TRANSFORMER_KEEP;
-    bool measured = j->profile.rows[PROFILE_LAYER] && layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &time, &unused);
+    bool measured = j->profile.rows[PROFILE_LAYER] &&
+                    layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &time, &unused);
     return measured && time.activation > 0 ? time.activation : transformer_layer_activation(&j->model, &kept);
 }
 
@@ -384,17 +401,20 @@ static double layer_activation(const struct transformer_job *j)
     return fmax(0, whole_activation(j) - (transformer_layer_activation(&j->model, &kept) - left));
 }
 
-/* Keys and values of other ranks: with an all-gather of all of them, around a ring of the block in use and the one that comes. */
+/* Keys and values of other ranks: with an all-gather of all of them, around a ring of the block in use and the one that
+ * comes. */
 static double context_buffers(const struct transformer_job *j)
 {
     struct transformer_widths widths = transformer_widths_of(&j->model);
-    double bytes = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (widths.key + widths.value) / j->layout.tensor;
+    double bytes = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence *
+                   (widths.key + widths.value) / j->layout.tensor;
     if (j->layout.context <= 1)
         return 0;
     return j->parameters->routing.context_method == CONTEXT_RING ? 2 * bytes / j->layout.context : bytes;
 }
 
-/* By how many ranks what `zero` says is divided: all that hold the same parameters, or with hybrid sharding some of them; and of experts.
+/* By how many ranks what `zero` says is divided: all that hold the same parameters, or with hybrid sharding some of
+ * them; and of experts.
  */
 static double sharing_ranks(const struct transformer_job *j, bool experts)
 {
@@ -406,7 +426,8 @@ static double sharing_ranks(const struct transformer_job *j, bool experts)
 /* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`. */
 static double held(const struct transformer_job *j, uint32_t stage, uint32_t least)
 {
-    double replicas = j->zero >= least ? sharing_ranks(j, false) : 1, copies = j->zero >= least ? sharing_ranks(j, true) : 1;
+    double replicas = j->zero >= least ? sharing_ranks(j, false) : 1,
+           copies = j->zero >= least ? sharing_ranks(j, true) : 1;
     return transformer_stage_parameters(j, stage) / replicas + transformer_stage_experts(j, stage) / copies;
 }
 
@@ -441,10 +462,11 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[GRADIENT_MEMORY][stage] = held(j, stage, 2) * j->state.gradient;
     s->arrays[STATE][stage] = held(j, stage, 1) * j->state.optimizer;
     double whole = (count + experts) * j->state.weight, layer = j->layers[stage] ? whole / j->layers[stage] : 0;
-    /* Of gathered weights those of two layers are held, or where they are kept for the backward all; and operands that are gathered for one
-     * linear map. */
+    /* Of gathered weights those of two layers are held, or where they are kept for the backward all; and operands that
+     * are gathered for one linear map. */
     double gathered = j->zero < 3 ? 0 : j->parameters->reshard ? 2 * layer : whole;
-    s->arrays[BUFFERS][stage] = again_buffers(j, stage) + context_buffers(j) + gathered + tensor_panels(&j->tensor, &j->model, &j->layout);
+    s->arrays[BUFFERS][stage] =
+        again_buffers(j, stage) + context_buffers(j) + gathered + tensor_panels(&j->tensor, &j->model, &j->layout);
 }
 
 static void set_transfers(struct stages *s, uint32_t stage)
@@ -454,9 +476,10 @@ static void set_transfers(struct stages *s, uint32_t stage)
     s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
     double bytes_moved = held(j, stage, 1) * j->state.update, chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
-    s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->bandwidth <= 0
-                                      ? 0
-                                      : efficiency_operator_time(j->devices[stage], &step) + chunks * j->devices[stage]->efficiency->step;
+    s->arrays[OPTIMIZER][stage] =
+        j->profile.rows[PROFILE_LAYER] && j->devices[stage]->bandwidth <= 0
+            ? 0
+            : efficiency_operator_time(j->devices[stage], &step) + chunks * j->devices[stage]->efficiency->step;
 }
 
 static void fill(struct stages *s)
@@ -471,7 +494,8 @@ static void fill(struct stages *s)
 }
 bool transformer_lower(const struct transformer_job *j)
 {
-    struct stages s = {.j = j, .parts = calloc(j->stages, sizeof *s.parts), .part_counts = calloc(j->stages, sizeof *s.part_counts)};
+    struct stages s = {
+        .j = j, .parts = calloc(j->stages, sizeof *s.parts), .part_counts = calloc(j->stages, sizeof *s.part_counts)};
     for (unsigned i = 0; i < ARRAYS; i++)
         s.arrays[i] = calloc(j->stages, sizeof *s.arrays[i]);
     fill(&s);

@@ -66,7 +66,8 @@ struct linear {
 static struct linear linear_of(const struct transformer_tensor *t, const struct transformer_model *model,
                                const struct transformer_layout *layout, enum transformer_block block)
 {
-    double m = layout->samples * tensor_row_parts(t) * (double)model->sequence, h = (double)model->hidden, ffn = (double)model->ffn;
+    double m = layout->samples * tensor_row_parts(t) * (double)model->sequence, h = (double)model->hidden,
+           ffn = (double)model->ffn;
     struct transformer_widths widths = transformer_widths_of(model);
     switch (block) {
     case BLOCK_PROJECTIONS:
@@ -84,26 +85,32 @@ static struct linear linear_of(const struct transformer_tensor *t, const struct 
     }
 }
 
-static void add(struct stagesim_exchanges *out, enum stagesim_collective collective, enum stagesim_moment moment, const char *axes,
-                double bytes)
+static void add(struct stagesim_exchanges *out, enum stagesim_collective collective, enum stagesim_moment moment,
+                const char *axes, double bytes)
 {
     unsigned i = 0;
     while (out->items[i].bytes > 0)
         i++;
-    out->items[i] = (struct stagesim_exchange){
-        .collective = collective, .kind = STAGESIM_TENSOR, .moment = moment, .axes = axes, .bytes = bytes, .buffers = 1};
+    out->items[i] = (struct stagesim_exchange){.collective = collective,
+                                               .kind = STAGESIM_TENSOR,
+                                               .moment = moment,
+                                               .axes = axes,
+                                               .bytes = bytes,
+                                               .buffers = 1};
 }
 
 /* ---- 2D and 2.5D ---- */
 
-static void summa_forward(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out)
+static void summa_forward(const struct transformer_tensor *t, const struct linear *map, double e,
+                          struct stagesim_exchanges *out)
 {
     if (!map->looks_up)
         add(out, STAGESIM_ALL_GATHER, STAGESIM_BEFORE, "x", e * map->m / tensor_row_parts(t) * map->k);
     add(out, STAGESIM_ALL_GATHER, STAGESIM_BEFORE, "y", e * map->k * map->n / t->x);
 }
 
-static void summa_backward(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out)
+static void summa_backward(const struct transformer_tensor *t, const struct linear *map, double e,
+                           struct stagesim_exchanges *out)
 {
     double input = e * map->m / tensor_row_parts(t) * map->k, weight = e * map->k * map->n / t->x;
     if (!map->looks_up) {
@@ -116,7 +123,8 @@ static void summa_backward(const struct transformer_tensor *t, const struct line
 
 /* ---- 3D of a cube ---- */
 
-static void cube_forward(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out)
+static void cube_forward(const struct transformer_tensor *t, const struct linear *map, double e,
+                         struct stagesim_exchanges *out)
 {
     const char *in = map->transposed ? "y" : "z", *sum = map->transposed ? "z" : "y";
     double q2 = (double)t->x * t->x;
@@ -126,7 +134,8 @@ static void cube_forward(const struct transformer_tensor *t, const struct linear
     add(out, STAGESIM_REDUCE_SCATTER, STAGESIM_AFTER, sum, e * map->m * map->n / q2);
 }
 
-static void cube_backward(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out)
+static void cube_backward(const struct transformer_tensor *t, const struct linear *map, double e,
+                          struct stagesim_exchanges *out)
 {
     const char *in = map->transposed ? "y" : "z", *sum = map->transposed ? "z" : "y";
     double q2 = (double)t->x * t->x;
@@ -138,13 +147,15 @@ static void cube_backward(const struct transformer_tensor *t, const struct linea
 
 /* ---- AxoNN; weights are gathered and gradients scattered along z by the pipeline, layer by layer ---- */
 
-static void axonn_forward(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out)
+static void axonn_forward(const struct transformer_tensor *t, const struct linear *map, double e,
+                          struct stagesim_exchanges *out)
 {
     double columns = map->n / (map->transposed ? t->y : t->x);
     add(out, STAGESIM_ALL_REDUCE, STAGESIM_AFTER, map->transposed ? "x" : "y", e * map->m / t->z * columns);
 }
 
-static void axonn_backward(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out)
+static void axonn_backward(const struct transformer_tensor *t, const struct linear *map, double e,
+                           struct stagesim_exchanges *out)
 {
     double columns = map->k / (map->transposed ? t->x : t->y);
     enum stagesim_moment moment = t->overlap & OVERLAP_INPUT ? STAGESIM_BESIDE_WEIGHT : STAGESIM_AFTER;
@@ -155,18 +166,19 @@ static void axonn_backward(const struct transformer_tensor *t, const struct line
 /* ---- all together ---- */
 
 /* Megatron-LM's, behind the block. */
-static void megatron_exchanges(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                               bool backward, struct stagesim_exchanges *out)
+static void megatron_exchanges(const struct transformer_model *model, const struct transformer_layout *layout,
+                               enum transformer_block block, bool backward, struct stagesim_exchanges *out)
 {
-    struct transformer_exchange exchange =
-        backward ? transformer_exchange_backward(model, layout, block) : transformer_exchange_forward(model, layout, block);
+    struct transformer_exchange exchange = backward ? transformer_exchange_backward(model, layout, block)
+                                                    : transformer_exchange_forward(model, layout, block);
     /* An all-gather and a reduce-scatter move as much as one all-reduce of the same buffer. */
     double buffers = (layout->sequence_parallel ? 2 : 1) * exchange.buffers + exchange.gathers;
-    out->items[0] = (struct stagesim_exchange){.collective = layout->sequence_parallel ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
-                                               .kind = STAGESIM_TENSOR,
-                                               .axes = "tensor",
-                                               .bytes = buffers * exchange.bytes,
-                                               .buffers = buffers};
+    out->items[0] =
+        (struct stagesim_exchange){.collective = layout->sequence_parallel ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
+                                   .kind = STAGESIM_TENSOR,
+                                   .axes = "tensor",
+                                   .bytes = buffers * exchange.bytes,
+                                   .buffers = buffers};
 }
 
 /* Whether a map is divided by columns: its input is gathered; otherwise by rows: its output is summed and scattered. */
@@ -175,10 +187,10 @@ static bool by_columns(enum transformer_block block)
     return block == BLOCK_PROJECTIONS || block == BLOCK_FIRST;
 }
 
-/* The same of one linear map, beside its products. The backward of a map divided by columns gathers its input again, for the weight's
- * gradient. */
-static void megatron_beside(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block,
-                            bool backward, struct stagesim_exchanges *out)
+/* The same of one linear map, beside its products. The backward of a map divided by columns gathers its input again,
+ * for the weight's gradient. */
+static void megatron_beside(const struct transformer_model *model, const struct transformer_layout *layout,
+                            enum transformer_block block, bool backward, struct stagesim_exchanges *out)
 {
     double bytes = transformer_exchange_forward(model, layout, block).bytes;
     double buffers = !backward ? 1 : (by_columns(block) ? 2 : 1) + (layout->recompute == TRANSFORMER_FULL);
@@ -196,10 +208,12 @@ static bool is_linear(enum transformer_block block)
     return by_columns(block) || block == BLOCK_JOIN || block == BLOCK_SECOND;
 }
 
-typedef void (*direction)(const struct transformer_tensor *t, const struct linear *map, double e, struct stagesim_exchanges *out);
+typedef void (*direction)(const struct transformer_tensor *t, const struct linear *map, double e,
+                          struct stagesim_exchanges *out);
 
-void tensor_exchanges(const struct transformer_tensor *t, const struct transformer_model *model, const struct transformer_layout *layout,
-                      enum transformer_block block, bool backward, struct stagesim_exchanges *out)
+void tensor_exchanges(const struct transformer_tensor *t, const struct transformer_model *model,
+                      const struct transformer_layout *layout, enum transformer_block block, bool backward,
+                      struct stagesim_exchanges *out)
 {
     static const direction forwards[] = {NULL, summa_forward, summa_forward, cube_forward, axonn_forward};
     static const direction backwards[] = {NULL, summa_backward, summa_backward, cube_backward, axonn_backward};
@@ -215,14 +229,16 @@ void tensor_exchanges(const struct transformer_tensor *t, const struct transform
         return;
     }
     if (layout->recompute == TRANSFORMER_FULL && block != BLOCK_INPUT && block != BLOCK_OUTPUT) {
-        forwards[t->algorithm](t, &map, layout->element_bytes, out); /* ahead of the backward: its computations are one with it */
+        forwards[t->algorithm](t, &map, layout->element_bytes,
+                               out); /* ahead of the backward: its computations are one with it */
         for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX; i++)
             out->items[i].moment = STAGESIM_BEFORE;
     }
     backwards[t->algorithm](t, &map, layout->element_bytes, out);
 }
 
-double tensor_panels(const struct transformer_tensor *t, const struct transformer_model *model, const struct transformer_layout *layout)
+double tensor_panels(const struct transformer_tensor *t, const struct transformer_model *model,
+                     const struct transformer_layout *layout)
 {
     static const enum transformer_block maps[] = {BLOCK_PROJECTIONS, BLOCK_JOIN, BLOCK_FIRST, BLOCK_SECOND};
     double most = 0;

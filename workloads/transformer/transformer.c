@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workload `transformer`: GPT, BERT and Llama in data x tensor x pipeline parallel. The scenario's keys, what has to hold
- * among them, and the order in which the job is built. */
+/* The workload `transformer`: GPT, BERT and Llama in data x tensor x pipeline parallel. The scenario's keys, what has
+ * to hold among them, and the order in which the job is built. */
 #include "workloads/transformer/transformer.h"
 
 #include <math.h>
@@ -25,60 +25,73 @@ static const struct transformer_parameters defaults = {
     .routing = {.context_balance = true, .expert_imbalance = 1},
 };
 
-#define MODEL_COUNT(key, need, low, high, text)                                                                                            \
-    {                                                                                                                                      \
-        "model." #key, STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, model.key), need, low, high, NULL, text               \
+#define MODEL_COUNT(key, need, low, high, text)                                                                        \
+    {                                                                                                                  \
+        "model." #key, STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, model.key), need, low, high,      \
+            NULL, text                                                                                                 \
     }
-#define MODEL_FLAG(key, text)                                                                                                              \
-    {                                                                                                                                      \
-        "model." #key, STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, model.key), .doc = text                                \
+#define MODEL_FLAG(key, text)                                                                                          \
+    {                                                                                                                  \
+        "model." #key, STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, model.key), .doc = text            \
     }
-#define WORD(key, field, words, text)                                                                                                      \
-    {                                                                                                                                      \
-        key, STAGESIM_FIELD_NAME, offsetof(struct transformer_parameters, field), .names = words, .doc = text                              \
+#define WORD(key, field, words, text)                                                                                  \
+    {                                                                                                                  \
+        key, STAGESIM_FIELD_NAME, offsetof(struct transformer_parameters, field), .names = words, .doc = text          \
     }
-#define RATIO(key, field, low, high, text)                                                                                                 \
-    {                                                                                                                                      \
-        key, STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, field), false, low, high, NULL, text                            \
+#define RATIO(key, field, low, high, text)                                                                             \
+    {                                                                                                                  \
+        key, STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, field), false, low, high, NULL, text        \
     }
-#define FLAG(key, field, text)                                                                                                             \
-    {                                                                                                                                      \
-        key, STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, field), .doc = text                                              \
+#define FLAG(key, field, text)                                                                                         \
+    {                                                                                                                  \
+        key, STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, field), .doc = text                          \
     }
 
 static const struct stagesim_field fields[] = {
     WORD("attention", attention, attentions, "flash (never stores scores) or standard; default flash"),
     WORD("granularity", granularity, granularities,
-         "stage: one operation per forward and backward of a stage; layer: every layer's blocks and collectives; default stage"),
-    {"layers_per_stage", STAGESIM_FIELD_COUNTS, offsetof(struct transformer_parameters, layers_per_stage), false, 0, 10000, NULL,
-     "layers of each stage, the first stage first; their sum is the model's"},
+         "stage: one operation per forward and backward of a stage; layer: every layer's blocks and collectives; "
+         "default stage"),
+    {"layers_per_stage", STAGESIM_FIELD_COUNTS, offsetof(struct transformer_parameters, layers_per_stage), false, 0,
+     10000, NULL, "layers of each stage, the first stage first; their sum is the model's"},
     WORD("balance", balance, balances,
          "even: as many layers for every stage; auto: so that the busiest stage has least to do; default even"),
-    FLAG("sequence_parallel", sequence_parallel, "normalisations and residuals are divided along the tensor axis, too; default false"),
+    FLAG("sequence_parallel", sequence_parallel,
+         "normalisations and residuals are divided along the tensor axis, too; default false"),
     FLAG("scatter_gather", scatter_gather,
-         "tensor-parallel ranks each send their part of a message between stages, and gather the parts behind it; default true"),
+         "tensor-parallel ranks each send their part of a message between stages, and gather the parts behind it; "
+         "default true"),
     FLAG("tensor_overlap", product_overlap,
-         "megatron-1d with sequence_parallel: what a linear map gathers and scatters moves while its products run; default false"),
+         "megatron-1d with sequence_parallel: what a linear map gathers and scatters moves while its products run; "
+         "default false"),
     WORD("optimizer", optimizer, optimizers, "what is updated with: its state and its time; default adam"),
-    WORD("gradients", gradients, gradient_types, "precision in which gradients are accumulated and reduced; default fp32"),
-    FLAG("distributed_optimizer", distributed_optimizer, "replicas share the optimizer's state and work, as with zero: 1; default false"),
+    WORD("gradients", gradients, gradient_types,
+         "precision in which gradients are accumulated and reduced; default fp32"),
+    FLAG("distributed_optimizer", distributed_optimizer,
+         "replicas share the optimizer's state and work, as with zero: 1; default false"),
     {"zero", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, zero), false, 0, 3, NULL,
      "what replicas share among each other: 1 optimizer state, 2 also gradients, 3 also parameters; default 0"},
     {"shard_ranks", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, shard_ranks), false, 2, 1 << 20, NULL,
-     "hybrid sharding: so many neighbours along the axis data share what zero says, groups of them hold copies; default all"},
+     "hybrid sharding: so many neighbours along the axis data share what zero says, groups of them hold copies; "
+     "default all"},
     FLAG("reshard", reshard, "zero: 3 gathers weights again for the backward; default true"),
     {"bucket", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, bucket), false, 0, 1e15, NULL,
      "gradients that are synchronised together; default 25MB"},
     WORD("context_method", routing.context_method, context_method_names,
-         "how keys and values reach the ranks that share a sequence: all-gather, or block by block around a ring; default all-gather"),
+         "how keys and values reach the ranks that share a sequence: all-gather, or block by block around a ring; "
+         "default all-gather"),
     FLAG("context_balance", routing.context_balance,
-         "of 2 c chunks of a causal sequence each of the c ranks has one of the beginning and one of the end; default true"),
+         "of 2 c chunks of a causal sequence each of the c ranks has one of the beginning and one of the end; default "
+         "true"),
     RATIO("capacity_factor", routing.capacity_factor, 0, 1000,
           "every expert computes and receives so many times its mean tokens, padded or dropped; default 0: what comes"),
-    RATIO("expert_imbalance", routing.expert_imbalance, 1, 1 << 20, "tokens of the busiest expert-parallel rank over the mean; default 1"),
+    RATIO("expert_imbalance", routing.expert_imbalance, 1, 1 << 20,
+          "tokens of the busiest expert-parallel rank over the mean; default 1"),
     FLAG("expert_overlap", routing.expert_overlap, "tokens travel while shared experts compute; default false"),
-    {"expert_node", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, routing.expert_node), false, 1, 1 << 16, NULL,
-     "expert-parallel ranks of a node, between which a token travels once for each node; default: to each expert on its own"},
+    {"expert_node", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, routing.expert_node), false, 1,
+     1 << 16, NULL,
+     "expert-parallel ranks of a node, between which a token travels once for each node; default: to each expert on "
+     "its own"},
     WORD("dispatch", routing.dispatch, dispatch_precision_names,
          "precision of tokens on their way to experts: same as computed with, or fp8; default same"),
     {"tokens", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, tokens), false, 0, 1e18, NULL,
@@ -89,7 +102,8 @@ static const struct stagesim_field fields[] = {
     MODEL_COUNT(layers, true, 1, 10000, "transformer layers (L)"),
     MODEL_COUNT(hidden, true, 1, 1 << 20, "width (h)"),
     MODEL_COUNT(heads, true, 1, 1 << 16, "attention heads (a)"),
-    MODEL_COUNT(kv_heads, false, 1, 1 << 16, "heads of keys and values, of which several queries share one; default heads"),
+    MODEL_COUNT(kv_heads, false, 1, 1 << 16,
+                "heads of keys and values, of which several queries share one; default heads"),
     MODEL_COUNT(head_size, false, 1, 1 << 16, "width of a head; default hidden / heads"),
     MODEL_COUNT(ffn, false, 1, 1 << 24, "inner width of the feed-forward block; default 4 x hidden"),
     MODEL_FLAG(gated, "the feed-forward block has a third matrix (SwiGLU); default false"),
@@ -101,7 +115,8 @@ static const struct stagesim_field fields[] = {
     MODEL_FLAG(biases, "matrices of the layers have biases; default true"),
     MODEL_FLAG(causal, "a token sees only those before it; default true"),
     MODEL_FLAG(dropout, "trained with dropout, whose masks are kept; default true"),
-    WORD("model.norm", model.norm, transformer_norm_names, "normalisation: layer (weight and bias) or rms (weight); default layer"),
+    WORD("model.norm", model.norm, transformer_norm_names,
+         "normalisation: layer (weight and bias) or rms (weight); default layer"),
     MODEL_FLAG(embedding_norm, "a normalisation behind the embedding; default false"),
     MODEL_FLAG(final_norm, "a normalisation before the output; default true"),
     MODEL_FLAG(pooler, "BERT's pooler, h x h; default false"),
@@ -116,37 +131,45 @@ static const struct stagesim_field fields[] = {
     MODEL_COUNT(expert_groups, false, 1, 1 << 16, "groups of experts, of which a token's lie in top_groups; default 1"),
     MODEL_COUNT(top_groups, false, 1, 1 << 16, "default expert_groups"),
     MODEL_FLAG(router_bias, "the router has a bias for each expert; default false"),
-    MODEL_COUNT(kv_rank, false, 0, 1 << 20, "width that keys and values are compressed to (latent attention); default 0: they are not"),
+    MODEL_COUNT(kv_rank, false, 0, 1 << 20,
+                "width that keys and values are compressed to (latent attention); default 0: they are not"),
     MODEL_COUNT(query_rank, false, 0, 1 << 20, "the same of queries; default 0: they are not"),
-    MODEL_COUNT(rope_size, false, 0, 1 << 16, "further width of queries and keys, for positions (latent attention); default 0"),
+    MODEL_COUNT(rope_size, false, 0, 1 << 16,
+                "further width of queries and keys, for positions (latent attention); default 0"),
     MODEL_COUNT(value_size, false, 1, 1 << 16, "width of a head's values (latent attention); default head_size"),
-    MODEL_COUNT(active_parameters, false, 1, 1e15, "published number of parameters that a token meets; default: not checked"),
-    MODEL_COUNT(parameters, false, 1, 1e15, "published number of parameters, which the other keys have to give; default: not checked"),
+    MODEL_COUNT(active_parameters, false, 1, 1e15,
+                "published number of parameters that a token meets; default: not checked"),
+    MODEL_COUNT(parameters, false, 1, 1e15,
+                "published number of parameters, which the other keys have to give; default: not checked"),
 
     WORD("compute.precision", precision, precisions, "of matrix products; default bf16"),
-    {"compute.efficiency", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, efficiency), false, 1e-6, 1, NULL,
-     "one share of the peak for all matrix products, in place of a table; other operators then take no time"},
+    {"compute.efficiency", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, efficiency), false, 1e-6, 1,
+     NULL, "one share of the peak for all matrix products, in place of a table; other operators then take no time"},
     {"compute.table", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, table),
      .doc = "efficiency table of the GPU; default: the installed one of the platform's GPU model"},
     WORD("compute.kernels", kernels, kernel_names,
-         "whose matrix products and attention the GPU runs, where tables are installed for several; default the table's without a name"),
+         "whose matrix products and attention the GPU runs, where tables are installed for several; default the "
+         "table's without a name"),
     {"compute.profile", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, profile),
      .doc = "measured times of layers, in place of a table"},
     WORD("tensor_parallel.algorithm", algorithm, tensor_algorithm_names,
          "how ranks share matrices: megatron-1d along the axis tensor, the others along x, y, z; default megatron-1d"),
     {"tensor_parallel.overlap", STAGESIM_FIELD_NAMES, offsetof(struct transformer_parameters, tensor_overlap),
-     .names = tensor_overlap_names, .doc = "axonn-3d: communication that runs while something is computed; default all"},
+     .names = tensor_overlap_names,
+     .doc = "axonn-3d: communication that runs while something is computed; default all"},
     FLAG("communication.overlap", overlap, "gradients are synchronised while the backward goes on; default true"),
     {0},
 };
 
 /* ---- what has to hold ---- */
 
-static bool check_divided_by(const struct transformer_job *j, const char *key, uint64_t value, const char *what, uint32_t ranks)
+static bool check_divided_by(const struct transformer_job *j, const char *key, uint64_t value, const char *what,
+                             uint32_t ranks)
 {
     if (value % ranks == 0)
         return true;
-    j->api->error(j->job, key, "%s %llu cannot be divided over %u tensor-parallel ranks", what, (unsigned long long)value, ranks);
+    j->api->error(j->job, key, "%s %llu cannot be divided over %u tensor-parallel ranks", what,
+                  (unsigned long long)value, ranks);
     return false;
 }
 
@@ -174,8 +197,9 @@ static bool check_count(const struct transformer_job *j, const char *key, double
     if (!stated || (double)stated == count)
         return true;
     j->api->error(j->job, key,
-                  "the shape gives %.0f parameters, not the %llu that are stated; expected a shape of that many, or another number", count,
-                  (unsigned long long)stated);
+                  "the shape gives %.0f parameters, not the %llu that are stated; expected a shape of that many, or "
+                  "another number",
+                  count, (unsigned long long)stated);
     return false;
 }
 
@@ -191,8 +215,8 @@ static bool check_shape(const struct transformer_job *j)
     const struct transformer_model *m = &j->model;
     bool ok = true;
     if (m->hidden % m->heads && !j->parameters->model.head_size) {
-        j->api->error(j->job, "model.heads", "hidden %llu cannot be divided over %llu heads; give head_size", (unsigned long long)m->hidden,
-                      (unsigned long long)m->heads);
+        j->api->error(j->job, "model.heads", "hidden %llu cannot be divided over %llu heads; give head_size",
+                      (unsigned long long)m->hidden, (unsigned long long)m->heads);
         ok = false;
     }
     ok &= check_divisible(j, "model.heads", m->heads, "heads");
@@ -220,8 +244,8 @@ static bool check_grid(const struct transformer_job *j)
     else if (t->algorithm == TENSOR_CUBE && (t->x != t->y || t->y != t->z))
         expected = "as many ranks along x as along y and along z";
     if (expected)
-        j->api->error(j->job, "tensor_parallel.algorithm", "%s on tensor %u, x %u, y %u, z %u; expected %s", name, t->tensor, t->x, t->y,
-                      t->z, expected);
+        j->api->error(j->job, "tensor_parallel.algorithm", "%s on tensor %u, x %u, y %u, z %u; expected %s", name,
+                      t->tensor, t->x, t->y, t->z, expected);
     return !expected;
 }
 
@@ -236,26 +260,31 @@ static bool check_tensor(const struct transformer_job *j)
     uint32_t parts = tensor_row_parts(&j->tensor);
     uint64_t samples = (uint64_t)j->api->micro_batch_size(j->job);
     if (samples % parts) {
-        j->api->error(j->job, "tensor_parallel.algorithm", "micro-batches of %llu samples cannot be divided over %u ranks, as %s does",
+        j->api->error(j->job, "tensor_parallel.algorithm",
+                      "micro-batches of %llu samples cannot be divided over %u ranks, as %s does",
                       (unsigned long long)samples, parts, name);
         ok = false;
     }
     if (p->sequence_parallel || p->profile) {
-        j->api->error(j->job, p->profile ? "compute.profile" : "sequence_parallel", "%s is for megatron-1d, the algorithm is %s",
+        j->api->error(j->job, p->profile ? "compute.profile" : "sequence_parallel",
+                      "%s is for megatron-1d, the algorithm is %s",
                       p->profile ? "a profile of whole layers" : "sequence_parallel", name);
         ok = false;
     }
     if (j->layout.context > 1) {
-        j->api->error(j->job, "tensor_parallel.algorithm", "sequences are shared along the axis context beside megatron-1d, not %s", name);
+        j->api->error(j->job, "tensor_parallel.algorithm",
+                      "sequences are shared along the axis context beside megatron-1d, not %s", name);
         ok = false;
     }
     if (j->model.experts || j->model.kv_rank) {
-        j->api->error(j->job, j->model.experts ? "model.experts" : "model.kv_rank", "%s is for megatron-1d, the algorithm is %s",
+        j->api->error(j->job, j->model.experts ? "model.experts" : "model.kv_rank",
+                      "%s is for megatron-1d, the algorithm is %s",
                       j->model.experts ? "a layer with experts" : "latent attention", name);
         ok = false;
     }
     if (j->tensor.algorithm == TENSOR_AXONN && j->tensor.z > 1 && (p->zero || p->distributed_optimizer)) {
-        j->api->error(j->job, p->zero ? "zero" : "distributed_optimizer", "axonn-3d shards along z already; expected zero: 0");
+        j->api->error(j->job, p->zero ? "zero" : "distributed_optimizer",
+                      "axonn-3d shards along z already; expected zero: 0");
         ok = false;
     }
     return ok;
@@ -267,10 +296,11 @@ static bool check_overlap(const struct transformer_job *j)
     const struct transformer_parameters *p = j->parameters;
     const char *expected = j->tensor.algorithm != TENSOR_MEGATRON          ? "tensor_parallel.algorithm: megatron-1d"
                            : j->tensor.tensor > 1 && !p->sequence_parallel ? "sequence_parallel: true"
-                           : p->profile                                    ? "times from a table: a profile has whole layers"
-                                                                           : NULL;
+                           : p->profile ? "times from a table: a profile has whole layers"
+                                        : NULL;
     if (p->product_overlap && expected)
-        j->api->error(j->job, "tensor_overlap", "tensor_overlap is for the linear maps of sequence parallelism; expected %s", expected);
+        j->api->error(j->job, "tensor_overlap",
+                      "tensor_overlap is for the linear maps of sequence parallelism; expected %s", expected);
     return !p->product_overlap || !expected;
 }
 
@@ -279,8 +309,9 @@ static bool check_job(const struct transformer_job *j)
     bool ok = check_tensor(j);
     ok = check_overlap(j) && ok;
     if (j->layout.samples <= 0) {
-        j->api->error(j->job, NULL,
-                      "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
+        j->api->error(
+            j->job, NULL,
+            "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
         ok = false;
     }
     if (j->parameters->kernels && (j->parameters->efficiency > 0 || j->parameters->table || j->parameters->profile)) {
@@ -289,7 +320,8 @@ static bool check_job(const struct transformer_job *j)
         ok = false;
     }
     if (j->parameters->efficiency > 0 && j->parameters->table) {
-        j->api->error(j->job, "compute.efficiency", "efficiency and table are two ways to say the same; expected one of them");
+        j->api->error(j->job, "compute.efficiency",
+                      "efficiency and table are two ways to say the same; expected one of them");
         ok = false;
     }
     return ok;
@@ -300,7 +332,9 @@ static bool set_sharing(struct transformer_job *j)
 {
     uint64_t ranks = j->parameters->shard_ranks;
     bool shards = tensor_shard_axes(&j->tensor) != NULL;
-    j->sharing = shards ? j->tensor.z : j->data * (j->tensor.algorithm == TENSOR_TESSERACT ? j->tensor.z : (uint32_t)j->layout.context);
+    j->sharing = shards
+                     ? j->tensor.z
+                     : j->data * (j->tensor.algorithm == TENSOR_TESSERACT ? j->tensor.z : (uint32_t)j->layout.context);
     if (!ranks)
         return true;
     if (j->tensor.algorithm != TENSOR_MEGATRON) {
@@ -313,7 +347,8 @@ static bool set_sharing(struct transformer_job *j)
         return true;
     }
     if (j->zero)
-        j->api->error(j->job, "shard_ranks", "%u data-parallel ranks cannot be cut into groups of %llu; expected a divisor", j->data,
+        j->api->error(j->job, "shard_ranks",
+                      "%u data-parallel ranks cannot be cut into groups of %llu; expected a divisor", j->data,
                       (unsigned long long)ranks);
     else
         j->api->error(j->job, "shard_ranks", "nothing is sharded; expected zero: 1, 2 or 3 beside it");
@@ -330,7 +365,8 @@ static bool set_profile(struct transformer_job *j)
         return true;
     bool ok = layer_profile_read(j->parameters->profile, &j->profile, &fault);
     for (int kind = 0; ok && kind < PROFILE_KINDS; kind++)
-        ok = !j->profile.rows[kind] || layer_profile_at(&j->profile, (enum layer_kind)kind, j->layout.samples, &time, &fault);
+        ok = !j->profile.rows[kind] ||
+             layer_profile_at(&j->profile, (enum layer_kind)kind, j->layout.samples, &time, &fault);
     if (!ok)
         j->api->error(j->job, "compute.profile", "%s", fault.text);
     return ok;
@@ -366,15 +402,16 @@ static void describe_job(struct transformer_job *j)
     transformer_model_complete(&j->model);
     j->workers = j->api->workers(j->job);
     describe_tensor(j);
-    j->layout = (struct transformer_layout){.samples = j->api->micro_batch_size(j->job),
-                                            .sequence_parallel = p->sequence_parallel && j->api->axis(j->job, "tensor") > 1,
-                                            .flash = p->attention == ATTENTION_FLASH,
-                                            .element_bytes = element,
-                                            .gradient_bytes = p->gradients ? element : 4,
-                                            .context = j->api->axis(j->job, "context"),
-                                            .expert = j->api->axis(j->job, "expert"),
-                                            .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
-                                            .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
+    j->layout =
+        (struct transformer_layout){.samples = j->api->micro_batch_size(j->job),
+                                    .sequence_parallel = p->sequence_parallel && j->api->axis(j->job, "tensor") > 1,
+                                    .flash = p->attention == ATTENTION_FLASH,
+                                    .element_bytes = element,
+                                    .gradient_bytes = p->gradients ? element : 4,
+                                    .context = j->api->axis(j->job, "context"),
+                                    .expert = j->api->axis(j->job, "expert"),
+                                    .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
+                                    .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
     tensor_set_layout(&j->tensor, &j->layout);
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
 }
@@ -392,7 +429,8 @@ static void declare(const struct transformer_job *j)
     double samples = j->api->micro_batch_size(j->job) * j->api->micro_batches(j->job) * j->data;
     struct transformer_model whole = j->parameters->model; /* without what ranks repeat */
     transformer_model_complete(&whole);
-    double model = samples * transformer_flops(&whole), again = samples * transformer_repeated_flops(&whole, &j->layout);
+    double model = samples * transformer_flops(&whole),
+           again = samples * transformer_repeated_flops(&whole, &j->layout);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,

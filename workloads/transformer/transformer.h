@@ -44,8 +44,8 @@ struct transformer_job {
     struct efficiency_device device; /* of the stage whose costs are computed */
     struct layer_profile profile;    /* rows 0: none */
     uint32_t stages, workers, data, zero;
-    uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid, those along z of
-                         axonn-3d */
+    uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid,
+                         those along z of axonn-3d */
     uint32_t *layers; /* [stage] */
     struct transformer_division division;
     struct transformer_device *kinds;         /* GPUs that are alike; a list */
@@ -63,7 +63,8 @@ struct transformer_device {
     struct transformer_device *next;
 };
 
-/* What each stage is computed on: fills kinds, devices and peak. Needs the number of stages. False with the mistake reported. */
+/* What each stage is computed on: fills kinds, devices and peak. Needs the number of stages. False with the mistake
+ * reported. */
 bool transformer_find_devices(struct transformer_job *job);
 /* Frees them, half-filled ones too. */
 void transformer_free_devices(struct transformer_job *job);

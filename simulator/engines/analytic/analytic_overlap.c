@@ -113,7 +113,8 @@ static double rate_at(const struct computing *computing, double time, double *un
 static void compute_until(struct computing *computing, double limit)
 {
     while (computing->left > 0 && computing->since < limit) {
-        double until, rate = rate_at(computing, computing->since, &until), end = computing->since + computing->left / rate;
+        double until, rate = rate_at(computing, computing->since, &until),
+                      end = computing->since + computing->left / rate;
         until = fmin(until, limit);
         computing->left = end <= until ? 0 : computing->left - rate * (until - computing->since);
         computing->since = fmin(end, until);
@@ -159,7 +160,8 @@ void overlaps_take(struct overlaps *overlaps, uint32_t rank, double start, doubl
     if (computing->busy)
         compute_until(computing, overlaps->now);
     forget_past(computing, overlaps->now);
-    computing->taking = array_grow(computing->taking, &computing->capacity, computing->count + 1, sizeof *computing->taking);
+    computing->taking =
+        array_grow(computing->taking, &computing->capacity, computing->count + 1, sizeof *computing->taking);
     computing->taking[computing->count++] = (struct taking){fmax(start, overlaps->now), end, share};
     if (computing->busy)
         foresee_end(overlaps, rank);
@@ -174,7 +176,8 @@ void overlaps_leave(struct overlaps *overlaps, uint32_t rank, double start, doub
         compute_until(computing, overlaps->now);
     for (size_t i = 0; i < computing->count && !found; i++) {
         struct taking *taking = &computing->taking[i];
-        if (isinf(taking->end) && taking->share >= share && taking->share <= share && fabs(taking->start - start) <= 1e-9 * fabs(start))
+        if (isinf(taking->end) && taking->share >= share && taking->share <= share &&
+            fabs(taking->start - start) <= 1e-9 * fabs(start))
             found = taking;
     }
     assert(found);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computations that collectives slow down, for the analytic engine: events in the order of time. A computation is as fast as its rank's
- * collectives leave it, piece by piece; which collectives begin before it ends is known only when all that happens earlier, anywhere, is
- * known. So computations end, and members come to collectives that take a share, one after the other. All else can be known ahead. */
+/* Computations that collectives slow down, for the analytic engine: events in the order of time. A computation is as
+ * fast as its rank's collectives leave it, piece by piece; which collectives begin before it ends is known only when
+ * all that happens earlier, anywhere, is known. So computations end, and members come to collectives that take a share,
+ * one after the other. All else can be known ahead. */
 #ifndef STAGESIM_ANALYTIC_OVERLAP_H
 #define STAGESIM_ANALYTIC_OVERLAP_H
 
@@ -18,8 +19,8 @@ void overlaps_destroy(struct overlaps *overlaps);
 void overlaps_compute(struct overlaps *overlaps, uint32_t rank, double start, double seconds);
 /* Somebody comes to a collective at `start`; `collective` is the caller's. */
 void overlaps_await(struct overlaps *overlaps, double start, void *collective);
-/* A collective takes a share of the rank's compute from `start`, which is now (the time of the newest event) or later, until `end`;
- * INFINITY: that will be known later. */
+/* A collective takes a share of the rank's compute from `start`, which is now (the time of the newest event) or later,
+ * until `end`; INFINITY: that will be known later. */
 void overlaps_take(struct overlaps *overlaps, uint32_t rank, double start, double end, double share);
 /* One that was taken from `start` on without an end takes its share until `end`, which is not before now. */
 void overlaps_leave(struct overlaps *overlaps, uint32_t rank, double start, double end, double share);

@@ -52,13 +52,15 @@ static double duration_of(struct walk *walk, struct instance *instance)
     instance->duration = instance->delay;
     if (known) {
         known->estimated = true;
-        instance->duration += size->repeats * estimate_seconds(&known->estimate, &size->ratios, size->bytes / size->repeats);
+        instance->duration +=
+            size->repeats * estimate_seconds(&known->estimate, &size->ratios, size->bytes / size->repeats);
     }
     return instance->duration;
 }
 
 /* The participant's current collective is over. */
-static void end_member(struct walk *walk, struct instance *instance, uint32_t participant, double data_start, double end)
+static void end_member(struct walk *walk, struct instance *instance, uint32_t participant, double data_start,
+                       double end)
 {
     uint32_t index = instance->participants[participant].entry, stream = instance->participants[participant].stream;
     struct entry *entry = &walk->entries[index];
@@ -119,7 +121,8 @@ static void forget_meeting(struct instance *instance, struct meeting *meeting)
 }
 
 /* Whether a participant has come to the meeting and is not done. */
-static bool takes_part(const struct walk *walk, const struct instance *instance, uint32_t participant, const struct meeting *meeting)
+static bool takes_part(const struct walk *walk, const struct instance *instance, uint32_t participant,
+                       const struct meeting *meeting)
 {
     const struct entry *entry = &walk->entries[instance->participants[participant].entry];
     uint32_t stream = instance->participants[participant].stream;
@@ -128,8 +131,8 @@ static bool takes_part(const struct walk *walk, const struct instance *instance,
 }
 
 /* A participant's flows begin, and end where that is known. */
-static void take_share(struct walk *walk, const struct instance *instance, struct meeting *meeting, uint32_t participant, double start,
-                       double end)
+static void take_share(struct walk *walk, const struct instance *instance, struct meeting *meeting,
+                       uint32_t participant, double start, double end)
 {
     uint32_t entry = instance->participants[participant].entry;
     if (isinf(meeting->taken[participant]) && !isinf(start)) {
@@ -141,7 +144,8 @@ static void take_share(struct walk *walk, const struct instance *instance, struc
 }
 
 /* Ends it for those of whom all is known. False: somebody is left. */
-static bool evaluate_meeting(struct walk *walk, struct instance *instance, struct meeting *meeting, const struct operation *operation)
+static bool evaluate_meeting(struct walk *walk, struct instance *instance, struct meeting *meeting,
+                             const struct operation *operation)
 {
     look_up(walk, instance, operation);
     arrivals_evaluate(instance->flows->arrivals, &instance->size, meeting->ready, walk->starts, walk->ends);
@@ -171,7 +175,8 @@ void analytic_evaluate_instance(struct walk *walk, struct instance *instance)
     instance->queued = false;
     for (struct meeting *meeting = instance->meetings, *next; meeting; meeting = next) {
         next = meeting->next;
-        evaluate_meeting(walk, instance, meeting, &position->operations[position->streams[first.stream].first + meeting->number]);
+        evaluate_meeting(walk, instance, meeting,
+                         &position->operations[position->streams[first.stream].first + meeting->number]);
     }
 }
 

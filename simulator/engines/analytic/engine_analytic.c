@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contention-free engine: the longest path through the program's operations and transfers. Every stream advances as far
- * as what it waits for allows; what ends sets others going; each operation is looked at once. A message takes its route's
- * latency plus its bytes over the narrowest link, a collective as long as its flows take that share links with each other,
- * whatever else is under way. Where collectives take a share of their ranks' compute, computations end and members come to such
- * collectives in the order of time (analytic_overlap.h); all else runs ahead as before. */
+/* The contention-free engine: the longest path through the program's operations and transfers. Every stream advances as
+ * far as what it waits for allows; what ends sets others going; each operation is looked at once. A message takes its
+ * route's latency plus its bytes over the narrowest link, a collective as long as its flows take that share links with
+ * each other, whatever else is under way. Where collectives take a share of their ranks' compute, computations end and
+ * members come to such collectives in the order of time (analytic_overlap.h); all else runs ahead as before. */
 #include "simulator/engines/analytic/walk.h"
 #include "simulator/engines/deadlock.h"
 
@@ -13,7 +13,8 @@ enum { PROGRESS_INTERVAL = 1 << 16 };
 
 static inline double seconds_of(const struct walk *walk, const struct entry *entry, const struct operation *operation)
 {
-    return operation_cost(walk->program, operation)->seconds * operation_factor(walk->program, operation, entry->replica);
+    return operation_cost(walk->program, operation)->seconds *
+           operation_factor(walk->program, operation, entry->replica);
 }
 
 /* The computations or delays of a stream, until one has to wait. */
@@ -86,7 +87,8 @@ static void advance_sends(struct walk *walk, uint32_t index, struct cursor *curs
         double start = ready_at(entry, operation, cursor->free);
         if (isnan(start))
             return;
-        double end = start + (cursor->latency + operation_cost(walk->program, operation)->bytes * cursor->seconds_per_byte);
+        double end =
+            start + (cursor->latency + operation_cost(walk->program, operation)->bytes * cursor->seconds_per_byte);
         foresee(entry, id);
         entry->times[id] = (struct moment){start, start, end};
         cursor->free = end;
@@ -132,7 +134,8 @@ static void report_progress(struct walk *walk)
         walk->progress->report(walk->progress->user, walk->done, walk->total);
 }
 
-/* The next computation ends, or somebody comes to a collective that slows computations down; false when there is none. */
+/* The next computation ends, or somebody comes to a collective that slows computations down; false when there is none.
+ */
 static bool next_event(struct walk *walk)
 {
     struct overlap_event event;
@@ -194,5 +197,5 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
     return ok;
 }
 
-const struct engine engine_analytic = {"analytic", "contention-free: the longest path; messages and collectives do not disturb each other",
-                                       analytic_run};
+const struct engine engine_analytic = {
+    "analytic", "contention-free: the longest path; messages and collectives do not disturb each other", analytic_run};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the contention-free engine walks along: streams with the routes of their messages, and the instances of groups. */
+/* What the contention-free engine walks along: streams with the routes of their messages, and the instances of groups.
+ */
 #include "simulator/engines/analytic/walk.h"
 
 #include "simulator/engines/overlap.h"
@@ -40,7 +41,8 @@ static bool init_entry(struct walk *walk, uint32_t index)
     walk->stack_count += entry->position->stream_count;
     for (uint32_t i = 0; i < entry->position->stream_count; i++) {
         const struct stream *stream = &entry->position->streams[i];
-        entry->cursors[i] = (struct cursor){.next = stream->first, .end = stream->first + stream->count, .type = stream->type};
+        entry->cursors[i] =
+            (struct cursor){.next = stream->first, .end = stream->first + stream->count, .type = stream->type};
         if (stream->type == OPERATION_SEND && !connect_send(walk, index, stream, &entry->cursors[i]))
             return false;
     }
@@ -50,12 +52,13 @@ static bool init_entry(struct walk *walk, uint32_t index)
 static bool has_route(struct walk *walk, const struct instance *instance)
 {
     for (uint32_t i = 0; i < instance->rank_count && instance->rank_count > 1; i++) {
-        uint32_t from = walk->hosts[instance->ranks[i]], to = walk->hosts[instance->ranks[(i + 1) % instance->rank_count]];
+        uint32_t from = walk->hosts[instance->ranks[i]],
+                 to = walk->hosts[instance->ranks[(i + 1) % instance->rank_count]];
         struct platform_route route;
         walk->platform->route(walk->platform, from, to, &route);
         if (route.link_count == 0 && route.latency <= 0)
-            return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'", walk->platform->hosts[from].name,
-                             walk->platform->hosts[to].name);
+            return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'",
+                             walk->platform->hosts[from].name, walk->platform->hosts[to].name);
     }
     return true;
 }
@@ -97,7 +100,8 @@ static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
         uint32_t stream = position_group_stream(position, group);
         walk->entries[index].cursors[stream].instance = instance;
         walk->entries[index].cursors[stream].participant = instance->participant_count;
-        instance->participants[instance->participant_count++] = (struct participant){index, stream, MEMBER_NONE, instance};
+        instance->participants[instance->participant_count++] =
+            (struct participant){index, stream, MEMBER_NONE, instance};
     }
     if (instance->participant_count) {
         list_alike(walk, instance);

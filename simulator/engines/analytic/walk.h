@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the contention-free engine knows while it walks along the streams, for its sources alone: engine_analytic.c (computations and
- * messages, the order of things), collective.c and setup.c. */
+/* What the contention-free engine knows while it walks along the streams, for its sources alone: engine_analytic.c
+ * (computations and messages, the order of things), collective.c and setup.c. */
 #ifndef STAGESIM_ANALYTIC_WALK_H
 #define STAGESIM_ANALYTIC_WALK_H
 
@@ -37,10 +37,10 @@ struct meeting {
 };
 
 struct cursor {
-    uint32_t next, end;               /* ids: the first operation of the stream that is not done, the one behind its last */
-    uint8_t type;                     /* enum operation_type */
-    bool queued, arrived;             /* on the list of streams to try; collective: counted as arrived at the current one */
-    double free;                      /* end of the operation before */
+    uint32_t next, end;   /* ids: the first operation of the stream that is not done, the one behind its last */
+    uint8_t type;         /* enum operation_type */
+    bool queued, arrived; /* on the list of streams to try; collective: counted as arrived at the current one */
+    double free;          /* end of the operation before */
     double latency, seconds_per_byte; /* send: of the route */
     uint32_t peer, opposite;          /* send: entry that receives, its stream */
     uint32_t participant;             /* collective: its place among the instance's */
@@ -153,11 +153,14 @@ static inline double ready_at(const struct entry *entry, const struct operation 
 /* Makes streams and instances ready. False with walk->fault filled: a route is missing. */
 bool analytic_init(struct walk *walk);
 
-/* The rank comes to the next collective of a stream of collectives; where that was all that others waited for, it ends for them. */
+/* The rank comes to the next collective of a stream of collectives; where that was all that others waited for, it ends
+ * for them. */
 void analytic_arrive(struct walk *walk, uint32_t index, struct cursor *cursor);
-/* The time has come when all have arrived at a collective that takes a share of compute, or, where members begin by and by, one. */
+/* The time has come when all have arrived at a collective that takes a share of compute, or, where members begin by and
+ * by, one. */
 void analytic_begin_collective(struct walk *walk, struct participant *who);
-/* An instance from walk->queued, whose members end apart: all that arrived while anything else went on are looked at together. */
+/* An instance from walk->queued, whose members end apart: all that arrived while anything else went on are looked at
+ * together. */
 void analytic_evaluate_instance(struct walk *walk, struct instance *instance);
 
 #endif

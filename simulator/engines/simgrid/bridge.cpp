@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one C++ file: loads a platform and runs the engine under try, and reaches the few things that SimGrid offers to C++
- * only. Everything else uses SimGrid's C API. */
+/* The one C++ file: loads a platform and runs the engine under try, and reaches the few things that SimGrid offers to
+ * C++ only. Everything else uses SimGrid's C API. */
 extern "C" {
 #include "base/arena.h"
 #include "base/diagnostics.h"
@@ -92,7 +92,8 @@ std::string link_failure()
     }
     if (names.empty())
         return "a link went down at " + std::to_string(now) + " s while a message was on it";
-    return names + " went down at " + std::to_string(since) + " s; a message needed it at " + std::to_string(now) + " s";
+    return names + " went down at " + std::to_string(since) + " s; a message needed it at " + std::to_string(now) +
+           " s";
 }
 
 void throw_on_host_failure(sg4::Host const &host)
@@ -135,7 +136,8 @@ double parse_amount(const char *text)
     if (!strcmp(rest, "bps"))
         return value / 8;
     static const char *const units[] = {"", "B", "Bps", "f", "flops"};
-    bool known = std::any_of(std::begin(units), std::end(units), [rest](const char *unit) { return !strcmp(rest, unit); });
+    bool known =
+        std::any_of(std::begin(units), std::end(units), [rest](const char *unit) { return !strcmp(rest, unit); });
     return known ? value : NAN;
 }
 
@@ -157,8 +159,8 @@ double amount_property(sg4::Host *host, const char *key, const char *example)
         return 0;
     double value = parse_amount(text);
     if (std::isnan(value))
-        throw bad_property("host '" + host->get_name() + "': property " + key + "=\"" + text + "\" is no amount; expected one like " +
-                           example);
+        throw bad_property("host '" + host->get_name() + "': property " + key + "=\"" + text +
+                           "\" is no amount; expected one like " + example);
     return value;
 }
 
@@ -198,8 +200,9 @@ void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
     out->handle = host;
 }
 
-/* Whether anything changes over time by itself. SimGrid does not tell, so the file's text is searched for the attributes and
- * elements that attach profiles; a comment that names one is taken for one, which costs time but no truth. */
+/* Whether anything changes over time by itself. SimGrid does not tell, so the file's text is searched for the
+ * attributes and elements that attach profiles; a comment that names one is taken for one, which costs time but no
+ * truth. */
 bool has_profiles(const char *file)
 {
     static const char *const words[] = {"_file=", "_file =", "<trace", "trace_connect"};
@@ -216,7 +219,8 @@ bool has_profiles(const char *file)
 std::vector<sg4::Host *> gpu_hosts(sg4::Engine *engine)
 {
     std::vector<sg4::Host *> all = engine->get_all_hosts();
-    bool kinds = std::any_of(all.begin(), all.end(), [](const sg4::Host *host) { return host->get_property("kind") != nullptr; });
+    bool kinds = std::any_of(all.begin(), all.end(),
+                             [](const sg4::Host *host) { return host->get_property("kind") != nullptr; });
     if (kinds)
         all.erase(std::remove_if(all.begin(), all.end(),
                                  [](const sg4::Host *host) {
@@ -224,8 +228,9 @@ std::vector<sg4::Host *> gpu_hosts(sg4::Engine *engine)
                                      return !kind || strcmp(kind, "gpu") != 0;
                                  }),
                   all.end());
-    std::sort(all.begin(), all.end(),
-              [](const sg4::Host *left, const sg4::Host *right) { return strverscmp(left->get_cname(), right->get_cname()) < 0; });
+    std::sort(all.begin(), all.end(), [](const sg4::Host *left, const sg4::Host *right) {
+        return strverscmp(left->get_cname(), right->get_cname()) < 0;
+    });
     return all;
 }
 
@@ -244,15 +249,17 @@ enum link_sharing sharing_of(const sg4::Link *link)
 void fill_links(struct platform *platform, sg4::Engine *engine, loaded *loaded)
 {
     std::vector<sg4::Link *> links = engine->get_all_links();
-    std::sort(links.begin(), links.end(),
-              [](const sg4::Link *left, const sg4::Link *right) { return strverscmp(left->get_cname(), right->get_cname()) < 0; });
+    std::sort(links.begin(), links.end(), [](const sg4::Link *left, const sg4::Link *right) {
+        return strverscmp(left->get_cname(), right->get_cname()) < 0;
+    });
     platform->link_count = static_cast<uint32_t>(links.size());
-    platform->links = static_cast<struct platform_link *>(arena_array(loaded->arena, links.size() + 1, sizeof(struct platform_link)));
+    platform->links =
+        static_cast<struct platform_link *>(arena_array(loaded->arena, links.size() + 1, sizeof(struct platform_link)));
     for (uint32_t index = 0; index < platform->link_count; index++) {
         sg4::Link *link = links[index];
         loaded->link_index[link] = index;
-        platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(), link->get_latency(),
-                                  sharing_of(link)};
+        platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(),
+                                  link->get_latency(), sharing_of(link)};
     }
 }
 
@@ -280,7 +287,8 @@ bool find_reaches(struct platform *platform, uint32_t from, uint32_t to)
     try {
         struct platform_route route;
         find_route(platform, from, to, &route);
-        return from == to || route.link_count > 0 || route.latency > 0; /* a route of nothing: SimGrid sends nothing over it */
+        return from == to || route.link_count > 0 ||
+               route.latency > 0; /* a route of nothing: SimGrid sends nothing over it */
     } catch (const std::exception &) {
         return false;
     }
@@ -330,7 +338,8 @@ struct platform *load(const char *file, struct arena *arena)
     platform->reaches = find_reaches;
     std::vector<sg4::Host *> hosts = gpu_hosts(engine);
     platform->host_count = static_cast<uint32_t>(hosts.size());
-    platform->hosts = static_cast<struct platform_host *>(arena_array(arena, hosts.size() + 1, sizeof(struct platform_host)));
+    platform->hosts =
+        static_cast<struct platform_host *>(arena_array(arena, hosts.size() + 1, sizeof(struct platform_host)));
     for (size_t i = 0; i < hosts.size(); i++)
         fill_host(&platform->hosts[i], hosts[i], arena);
     bool varies = has_profiles(file);
@@ -341,8 +350,8 @@ struct platform *load(const char *file, struct arena *arena)
     return platform;
 }
 
-/* Runs an actor's body. An exception must not leave it: outside an actor nobody could catch it. ForcefulKillException, by
- * which SimGrid unwinds a killed actor, is no std::exception and passes. */
+/* Runs an actor's body. An exception must not leave it: outside an actor nobody could catch it. ForcefulKillException,
+ * by which SimGrid unwinds a killed actor, is no std::exception and passes. */
 void run_body(void (*body)(void *), void *argument)
 {
     try {

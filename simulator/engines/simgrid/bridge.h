@@ -13,25 +13,26 @@ extern "C" {
 
 struct arena;
 
-/* Sets stagesim's defaults and then `config` ("key:value" strings as in SimGrid's --cfg, count of them). False with the fault
- * filled when SimGrid knows no such key or value; of some wrong values it ends the process instead. */
+/* Sets stagesim's defaults and then `config` ("key:value" strings as in SimGrid's --cfg, count of them). False with the
+ * fault filled when SimGrid knows no such key or value; of some wrong values it ends the process instead. */
 bool bridge_configure(const char *const *config, size_t count, struct fault *fault);
-/* Loads the platform file; to be called once, after bridge_configure. The platform lives in the arena. NULL with the fault
- * filled. */
+/* Loads the platform file; to be called once, after bridge_configure. The platform lives in the arena. NULL with the
+ * fault filled. */
 struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault);
 
-/* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. NULL where the host is down: then
- * bridge_run says so. */
+/* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. NULL where the host is down:
+ * then bridge_run says so. */
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);
-/* Events no more than that many seconds apart are one, unless the configuration said so before; returns what holds. Before the
- * simulation runs. */
+/* Events no more than that many seconds apart are one, unless the configuration said so before; returns what holds.
+ * Before the simulation runs. */
 double bridge_set_precision(double seconds);
 /* Makes room for very many actors: small stacks without guard pages. Before the first actor is started. */
 void bridge_expect_many_actors(void);
-/* A mailbox (sg_mailbox_t) for messages to an actor: they start to move as soon as they are sent. NULL: for anybody, they start when
- * somebody receives. */
+/* A mailbox (sg_mailbox_t) for messages to an actor: they start to move as soon as they are sent. NULL: for anybody,
+ * they start when somebody receives. */
 void *bridge_mailbox(const char *name, void *actor);
-/* Runs until no actor is left. False with the fault filled when an actor or SimGrid failed (a host or a link went down). */
+/* Runs until no actor is left. False with the fault filled when an actor or SimGrid failed (a host or a link went
+ * down). */
 bool bridge_run(struct fault *fault);
 
 /* Starts a message of that many bytes (a fraction is allowed, 0 is not) from the calling actor's host to a mailbox; the

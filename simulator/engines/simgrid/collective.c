@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives on SimGrid: one driver per group instance waits until members are ready, all of them or pair by pair, and runs the flows.
- * To start a flow an actor moves itself to the sending host and the target of its messages to the receiving one. */
+/* Collectives on SimGrid: one driver per group instance waits until members are ready, all of them or pair by pair, and
+ * runs the flows. To start a flow an actor moves itself to the sending host and the target of its messages to the
+ * receiving one. */
 #include "simulator/engines/overlap.h"
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/engines/simgrid/run.h"
@@ -22,8 +23,8 @@ static double flow_latency(struct group_driver *driver, size_t index, const stru
     if (isnan(driver->latencies[index])) {
         struct run *run = driver->run;
         struct platform_route route;
-        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number], run->hosts[driver->members[flow->to].number],
-                             &route);
+        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number],
+                             run->hosts[driver->members[flow->to].number], &route);
         driver->latencies[index] = route.latency;
     }
     return driver->latencies[index];
@@ -159,7 +160,8 @@ static void choose(struct group_driver *driver)
     driver->choice = assignment_choose(driver->run->program, group, operation);
     driver->bytes = cost->bytes;
     driver->repeats = fmax(cost->repeats, 1);
-    for (size_t flow = 0; flows && flows != driver->flows && !collective_goes_by_members(flows) && flow < flows->count; flow++)
+    for (size_t flow = 0; flows && flows != driver->flows && !collective_goes_by_members(flows) && flow < flows->count;
+         flow++)
         driver->latencies[flow] = NAN;
     driver->flows = flows;
     driver->by_pairs = flows && flows->start == START_PAIRS && !collective_goes_by_members(flows);
@@ -189,7 +191,8 @@ static void run_together(struct group_driver *driver)
 /* ---- members that begin pair by pair ---- */
 
 /* Data of a pair move, launch and start of the protocol included, since its later member has come. */
-static void pair_moves(struct group_driver *driver, const struct member *member, const struct collective_phase_flow *flow)
+static void pair_moves(struct group_driver *driver, const struct member *member,
+                       const struct collective_phase_flow *flow)
 {
     struct member *from = &driver->members[flow->from], *to = &driver->members[flow->to];
     if ((from != member && to != member) || isnan(from->came) || isnan(to->came))
@@ -534,7 +537,8 @@ uint32_t drivers_actor_count(const struct drivers *drivers)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < drivers->count; i++)
-        count += 2 * drivers->items[i]->bundle_count + (drivers->items[i]->acting ? drivers->items[i]->member_count : 0);
+        count +=
+            2 * drivers->items[i]->bundle_count + (drivers->items[i]->acting ? drivers->items[i]->member_count : 0);
     return count;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contention-aware engine: SimGrid actors walk the streams of every rank.
  *
- * Streams are meaning, actors are cost: a wake-up costs more than the bookkeeping of an operation. So one actor per rank
- * runs the compute stream and serves every stream whose operations it alone can set off: it posts a send when the
- * computation that the send waits for ends, and takes messages out of the mailbox when it needs them. The recorded times are
- * those of separate streams: a message's end is read from the transfer itself, not from the moment when somebody looks.
- * Other streams have an actor of their own (ACTOR_OWN); a send stream gets one when its first message has to queue behind
- * another. A collective is driven by one actor per group, which moves to each member's host to start its flow, or, where members go
- * on by themselves, by an actor for each member. */
+ * Streams are meaning, actors are cost: a wake-up costs more than the bookkeeping of an operation. So one actor per
+ * rank runs the compute stream and serves every stream whose operations it alone can set off: it posts a send when the
+ * computation that the send waits for ends, and takes messages out of the mailbox when it needs them. The recorded
+ * times are those of separate streams: a message's end is read from the transfer itself, not from the moment when
+ * somebody looks. Other streams have an actor of their own (ACTOR_OWN); a send stream gets one when its first message
+ * has to queue behind another. A collective is driven by one actor per group, which moves to each member's host to
+ * start its flow, or, where members go on by themselves, by an actor for each member. */
 #include "simulator/engines/simgrid/run.h"
 
 #include "base/arena.h"
@@ -96,8 +96,8 @@ static void send_post(struct stream_state *stream, uint32_t id)
     count_done(rank->run);
 }
 
-/* Posts what can be posted of a send stream that the rank's actor serves. When a message has to queue, the stream gets an
- * actor of its own, which goes on from there. */
+/* Posts what can be posted of a send stream that the rank's actor serves. When a message has to queue, the stream gets
+ * an actor of its own, which goes on from there. */
 static void send_advance(struct stream_state *stream)
 {
     struct rank *rank = stream->rank;
@@ -272,7 +272,8 @@ static void stream_actor(void *argument)
 
 /* ---- setting up ---- */
 
-/* True when every operation that waits for one of the stream's operations is in one other stream; *only is that stream. */
+/* True when every operation that waits for one of the stream's operations is in one other stream; *only is that stream.
+ */
 static bool sole_waiter(const struct position *position, const struct stream *stream, uint32_t *only)
 {
     *only = UINT32_MAX;
@@ -286,7 +287,8 @@ static bool sole_waiter(const struct position *position, const struct stream *st
     return true;
 }
 
-/* True when the rank's own actor is the one that sees all that the stream waits for end, and nobody waits for the stream. */
+/* True when the rank's own actor is the one that sees all that the stream waits for end, and nobody waits for the
+ * stream. */
 static bool served_in_passing(const struct position *position, const struct stream *stream)
 {
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
@@ -331,7 +333,8 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
                           .number = number,
                           .position = &run->program->positions[position],
                           .times = run->timeline->moments[run->timeline->index_of[number]],
-                          .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position] : NULL,
+                          .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position]
+                                                                                   : NULL,
                           .speed = run->platform->hosts[run->hosts[mesh_rank(run->program->mesh, position, 0)]].speed,
                           .last_post = -1};
     rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
@@ -356,8 +359,9 @@ static void connect_sends(struct run *run, struct rank *rank)
     for (uint32_t i = 0; i < rank->position->stream_count; i++) {
         const struct stream *stream = &rank->position->streams[i];
         if (stream->type == OPERATION_SEND)
-            rank->streams[i].box =
-                run_rank(run, mesh_rank(mesh, stream->peer, mesh->replica_of[rank->number]))->streams[stream->opposite].box;
+            rank->streams[i].box = run_rank(run, mesh_rank(mesh, stream->peer, mesh->replica_of[rank->number]))
+                                       ->streams[stream->opposite]
+                                       .box;
     }
 }
 
@@ -397,7 +401,8 @@ static void ranks_init(struct run *run)
         services[position] = choose_services(&run->program->positions[position], run->arena);
     run->ranks = arena_array(run->arena, run->timeline->rank_count, sizeof *run->ranks);
     for (uint32_t index = 0; index < run->timeline->rank_count; index++)
-        rank_init(run, &run->ranks[index], run->timeline->ranks[index], services[mesh->position_of[run->timeline->ranks[index]]]);
+        rank_init(run, &run->ranks[index], run->timeline->ranks[index],
+                  services[mesh->position_of[run->timeline->ranks[index]]]);
 }
 
 static void start_all(struct run *run)
@@ -416,17 +421,21 @@ static void start_all(struct run *run)
         driver_start(drivers.items[i]);
 }
 
-/* The job without contention: a program that cannot finish is refused, and how long it takes says how fine a clock is needed. */
+/* The job without contention: a program that cannot finish is refused, and how long it takes says how fine a clock is
+ * needed. */
 static bool run_ahead(struct run *run, struct fault *fault)
 {
     if (!engine_analytic.run(run->job, fault))
         return false;
     double last = 0;
     for (uint32_t index = 0; index < run->timeline->rank_count; index++) {
-        const struct position *position = &run->program->positions[run->program->mesh->position_of[run->timeline->ranks[index]]];
+        const struct position *position =
+            &run->program->positions[run->program->mesh->position_of[run->timeline->ranks[index]]];
         for (uint32_t i = 0; i < position->stream_count; i++)
             if (position->streams[i].count)
-                last = fmax(last, run->timeline->moments[index][position->streams[i].first + position->streams[i].count - 1].end);
+                last = fmax(
+                    last,
+                    run->timeline->moments[index][position->streams[i].first + position->streams[i].count - 1].end);
     }
     timeline_reset(run->timeline);
     run->precision = bridge_set_precision(fmax(LEAST_PRECISION, PRECISION_SHARE * last));
@@ -459,5 +468,5 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
     return ok;
 }
 
-const struct engine engine_simgrid = {"simgrid", "contention-aware: transfers share links as SimGrid's max-min model says",
-                                      simgrid_run_program};
+const struct engine engine_simgrid = {
+    "simgrid", "contention-aware: transfers share links as SimGrid's max-min model says", simgrid_run_program};

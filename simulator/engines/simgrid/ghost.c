@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ghost messages: in a folded simulation, messages that move while a collective across slices does are sent from every slice. */
+/* Ghost messages: in a folded simulation, messages that move while a collective across slices does are sent from every
+ * slice. */
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/engines/simgrid/run.h"
 
@@ -30,10 +31,12 @@ static void ghost_actor(void *argument)
     const struct mesh *mesh = run->program->mesh;
     void *target = bridge_target_start(run->platform, run->hosts[rank->number]);
     sg_mailbox_t box = run_mailbox(run, target);
-    uint32_t *ranks = arena_array(run->arena, run->job->folding->slices, sizeof *ranks), count = represented(rank, ranks);
+    uint32_t *ranks = arena_array(run->arena, run->job->folding->slices, sizeof *ranks),
+             count = represented(rank, ranks);
     void **comms = arena_array(run->arena, count + (size_t)1, sizeof *comms);
     for (uint32_t i = 0; i < count; i++) {
-        bridge_target_move(run->platform, target, run->hosts[mesh_rank(mesh, message->peer_position, mesh->replica_of[ranks[i]])]);
+        bridge_target_move(run->platform, target,
+                           run->hosts[mesh_rank(mesh, message->peer_position, mesh->replica_of[ranks[i]])]);
         bridge_actor_move(run->platform, run->hosts[ranks[i]]);
         comms[i] = bridge_send(box, message->bytes);
         run->activities++;

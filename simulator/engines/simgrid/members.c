@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives on SimGrid whose members go on by themselves: an actor for each, ghosts included, walks along the flows that the member has
- * part in, phase after phase. A flow begins when both its members have come to it: one sends, the other receives, over a mailbox that
- * the first of the two takes for it. */
+/* Collectives on SimGrid whose members go on by themselves: an actor for each, ghosts included, walks along the flows
+ * that the member has part in, phase after phase. A flow begins when both its members have come to it: one sends, the
+ * other receives, over a mailbox that the first of the two takes for it. */
 #include "simulator/collectives/arrivals.h"
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/engines/simgrid/run.h"
@@ -71,7 +71,8 @@ static void member_sleep(struct member *member)
 static void stagger(const struct member *member)
 {
     const struct group_driver *driver = member->driver;
-    run_stagger(driver->run, STAGGER_MESSAGES + (driver->number + (uint32_t)(member - driver->members)) % STAGGER_GROUPS);
+    run_stagger(driver->run,
+                STAGGER_MESSAGES + (driver->number + (uint32_t)(member - driver->members)) % STAGGER_GROUPS);
 }
 
 /* Returns the largest value that any of the members brings. */
@@ -102,7 +103,8 @@ static double latency_of(const struct part *part, size_t index)
         struct platform *platform = driver->run->platform;
         const uint32_t *hosts = driver->run->hosts;
         struct platform_route route;
-        platform->route(platform, hosts[driver->members[flow->from].number], hosts[driver->members[flow->to].number], &route);
+        platform->route(platform, hosts[driver->members[flow->from].number], hosts[driver->members[flow->to].number],
+                        &route);
         state->latencies[index] = route.latency;
     }
     return state->latencies[index];
@@ -216,7 +218,8 @@ static double run_phases(const struct part *part)
     uint32_t number = (uint32_t)(member - member->driver->members);
     for (size_t i = state->first[number], end; i < state->first[number + 1]; i = end) {
         uint32_t phase = state->flows->items[state->own[i]].phase;
-        struct meeting_point *ring = state->rings ? state->rings[(size_t)phase * member->driver->member_count + number] : NULL;
+        struct meeting_point *ring =
+            state->rings ? state->rings[(size_t)phase * member->driver->member_count + number] : NULL;
         for (end = i; end < state->first[number + 1] && state->flows->items[state->own[end]].phase == phase;)
             end++;
         if (ring)
@@ -237,7 +240,8 @@ static double end_incoming(const struct part *part, size_t index, uint32_t ends,
     double end = bridge_wait(comm);
     while (link->ends == ends)
         member_sleep(part->member);
-    double behind = arrivals_behind(index, &part->state->flows->items[index], latency_ratio(part, index)) * latency_of(part, index);
+    double behind =
+        arrivals_behind(index, &part->state->flows->items[index], latency_ratio(part, index)) * latency_of(part, index);
     return fmax(end, link->finished - behind);
 }
 
@@ -245,7 +249,8 @@ static double end_outgoing(const struct part *part, size_t index, void *comm)
 {
     struct link_state *link = &part->state->links[index];
     const struct collective_phase_flow *flow = &part->state->flows->items[index];
-    double end = bridge_wait(comm), behind = arrivals_behind(index, flow, latency_ratio(part, index)) * latency_of(part, index);
+    double end = bridge_wait(comm),
+           behind = arrivals_behind(index, flow, latency_ratio(part, index)) * latency_of(part, index);
     link->finished = end + further(part, index) - (link->begun - link->origin);
     if (index)
         link->finished = fmax(link->finished, link[-1].finished);
@@ -443,5 +448,6 @@ void members_create(struct group_driver *driver)
 void members_start(struct group_driver *driver)
 {
     for (uint32_t m = 0; m < driver->member_count; m++)
-        bridge_actor_start(driver->run->platform, driver->run->hosts[driver->members[m].number], member_actor, &driver->members[m]);
+        bridge_actor_start(driver->run->platform, driver->run->hosts[driver->members[m].number], member_actor,
+                           &driver->members[m]);
 }

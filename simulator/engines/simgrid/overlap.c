@@ -49,7 +49,8 @@ void overlap_execute(struct rank *rank, double seconds)
         double lost = rank->overlap.lost, since = rank->overlap.since;
         sg_actor_execute(rest * rank->speed);
         settle(&rank->overlap);
-        double span = rank->overlap.since - since; /* more than `rest` on a host that is slower than those for which times are given */
+        double span = rank->overlap.since -
+                      since; /* more than `rest` on a host that is slower than those for which times are given */
         rest = span > 0 ? rest * ((rank->overlap.lost - lost) / span) : 0;
         rest = rest > least ? rest : 0;
     }

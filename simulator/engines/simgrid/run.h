@@ -9,18 +9,19 @@
 #include <simgrid/mailbox.h>
 #include <simgrid/semaphore.h>
 
-/* SimGrid takes an in-flight message of 0 bytes for an arrived one, so an empty message carries a thousandth of a byte. */
+/* SimGrid takes an in-flight message of 0 bytes for an arrived one, so an empty message carries a thousandth of a byte.
+ */
 #define EMPTY_MESSAGE_BYTES 1e-3
 
-/* SimGrid's selective update (3.32 and later) looks only at the first link of a transfer that begins to move. When that link is
- * already known to have changed at this very moment, because another transfer began there, the other links are forgotten and
- * keep their old shares. So transfers that would leave a rank at one moment leave one after the other, this share of the
- * time apart: far more than a rounding, far less than anybody measures. */
+/* SimGrid's selective update (3.32 and later) looks only at the first link of a transfer that begins to move. When that
+ * link is already known to have changed at this very moment, because another transfer began there, the other links are
+ * forgotten and keep their old shares. So transfers that would leave a rank at one moment leave one after the other,
+ * this share of the time apart: far more than a rounding, far less than anybody measures. */
 #define STAGGER 1e-13
-/* Events that are no further apart than `surf/precision` are one to SimGrid. Where that is below the rounding of the clock an event
- * can slip between two clock readings and is never found again; where it is large, times are wrong. So it is chosen from how long
- * the job takes without contention: this share of it, enough for a clock that goes a thousand times further; and never less than
- * LEAST_PRECISION, in seconds. */
+/* Events that are no further apart than `surf/precision` are one to SimGrid. Where that is below the rounding of the
+ * clock an event can slip between two clock readings and is never found again; where it is large, times are wrong. So
+ * it is chosen from how long the job takes without contention: this share of it, enough for a clock that goes a
+ * thousand times further; and never less than LEAST_PRECISION, in seconds. */
 #define PRECISION_SHARE 0x1p-42
 #define LEAST_PRECISION 1e-15
 /* Precisions that a stagger has at least. */
@@ -75,8 +76,9 @@ struct rank {
     struct moment *times;
     struct stream_state *streams;
     const uint32_t *ghosts; /* [operation id]: numbers of ghost messages, see struct folding; NULL: none */
-    double speed;           /* of the host of the position's first replica, for which times are given: SimGrid computes with its own */
-    double last_post;       /* when its newest message was sent */
+    double speed; /* of the host of the position's first replica, for which times are given: SimGrid computes with its
+                     own */
+    double last_post; /* when its newest message was sent */
     struct sleeper *sleepers;
     struct member **members; /* [stream]: what it is in the groups of its collective streams */
     struct overlap overlap;
@@ -101,8 +103,8 @@ struct member {
     void **comms; /* of a phase */
 };
 
-/* Up to BUNDLE_FLOWS flows of a collective, started and awaited by one actor; moving an actor costs time in proportion to
- * its running transfers. */
+/* Up to BUNDLE_FLOWS flows of a collective, started and awaited by one actor; moving an actor costs time in proportion
+ * to its running transfers. */
 struct bundle {
     struct group_driver *driver;
     size_t first, last; /* the flows, places in driver->order where there is one */
@@ -130,8 +132,8 @@ struct group_driver {
     struct collective_choice choice; /* of the running collective */
     const struct collective_flows *flows;
     double bytes, repeats;
-    double end;           /* of the running phase, or of all flows so far: the latest, latencies of all steps included */
-    double *latencies;    /* [flow] of `flows`, NaN: not looked up */
+    double end;        /* of the running phase, or of all flows so far: the latest, latencies of all steps included */
+    double *latencies; /* [flow] of `flows`, NaN: not looked up */
     double overlap_share; /* of compute that a collective takes while it moves */
     /* Where pairs begin by and by: */
     bool by_pairs;   /* the running collective does */
@@ -213,7 +215,8 @@ void member_moves(struct member *member, double start);
 /* From now on the members lose that share of their compute to a collective, and no longer. */
 void overlap_begin(const struct member *members, uint32_t count, double share);
 void overlap_end(const struct member *members, uint32_t count, double share);
-/* Computes for `seconds` of the whole GPU: what collectives take meanwhile is made up for, what they take of that as well, and so on. */
+/* Computes for `seconds` of the whole GPU: what collectives take meanwhile is made up for, what they take of that as
+ * well, and so on. */
 void overlap_execute(struct rank *rank, double seconds);
 
 /* ---- ghost.c ---- */

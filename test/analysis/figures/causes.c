@@ -8,7 +8,8 @@
 
 #include <criterion/criterion.h>
 
-#define near(actual, expected) cr_assert_float_eq(actual, expected, 1e-12, "%.17g is not %.17g", (double)(actual), (double)(expected))
+#define near(actual, expected)                                                                                         \
+    cr_assert_float_eq(actual, expected, 1e-12, "%.17g is not %.17g", (double)(actual), (double)(expected))
 
 enum { RANKS = 4, FIRST = 0, SECOND = 1, GATHER = 2, PAUSE = 3 }; /* ids: the compute stream comes first */
 
@@ -34,7 +35,8 @@ static struct example *example_create(uint32_t replicas)
     struct example *example = arena_alloc(arena, sizeof *example);
     example->arena = arena;
     example->mesh =
-        (struct mesh){.axis_count = 2, .axes = {{.name = "pipeline", .size = 1, .distinct = true}, {.name = "data", .size = replicas}}};
+        (struct mesh){.axis_count = 2,
+                      .axes = {{.name = "pipeline", .size = 1, .distinct = true}, {.name = "data", .size = replicas}}};
     mesh_finish(&example->mesh, arena);
     for (uint32_t i = 0; i < RANKS; i++) {
         example->hosts[i].name = "gpu";
@@ -51,9 +53,11 @@ static void example_destroy(struct example *example)
     arena_destroy(example->arena);
 }
 
-static const struct stagesim_identity plain = {.kind = STAGESIM_OTHER, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE};
+static const struct stagesim_identity plain = {
+    .kind = STAGESIM_OTHER, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE};
 
-/* A computation, an all-reduce of 8 bytes and a pause of 2 s after it, and a computation that waits for both. Rank 3 is slow. */
+/* A computation, an all-reduce of 8 bytes and a pause of 2 s after it, and a computation that waits for both. Rank 3 is
+ * slow. */
 static struct example *straggler_create(void)
 {
     struct example *example = example_create(RANKS);
@@ -135,7 +139,8 @@ Test(causes, path_through_a_collective)
     near(report->critical_length, 6);
     near(report->critical_compute, 2 + 3);
     near(report->critical_collective, 1);
-    const struct critical_path *path = critical_path_create(frame_create(example->timeline, example->arena), example->arena);
+    const struct critical_path *path =
+        critical_path_create(frame_create(example->timeline, example->arena), example->arena);
     cr_assert_eq(path->step_count, 3);
     cr_assert_eq(path->steps[0].entry, 3);
     cr_assert_eq(path->steps[1].entry, 1);
@@ -204,8 +209,8 @@ Test(causes, several_iterations)
     example_destroy(example);
 }
 
-/* Ends at 2, 6, 10, 13: the last iteration comes early since nothing follows it, the one before counts. The rank is watched
- * from 7 to 11, where it computes from 8 to 10. */
+/* Ends at 2, 6, 10, 13: the last iteration comes early since nothing follows it, the one before counts. The rank is
+ * watched from 7 to 11, where it computes from 8 to 10. */
 Test(causes, overlapping_iterations)
 {
     static const double starts[] = {0, 4, 8, 11};

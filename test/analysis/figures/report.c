@@ -9,7 +9,8 @@
 
 static const double exact = 1e-12;
 
-#define near(actual, expected) cr_assert_float_eq(actual, expected, exact, "%.17g is not %.17g", (double)(actual), (double)(expected))
+#define near(actual, expected)                                                                                         \
+    cr_assert_float_eq(actual, expected, exact, "%.17g is not %.17g", (double)(actual), (double)(expected))
 
 static double sum_of(const double *causes)
 {
@@ -88,8 +89,8 @@ Test(report, critical_path_of_the_worked_example)
     worked_example_destroy(example);
 }
 
-/* By hand: on the path 0; F1 of worker 0 (ends 2, its message is needed at 4.1, arrives 2.1): 2.0; B0 of worker 0 (ends 6.2,
- * B1 starts 7.2): 1.0; messages as what they lead to. */
+/* By hand: on the path 0; F1 of worker 0 (ends 2, its message is needed at 4.1, arrives 2.1): 2.0; B0 of worker 0
+ * (ends 6.2, B1 starts 7.2): 1.0; messages as what they lead to. */
 Test(report, slack_of_the_worked_example)
 {
     static const double expected[2][8] = {{0, 2, 1, 0, 0, 2, 1, 0}, {0, 0, 0, 0, 0, 2, 1, 0}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes every output file of the worked example into the directory given, for outputs.py. Further arguments: the number of
- * replicas, and "whole", "folded" (all but the first are represented), "folded-all" (and written out) or "hostile" (names). */
+/* Writes every output file of the worked example into the directory given, for outputs.py. Further arguments: the
+ * number of replicas, and "whole", "folded" (all but the first are represented), "folded-all" (and written out) or
+ * "hostile" (names). */
 #include "analysis/output/chrome_trace.h"
 #include "analysis/output/operations_csv.h"
 #include "analysis/output/paje.h"
@@ -38,7 +39,8 @@ int main(int argc, char **argv)
     if (!strcmp(argv[3], "hostile"))
         rename_hosts(&example->platform);
     const struct report *report = report_create(&example->run, example->timeline, &example->platform, example->arena);
-    struct trace_source source = {example->timeline, &example->platform, example->run.hosts, !strcmp(argv[3], "folded-all")};
+    struct trace_source source = {example->timeline, &example->platform, example->run.hosts,
+                                  !strcmp(argv[3], "folded-all")};
     struct output *output = output_create(argv[1], &fault);
     if (!output)
         return 1;

@@ -23,9 +23,10 @@ Test(gantt, of_the_worked_example)
 {
     struct worked_example *example = worked_example_create(1, 0);
     const struct report *report = report_create(&example->run, example->timeline, &example->platform, example->arena);
-    const struct critical_path *path = critical_path_create(frame_create(example->timeline, example->arena), example->arena);
-    struct gantt *gantt =
-        gantt_of_run(report, example->timeline, &(struct gantt_choice){.messages = true, .levels = true, .critical = path});
+    const struct critical_path *path =
+        critical_path_create(frame_create(example->timeline, example->arena), example->arena);
+    struct gantt *gantt = gantt_of_run(report, example->timeline,
+                                       &(struct gantt_choice){.messages = true, .levels = true, .critical = path});
     /* DESIGN's table, row by row, and its critical path: F0, B0, F1, B1 of worker 1 between F0 and B1 of worker 0 */
     static const struct {
         double start, end;
@@ -33,9 +34,10 @@ Test(gantt, of_the_worked_example)
         int kind;
         bool critical;
     } expected[] = {
-        {0, 1, 0, 0, GANTT_FORWARD, true},      {1, 2, 0, 1, GANTT_FORWARD, false},     {4.2, 6.2, 0, 0, GANTT_BACKWARD, false},
-        {7.2, 9.2, 0, 1, GANTT_BACKWARD, true}, {1.1, 2.1, 1, 0, GANTT_FORWARD, true},  {2.1, 4.1, 1, 0, GANTT_BACKWARD, true},
-        {4.1, 5.1, 1, 1, GANTT_FORWARD, true},  {5.1, 7.1, 1, 1, GANTT_BACKWARD, true},
+        {0, 1, 0, 0, GANTT_FORWARD, true},       {1, 2, 0, 1, GANTT_FORWARD, false},
+        {4.2, 6.2, 0, 0, GANTT_BACKWARD, false}, {7.2, 9.2, 0, 1, GANTT_BACKWARD, true},
+        {1.1, 2.1, 1, 0, GANTT_FORWARD, true},   {2.1, 4.1, 1, 0, GANTT_BACKWARD, true},
+        {4.1, 5.1, 1, 1, GANTT_FORWARD, true},   {5.1, 7.1, 1, 1, GANTT_BACKWARD, true},
     };
     cr_assert_eq(gantt->box_count, 8);
     for (size_t i = 0; i < 8; i++) {
@@ -217,7 +219,8 @@ Test(gantt, overlapping_collectives_lie_in_tiers)
         int tier;
     } cases[] = {{0, 4, 0}, {1, 3, 1}, {2, 9, 2}, {3, 5, 1}, {4, 6, 0}, {5, 8, 1}, {5.5, 7, 3}, {5.6, 7, 3}, {9, 9, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gantt_box box = {.start = cases[i].start, .end = cases[i].end, .kind = GANTT_COLLECTIVE, .lane = GANTT_LANE_COLLECTIVE};
+        struct gantt_box box = {
+            .start = cases[i].start, .end = cases[i].end, .kind = GANTT_COLLECTIVE, .lane = GANTT_LANE_COLLECTIVE};
         gantt_add_box(gantt, &box);
     }
     gantt_finish(gantt);
@@ -286,10 +289,11 @@ Test(axis, quantities)
         double value;
         enum gantt_unit unit;
         const char *text;
-    } cases[] = {{9.2, GANTT_SECONDS, "9.2 s"},        {0.8125, GANTT_SECONDS, "812.5 ms"},      {1e-12, GANTT_SECONDS, "1 ps"},
-                 {12480, GANTT_SECONDS, "12,480 s"},   {1e6, GANTT_SECONDS, "1,000,000 s"},      {0, GANTT_SECONDS, "0 s"},
-                 {0.99999999, GANTT_SECONDS, "1 s"},   {1.5e-6, GANTT_SECONDS, "1.5 \xc2\xb5s"}, {36, GANTT_BARE, "36"},
-                 {1e-300, GANTT_SECONDS, "1e-288 ps"}, {1e300, GANTT_SECONDS, "1e+300 s"},       {1234.4, GANTT_BARE, "1,234"}};
+    } cases[] = {
+        {9.2, GANTT_SECONDS, "9.2 s"},        {0.8125, GANTT_SECONDS, "812.5 ms"},      {1e-12, GANTT_SECONDS, "1 ps"},
+        {12480, GANTT_SECONDS, "12,480 s"},   {1e6, GANTT_SECONDS, "1,000,000 s"},      {0, GANTT_SECONDS, "0 s"},
+        {0.99999999, GANTT_SECONDS, "1 s"},   {1.5e-6, GANTT_SECONDS, "1.5 \xc2\xb5s"}, {36, GANTT_BARE, "36"},
+        {1e-300, GANTT_SECONDS, "1e-288 ps"}, {1e300, GANTT_SECONDS, "1e+300 s"},       {1234.4, GANTT_BARE, "1,234"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[64];
         cr_assert_str_eq(axis_quantity(text, sizeof text, cases[i].value, cases[i].unit), cases[i].text);

@@ -90,13 +90,15 @@ static void comparisons(void)
     for (enum canvas_format format = CANVAS_SVG; format <= CANVAS_PDF; format++) {
         struct fault fault = {{0}};
         FILE *out = open_file("comparison", canvas_format_name(format));
-        check(picture_comparison((const struct gantt *const *)gantts, 3, "Three schedules", format, NULL, out, &fault), &fault, out);
+        check(picture_comparison((const struct gantt *const *)gantts, 3, "Three schedules", format, NULL, out, &fault),
+              &fault, out);
     }
     struct fault fault = {{0}};
     FILE *out = open_file("comparison", "html");
     const char *links[] = {"sample-gpipe/report.html", NULL, "sample-chimera/report.html"};
-    check(report_html_comparison(out, "Three <schedules> & \"more\"", rows, (const struct gantt *const *)gantts, links, 3, &fault), &fault,
-          out);
+    check(report_html_comparison(out, "Three <schedules> & \"more\"", rows, (const struct gantt *const *)gantts, links,
+                                 3, &fault),
+          &fault, out);
     for (size_t i = 0; i < 3; i++)
         gantt_destroy(gantts[i]);
 }
@@ -104,12 +106,14 @@ static void comparisons(void)
 /* A run five times as long as the others, the second of `count`. */
 static void outlier(const char *name, size_t count)
 {
-    struct gantt *gantts[5] = {hand_made_gpipe(4, 4), scaled(hand_made_gpipe(4, 4), 5), hand_made_gpipe(4, 4), hand_made_gpipe(4, 4),
-                               hand_made_gpipe(4, 4)};
+    struct gantt *gantts[5] = {hand_made_gpipe(4, 4), scaled(hand_made_gpipe(4, 4), 5), hand_made_gpipe(4, 4),
+                               hand_made_gpipe(4, 4), hand_made_gpipe(4, 4)};
     for (enum canvas_format format = CANVAS_SVG; format <= CANVAS_PDF; format++) {
         struct fault fault = {{0}};
         FILE *out = open_file(name, canvas_format_name(format));
-        check(picture_comparison((const struct gantt *const *)gantts, count, "One takes long", format, NULL, out, &fault), &fault, out);
+        check(
+            picture_comparison((const struct gantt *const *)gantts, count, "One takes long", format, NULL, out, &fault),
+            &fault, out);
     }
     for (size_t i = 0; i < 5; i++)
         gantt_destroy(gantts[i]);
@@ -132,9 +136,10 @@ static void run(void)
 {
     struct worked_example *example = worked_example_create(1, 1000);
     const struct report *report = report_create(&example->run, example->timeline, &example->platform, example->arena);
-    const struct critical_path *path = critical_path_create(frame_create(example->timeline, example->arena), example->arena);
-    struct gantt *gantt =
-        gantt_of_run(report, example->timeline, &(struct gantt_choice){.messages = true, .levels = true, .critical = path});
+    const struct critical_path *path =
+        critical_path_create(frame_create(example->timeline, example->arena), example->arena);
+    struct gantt *gantt = gantt_of_run(report, example->timeline,
+                                       &(struct gantt_choice){.messages = true, .levels = true, .critical = path});
     struct fault fault = {{0}};
     FILE *out = open_file("report", "html");
     check(report_html(out, report, gantt, &fault), &fault, out);

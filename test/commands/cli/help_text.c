@@ -17,7 +17,8 @@ static void expect(const char *text, size_t width, const char *expected)
 
 Test(help_text, is_folded_under_its_own_beginning)
 {
-    expect("one two three\n\n  --option NAME  what it does and why\n", 0, "one two three\n\n  --option NAME  what it does and why\n");
+    expect("one two three\n\n  --option NAME  what it does and why\n", 0,
+           "one two three\n\n  --option NAME  what it does and why\n");
     expect("one two three\n", 8, "one two\nthree\n");
     expect("  --opt N  what it does and why\n", 24, "  --opt N  what it does\n           and why\n");
     expect("  plain text that is indented\n", 16, "  plain text\n  that is\n  indented\n");

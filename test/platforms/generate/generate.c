@@ -57,8 +57,8 @@ Test(generate, shipped_files_are_what_the_presets_give)
         snprintf(path, sizeof path, "%s/platforms/%s", SOURCE_ROOT, shipped[i].file);
         char *file = read_file(path), *text = generated(shipped[i].request, &fault);
         cr_assert(text != NULL, "%s: %s", shipped[i].file, fault.text);
-        cr_assert(strcmp(file, text) == 0, "%s is not what 'stagesim platform generate %s --nodes %u' gives", shipped[i].file,
-                  shipped[i].request.preset, shipped[i].request.nodes);
+        cr_assert(strcmp(file, text) == 0, "%s is not what 'stagesim platform generate %s --nodes %u' gives",
+                  shipped[i].file, shipped[i].request.preset, shipped[i].request.nodes);
         free(file);
         free(text);
     }
@@ -73,19 +73,25 @@ Test(generate, refusals)
         {{"dgx-a10", 2, 0, 0, 0}, "there is no preset 'dgx-a10'; did you mean 'dgx-a100'?"},
         {{"toaster", 2, 0, 0, 0}, "there is no preset 'toaster'; 'stagesim list presets' shows what there is"},
         {{"dgx-a100", 0, 0, 0, 0}, "a platform has at least one node"},
-        {{"dgx-a100", 70000, 0, 0, 0}, "70000 nodes of 8 devices: a platform has 1 to 65536 nodes and at most 1048576 devices"},
-        {{"dgx-a100", 65536, 0, 0, 0}, "65536 nodes in pods of 20: SimGrid would take minutes to find the routes; try --pod 92"},
-        {{"dgx-a100", 4000, 0, 4000, 0}, "4000 nodes in pods of 4000: SimGrid would take minutes to find the routes; try --pod 64"},
+        {{"dgx-a100", 70000, 0, 0, 0},
+         "70000 nodes of 8 devices: a platform has 1 to 65536 nodes and at most 1048576 devices"},
+        {{"dgx-a100", 65536, 0, 0, 0},
+         "65536 nodes in pods of 20: SimGrid would take minutes to find the routes; try --pod 92"},
+        {{"dgx-a100", 4000, 0, 4000, 0},
+         "4000 nodes in pods of 4000: SimGrid would take minutes to find the routes; try --pod 64"},
         {{"dgx-a100", 2, 9, 0, 0}, "a node of dgx-a100 has 1 to 8 devices, not 9"},
         {{"summit", 2, 4, 0, 0}, "a node of summit has 6 devices, not 4"},
         {{"summit", 5000, 0, 0, 0}, "summit has at most 4608 nodes, not 5000"},
         {{"piz-daint", 32, 0, 8, 0}, "piz-daint has no pods: its fabric is: Aries dragonfly"},
         {{"tpu-v4", 16, 0, 0, 2}, "tpu-v4 has no oversubscription: its fabric is: 3D torus"},
         {{"dgx-a100", 2, 0, 0, 0.5}, "oversubscription 0.5: expected 1 (none) to 1000"},
-        {{"tpu-v4", 20, 0, 0, 0}, "tpu-v4 has wrap-around links only in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try 32 nodes"},
-        {{"tpu-v3", 67, 0, 0, 0}, "67 nodes are 268 chips, which fill no rectangle of at most 32 x 32 chips: try 72 nodes"},
+        {{"tpu-v4", 20, 0, 0, 0},
+         "tpu-v4 has wrap-around links only in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try 32 nodes"},
+        {{"tpu-v3", 67, 0, 0, 0},
+         "67 nodes are 268 chips, which fill no rectangle of at most 32 x 32 chips: try 72 nodes"},
         {{"piz-daint", 37, 0, 0, 0},
-         "37 nodes fill no dragonfly of equal groups (4 nodes to a blade, at most 16 blades to a chassis, 6 chassis to a group, 16 "
+         "37 nodes fill no dragonfly of equal groups (4 nodes to a blade, at most 16 blades to a chassis, 6 chassis to "
+         "a group, 16 "
          "groups): "
          "try a multiple of 64, or of 384 above 384"},
         {{"graphcore-pod64", 17, 0, 0, 0}, "graphcore-pod64 has at most 16 nodes, not 17"},
@@ -109,12 +115,13 @@ static uint32_t route_length(const struct node *node, uint32_t from, uint32_t to
     return count;
 }
 
-/* Routes follow the pair table of the machine, which the test holds in its own numbering: DGX-1V as nvidia-smi shows it. */
+/* Routes follow the pair table of the machine, which the test holds in its own numbering: DGX-1V as nvidia-smi shows
+ * it. */
 Test(generate, dgx_1v_pairs)
 {
-    static const unsigned char smi[8][8] = {{0, 1, 1, 2, 0, 0, 2, 0}, {1, 0, 2, 1, 0, 0, 0, 2}, {1, 2, 0, 2, 1, 0, 0, 0},
-                                            {2, 1, 2, 0, 0, 1, 0, 0}, {0, 0, 1, 0, 0, 2, 1, 2}, {0, 0, 0, 1, 2, 0, 2, 1},
-                                            {2, 0, 0, 0, 1, 2, 0, 1}, {0, 2, 0, 0, 2, 1, 1, 0}};
+    static const unsigned char smi[8][8] = {
+        {0, 1, 1, 2, 0, 0, 2, 0}, {1, 0, 2, 1, 0, 0, 0, 2}, {1, 2, 0, 2, 1, 0, 0, 0}, {2, 1, 2, 0, 0, 1, 0, 0},
+        {0, 0, 1, 0, 0, 2, 1, 2}, {0, 0, 0, 1, 2, 0, 2, 1}, {2, 0, 0, 0, 1, 2, 0, 1}, {0, 2, 0, 0, 2, 1, 1, 0}};
     static const unsigned order[8] = {0, 3, 2, 1, 7, 4, 5, 6};
     struct arena *arena = arena_create();
     const struct node *node = build_dgx_1v(preset_find("dgx-1v"), 8, arena);
@@ -134,9 +141,9 @@ Test(generate, dgx_1v_pairs)
 /* Dies pass traffic on: every pair is at most two links apart, along the pattern of the machine. */
 Test(generate, frontier_pairs)
 {
-    static const unsigned char dies[8][8] = {{0, 4, 1, 0, 0, 0, 2, 0}, {4, 0, 0, 1, 0, 1, 0, 0}, {1, 0, 0, 4, 2, 0, 0, 0},
-                                             {0, 1, 4, 0, 0, 0, 0, 1}, {0, 0, 2, 0, 0, 4, 1, 0}, {0, 1, 0, 0, 4, 0, 0, 1},
-                                             {2, 0, 0, 0, 1, 0, 0, 4}, {0, 0, 0, 1, 0, 1, 4, 0}};
+    static const unsigned char dies[8][8] = {
+        {0, 4, 1, 0, 0, 0, 2, 0}, {4, 0, 0, 1, 0, 1, 0, 0}, {1, 0, 0, 4, 2, 0, 0, 0}, {0, 1, 4, 0, 0, 0, 0, 1},
+        {0, 0, 2, 0, 0, 4, 1, 0}, {0, 1, 0, 0, 4, 0, 0, 1}, {2, 0, 0, 0, 1, 0, 0, 4}, {0, 0, 0, 1, 0, 1, 4, 0}};
     static const unsigned order[8] = {0, 1, 5, 4, 2, 3, 7, 6};
     struct arena *arena = arena_create();
     const struct node *node = build_frontier(preset_find("frontier"), 8, arena);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rails and joined clusters: routes between all pairs have exactly the links of a description that is held here by itself. */
+/* Rails and joined clusters: routes between all pairs have exactly the links of a description that is held here by
+ * itself. */
 #include "base/arena.h"
 #include "platforms/presets/presets.h"
 #include "simulator/engines/simgrid/bridge.h"
@@ -49,8 +50,8 @@ static void check_all(struct platform *platform, describe_function *describe, ui
             platform->route(platform, a, b, &route);
             names_of(platform, &route, found, sizeof found);
             cr_assert(strcmp(found, expected) == 0, "%u to %u: %s instead of %s", a, b, found, expected);
-            cr_assert(fabs(route.latency * 1e9 - nanoseconds) < 1e-3, "%u to %u: %g ns instead of %g", a, b, route.latency * 1e9,
-                      nanoseconds);
+            cr_assert(fabs(route.latency * 1e9 - nanoseconds) < 1e-3, "%u to %u: %g ns instead of %g", a, b,
+                      route.latency * 1e9, nanoseconds);
         }
 }
 
@@ -67,17 +68,20 @@ static double bandwidth_of(const struct platform *platform, const char *name)
 
 static bool write_spine(FILE *out, struct fault *fault)
 {
-    struct platform_request request = {.preset = "dgx-h100", .nodes = NODES, .pod = POD, .oversubscription = 2, .rails = RAILS_SPINE};
+    struct platform_request request = {
+        .preset = "dgx-h100", .nodes = NODES, .pod = POD, .oversubscription = 2, .rails = RAILS_SPINE};
     return platform_generate(&request, out, fault);
 }
 
 static bool write_nvlink(FILE *out, struct fault *fault)
 {
-    struct platform_request request = {.preset = "dgx-h100", .nodes = NODES, .pod = POD, .oversubscription = 2, .rails = RAILS_NVLINK};
+    struct platform_request request = {
+        .preset = "dgx-h100", .nodes = NODES, .pod = POD, .oversubscription = 2, .rails = RAILS_NVLINK};
     return platform_generate(&request, out, fault);
 }
 
-/* PCIe 1.5 us, an interface 200 ns and 100 ns to its leaf switch, NVLink 1.25 us at each end, 100 ns to the spine's switches. */
+/* PCIe 1.5 us, an interface 200 ns and 100 ns to its leaf switch, NVLink 1.25 us at each end, 100 ns to the spine's
+ * switches. */
 static double describe_rails(uint32_t a, uint32_t b, bool nvlink, char *text, size_t size)
 {
     uint32_t m = a / GPUS, n = b / GPUS, i = a % GPUS, k = b % GPUS, p = m / POD, q = n / POD;
@@ -98,7 +102,8 @@ static double describe_rails(uint32_t a, uint32_t b, bool nvlink, char *text, si
         snprintf(middle, sizeof middle, "rail-%u-%u_UP rail-%u-%u_DOWN ", p, i, p, k);
         nanoseconds += 2 * 100;
     }
-    snprintf(text, size, "%spcie-%u-%u_UP nic-%u-%u_UP %snic-%u-%u_DOWN pcie-%u-%u_DOWN ", before, m, i, m, i, middle, n, k, n, k);
+    snprintf(text, size, "%spcie-%u-%u_UP nic-%u-%u_UP %snic-%u-%u_DOWN pcie-%u-%u_DOWN ", before, m, i, m, i, middle,
+             n, k, n, k);
     return nanoseconds;
 }
 
@@ -153,15 +158,16 @@ static double describe_joined(uint32_t a, uint32_t b, char *text, size_t size)
         return 2 * 1350;
     }
     if ((m < 3) != (n < 3)) {
-        snprintf(text, size, "pcie-%u-%u_UP joint-nic-%u_UP joint-%u_UP joint-%u_DOWN joint-nic-%u_DOWN pcie-%u-%u_DOWN ", m, i, m, p, q, n,
-                 n, k);
+        snprintf(text, size,
+                 "pcie-%u-%u_UP joint-nic-%u_UP joint-%u_UP joint-%u_DOWN joint-nic-%u_DOWN pcie-%u-%u_DOWN ", m, i, m,
+                 p, q, n, n, k);
         return 2 * (1500 + 12000);
     }
     char middle[64] = "";
     if (p != q)
         snprintf(middle, sizeof middle, "spine-%u_UP spine-%u_DOWN ", p, q);
-    snprintf(text, size, "pcie-%u-%u_UP nic-%u-%u_UP uplink-%u_UP %suplink-%u_DOWN nic-%u-%u_DOWN pcie-%u-%u_DOWN ", m, i, m, i, m, middle,
-             n, n, k, n, k);
+    snprintf(text, size, "pcie-%u-%u_UP nic-%u-%u_UP uplink-%u_UP %suplink-%u_DOWN nic-%u-%u_DOWN pcie-%u-%u_DOWN ", m,
+             i, m, i, m, middle, n, n, k, n, k);
     return 2 * (1500 + (m < 3 ? 200 : 400) + 100) + (p != q ? 2 * 100 : 0);
 }
 
@@ -171,7 +177,8 @@ Test(rails, joined_by_ethernet)
     struct platform *platform = load(write_joined, arena);
     check_all(platform, describe_joined, 5 * GPUS);
     for (uint32_t i = 0; i < platform->host_count; i++)
-        cr_assert(strcmp(platform->hosts[i].nic, i < 3 * GPUS ? "InfiniBand" : "RoCE") == 0, "%s", platform->hosts[i].nic);
+        cr_assert(strcmp(platform->hosts[i].nic, i < 3 * GPUS ? "InfiniBand" : "RoCE") == 0, "%s",
+                  platform->hosts[i].nic);
     cr_assert(fabs(bandwidth_of(platform, "joint-nic-0_UP") / 2.8125e9 - 1) < 1e-9);
     cr_assert(fabs(bandwidth_of(platform, "joint-1_UP") / 2.8125e9 - 1) < 1e-9, "a pod of one node");
     cr_assert(fabs(bandwidth_of(platform, "joint-2_UP") / 5.625e9 - 1) < 1e-9);

@@ -72,7 +72,8 @@ static uint32_t common_switches(const struct import *import, uint32_t a, uint32_
 Test(import, four_h200)
 {
     static const char *const buses[] = {"0000:06:00.0", "0000:16:00.0", "0000:96:00.0", "0000:e6:00.0"};
-    static const char *const names[] = {"nvml0", "nvml1", "nvml2", "nvml3"}, *const nics[] = {"mlx5_0", "mlx5_3", "mlx5_4", "mlx5_5"};
+    static const char *const names[] = {"nvml0", "nvml1", "nvml2", "nvml3"}, *const nics[] = {"mlx5_0", "mlx5_3",
+                                                                                              "mlx5_4", "mlx5_5"};
     static const uint32_t numas[] = {1, 2, 6, 7};
     struct arena *arena = arena_create();
     const struct import *import = shared_file("h200x4-thinksystem-sd665n.xml", arena);
@@ -91,7 +92,8 @@ Test(import, four_h200)
         cr_assert(fabs(gpu->memory / 1073741824 - 139.8) < 0.05);
         cr_assert(fabs(place_of_gpu(import, i)->wire - 63.02) < 0.01);
         cr_assert(eq(str, (char *)gpu->model->name, "H200-SXM5-141GB"));
-        cr_assert(nic != NULL && common_switches(import, gpu->place, nic->place) == 1, "GPU %u and %s share a switch", i, nics[i]);
+        cr_assert(nic != NULL && common_switches(import, gpu->place, nic->place) == 1, "GPU %u and %s share a switch",
+                  i, nics[i]);
         for (uint32_t k = 0; k < 4; k++)
             cr_assert(k == i || near(import->links[i * 4 + k], 150));
     }
@@ -160,47 +162,59 @@ static const char *hwloc_text(const char *version, const char *devices, const ch
     return arena_print(
         arena,
         "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n"
-        "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" nodeset=\"0x1\" "
+        "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" "
+        "nodeset=\"0x1\" "
         "complete_nodeset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\">\n<info name=\"hwlocVersion\" value=\"%s\"/>\n"
-        "<object type=\"Package\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+        "<object type=\"Package\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" "
+        "complete_nodeset=\"0x1\" "
         "gp_index=\"2\">\n"
-        "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+        "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" "
+        "complete_nodeset=\"0x1\" "
         "gp_index=\"3\" local_memory=\"68719476736\"/>\n"
-        "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+        "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" "
+        "complete_nodeset=\"0x1\" "
         "gp_index=\"4\"><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" "
         "complete_nodeset=\"0x1\" gp_index=\"5\"/></object>\n"
-        "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+        "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\" nodeset=\"0x1\" "
+        "complete_nodeset=\"0x1\" "
         "gp_index=\"6\"><object type=\"PU\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\" nodeset=\"0x1\" "
         "complete_nodeset=\"0x1\" gp_index=\"7\"/></object>\n"
-        "<object type=\"Bridge\" gp_index=\"8\" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"0000:[00-ff]\">\n%s</object>\n"
+        "<object type=\"Bridge\" gp_index=\"8\" bridge_type=\"0-1\" depth=\"0\" "
+        "bridge_pci=\"0000:[00-ff]\">\n%s</object>\n"
         "</object>\n</object>\n%s</topology>\n",
         version, devices, matrix);
 }
 
-static const char *gpu_text(unsigned bus, unsigned index, const char *product, const char *inner, double speed, struct arena *arena)
+static const char *gpu_text(unsigned bus, unsigned index, const char *product, const char *inner, double speed,
+                            struct arena *arena)
 {
     return arena_print(
         arena,
-        "<object type=\"PCIDev\" gp_index=\"%u\" pci_busid=\"0000:%02x:00.0\" pci_type=\"0302 [10de:0001] [10de:0001] a1\" "
-        "pci_link_speed=\"%f\">\n<object type=\"OSDev\" gp_index=\"%u\" name=\"nvml%u\" subtype=\"NVML\" osdev_type=\"1\">"
+        "<object type=\"PCIDev\" gp_index=\"%u\" pci_busid=\"0000:%02x:00.0\" pci_type=\"0302 [10de:0001] [10de:0001] "
+        "a1\" "
+        "pci_link_speed=\"%f\">\n<object type=\"OSDev\" gp_index=\"%u\" name=\"nvml%u\" subtype=\"NVML\" "
+        "osdev_type=\"1\">"
         "<info name=\"GPUModel\" value=\"%s\"/></object>\n<object type=\"OSDev\" gp_index=\"%u\" name=\"card%u\" "
-        "osdev_type=\"1\"/>\n<object type=\"OSDev\" gp_index=\"%u\" name=\"cuda%u\" subtype=\"CUDA\" osdev_type=\"5\"/>%s</object>\n",
-        100 + 10 * index, bus, speed, 101 + 10 * index, index, product, 102 + 10 * index, index, 103 + 10 * index, index, inner);
+        "osdev_type=\"1\"/>\n<object type=\"OSDev\" gp_index=\"%u\" name=\"cuda%u\" subtype=\"CUDA\" "
+        "osdev_type=\"5\"/>%s</object>\n",
+        100 + 10 * index, bus, speed, 101 + 10 * index, index, product, 102 + 10 * index, index, 103 + 10 * index,
+        index, inner);
 }
 
 static const char *two_gpus(const char *product, double speed, struct arena *arena)
 {
-    return arena_print(arena, "%s%s", gpu_text(1, 0, product, "", speed, arena), gpu_text(2, 1, product, "", speed, arena));
+    return arena_print(arena, "%s%s", gpu_text(1, 0, product, "", speed, arena),
+                       gpu_text(2, 1, product, "", speed, arena));
 }
 
 static const char *matrix_of_two(unsigned rate, struct arena *arena)
 {
     const char *values = arena_print(arena, "1000000 %u %u 1000000 ", rate, rate);
-    return arena_print(
-        arena,
-        "<distances2 type=\"OSDev\" nbobjs=\"2\" kind=\"9\" name=\"NVLinkBandwidth\" indexing=\"gp\">\n<indexes length=\"8\">101 111 "
-        "</indexes>\n<u64values length=\"%zu\">%s</u64values>\n</distances2>\n",
-        strlen(values), values);
+    return arena_print(arena,
+                       "<distances2 type=\"OSDev\" nbobjs=\"2\" kind=\"9\" name=\"NVLinkBandwidth\" "
+                       "indexing=\"gp\">\n<indexes length=\"8\">101 111 "
+                       "</indexes>\n<u64values length=\"%zu\">%s</u64values>\n</distances2>\n",
+                       strlen(values), values);
 }
 
 /* One GPU under four names is one GPU; version 2.9.0 wrote twice the rate of NVLink 3 and 4, others did not. */
@@ -216,8 +230,8 @@ Test(import, doubled_nvlink_of_2_9_0)
                  {"2.9.0", "NVIDIA H100 80GB HBM3", 900000, 450}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *arena = arena_create();
-        const char *text =
-            hwloc_text(cases[i].version, two_gpus(cases[i].product, 15.75, arena), matrix_of_two(cases[i].rate, arena), arena);
+        const char *text = hwloc_text(cases[i].version, two_gpus(cases[i].product, 15.75, arena),
+                                      matrix_of_two(cases[i].rate, arena), arena);
         const struct import *import = from_text(text, &plain, arena);
         cr_assert(eq(u32, import->gpu_count, 2));
         cr_assert(near(import->links[1], cases[i].expected));
@@ -229,8 +243,10 @@ Test(import, doubled_nvlink_of_2_9_0)
 Test(import, impossible_sum_is_reported)
 {
     struct arena *arena = arena_create();
-    const char *text = hwloc_text("2.10.0", two_gpus("NVIDIA A100-SXM4-40GB", 15.75, arena), matrix_of_two(600000, arena), arena);
-    cr_assert(has_finding(from_text(text, &plain, arena), IMPORT_MEASURED, "more than the 300 GB/s of a A100-SXM4-40GB"));
+    const char *text =
+        hwloc_text("2.10.0", two_gpus("NVIDIA A100-SXM4-40GB", 15.75, arena), matrix_of_two(600000, arena), arena);
+    cr_assert(
+        has_finding(from_text(text, &plain, arena), IMPORT_MEASURED, "more than the 300 GB/s of a A100-SXM4-40GB"));
     arena_destroy(arena);
 }
 
@@ -250,7 +266,8 @@ Test(import, missing_speeds)
 Test(import, unknown_product)
 {
     struct arena *arena = arena_create();
-    const struct import *import = from_text(hwloc_text("2.8.0", two_gpus("Foo 3000", 15.75, arena), "", arena), &plain, arena);
+    const struct import *import =
+        from_text(hwloc_text("2.8.0", two_gpus("Foo 3000", 15.75, arena), "", arena), &plain, arena);
     cr_assert(eq(str, (char *)import->gpus[1].model->name, "Foo 3000"));
     cr_assert(has_finding(import, IMPORT_ASSUMED, "nvml0 and 1 more: GPUs of no known model (Foo 3000)"));
     const struct import_options named = {.model = device_find("H100-PCIE-80GB")};
@@ -259,19 +276,21 @@ Test(import, unknown_product)
     arena_destroy(arena);
 }
 
-/* Below a switch: two GPUs share its way up, which is a link of its own; a bridge with one device below shares nothing. */
+/* Below a switch: two GPUs share its way up, which is a link of its own; a bridge with one device below shares nothing.
+ */
 Test(import, shared_uplink)
 {
     struct arena *arena = arena_create();
-    const char *bridge = "<object type=\"Bridge\" gp_index=\"%u\" bridge_type=\"1-1\" depth=\"%u\" bridge_pci=\"0000:[%02x-%02x]\" "
-                         "pci_busid=\"0000:%02x:%02x.0\" pci_type=\"0604 [1000:c010] [0000:0000] 00\" pci_link_speed=\"%s\">\n";
+    const char *bridge =
+        "<object type=\"Bridge\" gp_index=\"%u\" bridge_type=\"1-1\" depth=\"%u\" bridge_pci=\"0000:[%02x-%02x]\" "
+        "pci_busid=\"0000:%02x:%02x.0\" pci_type=\"0604 [1000:c010] [0000:0000] 00\" pci_link_speed=\"%s\">\n";
     char root[512], upstream[512], down[2][512];
     snprintf(root, sizeof root, bridge, 20u, 1u, 0x10u, 0x20u, 0u, 1u, "2.5");
     snprintf(upstream, sizeof upstream, bridge, 21u, 2u, 0x11u, 0x20u, 0x10u, 0u, "31.5");
     snprintf(down[0], sizeof down[0], bridge, 22u, 3u, 0x12u, 0x12u, 0x11u, 0u, "8");
     snprintf(down[1], sizeof down[1], bridge, 23u, 3u, 0x13u, 0x13u, 0x11u, 4u, "31.5");
-    const char *devices = arena_print(arena, "%s%s%s%s</object>%s%s</object></object></object>", root, upstream, down[0],
-                                      gpu_text(0x12, 0, "NVIDIA A100-PCIE-40GB", "", 15.75, arena), down[1],
+    const char *devices = arena_print(arena, "%s%s%s%s</object>%s%s</object></object></object>", root, upstream,
+                                      down[0], gpu_text(0x12, 0, "NVIDIA A100-PCIE-40GB", "", 15.75, arena), down[1],
                                       gpu_text(0x13, 1, "NVIDIA A100-PCIE-40GB", "", 15.75, arena));
     const struct import *import = from_text(hwloc_text("2.8.0", devices, "", arena), &plain, arena);
     cr_assert(eq(u32, import->places[import->gpus[0].place].parent, import->places[import->gpus[1].place].parent));
@@ -289,9 +308,10 @@ Test(import, shared_uplink)
 Test(import, power9)
 {
     struct arena *arena = arena_create();
-    const char *devices = arena_print(arena, "%s%s", two_gpus("Tesla V100-SXM2-16GB", 1.97, arena),
-                                      arena_print(arena, "%s%s", gpu_text(3, 2, "Tesla V100-SXM2-16GB", "", 1.97, arena),
-                                                  gpu_text(4, 3, "Tesla V100-SXM2-16GB", "", 1.97, arena)));
+    const char *devices =
+        arena_print(arena, "%s%s", two_gpus("Tesla V100-SXM2-16GB", 1.97, arena),
+                    arena_print(arena, "%s%s", gpu_text(3, 2, "Tesla V100-SXM2-16GB", "", 1.97, arena),
+                                gpu_text(4, 3, "Tesla V100-SXM2-16GB", "", 1.97, arena)));
     char *text = arena_copy(arena, hwloc_text("2.8.0", devices, "", arena));
     char *marker = strstr(text, "<object type=\"NUMANode\"");
     const char *info = "<info name=\"CPUModel\" value=\"POWER9, altivec supported\"/>\n";
@@ -349,7 +369,8 @@ Test(import, nccl_a100)
     struct node_step steps[8];
     cr_assert(eq(u32, node_route(import->node, 0, 7, steps, 8), 2));
     cr_assert(near(import->node->cables[steps[0].cable].bandwidth, 240e9));
-    cr_assert(eq(u32, node_route(import->node, 2, node_port(import->node), steps, 8), 2), "every GPU has an interface on its own switch");
+    cr_assert(eq(u32, node_route(import->node, 2, node_port(import->node), steps, 8), 2),
+              "every GPU has an interface on its own switch");
     cr_assert(near(import->node->cables[steps[1].cable].bandwidth, 22.5e9));
     arena_destroy(arena);
 }
@@ -358,7 +379,8 @@ Test(import, nccl_without_models)
 {
     struct arena *arena = arena_create();
     const struct import_options h100 = {.model = device_find("H100-SXM5-80GB")};
-    const struct import *unnamed = data_file("nccl-cloud-8.xml", &plain, arena), *named = data_file("nccl-cloud-8.xml", &h100, arena);
+    const struct import *unnamed = data_file("nccl-cloud-8.xml", &plain, arena),
+                        *named = data_file("nccl-cloud-8.xml", &h100, arena);
     cr_assert(has_finding(unnamed, IMPORT_ASSUMED, "GPUs of no known model"));
     cr_assert(eq(str, (char *)place_of_gpu(unnamed, 0)->bus, "0001:00:00.0"));
     cr_assert(near(named->gpus[3].switch_bandwidth, 450));
@@ -400,25 +422,30 @@ Test(import, broken_texts)
         {"", "node.xml: the file is empty"},
         {"hello", "node.xml:1:1: not well-formed XML: syntax error"},
         {"<topology>", "node.xml:1:11: not well-formed XML: no element found"},
-        {"<topology version=\"2.0\"><object type=\"Machine\"></topology>", "node.xml:1:50: not well-formed XML: mismatched tag"},
-        {"<kitchen/>", "node.xml: the outermost element is <kitchen>; expected <topology> (hwloc: lstopo --of xml) or <system> (NCCL: "
+        {"<topology version=\"2.0\"><object type=\"Machine\"></topology>",
+         "node.xml:1:50: not well-formed XML: mismatched tag"},
+        {"<kitchen/>", "node.xml: the outermost element is <kitchen>; expected <topology> (hwloc: lstopo --of xml) or "
+                       "<system> (NCCL: "
                        "NCCL_TOPO_DUMP_FILE)"},
         {"<platform version=\"4.1\"/>", "node.xml: this is a SimGrid platform already; use it as it is"},
-        {"<topology version=\"3.0\"/>", "node.xml: this is hwloc XML of version 3.0, which this build of stagesim cannot read (it reads "
-                                        "versions 1 and 2); write it again on "
-                                        "that machine with: lstopo --of xml --export-xml-flags v2 node.xml"},
+        {"<topology version=\"3.0\"/>",
+         "node.xml: this is hwloc XML of version 3.0, which this build of stagesim cannot read (it reads "
+         "versions 1 and 2); write it again on "
+         "that machine with: lstopo --of xml --export-xml-flags v2 node.xml"},
         {"<topology version=\"2.0\"/>",
          "node.xml: hwloc cannot load it: an object is missing, of an unknown type, or in an impossible place"},
         {"<topology version=\"2.0\"><object os_index=\"0\"/></topology>", "node.xml:1:25: an object without a type"},
         {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"4294967295\"/></topology>",
          "node.xml:1:25: impossible os_index: 4294967295"},
-        {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"-1\"/></topology>", "node.xml:1:25: impossible os_index: -1"},
+        {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"-1\"/></topology>",
+         "node.xml:1:25: impossible os_index: -1"},
         {"<topology version=\"2.0\"><object type=\"PU\" os_index=\"1\" cpuset=\"0xzz\"/></topology>",
          "node.xml:1:25: damaged set of processors or memories in attribute cpuset"},
         {"<topology version=\"2.0\"><object type=\"PU\"/></topology>", "node.xml:1:25: an object without os_index: PU"},
-        {"<!DOCTYPE a [<!ENTITY b \"c\">]><topology/>", "node.xml:1:25: topology files define no entities, this one does: b"},
-        {"<system version=\"1\"/>",
-         "node.xml: no GPU in it; was lstopo run on a login node, or hwloc built without its CUDA, NVML and ROCm parts?"},
+        {"<!DOCTYPE a [<!ENTITY b \"c\">]><topology/>",
+         "node.xml:1:25: topology files define no entities, this one does: b"},
+        {"<system version=\"1\"/>", "node.xml: no GPU in it; was lstopo run on a login node, or hwloc built without "
+                                    "its CUDA, NVML and ROCm parts?"},
         {"<system><pci busid=\"0000:00:00.0\"/></system>", "node.xml:1:9: a <pci> outside of any <cpu>"},
         {"<system><cpu><pci/></cpu></system>", "node.xml:1:14: a <pci> without busid"},
     };

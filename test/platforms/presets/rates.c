@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SimGrid, run on the platform of every preset, gives the rates that the table of presets states; so does the max-min sharing
- * of platforms/view.c. */
+/* SimGrid, run on the platform of every preset, gives the rates that the table of presets states; so does the max-min
+ * sharing of platforms/view.c. */
 #include "base/arena.h"
 #include "platforms/presets/presets.h"
 #include "platforms/view.h"
@@ -104,7 +104,10 @@ ParameterizedTest(int *number, rates, stated)
     size_t presets;
     const struct preset *preset = &preset_table(&presets)[*number / PATTERNS];
     enum pattern pattern = (enum pattern)(*number % PATTERNS);
-    double stated = (pattern == PEER ? preset->peer_rate : pattern == RING ? preset->ring_rate : preset->network_rate) * 1e9;
+    double stated = (pattern == PEER   ? preset->peer_rate
+                     : pattern == RING ? preset->ring_rate
+                                       : preset->network_rate) *
+                    1e9;
     if (stated <= 0) {
         cr_assert(pattern != NETWORK && preset->devices == 1, "%s states no rate", preset->name);
         return;
@@ -117,8 +120,9 @@ ParameterizedTest(int *number, rates, stated)
     for (uint32_t i = 0; i < count; i++)
         shared = fmin(shared, rates[i]);
     double simulated = slowest_in_simgrid(platform, from, to, count);
-    cr_assert(fabs(simulated / stated - 1) < 1e-6, "%s, pattern %d: %g stated, %g simulated", preset->name, (int)pattern, stated,
-              simulated);
-    cr_assert(fabs(shared / stated - 1) < 1e-9, "%s, pattern %d: %g stated, %g shared", preset->name, (int)pattern, stated, shared);
+    cr_assert(fabs(simulated / stated - 1) < 1e-6, "%s, pattern %d: %g stated, %g simulated", preset->name,
+              (int)pattern, stated, simulated);
+    cr_assert(fabs(shared / stated - 1) < 1e-9, "%s, pattern %d: %g stated, %g shared", preset->name, (int)pattern,
+              stated, shared);
     arena_destroy(arena);
 }

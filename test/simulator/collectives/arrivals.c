@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members that arrive at random times: both engines' ends against the steps of the algorithms, one by one, for all algorithms and 2 to 9
- * ranks on a full mesh of private links. Here a transfer begins when both its ranks have arrived and ended their transfers of earlier
- * rounds; a chain passes very many chunks, each of which moves on when it has come. `arrivals [TRIALS [SEED]]`. */
+/* Members that arrive at random times: both engines' ends against the steps of the algorithms, one by one, for all
+ * algorithms and 2 to 9 ranks on a full mesh of private links. Here a transfer begins when both its ranks have arrived
+ * and ended their transfers of earlier rounds; a chain passes very many chunks, each of which moves on when it has
+ * come. `arrivals [TRIALS [SEED]]`. */
 #include "base/arena.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/engine.h"
@@ -34,7 +35,8 @@ static double random_unit(uint64_t *state)
 
 /* ---- step by step ---- */
 
-/* Rounds by relaxation: every transfer begins no earlier than any of an earlier round ends that has a rank with it in common. */
+/* Rounds by relaxation: every transfer begins no earlier than any of an earlier round ends that has a rank with it in
+ * common. */
 static void follow_steps(const struct setting *setting, const double *arrivals, double *ends)
 {
     struct collective_steps steps = {0};
@@ -46,11 +48,12 @@ static void follow_steps(const struct setting *setting, const double *arrivals, 
         changed = false;
         for (size_t i = 0; i < steps.count; i++) {
             const struct collective_transfer *one = &steps.transfers[i];
-            double start =
-                fmax(one->from < setting->shape.ranks ? arrivals[one->from] : 0, one->to < setting->shape.ranks ? arrivals[one->to] : 0);
+            double start = fmax(one->from < setting->shape.ranks ? arrivals[one->from] : 0,
+                                one->to < setting->shape.ranks ? arrivals[one->to] : 0);
             for (size_t k = 0; k < steps.count; k++) {
                 const struct collective_transfer *other = &steps.transfers[k];
-                bool common = other->from == one->from || other->from == one->to || other->to == one->from || other->to == one->to;
+                bool common = other->from == one->from || other->from == one->to || other->to == one->from ||
+                              other->to == one->to;
                 if (common && other->round < one->round)
                     start = fmax(start, done[k]);
             }
@@ -131,7 +134,8 @@ static char *platform_write(const struct collective_shape *shape)
     char *name = strdup("/tmp/stagesim-arrivals-XXXXXX");
     FILE *out = fdopen(mkstemp(name), "w");
     fprintf(out,
-            "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">"
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform "
+            "version=\"4.1\">"
             "<zone id=\"all\" routing=\"Full\"><prop id=\"collective_launch\" value=\"%gs\"/>%s\n",
             launch, shape->reduces ? "<prop id=\"collective_in_network\" value=\"cluster\"/>" : "");
     if (shape->dimensions[0])
@@ -145,8 +149,9 @@ static char *platform_write(const struct collective_shape *shape)
     for (uint32_t i = 0; i < shape->ranks; i++)
         for (uint32_t k = 0; k < shape->ranks; k++)
             if (i != k)
-                fprintf(out, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\"><link_ctn id=\"l-%u\"/></route>\n", i, k,
-                        i * shape->ranks + k);
+                fprintf(out,
+                        "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\"><link_ctn id=\"l-%u\"/></route>\n", i,
+                        k, i * shape->ranks + k);
     fputs("</zone></platform>\n", out);
     fclose(out);
     return name;
@@ -155,18 +160,20 @@ static char *platform_write(const struct collective_shape *shape)
 /* Every rank computes until it arrives. */
 static void program_create(const struct setting *setting, const double *arrivals, struct job *job, struct arena *arena)
 {
-    const struct stagesim_identity plain = {.kind = STAGESIM_OTHER, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE};
+    const struct stagesim_identity plain = {
+        .kind = STAGESIM_OTHER, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE};
     uint32_t positions[RANKS] = {0};
     for (uint32_t m = 0; m < setting->shape.ranks; m++)
         positions[m] = (setting->shape.root + m) % setting->shape.ranks;
-    job->mesh = (struct mesh){.axis_count = 1, .axes = {{.name = "pipeline", .size = setting->shape.ranks, .distinct = true}}};
+    job->mesh =
+        (struct mesh){.axis_count = 1, .axes = {{.name = "pipeline", .size = setting->shape.ranks, .distinct = true}}};
     mesh_finish(&job->mesh, arena);
     struct program_builder *builder = program_builder_create(&job->mesh);
     uint32_t group = program_add_group(builder, 0, positions, setting->shape.ranks);
     uint32_t cost = program_add_cost(builder, &(struct stagesim_cost){.bytes = whole});
     for (uint32_t m = 0; m < setting->shape.ranks; m++) {
-        uint32_t before =
-            program_add_compute(builder, m, plain, program_add_cost(builder, &(struct stagesim_cost){.seconds = arrivals[m]}));
+        uint32_t before = program_add_compute(
+            builder, m, plain, program_add_cost(builder, &(struct stagesim_cost){.seconds = arrivals[m]}));
         uint32_t id = program_add_collective(builder, m, group, setting->kind, plain, cost);
         program_add_wait(builder, m, id, before);
         job->hosts[m] = m;
@@ -184,12 +191,14 @@ static bool engine_ends(const struct engine *engine, struct job *job, const doub
 {
     struct fault fault = {""};
     struct timeline *timeline = timeline_create(job->program);
-    struct engine_job request = {.program = job->program, .platform = job->platform, .hosts = job->hosts, .timeline = timeline};
+    struct engine_job request = {
+        .program = job->program, .platform = job->platform, .hosts = job->hosts, .timeline = timeline};
     bool ok = engine->run(&request, &fault);
     for (uint32_t m = 0; ok && m < job->mesh.ranks; m++) {
         const struct moment *moment = &timeline_rank(timeline, m)[1];
         ends[m] = moment->end;
-        ok = fabs(moment->start - arrivals[m]) <= 1e-9 && moment->data_start >= moment->start && moment->data_start <= moment->end;
+        ok = fabs(moment->start - arrivals[m]) <= 1e-9 && moment->data_start >= moment->start &&
+             moment->data_start <= moment->end;
     }
     if (!ok)
         fprintf(stderr, "%s: %s\n", engine->name, fault.text);
@@ -209,11 +218,13 @@ static double latest(const double *values, uint32_t count)
 
 static bool ends_apart(const struct setting *setting)
 {
-    return (setting->kind == STAGESIM_BROADCAST || setting->kind == STAGESIM_REDUCE) && setting->algorithm != &algorithm_in_network;
+    return (setting->kind == STAGESIM_BROADCAST || setting->kind == STAGESIM_REDUCE) &&
+           setting->algorithm != &algorithm_in_network;
 }
 
-/* Whether flows stand for more than the transfers of the steps: then not the times are compared but how much later all is for the
- * arrivals. A double tree's steps send few chunks, a switch's hand data on as a whole, a torus' use an edge twice at once. */
+/* Whether flows stand for more than the transfers of the steps: then not the times are compared but how much later all
+ * is for the arrivals. A double tree's steps send few chunks, a switch's hand data on as a whole, a torus' use an edge
+ * twice at once. */
 static bool differs_by_itself(const struct setting *setting)
 {
     return setting->algorithm == &algorithm_double_tree || setting->algorithm == &algorithm_in_network ||
@@ -237,8 +248,10 @@ static double engine_time(const struct setting *setting, struct job *job)
     return ok ? latest(ends, setting->shape.ranks) : NAN;
 }
 
-/* A double tree is the only one that gains by members that are there early: its last member comes into a tree that others have been at. */
-static bool compare(const struct setting *setting, struct job *job, const double *arrivals, const double *ends, const char *engine)
+/* A double tree is the only one that gains by members that are there early: its last member comes into a tree that
+ * others have been at. */
+static bool compare(const struct setting *setting, struct job *job, const double *arrivals, const double *ends,
+                    const char *engine)
 {
     uint32_t ranks = setting->shape.ranks;
     double expected[RANKS], last = latest(ends, ranks);
@@ -291,7 +304,8 @@ static bool check(const struct setting *setting)
         ok = engine_ends(&engine_analytic, &job, arrivals, ends) && compare(setting, &job, arrivals, ends, "analytic");
         if (ok && trial + 1 == setting->trials) {
             program_create(setting, arrivals, &job, arena); /* compare makes others */
-            ok = engine_ends(&engine_simgrid, &job, arrivals, ends) && compare(setting, &job, arrivals, ends, "simgrid");
+            ok =
+                engine_ends(&engine_simgrid, &job, arrivals, ends) && compare(setting, &job, arrivals, ends, "simgrid");
         }
     }
     arena_destroy(arena);
@@ -320,13 +334,15 @@ static bool shares_links(const struct setting *setting)
     bool shares = false;
     for (size_t i = 0; i < steps.count; i++)
         for (size_t k = 0; k < i; k++)
-            shares |= steps.transfers[i].round == steps.transfers[k].round && steps.transfers[i].from == steps.transfers[k].from &&
+            shares |= steps.transfers[i].round == steps.transfers[k].round &&
+                      steps.transfers[i].from == steps.transfers[k].from &&
                       steps.transfers[i].to == steps.transfers[k].to;
     steps_finish(&steps);
     return shares;
 }
 
-static void check_shape(const struct collective_shape *shape, const struct setting *base, unsigned *count, unsigned *failed)
+static void check_shape(const struct collective_shape *shape, const struct setting *base, unsigned *count,
+                        unsigned *failed)
 {
     for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
         for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
@@ -342,7 +358,8 @@ static void check_shape(const struct collective_shape *shape, const struct setti
                 bool fits = plain || (shape->node_size && *algorithm == &algorithm_hierarchical) ||
                             (shape->dimensions[0] && *algorithm == &algorithm_torus) ||
                             (shape->reduces && *algorithm == &algorithm_in_network);
-                if (!fits || collective_algorithm_refuses(*algorithm, shape, setting.kind) || (stepwise && (*algorithm)->flowing))
+                if (!fits || collective_algorithm_refuses(*algorithm, shape, setting.kind) ||
+                    (stepwise && (*algorithm)->flowing))
                     continue;
                 if (*algorithm == &algorithm_in_network && (kind == STAGESIM_BROADCAST || kind == STAGESIM_REDUCE))
                     continue; /* by definition as all others of a switch, not by its steps */
@@ -358,10 +375,12 @@ int main(int argc, char **argv)
     struct setting base = {.trials = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 12,
                            .seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1};
     static const struct collective_shape others[] = {
-        {.ranks = 4, .node_size = 2},          {.ranks = 6, .node_size = 2},          {.ranks = 6, .node_size = 3},
-        {.ranks = 8, .node_size = 2},          {.ranks = 8, .node_size = 4},          {.ranks = 9, .node_size = 3},
-        {.ranks = 4, .dimensions = {2, 2, 1}}, {.ranks = 6, .dimensions = {3, 2, 1}}, {.ranks = 8, .dimensions = {2, 2, 2}},
-        {.ranks = 9, .dimensions = {3, 3, 1}}, {.ranks = 2, .reduces = true},         {.ranks = 7, .reduces = true},
+        {.ranks = 4, .node_size = 2},          {.ranks = 6, .node_size = 2},
+        {.ranks = 6, .node_size = 3},          {.ranks = 8, .node_size = 2},
+        {.ranks = 8, .node_size = 4},          {.ranks = 9, .node_size = 3},
+        {.ranks = 4, .dimensions = {2, 2, 1}}, {.ranks = 6, .dimensions = {3, 2, 1}},
+        {.ranks = 8, .dimensions = {2, 2, 2}}, {.ranks = 9, .dimensions = {3, 3, 1}},
+        {.ranks = 2, .reduces = true},         {.ranks = 7, .reduces = true},
     };
     unsigned count = 0, failed = 0;
     puts("1..1");

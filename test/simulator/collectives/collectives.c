@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every algorithm: where each rank's contribution goes, and times against the formulas of the literature, written down here once
- * more. */
+/* Every algorithm: where each rank's contribution goes, and times against the formulas of the literature, written down
+ * here once more. */
 #include "base/arena.h"
 #include "platforms/library.h"
 #include "simulator/collectives/algorithm.h"
@@ -17,8 +17,8 @@ enum { RANKS_CHECKED = 33, RANKS_TIMED = 64 };
 /* ---- shapes ---- */
 
 /* Calls `check` for every algorithm, kind and shape of that many ranks that fit each other. */
-static void for_each(uint32_t ranks, void (*check)(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
-                                                   enum stagesim_collective kind))
+static void for_each(uint32_t ranks, void (*check)(const struct collective_algorithm *algorithm,
+                                                   const struct collective_shape *shape, enum stagesim_collective kind))
 {
     struct collective_shape shapes[512];
     size_t count = 0;
@@ -34,7 +34,8 @@ static void for_each(uint32_t ranks, void (*check)(const struct collective_algor
     for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
         for (size_t i = 0; i < count; i++) {
             const struct collective_shape *shape = &shapes[i];
-            if ((shape->dimensions[0] && *algorithm != &algorithm_torus) || (shape->reduces && *algorithm != &algorithm_in_network))
+            if ((shape->dimensions[0] && *algorithm != &algorithm_torus) ||
+                (shape->reduces && *algorithm != &algorithm_in_network))
                 continue;
             for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
                 if (!collective_algorithm_refuses(*algorithm, shape, (enum stagesim_collective)kind))
@@ -44,8 +45,10 @@ static void for_each(uint32_t ranks, void (*check)(const struct collective_algor
 
 /* ---- contributions ---- */
 
-/* sets[rank * blocks + block]: the ranks whose contribution is in what `rank` has of a block. Rank `ranks` is the switch. */
-static uint64_t initial(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks, uint32_t rank, uint32_t block)
+/* sets[rank * blocks + block]: the ranks whose contribution is in what `rank` has of a block. Rank `ranks` is the
+ * switch. */
+static uint64_t initial(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks,
+                        uint32_t rank, uint32_t block)
 {
     uint32_t ranks = shape->ranks;
     bool has = rank < ranks;
@@ -57,7 +60,8 @@ static uint64_t initial(const struct collective_shape *shape, enum stagesim_coll
 }
 
 /* What it has to have in the end; 0: anything. */
-static uint64_t wanted(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks, uint32_t rank, uint32_t block)
+static uint64_t wanted(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t blocks,
+                       uint32_t rank, uint32_t block)
 {
     uint32_t ranks = shape->ranks, owner = block / (blocks / ranks > 0 ? blocks / ranks : 1);
     uint64_t all = (1ull << ranks) - 1;
@@ -80,16 +84,18 @@ static uint64_t wanted(const struct collective_shape *shape, enum stagesim_colle
     }
 }
 
-static void carry(const struct collective_steps *steps, const struct collective_transfer *transfer, const uint64_t *before, uint64_t *sets,
-                  const char *name)
+static void carry(const struct collective_steps *steps, const struct collective_transfer *transfer,
+                  const uint64_t *before, uint64_t *sets, const char *name)
 {
     for (size_t piece = transfer->first; piece < transfer->first + transfer->pieces; piece++)
         for (uint32_t i = 0; i < steps->pieces[piece].count; i++) {
             uint32_t block = steps->pieces[piece].first + i;
             uint64_t sent = before[(size_t)transfer->from * steps->blocks + block];
             uint64_t *kept = &sets[(size_t)transfer->to * steps->blocks + block];
-            cr_assert(sent, "%s: round %u sends a block that rank %u does not have", name, transfer->round, transfer->from);
-            cr_assert(!transfer->reduces || !(*kept & sent), "%s: round %u adds a contribution twice", name, transfer->round);
+            cr_assert(sent, "%s: round %u sends a block that rank %u does not have", name, transfer->round,
+                      transfer->from);
+            cr_assert(!transfer->reduces || !(*kept & sent), "%s: round %u adds a contribution twice", name,
+                      transfer->round);
             *kept = transfer->reduces ? *kept | sent : sent;
         }
 }
@@ -111,9 +117,9 @@ static void check_contributions(const struct collective_algorithm *algorithm, co
     }
     for (size_t i = 0; i < (size_t)shape->ranks * steps.blocks; i++) {
         uint64_t want = wanted(shape, kind, steps.blocks, (uint32_t)(i / steps.blocks), (uint32_t)(i % steps.blocks));
-        cr_assert(!want || sets[i] == want, "%s %s, %u ranks: rank %zu has %llx of block %zu, not %llx", algorithm->name,
-                  collective_name(kind), shape->ranks, i / steps.blocks, (unsigned long long)sets[i], i % steps.blocks,
-                  (unsigned long long)want);
+        cr_assert(!want || sets[i] == want, "%s %s, %u ranks: rank %zu has %llx of block %zu, not %llx",
+                  algorithm->name, collective_name(kind), shape->ranks, i / steps.blocks, (unsigned long long)sets[i],
+                  i % steps.blocks, (unsigned long long)want);
     }
     free(sets);
     free(before);
@@ -138,8 +144,10 @@ static double log2_up(uint32_t ranks)
 /* All-reduce, reduce-scatter or all-gather by a ring, over p ranks. */
 static double ring_formula(enum stagesim_collective kind, double p, double S)
 {
-    double turns = kind == STAGESIM_ALL_REDUCE || kind == STAGESIM_BARRIER ? 2 : 1, reduces = kind != STAGESIM_ALL_GATHER;
-    return turns * (p - 1) * costs.alpha + turns * (p - 1) / p * S * costs.beta + reduces * (p - 1) / p * S * costs.gamma;
+    double turns = kind == STAGESIM_ALL_REDUCE || kind == STAGESIM_BARRIER ? 2 : 1,
+           reduces = kind != STAGESIM_ALL_GATHER;
+    return turns * (p - 1) * costs.alpha + turns * (p - 1) / p * S * costs.beta +
+           reduces * (p - 1) / p * S * costs.gamma;
 }
 
 static double halving_formula(enum stagesim_collective kind, uint32_t p, double S)
@@ -190,8 +198,8 @@ static double torus_formula(const struct collective_shape *shape, double S)
 }
 
 /* Of the literature, for ranks with one port each; NaN: none for this shape. */
-static double formula(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind,
-                      double S)
+static double formula(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                      enum stagesim_collective kind, double S)
 {
     uint32_t p = shape->ranks;
     double alpha = costs.alpha, beta = costs.beta, gamma = costs.gamma;
@@ -204,7 +212,8 @@ static double formula(const struct collective_algorithm *algorithm, const struct
     if (algorithm == &algorithm_torus)
         return torus_formula(shape, S);
     if (algorithm == &algorithm_recursive_doubling && kind == STAGESIM_ALL_REDUCE)
-        return floor(log2(p)) * (alpha + S * (beta + gamma)) + (log2_up(p) > floor(log2(p)) ? 2 * (alpha + S * beta) + S * gamma : 0);
+        return floor(log2(p)) * (alpha + S * (beta + gamma)) +
+               (log2_up(p) > floor(log2(p)) ? 2 * (alpha + S * beta) + S * gamma : 0);
     if (algorithm == &algorithm_recursive_doubling || (algorithm == &algorithm_bruck && kind == STAGESIM_ALL_GATHER))
         return log2_up(p) * alpha + (p - 1.0) / p * S * beta;
     if (algorithm == &algorithm_bruck)
@@ -228,8 +237,8 @@ static void uniform_edge(void *user, uint32_t from, uint32_t to, double *alpha, 
     *beta = inside ? costs.node_beta : costs.beta;
 }
 
-static double evaluate(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind,
-                       double bytes)
+static double evaluate(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                       enum stagesim_collective kind, double bytes)
 {
     struct collective_steps steps = {0};
     double ends[RANKS_TIMED];
@@ -238,28 +247,34 @@ static double evaluate(const struct collective_algorithm *algorithm, const struc
         copy.node_size = 0;
     algorithm->steps(&copy, kind, &steps);
     steps_sort(&steps);
-    double end = steps_evaluate(&steps, shape->ranks, bytes, &(struct steps_network){uniform_edge, &copy, costs.gamma}, NULL, ends);
+    double end = steps_evaluate(&steps, shape->ranks, bytes, &(struct steps_network){uniform_edge, &copy, costs.gamma},
+                                NULL, ends);
     steps_finish(&steps);
     return end;
 }
 
-static void check_times(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+static void check_times(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                        enum stagesim_collective kind)
 {
     static const double sizes[] = {8, 1e8};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        double S = sizes[i], seconds = algorithm->seconds(shape, kind, S, &costs), expected = formula(algorithm, shape, kind, S);
-        cr_assert(isnan(expected) || fabs(seconds - expected) <= 1e-9 * expected, "%s %s, %u ranks, %g B: closed form %g, formula %g",
-                  algorithm->name, collective_name(kind), shape->ranks, S, seconds, expected);
+        double S = sizes[i], seconds = algorithm->seconds(shape, kind, S, &costs),
+               expected = formula(algorithm, shape, kind, S);
+        cr_assert(isnan(expected) || fabs(seconds - expected) <= 1e-9 * expected,
+                  "%s %s, %u ranks, %g B: closed form %g, formula %g", algorithm->name, collective_name(kind),
+                  shape->ranks, S, seconds, expected);
         /* The tree's closed form is that of small chunks; transfers all at once share a port; a switch is no rank. */
         if (algorithm == &algorithm_double_tree)
             seconds = (2 * log2_up(shape->ranks) + 16 - 1) * (costs.alpha + S / 32 * (costs.beta + costs.gamma));
         if (algorithm == &algorithm_in_network || (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
             continue;
         double evaluated = evaluate(algorithm, shape, kind, S);
-        double tolerance =
-            algorithm == &algorithm_double_tree ? 2 * log2_up(shape->ranks) * S / 32 * costs.gamma + 16 * S / 32 * costs.gamma : 0;
-        cr_assert(fabs(evaluated - seconds) <= 1e-6 * seconds + tolerance, "%s %s, %u ranks, %g B: closed form %g, transfers %g",
-                  algorithm->name, collective_name(kind), shape->ranks, S, seconds, evaluated);
+        double tolerance = algorithm == &algorithm_double_tree
+                               ? 2 * log2_up(shape->ranks) * S / 32 * costs.gamma + 16 * S / 32 * costs.gamma
+                               : 0;
+        cr_assert(fabs(evaluated - seconds) <= 1e-6 * seconds + tolerance,
+                  "%s %s, %u ranks, %g B: closed form %g, transfers %g", algorithm->name, collective_name(kind),
+                  shape->ranks, S, seconds, evaluated);
     }
 }
 
@@ -306,7 +321,8 @@ static void star_route(struct platform *platform, uint32_t from, uint32_t to, st
     uint32_t base = inside ? 2 * platform->host_count : 0;
     star->links[0] = base + 2 * from;
     star->links[1] = base + 2 * to + 1;
-    *route = (struct platform_route){inside ? costs.node_alpha : costs.alpha, 1 / (inside ? costs.node_beta : costs.beta), 2, star->links};
+    *route = (struct platform_route){inside ? costs.node_alpha : costs.alpha,
+                                     1 / (inside ? costs.node_beta : costs.beta), 2, star->links};
 }
 
 static struct star *star_create(uint32_t ranks, uint32_t node_size, struct arena *arena)
@@ -325,7 +341,8 @@ static struct star *star_create(uint32_t ranks, uint32_t node_size, struct arena
     return star;
 }
 
-static void check_flows(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+static void check_flows(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                        enum stagesim_collective kind)
 {
     if (algorithm == &algorithm_torus || (algorithm != &algorithm_hierarchical && shape->node_size))
         return; /* a torus is no star; formulas of one level are about equal links */
@@ -344,8 +361,8 @@ static void check_flows(const struct collective_algorithm *algorithm, const stru
             expected = (shape->ranks - 1) * costs.alpha + bytes * costs.beta;
         struct collective_choice choice = communicator_choose(communicator, kind, algorithm, bytes);
         cr_assert(choice.algorithm == algorithm && fabs(choice.seconds - expected) <= 1e-9 * expected,
-                  "%s %s, %u ranks, %g B: closed form %g, flows %g", algorithm->name, collective_name(kind), shape->ranks, bytes, expected,
-                  choice.seconds);
+                  "%s %s, %u ranks, %g B: closed form %g, flows %g", algorithm->name, collective_name(kind),
+                  shape->ranks, bytes, expected, choice.seconds);
     }
     arena_destroy(arena);
 }
@@ -357,7 +374,8 @@ Test(collectives, flows_on_a_star)
 }
 
 /* What goes from each rank to each other one is the same in flows and steps. */
-static void check_bytes(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+static void check_bytes(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                        enum stagesim_collective kind)
 {
     if (algorithm == &algorithm_in_network)
         return; /* the switch sends as well */
@@ -370,14 +388,16 @@ static void check_bytes(const struct collective_algorithm *algorithm, const stru
         sum += steps_bytes(&steps, &steps.transfers[i], 1);
         sent[steps.transfers[i].from][steps.transfers[i].to] += steps_bytes(&steps, &steps.transfers[i], 1);
     }
-    cr_assert(fabs(sum - flows.total) <= 1e-9 * sum, "%s %s, %u ranks: %g, %g", algorithm->name, collective_name(kind), shape->ranks, sum,
-              flows.total);
+    cr_assert(fabs(sum - flows.total) <= 1e-9 * sum, "%s %s, %u ranks: %g, %g", algorithm->name, collective_name(kind),
+              shape->ranks, sum, flows.total);
     for (size_t i = 0; i < flows.count; i++)
-        sent[collective_flow_at(&flows, i).from][collective_flow_at(&flows, i).to] -= collective_flow_at(&flows, i).share;
+        sent[collective_flow_at(&flows, i).from][collective_flow_at(&flows, i).to] -=
+            collective_flow_at(&flows, i).share;
     for (uint32_t rank = 0; rank < shape->ranks; rank++)
         for (uint32_t to = 0; to < shape->ranks; to++)
-            cr_assert(fabs(sent[rank][to]) <= 1e-9 * sum, "%s %s, %u ranks, %u a node: rank %u sends %g more to %u in steps",
-                      algorithm->name, collective_name(kind), shape->ranks, shape->node_size, rank, sent[rank][to], to);
+            cr_assert(fabs(sent[rank][to]) <= 1e-9 * sum,
+                      "%s %s, %u ranks, %u a node: rank %u sends %g more to %u in steps", algorithm->name,
+                      collective_name(kind), shape->ranks, shape->node_size, rank, sent[rank][to], to);
     collective_flows_finish(&flows);
     steps_finish(&steps);
 }
@@ -401,7 +421,8 @@ static void no_route(struct platform *platform, uint32_t from, uint32_t to, stru
 /* The shape of ranks of which `begins` says, a bit for each rank, where another node begins. */
 static struct collective_shape spread_shape(uint32_t ranks, uint32_t begins, struct arena *arena)
 {
-    struct platform platform = {.host_count = ranks, .hosts = arena_array(arena, ranks, sizeof *platform.hosts), .route = no_route};
+    struct platform platform = {
+        .host_count = ranks, .hosts = arena_array(arena, ranks, sizeof *platform.hosts), .route = no_route};
     uint32_t hosts[RANKS_SPREAD], node = 0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         node += begins >> rank & 1;
@@ -438,14 +459,16 @@ Test(collectives, ranks_spread_over_nodes)
             bool several = size > 1 && size < ranks;
             equal += several;
             unequal += size == 0;
-            cr_assert_eq(shape.node_size, size, "%u ranks, nodes begin at %x: %u a node", ranks, begins, shape.node_size);
+            cr_assert_eq(shape.node_size, size, "%u ranks, nodes begin at %x: %u a node", ranks, begins,
+                         shape.node_size);
             for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
                 for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++) {
                     const char *refusal = collective_algorithm_refuses(*each, &shape, (enum stagesim_collective)kind);
                     bool there = (*each)->kinds >> kind & 1;
-                    cr_assert(*each != &algorithm_double_tree || !there || !refusal, "double-tree wants no certain nodes");
-                    cr_assert(*each != &algorithm_hierarchical || !there || !refusal == several, "%u ranks, nodes begin at %x: %s", ranks,
-                              begins, refusal ? refusal : "hierarchical");
+                    cr_assert(*each != &algorithm_double_tree || !there || !refusal,
+                              "double-tree wants no certain nodes");
+                    cr_assert(*each != &algorithm_hierarchical || !there || !refusal == several,
+                              "%u ranks, nodes begin at %x: %s", ranks, begins, refusal ? refusal : "hierarchical");
                     if (refusal)
                         continue;
                     check_contributions(*each, &shape, (enum stagesim_collective)kind);
@@ -457,7 +480,8 @@ Test(collectives, ranks_spread_over_nodes)
 }
 
 /* A transfer between nodes joins ranks of equal place, in the trees and in the hierarchical ones. */
-static void check_places(const struct collective_algorithm *algorithm, const struct collective_shape *shape, enum stagesim_collective kind)
+static void check_places(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
+                         enum stagesim_collective kind)
 {
     uint32_t size = shape->node_size;
     if (size < 2 || (algorithm != &algorithm_double_tree && algorithm != &algorithm_hierarchical))
@@ -469,11 +493,11 @@ static void check_places(const struct collective_algorithm *algorithm, const str
         const struct collective_transfer *transfer = &steps.transfers[i];
         bool leaves = transfer->from / size != transfer->to / size;
         across += leaves;
-        cr_assert(!leaves || transfer->from % size == transfer->to % size, "%s: %u to %u, %u a node", algorithm->name, transfer->from,
-                  transfer->to, size);
+        cr_assert(!leaves || transfer->from % size == transfer->to % size, "%s: %u to %u, %u a node", algorithm->name,
+                  transfer->from, transfer->to, size);
     }
-    cr_assert(across > 0 && across < steps.count, "%s: %llu of %zu transfers leave a node", algorithm->name, (unsigned long long)across,
-              steps.count);
+    cr_assert(across > 0 && across < steps.count, "%s: %llu of %zu transfers leave a node", algorithm->name,
+              (unsigned long long)across, steps.count);
     steps_finish(&steps);
 }
 
@@ -501,7 +525,8 @@ Test(collectives, fastest_protocol_and_algorithm)
     cr_assert_eq(large.algorithm, &algorithm_ring);
     cr_assert_str_eq(large.protocol, "bulk");
     cr_assert_float_eq(large.seconds, 40e-6 + 14 * 3e-6 + 1.75 / 0.8, 1e-9);
-    struct collective_choice other = communicator_choose(communicator, STAGESIM_REDUCE_SCATTER, &algorithm_double_tree, 1e9);
+    struct collective_choice other =
+        communicator_choose(communicator, STAGESIM_REDUCE_SCATTER, &algorithm_double_tree, 1e9);
     cr_assert_eq(other.algorithm, &algorithm_ring, "an algorithm that cannot leaves the choice to auto");
     cr_assert_float_eq(other.seconds, 50e-6 + 7 * 3e-6 + 0.875 / 0.8, 1e-9);
     arena_destroy(arena);
@@ -509,13 +534,15 @@ Test(collectives, fastest_protocol_and_algorithm)
 
 /* ---- groups within a node and over nodes ---- */
 
-/* Ring over 4 nodes of 2, per the flows of ring.c: 8 start-ups within nodes; then 6 between them, and at most 7/8 S on a port of either
- * kind. Launch and start are `delay`; ratios of latency are at least 1. */
+/* Ring over 4 nodes of 2, per the flows of ring.c: 8 start-ups within nodes; then 6 between them, and at most 7/8 S on
+ * a port of either kind. Launch and start are `delay`; ratios of latency are at least 1. */
 static double ring_over_nodes(double delay, struct platform_ratios ratios, double bytes)
 {
     double part = 7.0 / 8 * bytes;
-    double inside = ratios.latency[SCOPE_NODE] * costs.node_alpha + part * costs.node_beta / ratios.efficiency[SCOPE_NODE];
-    double between = 6 * ratios.latency[SCOPE_NETWORK] * costs.alpha + part * costs.beta / ratios.efficiency[SCOPE_NETWORK];
+    double inside =
+        ratios.latency[SCOPE_NODE] * costs.node_alpha + part * costs.node_beta / ratios.efficiency[SCOPE_NODE];
+    double between =
+        6 * ratios.latency[SCOPE_NETWORK] * costs.alpha + part * costs.beta / ratios.efficiency[SCOPE_NETWORK];
     return delay + 8 * ratios.latency[SCOPE_NODE] * costs.node_alpha + fmax(inside, between);
 }
 
@@ -527,8 +554,10 @@ static void check_ring(struct star *star, double delay, struct platform_ratios r
     cr_assert_eq(communicator_scope(communicator), SCOPE_NETWORK);
     for (double bytes = 8; bytes < 1e10; bytes *= 1000) {
         double expected = ring_over_nodes(delay, ratios, bytes);
-        struct collective_choice choice = communicator_choose(communicator, STAGESIM_ALL_REDUCE, &algorithm_ring, bytes);
-        cr_assert_float_eq(choice.seconds, expected, 1e-9 * expected, "%g B: %g, expected %g", bytes, choice.seconds, expected);
+        struct collective_choice choice =
+            communicator_choose(communicator, STAGESIM_ALL_REDUCE, &algorithm_ring, bytes);
+        cr_assert_float_eq(choice.seconds, expected, 1e-9 * expected, "%g B: %g, expected %g", bytes, choice.seconds,
+                           expected);
         cr_assert_float_eq(choice.delay, delay, 1e-15);
     }
     arena_destroy(arena);
@@ -548,12 +577,14 @@ Test(collectives, protocols_over_nodes)
     check_ring(star, 110e-6, (struct platform_ratios){{1.5, 4}, {0.5, 0.25}});
     network->protocols[0].efficiency = 100; /* the links within nodes are the slower ones */
     check_ring(star, 110e-6, (struct platform_ratios){{1.5, 4}, {0.5, 100}});
-    network->protocols[0] = (struct platform_protocol){"low", 20e-6, 3, 0.125}; /* unknown within nodes: one ratio for all transfers */
+    network->protocols[0] =
+        (struct platform_protocol){"low", 20e-6, 3, 0.125}; /* unknown within nodes: one ratio for all transfers */
     network->launch_default = 50e-6;
     network->launch_default_given = true;
     library_complete(library);
     check_ring(star, 70e-6, (struct platform_ratios){{3, 3}, {0.125, 0.125}});
-    /* Messages that leave all at once do not wait for hops over the network, but have its rate: 6 of 8 parts go to other nodes. */
+    /* Messages that leave all at once do not wait for hops over the network, but have its rate: 6 of 8 parts go to
+     * other nodes. */
     *network = (struct platform_regime){.protocols = {{"bulk", 100e-6, 400, 0.25}}};
     library_complete(library);
     uint32_t all[8] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives inside runs: members that arrive at different times, groups that share a link, computing that a collective slows down. */
+/* Collectives inside runs: members that arrive at different times, groups that share a link, computing that a
+ * collective slows down. */
 #include "analysis/figures/report.h"
 #include "base/arena.h"
 #include "simulator/collectives/assignment.h"
@@ -12,13 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define near(actual, expected)                                                                                                             \
-    cr_assert(fabs((actual) - (expected)) <= 1e-6 * fabs(expected), "%s is %.12g, not %.12g", #actual, (double)(actual), (double)(expected))
+#define near(actual, expected)                                                                                         \
+    cr_assert(fabs((actual) - (expected)) <= 1e-6 * fabs(expected), "%s is %.12g, not %.12g", #actual,                 \
+              (double)(actual), (double)(expected))
 
 static const double bandwidth = 1e9, latency = 1e-3, most_bytes = 1e9;
 enum { NODES = 2, RANKS = 4 };
 
-static const struct stagesim_identity plain = {.kind = STAGESIM_OTHER, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE};
+static const struct stagesim_identity plain = {
+    .kind = STAGESIM_OTHER, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE};
 
 struct example {
     struct arena *arena;
@@ -30,29 +33,33 @@ struct example {
     struct collective_policy policy;
 };
 
-/* Two nodes of two hosts. Hosts of a node have private links to each other; between nodes all share one link of full duplex. The
- * properties stand in the outermost zone. */
+/* Two nodes of two hosts. Hosts of a node have private links to each other; between nodes all share one link of full
+ * duplex. The properties stand in the outermost zone. */
 static char *platform_write(const char *properties)
 {
     char *name = strdup("/tmp/stagesim-nodes-XXXXXX");
     FILE *out = fdopen(mkstemp(name), "w");
     fprintf(out,
-            "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">"
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform "
+            "version=\"4.1\">"
             "<zone id=\"all\" routing=\"Full\">%s\n",
             properties);
     for (int node = 0; node < NODES; node++)
         fprintf(out,
-                "<zone id=\"node-%d\" routing=\"Full\"><host id=\"gpu-%d\" speed=\"1Gf\"/><host id=\"gpu-%d\" speed=\"1Gf\"/>"
-                "<router id=\"port-%d\"/><link id=\"in-%d\" bandwidth=\"%gBps\" latency=\"%gs\" sharing_policy=\"SPLITDUPLEX\"/>"
+                "<zone id=\"node-%d\" routing=\"Full\"><host id=\"gpu-%d\" speed=\"1Gf\"/><host id=\"gpu-%d\" "
+                "speed=\"1Gf\"/>"
+                "<router id=\"port-%d\"/><link id=\"in-%d\" bandwidth=\"%gBps\" latency=\"%gs\" "
+                "sharing_policy=\"SPLITDUPLEX\"/>"
                 "<link id=\"out-%d\" bandwidth=\"1PBps\" latency=\"0s\" sharing_policy=\"FATPIPE\"/>"
                 "<route src=\"gpu-%d\" dst=\"gpu-%d\"><link_ctn id=\"in-%d\" direction=\"UP\"/></route>"
                 "<route src=\"gpu-%d\" dst=\"port-%d\"><link_ctn id=\"out-%d\"/></route>"
                 "<route src=\"gpu-%d\" dst=\"port-%d\"><link_ctn id=\"out-%d\"/></route></zone>\n",
-                node, 2 * node, 2 * node + 1, node, node, bandwidth, latency, node, 2 * node, 2 * node + 1, node, 2 * node, node, node,
-                2 * node + 1, node, node);
+                node, 2 * node, 2 * node + 1, node, node, bandwidth, latency, node, 2 * node, 2 * node + 1, node,
+                2 * node, node, node, 2 * node + 1, node, node);
     fprintf(out,
             "<link id=\"wire\" bandwidth=\"%gBps\" latency=\"%gs\" sharing_policy=\"SPLITDUPLEX\"/>"
-            "<zoneRoute src=\"node-0\" dst=\"node-1\" gw_src=\"port-0\" gw_dst=\"port-1\"><link_ctn id=\"wire\" direction=\"UP\"/>"
+            "<zoneRoute src=\"node-0\" dst=\"node-1\" gw_src=\"port-0\" gw_dst=\"port-1\"><link_ctn id=\"wire\" "
+            "direction=\"UP\"/>"
             "</zoneRoute></zone></platform>\n",
             bandwidth, latency);
     fclose(out);
@@ -65,8 +72,9 @@ static struct example *example_create(uint32_t positions, uint32_t replicas)
     struct arena *arena = arena_create();
     struct example *example = arena_alloc(arena, sizeof *example);
     example->arena = arena;
-    example->mesh = (struct mesh){.axis_count = 2,
-                                  .axes = {{.name = "data", .size = replicas}, {.name = "pipeline", .size = positions, .distinct = true}}};
+    example->mesh = (struct mesh){
+        .axis_count = 2,
+        .axes = {{.name = "data", .size = replicas}, {.name = "pipeline", .size = positions, .distinct = true}}};
     mesh_finish(&example->mesh, arena);
     for (uint32_t rank = 0; rank < RANKS; rank++)
         example->hosts[rank] = rank;
@@ -107,7 +115,8 @@ static struct timeline *run(struct example *example, const struct engine *engine
 {
     struct fault fault = {""};
     struct timeline *timeline = timeline_create(example->program);
-    struct engine_job job = {.program = example->program, .platform = example->platform, .hosts = example->hosts, .timeline = timeline};
+    struct engine_job job = {
+        .program = example->program, .platform = example->platform, .hosts = example->hosts, .timeline = timeline};
     cr_assert(engine->run(&job, &fault), "%s", fault.text);
     return timeline;
 }
@@ -199,13 +208,15 @@ Test(collective_runs, one_group_has_the_wire)
 Test(collective_runs, two_groups_share_the_wire)
 {
     double seconds = reduce_over_wire(2);
-    cr_assert(fabs(seconds - (2 * latency + 2 * most_bytes / bandwidth)) <= 1e-3 * seconds, "two groups take %g s", seconds);
+    cr_assert(fabs(seconds - (2 * latency + 2 * most_bytes / bandwidth)) <= 1e-3 * seconds, "two groups take %g s",
+              seconds);
 }
 
 /* ---- computing that a collective slows down ---- */
 
 /* When a computation of `seconds` ends that begins with an all-reduce of ranks 0 and 1, in the same node. */
-static double compute_beside(double seconds, double bytes, const char *properties, const struct engine *engine, double *reduced)
+static double compute_beside(double seconds, double bytes, const char *properties, const struct engine *engine,
+                             double *reduced)
 {
     struct example *example = example_create(2, 2);
     uint32_t position = 0, group = program_add_group(example->builder, 1, &position, 1);
@@ -245,7 +256,9 @@ Test(collective_runs, a_short_collective_slows_a_part)
 Test(collective_runs, a_collective_over_nodes_takes_its_own_share)
 {
     double reduced;
-    near(compute_beside(3, most_bytes, "<prop id=\"collective_overlap_network\" value=\"0.5\"/>", &engine_simgrid, &reduced), 3.0);
+    near(compute_beside(3, most_bytes, "<prop id=\"collective_overlap_network\" value=\"0.5\"/>", &engine_simgrid,
+                        &reduced),
+         3.0);
 }
 
 Test(collective_runs, nothing_is_taken_unless_the_platform_says_so)
@@ -269,11 +282,13 @@ Test(collective_runs, a_short_collective_slows_a_part_without_contention)
 Test(collective_runs, a_collective_over_nodes_takes_its_own_share_without_contention)
 {
     double reduced;
-    near(compute_beside(3, most_bytes, "<prop id=\"collective_overlap_network\" value=\"0.5\"/>", &engine_analytic, &reduced), 3.0);
+    near(compute_beside(3, most_bytes, "<prop id=\"collective_overlap_network\" value=\"0.5\"/>", &engine_analytic,
+                        &reduced),
+         3.0);
 }
 
-/* A position of its own computes for `first` seconds, reduces with position 0 for a second, computes for `second` beside it, and reduces
- * once more. */
+/* A position of its own computes for `first` seconds, reduces with position 0 for a second, computes for `second`
+ * beside it, and reduces once more. */
 static void add_partner(struct example *example, uint32_t position, double first, double second)
 {
     const uint32_t members[] = {0, position};
@@ -286,9 +301,10 @@ static void add_partner(struct example *example, uint32_t position, double first
     }
 }
 
-/* Collectives within the node take 0.6, over nodes 0.5, both 0.9. Position 1 computes until 1, reduces until 2, has done 0.4 of its next 2
- * s then, which end at 3.6, and reduces until 4.6. Position 2 computes until 1.5, reduces until 2.5, has done 0.5 of 3 s, which end at 5,
- * and reduces until 6. Position 0 has done, by 1: 1; 1.5: 1.2; 2: 1.25; 2.5: 1.5; 3.6: 2.6; 4.6: 3; 5: 3.4; 6: 3.9. */
+/* Collectives within the node take 0.6, over nodes 0.5, both 0.9. Position 1 computes until 1, reduces until 2, has
+ * done 0.4 of its next 2 s then, which end at 3.6, and reduces until 4.6. Position 2 computes until 1.5, reduces
+ * until 2.5, has done 0.5 of 3 s, which end at 5, and reduces until 6. Position 0 has done, by 1: 1; 1.5: 1.2;
+ * 2: 1.25; 2.5: 1.5; 3.6: 2.6; 4.6: 3; 5: 3.4; 6: 3.9. */
 static void check_several(const struct engine *engine)
 {
     struct example *example = example_create(RANKS, 1);
@@ -298,9 +314,12 @@ static void check_several(const struct engine *engine)
     compute(example, 0, 0.15);
     compute(example, 0, 8.75);
     compute(example, 3, 1);
-    finish(example, "<prop id=\"collective_overlap_node\" value=\"0.6\"/><prop id=\"collective_overlap_network\" value=\"0.5\"/>");
+    finish(
+        example,
+        "<prop id=\"collective_overlap_node\" value=\"0.6\"/><prop id=\"collective_overlap_network\" value=\"0.5\"/>");
     struct timeline *timeline = run(example, engine);
-    const struct moment *times = timeline_rank(timeline, 0), *inside = timeline_rank(timeline, 1), *outside = timeline_rank(timeline, 2);
+    const struct moment *times = timeline_rank(timeline, 0), *inside = timeline_rank(timeline, 1),
+                        *outside = timeline_rank(timeline, 2);
     near(inside[1].end, 3.6);
     near(inside[3].data_start, 3.6);
     near(inside[3].end, 4.6);

@@ -31,7 +31,8 @@ static struct bench *bench_create(uint32_t workers, uint32_t data)
     struct bench *bench = arena_alloc(arena, sizeof *bench);
     *bench = (struct bench){
         .arena = arena,
-        .mesh = {.axis_count = 2, .axes = {{.name = "pipeline", .size = workers, .distinct = true}, {.name = "data", .size = data}}}};
+        .mesh = {.axis_count = 2,
+                 .axes = {{.name = "pipeline", .size = workers, .distinct = true}, {.name = "data", .size = data}}}};
     mesh_finish(&bench->mesh, arena);
     bench->builder = program_builder_create(&bench->mesh);
     bench->cost = program_add_cost(bench->builder, &(struct stagesim_cost){.seconds = 1, .bytes = 8});
@@ -52,8 +53,9 @@ static uint32_t compute(struct bench *bench, uint32_t worker, enum stagesim_kind
 static void connect(struct bench *bench, uint32_t from, uint32_t operation, uint32_t to, uint32_t waiting)
 {
     uint32_t send, receive;
-    program_add_message(bench->builder, from, to, identity(from < to ? STAGESIM_ACTIVATION : STAGESIM_GRADIENT, from, 0), bench->cost,
-                        &send, &receive);
+    program_add_message(bench->builder, from, to,
+                        identity(from < to ? STAGESIM_ACTIVATION : STAGESIM_GRADIENT, from, 0), bench->cost, &send,
+                        &receive);
     program_add_wait(bench->builder, from, send, operation);
     program_add_wait(bench->builder, to, waiting, receive);
 }
@@ -88,9 +90,9 @@ Test(deadlock, two_workers_wait_for_each_other)
     uint32_t forward = compute(bench, 0, STAGESIM_FORWARD, 3), backward = compute(bench, 1, STAGESIM_BACKWARD, 3);
     connect(bench, 0, forward, 1, backward);
     connect(bench, 1, backward, 0, forward);
-    expect(bench,
-           "the program cannot finish: the forward of micro-batch 3 in stage 0 on worker 0 waits for the backward of micro-batch 3 in "
-           "stage 1 on worker 1, which waits for the forward of micro-batch 3 in stage 0 on worker 0");
+    expect(bench, "the program cannot finish: the forward of micro-batch 3 in stage 0 on worker 0 waits for the "
+                  "backward of micro-batch 3 in "
+                  "stage 1 on worker 1, which waits for the forward of micro-batch 3 in stage 0 on worker 0");
 }
 
 /* The same operations in an order that is possible. */
@@ -103,7 +105,8 @@ Test(deadlock, none)
     expect(bench, NULL);
 }
 
-/* The order of one worker's computations is part of the cycle: the earlier one waits for what only the later one sets off. */
+/* The order of one worker's computations is part of the cycle: the earlier one waits for what only the later one sets
+ * off. */
 Test(deadlock, order_of_a_stream)
 {
     struct bench *bench = bench_create(2, 1);
@@ -111,13 +114,15 @@ Test(deadlock, order_of_a_stream)
     uint32_t other = compute(bench, 1, STAGESIM_BACKWARD, 0);
     connect(bench, 0, late, 1, other);
     connect(bench, 1, other, 0, early);
-    expect(bench,
-           "the program cannot finish: the backward of micro-batch 0 in stage 0 on worker 0 waits for the backward of micro-batch 0 in "
-           "stage 1 on worker 1, which waits for the forward of micro-batch 1 in stage 0 on worker 0, which waits for the backward of "
-           "micro-batch 0 in stage 0 on worker 0");
+    expect(bench, "the program cannot finish: the backward of micro-batch 0 in stage 0 on worker 0 waits for the "
+                  "backward of micro-batch 0 in "
+                  "stage 1 on worker 1, which waits for the forward of micro-batch 1 in stage 0 on worker 0, which "
+                  "waits for the backward of "
+                  "micro-batch 0 in stage 0 on worker 0");
 }
 
-/* Worker 0 is in the all-reduce, to which worker 1 comes only after a message that worker 0 sends after the all-reduce. */
+/* Worker 0 is in the all-reduce, to which worker 1 comes only after a message that worker 0 sends after the all-reduce.
+ */
 Test(deadlock, member_that_never_comes)
 {
     struct bench *bench = bench_create(2, 2);
@@ -129,9 +134,11 @@ Test(deadlock, member_that_never_comes)
     program_add_wait(bench->builder, 0, after, here);
     program_add_wait(bench->builder, 1, there, before);
     connect(bench, 0, after, 1, before);
-    expect(bench, "the program cannot finish: the forward of micro-batch 7 in stage 0 on worker 0 waits for the gradient-sync in stage 5 "
+    expect(bench, "the program cannot finish: the forward of micro-batch 7 in stage 0 on worker 0 waits for the "
+                  "gradient-sync in stage 5 "
                   "on worker 0, "
-                  "which waits for the gradient-sync in stage 5 on worker 1, which waits for the forward of micro-batch 7 in stage 1 on "
+                  "which waits for the gradient-sync in stage 5 on worker 1, which waits for the forward of "
+                  "micro-batch 7 in stage 1 on "
                   "worker 1, which waits for the forward of micro-batch 7 in stage 0 on worker 0");
 }
 
@@ -141,15 +148,17 @@ Test(deadlock, nothing_but_transfers)
     struct bench *bench = bench_create(2, 1);
     uint32_t send[2], receive[2];
     for (uint32_t i = 0; i < 2; i++)
-        program_add_message(bench->builder, i, 1 - i, identity(i ? STAGESIM_GRADIENT : STAGESIM_ACTIVATION, i, 4), bench->cost, &send[i],
-                            &receive[1 - i]);
+        program_add_message(bench->builder, i, 1 - i, identity(i ? STAGESIM_GRADIENT : STAGESIM_ACTIVATION, i, 4),
+                            bench->cost, &send[i], &receive[1 - i]);
     for (uint32_t i = 0; i < 2; i++)
         program_add_wait(bench->builder, i, send[i], receive[i]);
-    expect(bench,
-           "the program cannot finish: sending the activation of micro-batch 4 in stage 0 on worker 0 waits for receiving the gradient of "
-           "micro-batch 4 in stage 1 on worker 0, which waits for sending the gradient of micro-batch 4 in stage 1 on worker 1, which "
-           "waits for receiving the activation of micro-batch 4 in stage 0 on worker 1, which waits for sending the activation of "
-           "micro-batch 4 in stage 0 on worker 0");
+    expect(bench, "the program cannot finish: sending the activation of micro-batch 4 in stage 0 on worker 0 waits for "
+                  "receiving the gradient of "
+                  "micro-batch 4 in stage 1 on worker 0, which waits for sending the gradient of micro-batch 4 in "
+                  "stage 1 on worker 1, which "
+                  "waits for receiving the activation of micro-batch 4 in stage 0 on worker 1, which waits for sending "
+                  "the activation of "
+                  "micro-batch 4 in stage 0 on worker 0");
 }
 
 /* Around many workers: the text stays readable. */
@@ -163,8 +172,9 @@ Test(deadlock, long_cycle)
         connect(bench, worker, forwards[worker], (worker + 1) % WORKERS_MAX, forwards[(worker + 1) % WORKERS_MAX]);
     char text[1024] = "the program cannot finish: the forward of micro-batch 0 in stage 0 on worker 0 waits for";
     for (int named = 1; named <= 8; named++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s the forward of micro-batch 0 in stage %d on worker %d",
-                 named > 1 ? ", which waits for" : "", WORKERS_MAX - named, WORKERS_MAX - named);
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "%s the forward of micro-batch 0 in stage %d on worker %d", named > 1 ? ", which waits for" : "",
+                 WORKERS_MAX - named, WORKERS_MAX - named);
     snprintf(text + strlen(text), sizeof text - strlen(text),
              ", and so on through %d others, the last of which waits for the forward of "
              "micro-batch 0 in stage 0 on worker 0",

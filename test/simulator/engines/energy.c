@@ -24,7 +24,8 @@ static char *write_platform(uint32_t hosts)
           "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n",
           out);
     for (uint32_t i = 0; i < hosts; i++)
-        fprintf(out, "<host id=\"g-%u\" speed=\"1Gf\"><prop id=\"wattage_per_state\" value=\"%u:%u\"/></host>\n", i, 50 + i, 400 + 10 * i);
+        fprintf(out, "<host id=\"g-%u\" speed=\"1Gf\"><prop id=\"wattage_per_state\" value=\"%u:%u\"/></host>\n", i,
+                50 + i, 400 + 10 * i);
     fputs("<link id=\"l\" bandwidth=\"1GBps\" latency=\"1ms\"/>\n", out);
     for (uint32_t i = 0; i < hosts; i++)
         for (uint32_t j = i + 1; j < hosts; j++)
@@ -38,7 +39,8 @@ Test(energy, equals_simgrids_own)
 {
     struct arena *arena = arena_create();
     struct fault fault = {""};
-    struct setting setting = {.workers = 4, .micro_batches = 8, .data = 2, .forward = 1, .backward = 2, .message = 2e8, .gradient = 1e9};
+    struct setting setting = {
+        .workers = 4, .micro_batches = 8, .data = 2, .forward = 1, .backward = 2, .message = 2e8, .gradient = 1e9};
     const struct schedule *schedule = schedule_find("1f1b");
     struct schedule_request request = schedule_request_default(schedule, setting.workers, setting.micro_batches);
     struct plan *plan = schedule->plan(&request);
@@ -54,13 +56,17 @@ Test(energy, equals_simgrids_own)
     struct timeline *timeline = timeline_create(program);
     struct engine_job job = {.program = program, .platform = platform, .hosts = hosts, .timeline = timeline};
     cr_assert(engine_simgrid.run(&job, &fault), "%s", fault.text);
-    struct run_description run = {
-        .scenario_file = "energy", .scenario_name = "energy", .workload = "stages", .engine = "simgrid", .hosts = hosts};
+    struct run_description run = {.scenario_file = "energy",
+                                  .scenario_name = "energy",
+                                  .workload = "stages",
+                                  .engine = "simgrid",
+                                  .hosts = hosts};
     struct report *report = report_create(&run, timeline, platform, arena);
     double expected = 0;
     for (uint32_t i = 0; i < mesh.ranks; i++)
         expected += sg_host_get_consumed_energy(platform->hosts[i].handle);
-    cr_assert(fabs(report->energy - expected) <= 1e-9 * expected, "report %.12g J, SimGrid %.12g J", report->energy, expected);
+    cr_assert(fabs(report->energy - expected) <= 1e-9 * expected, "report %.12g J, SimGrid %.12g J", report->energy,
+              expected);
     free(file);
     timeline_destroy(timeline);
     plan_destroy(plan);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both engines against the plan-level times and each other, for every schedule of the table, on full meshes of private links. */
+/* Both engines against the plan-level times and each other, for every schedule of the table, on full meshes of private
+ * links. */
 #include "base/arena.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_timing.h"
@@ -17,19 +18,20 @@
 #include <unistd.h>
 
 /* A plain program: SimGrid wants a process for every simulation, so the cases fork by themselves. */
-#define CHECK(condition, ...)                                                                                                              \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, __VA_ARGS__);                                                                                                  \
-            fputc('\n', stderr);                                                                                                           \
-            _exit(1);                                                                                                                      \
-        }                                                                                                                                  \
+#define CHECK(condition, ...)                                                                                          \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, __VA_ARGS__);                                                                              \
+            fputc('\n', stderr);                                                                                       \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 /* Message and gradient times of about the same order as the computations, so that much overlaps and much queues. */
 static const struct setting settings[] = {
-    {4, 4, 1, 1, 2, 0, 1e9, 0, 0},        {4, 8, 1, 1, 2, 0.01, 1e9, 0, 0},          {8, 32, 1, 1, 2, 0.125, 1e9, 0, 0},
-    {6, 12, 1, 1.5, 2.5, 0, 1e9, 5e8, 0}, {4, 8, 2, 1, 2, 0.01, 1e9, 3e8, 4e9},      {4, 8, 3, 1, 1, 0.02, 1e9, 2e9, 1e9},
+    {4, 4, 1, 1, 2, 0, 1e9, 0, 0},        {4, 8, 1, 1, 2, 0.01, 1e9, 0, 0},
+    {8, 32, 1, 1, 2, 0.125, 1e9, 0, 0},   {6, 12, 1, 1.5, 2.5, 0, 1e9, 5e8, 0},
+    {4, 8, 2, 1, 2, 0.01, 1e9, 3e8, 4e9}, {4, 8, 3, 1, 1, 0.02, 1e9, 2e9, 1e9},
     {2, 4, 4, 1, 2, 0.3, 1e9, 1e8, 1e9},  {8, 16, 2, 0.7, 1.9, 0.05, 1e9, 1e9, 3e9},
 };
 
@@ -37,7 +39,8 @@ static double makespan(const struct timeline *timeline)
 {
     double first = INFINITY, last = 0;
     for (uint32_t index = 0; index < timeline->rank_count; index++) {
-        const struct position *position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[index]]];
+        const struct position *position =
+            &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[index]]];
         for (uint32_t id = 0; id < position->operation_count; id++) {
             const struct moment *moment = &timeline->moments[index][id];
             if (position->operations[id].type == OPERATION_COMPUTE)
@@ -52,12 +55,15 @@ static void compare(const struct timeline *left, const struct timeline *right, c
 {
     double scale = makespan(right);
     for (uint32_t index = 0; index < left->rank_count; index++) {
-        const struct position *position = &left->program->positions[left->program->mesh->position_of[left->ranks[index]]];
+        const struct position *position =
+            &left->program->positions[left->program->mesh->position_of[left->ranks[index]]];
         for (uint32_t id = 0; id < position->operation_count; id++) {
             const struct moment *a = &left->moments[index][id], *b = &right->moments[index][id];
-            double worst = fmax(fabs(a->start - b->start), fmax(fabs(a->data_start - b->data_start), fabs(a->end - b->end)));
-            CHECK(worst <= 1e-6 * scale, "%s: rank %u operation %u (%s): simgrid %g %g %g, analytic %g %g %g", name, index, id,
-                  kind_name(position->operations[id].kind), a->start, a->data_start, a->end, b->start, b->data_start, b->end);
+            double worst =
+                fmax(fabs(a->start - b->start), fmax(fabs(a->data_start - b->data_start), fabs(a->end - b->end)));
+            CHECK(worst <= 1e-6 * scale, "%s: rank %u operation %u (%s): simgrid %g %g %g, analytic %g %g %g", name,
+                  index, id, kind_name(position->operations[id].kind), a->start, a->data_start, a->end, b->start,
+                  b->data_start, b->end);
         }
     }
 }
@@ -75,11 +81,13 @@ struct transfers {
 
 static void add_transfer(struct transfers *transfers, uint32_t from, uint32_t to, const struct moment *moment)
 {
-    transfers->items = array_grow(transfers->items, &transfers->capacity, transfers->count + 1, sizeof *transfers->items);
+    transfers->items =
+        array_grow(transfers->items, &transfers->capacity, transfers->count + 1, sizeof *transfers->items);
     transfers->items[transfers->count++] = (struct transfer){from, to, moment->data_start, moment->end};
 }
 
-static void add_flows(struct transfers *transfers, const struct timeline *timeline, uint32_t rank, const struct stream *stream, uint32_t id)
+static void add_flows(struct transfers *transfers, const struct timeline *timeline, uint32_t rank,
+                      const struct stream *stream, uint32_t id)
 {
     const struct program *program = timeline->program;
     const struct group *group = &program->groups[stream->peer];
@@ -115,7 +123,8 @@ static bool shares_links(const struct timeline *timeline, double tolerance)
         for (uint32_t id = 0; id < position->operation_count; id++) {
             const struct stream *stream = &position->streams[position->operations[id].stream];
             if (stream->type == OPERATION_SEND)
-                add_transfer(&transfers, rank, mesh_rank(mesh, stream->peer, mesh->replica_of[rank]), &timeline_rank(timeline, rank)[id]);
+                add_transfer(&transfers, rank, mesh_rank(mesh, stream->peer, mesh->replica_of[rank]),
+                             &timeline_rank(timeline, rank)[id]);
             else if (stream->type == OPERATION_COLLECTIVE)
                 add_flows(&transfers, timeline, rank, stream, id);
         }
@@ -132,7 +141,8 @@ static bool shares_links(const struct timeline *timeline, double tolerance)
 
 static double plan_makespan(const struct plan *plan, const struct setting *setting, struct arena *arena)
 {
-    double *forward = arena_array(arena, plan->stages, sizeof(double)), *backward = arena_array(arena, plan->stages, sizeof(double)),
+    double *forward = arena_array(arena, plan->stages, sizeof(double)),
+           *backward = arena_array(arena, plan->stages, sizeof(double)),
            *weight = arena_array(arena, plan->stages, sizeof(double));
     for (uint32_t stage = 0; stage < plan->stages; stage++) {
         forward[stage] = setting->forward * plan->workers / plan->stages;
@@ -147,8 +157,8 @@ static double plan_makespan(const struct plan *plan, const struct setting *setti
     return value;
 }
 
-static bool run_engine(const struct engine *engine, const struct program *program, struct platform *platform, const uint32_t *hosts,
-                       struct timeline *timeline, struct fault *fault)
+static bool run_engine(const struct engine *engine, const struct program *program, struct platform *platform,
+                       const uint32_t *hosts, struct timeline *timeline, struct fault *fault)
 {
     struct engine_job job = {.program = program, .platform = platform, .hosts = hosts, .timeline = timeline};
     return engine->run(&job, fault);
@@ -177,18 +187,20 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     for (uint32_t rank = 0; rank < mesh.ranks; rank++)
         hosts[rank] = rank;
     struct timeline *analytic = timeline_create(program), *simulated = timeline_create(program);
-    CHECK(run_engine(&engine_analytic, program, platform, hosts, analytic, &fault), "%s: %s", schedule->name, fault.text);
-    CHECK(run_engine(&engine_simgrid, program, platform, hosts, simulated, &fault), "%s: %s", schedule->name, fault.text);
+    CHECK(run_engine(&engine_analytic, program, platform, hosts, analytic, &fault), "%s: %s", schedule->name,
+          fault.text);
+    CHECK(run_engine(&engine_simgrid, program, platform, hosts, simulated, &fault), "%s: %s", schedule->name,
+          fault.text);
     double tolerance = 1e-6 * makespan(analytic);
     if (!shares_links(simulated, tolerance))
         compare(simulated, analytic, schedule->name);
-    CHECK(makespan(simulated) >= makespan(analytic) - tolerance, "%s: simgrid %g is earlier than analytic %g", schedule->name,
-          makespan(simulated), makespan(analytic));
+    CHECK(makespan(simulated) >= makespan(analytic) - tolerance, "%s: simgrid %g is earlier than analytic %g",
+          schedule->name, makespan(simulated), makespan(analytic));
     CHECK(simulated->activities == analytic->activities, "%s: activities differ", schedule->name);
     if (setting->message <= 0 && setting->data == 1) {
         double expected = plan_makespan(plan, setting, arena);
-        CHECK(fabs(makespan(analytic) - expected) <= 1e-9 * expected, "%s D=%u N=%u: %.12g, plan says %.12g", schedule->name,
-              setting->workers, setting->micro_batches, makespan(analytic), expected);
+        CHECK(fabs(makespan(analytic) - expected) <= 1e-9 * expected, "%s D=%u N=%u: %.12g, plan says %.12g",
+              schedule->name, setting->workers, setting->micro_batches, makespan(analytic), expected);
     }
     timeline_destroy(analytic);
     timeline_destroy(simulated);
@@ -215,8 +227,8 @@ int main(void)
     size_t settings_count = sizeof settings / sizeof *settings, number = 0;
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++)
         for (size_t i = 0; i < settings_count; i++)
-            printf("%s %zu - %s D=%u N=%u data=%u\n", passes_apart(*schedule, &settings[i]) ? "ok" : "not ok", ++number, (*schedule)->name,
-                   settings[i].workers, settings[i].micro_batches, settings[i].data);
+            printf("%s %zu - %s D=%u N=%u data=%u\n", passes_apart(*schedule, &settings[i]) ? "ok" : "not ok", ++number,
+                   (*schedule)->name, settings[i].workers, settings[i].micro_batches, settings[i].data);
     printf("1..%zu\n", number);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folded and unfolded simulations agree: random platforms with shared and private links, stragglers, unequal latencies and collectives
- * that slow computing down, under random schedules, with collectives within replicas and across them by all algorithms.
- * `folding [CASES [FIRST SEED]]`. */
+/* Folded and unfolded simulations agree: random platforms with shared and private links, stragglers, unequal latencies
+ * and collectives that slow computing down, under random schedules, with collectives within replicas and across them by
+ * all algorithms. `folding [CASES [FIRST SEED]]`. */
 #include "base/arena.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
@@ -57,21 +57,27 @@ static char *write_platform(uint64_t *random, uint32_t hosts, uint32_t per_node)
           "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n",
           out);
     if (overlaps)
-        fputs("<prop id=\"collective_overlap_node\" value=\"0.15\"/><prop id=\"collective_overlap_network\" value=\"0.4\"/>\n", out);
+        fputs("<prop id=\"collective_overlap_node\" value=\"0.15\"/><prop id=\"collective_overlap_network\" "
+              "value=\"0.4\"/>\n",
+              out);
     if (nodes && chance(random, 50))
-        fputs("<prop id=\"collective_bulk_efficiency\" value=\"0.8\"/><prop id=\"collective_bulk_efficiency_network\" value=\"0.5\"/>\n",
+        fputs("<prop id=\"collective_bulk_efficiency\" value=\"0.8\"/><prop id=\"collective_bulk_efficiency_network\" "
+              "value=\"0.5\"/>\n",
               out);
     for (uint32_t i = 0; i < hosts; i++)
-        fprintf(out, "<host id=\"g-%u\" speed=\"%sGf\"><prop id=\"node\" value=\"n-%u\"/></host>\n", i, i == straggler ? "0.7" : "1",
-                nodes ? i / named : 0);
+        fprintf(out, "<host id=\"g-%u\" speed=\"%sGf\"><prop id=\"node\" value=\"n-%u\"/></host>\n", i,
+                i == straggler ? "0.7" : "1", nodes ? i / named : 0);
     for (uint32_t i = 0; i < hosts; i++)
         for (int way = 0; way < 2; way++)
-            fprintf(out, "<link id=\"%s-%u\" bandwidth=\"%gBps\" latency=\"%gs\"/>\n", way ? "down" : "up", i, gpu_rate, latency);
+            fprintf(out, "<link id=\"%s-%u\" bandwidth=\"%gBps\" latency=\"%gs\"/>\n", way ? "down" : "up", i, gpu_rate,
+                    latency);
     for (uint32_t node = 0; node < (hosts + per_node - 1) / per_node; node++)
         for (int way = 0; way < 2; way++)
-            fprintf(out, "<link id=\"nic-%s-%u\" bandwidth=\"%gBps\" latency=\"0s\" sharing_policy=\"%s\"/>\n", way ? "down" : "up", node,
-                    nic_rate, policy);
-    fprintf(out, "<link id=\"trunk-0\" bandwidth=\"%gBps\" latency=\"%gs\"/>\n<link id=\"trunk-1\" bandwidth=\"%gBps\" latency=\"%gs\"/>\n",
+            fprintf(out, "<link id=\"nic-%s-%u\" bandwidth=\"%gBps\" latency=\"0s\" sharing_policy=\"%s\"/>\n",
+                    way ? "down" : "up", node, nic_rate, policy);
+    fprintf(out,
+            "<link id=\"trunk-0\" bandwidth=\"%gBps\" latency=\"%gs\"/>\n<link id=\"trunk-1\" bandwidth=\"%gBps\" "
+            "latency=\"%gs\"/>\n",
             trunk_rate, far - latency, trunk_rate, far - latency);
     for (uint32_t i = 0; i < hosts; i++)
         for (uint32_t j = 0; j < hosts; j++) {
@@ -129,17 +135,20 @@ static bool same_times(const struct program *program, const struct timeline *fol
 /* Half of the jobs leave the algorithm to auto. */
 static struct collective_policy random_policy(uint64_t *random)
 {
-    static const char *const names[] = {"ring", "double-tree", "recursive-doubling", "halving-doubling", "hierarchical"};
+    static const char *const names[] = {"ring", "double-tree", "recursive-doubling", "halving-doubling",
+                                        "hierarchical"};
     struct collective_policy policy = {.stepwise = chance(random, 20)};
     if (chance(random, 50))
-        policy.algorithms[STAGESIM_ALL_REDUCE] = collective_algorithm_find(names[pick(random, sizeof names / sizeof *names)]);
+        policy.algorithms[STAGESIM_ALL_REDUCE] =
+            collective_algorithm_find(names[pick(random, sizeof names / sizeof *names)]);
     return policy;
 }
 
 /* Collectives within a replica: one behind each forward, one beside each backward. */
 static void random_exchanges(uint64_t *random, struct setting *setting, struct stagesim_exchanges exchanges[2])
 {
-    static const enum stagesim_collective kinds[] = {STAGESIM_ALL_TO_ALL, STAGESIM_ALL_TO_ALL, STAGESIM_ALL_REDUCE, STAGESIM_ALL_GATHER};
+    static const enum stagesim_collective kinds[] = {STAGESIM_ALL_TO_ALL, STAGESIM_ALL_TO_ALL, STAGESIM_ALL_REDUCE,
+                                                     STAGESIM_ALL_GATHER};
     static const double sizes[] = {1e8, 1e9, 3e9};
     if (chance(random, 40))
         return;
@@ -186,9 +195,10 @@ static int check_case(uint64_t seed, const struct engine *engine)
     bool ran = folded_run(engine, &job, true, arena, &folded, &fault);
     bool was_folded = ran && folded.folding->classes > 0;
     /* Where nothing was folded this process has had its one simulation. */
-    if (was_folded && folded_run(engine, &job, false, arena, &all, &fault) && !same_times(program, folded.timeline, all.timeline))
-        return fprintf(stderr, "seed %llu: %s D=%u N=%u data=%u tensor=%u differs\n", (unsigned long long)seed, name, setting.workers,
-                       setting.micro_batches, setting.data, setting.tensor),
+    if (was_folded && folded_run(engine, &job, false, arena, &all, &fault) &&
+        !same_times(program, folded.timeline, all.timeline))
+        return fprintf(stderr, "seed %llu: %s D=%u N=%u data=%u tensor=%u differs\n", (unsigned long long)seed, name,
+                       setting.workers, setting.micro_batches, setting.data, setting.tensor),
                1;
     if (fault.text[0])
         return fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, fault.text), 1;
@@ -220,11 +230,12 @@ int main(int argc, char **argv)
             folded += result == FOLDED;
             failed += result != FOLDED && result != 0;
         }
-        printf("%s %d - %s: folded and unfolded agree in %llu of %llu cases\n", failed ? "not ok" : "ok", 2 * i + 1, engines[i]->name,
-               (unsigned long long)(cases - failed), (unsigned long long)cases);
+        printf("%s %d - %s: folded and unfolded agree in %llu of %llu cases\n", failed ? "not ok" : "ok", 2 * i + 1,
+               engines[i]->name, (unsigned long long)(cases - failed), (unsigned long long)cases);
         /* Both ways must be taken, or the test says nothing. */
-        printf("%s %d - %s: %llu cases were folded, the others not\n", folded * 10 >= cases && folded < cases ? "ok" : "not ok", 2 * i + 2,
-               engines[i]->name, (unsigned long long)folded);
+        printf("%s %d - %s: %llu cases were folded, the others not\n",
+               folded * 10 >= cases && folded < cases ? "ok" : "not ok", 2 * i + 2, engines[i]->name,
+               (unsigned long long)folded);
     }
     return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Properties that hold for every job, tried on random ones (seeded: the same on every machine):
- *   - the analytic engine's times are those of an independent evaluation, or where collectives slow computing down follow from each other;
- *   - what the critical path says of faster hardware lies between what a slightly faster and a slightly slower one really do;
- *   - SimGrid's are the same where no two transfers use a link at one time, and nowhere earlier (but where collectives slow computing down:
- *     one that comes later may come too late to do so).
- * Arguments: cases [seed]; a failure names the seed of its case. */
+ *   - the analytic engine's times are those of an independent evaluation, or where collectives slow computing down
+ * follow from each other;
+ *   - what the critical path says of faster hardware lies between what a slightly faster and a slightly slower one
+ * really do;
+ *   - SimGrid's are the same where no two transfers use a link at one time, and nowhere earlier (but where collectives
+ * slow computing down: one that comes later may come too late to do so). Arguments: cases [seed]; a failure names the
+ * seed of its case. */
 #include "analysis/figures/sensitivity.h"
 #include "base/arena.h"
 #include "simulator/collectives/assignment.h"
@@ -25,30 +27,37 @@ static double latest_end(const struct timeline *timeline)
 {
     double last = 0;
     for (uint32_t index = 0; index < timeline->rank_count; index++)
-        for (uint32_t id = 0; id < timeline->program->positions[timeline->program->mesh->position_of[index]].operation_count; id++)
+        for (uint32_t id = 0;
+             id < timeline->program->positions[timeline->program->mesh->position_of[index]].operation_count; id++)
             last = fmax(last, timeline->moments[index][id].end);
     return last;
 }
 
-static bool run(const struct engine *engine, const struct random_job *job, struct platform *platform, struct timeline *timeline)
+static bool run(const struct engine *engine, const struct random_job *job, struct platform *platform,
+                struct timeline *timeline)
 {
     struct fault fault = {""};
-    struct engine_job engine_job = {.program = job->program, .platform = platform, .hosts = job->hosts, .timeline = timeline};
+    struct engine_job engine_job = {
+        .program = job->program, .platform = platform, .hosts = job->hosts, .timeline = timeline};
     bool ok = engine->run(&engine_job, &fault);
     if (!ok)
-        fprintf(stderr, "seed %llu, %s: %s: %s\n", (unsigned long long)job->seed, job->schedule, engine->name, fault.text);
+        fprintf(stderr, "seed %llu, %s: %s: %s\n", (unsigned long long)job->seed, job->schedule, engine->name,
+                fault.text);
     return ok;
 }
 
-static void report(const struct random_job *job, uint32_t rank, uint32_t id, const struct moment *a, const struct moment *b)
+static void report(const struct random_job *job, uint32_t rank, uint32_t id, const struct moment *a,
+                   const struct moment *b)
 {
     const struct operation *operation = &job->program->positions[job->mesh.position_of[rank]].operations[id];
-    fprintf(stderr, "seed %llu, %s: rank %u operation %u (%s): %.9g %.9g %.9g, expected %.9g %.9g %.9g\n", (unsigned long long)job->seed,
-            job->schedule, rank, id, kind_name(operation->kind), a->start, a->data_start, a->end, b->start, b->data_start, b->end);
+    fprintf(stderr, "seed %llu, %s: rank %u operation %u (%s): %.9g %.9g %.9g, expected %.9g %.9g %.9g\n",
+            (unsigned long long)job->seed, job->schedule, rank, id, kind_name(operation->kind), a->start, a->data_start,
+            a->end, b->start, b->data_start, b->end);
 }
 
 /* How the times of `a` compare with those of `b`, all ranks. */
-static enum outcome compare(const struct random_job *job, const struct timeline *a, const struct timeline *b, double tolerance)
+static enum outcome compare(const struct random_job *job, const struct timeline *a, const struct timeline *b,
+                            double tolerance)
 {
     enum outcome outcome = EQUAL;
     for (uint32_t rank = 0; rank < job->mesh.ranks; rank++)
@@ -77,13 +86,14 @@ static bool check_analytic(uint64_t seed, bool shared)
         double error = brute_force_error(job->program, &job->platform, job->hosts, analytic);
         ok = error <= 1e-9 * latest_end(analytic);
         if (!ok)
-            fprintf(stderr, "seed %llu, %s: a time is %g s of %g from what it follows from\n", (unsigned long long)seed, job->schedule,
-                    error, latest_end(analytic));
+            fprintf(stderr, "seed %llu, %s: a time is %g s of %g from what it follows from\n", (unsigned long long)seed,
+                    job->schedule, error, latest_end(analytic));
     } else if (ok) {
         ok = brute_force(job->program, &job->platform, job->hosts, expected);
         double tolerance = 1e-9 * latest_end(expected);
         ok = ok && brute_force_error(job->program, &job->platform, job->hosts, expected) <= tolerance;
-        ok = ok && compare(job, analytic, expected, tolerance) == EQUAL && compare(job, expected, analytic, tolerance) == EQUAL;
+        ok = ok && compare(job, analytic, expected, tolerance) == EQUAL &&
+             compare(job, expected, analytic, tolerance) == EQUAL;
     }
     timeline_destroy(analytic);
     timeline_destroy(expected);
@@ -114,13 +124,16 @@ static double time_with(struct random_job *job, double compute, double bytes, do
     return time;
 }
 
-/* The longest path is convex in each factor, so its slope is no less than towards faster and no more than towards slower. */
-static bool bounds_slope(const struct random_job *job, const char *what, double slope, double faster, double time, double slower)
+/* The longest path is convex in each factor, so its slope is no less than towards faster and no more than towards
+ * slower. */
+static bool bounds_slope(const struct random_job *job, const char *what, double slope, double faster, double time,
+                         double slower)
 {
     double step = 0.01, tolerance = 1e-9 * time;
     if (time - faster <= step * slope + tolerance && slower - time >= step * slope - tolerance)
         return true;
-    fprintf(stderr, "seed %llu, %s: %s: %.9g s on the path, but %.9g s becomes %.9g with 1 %% less and %.9g with 1 %% more\n",
+    fprintf(stderr,
+            "seed %llu, %s: %s: %.9g s on the path, but %.9g s becomes %.9g with 1 %% less and %.9g with 1 %% more\n",
             (unsigned long long)job->seed, job->schedule, what, slope, time, faster, slower);
     return false;
 }
@@ -150,10 +163,12 @@ static bool check_sensitivity(uint64_t seed, bool shared)
         const struct frame *frame = frame_create(timeline, arena);
         const struct critical_path *path = critical_path_create(frame, arena);
         struct sensitivity slope = sensitivity_of(frame, path, &job->platform, job->hosts, arena);
-        ok = fabs(slope.compute + slope.bandwidth + slope.latency + slope.fixed - time) <= 1e-9 * time &&
-             bounds_slope(job, "compute", slope.compute, time_with(job, 0.99, 1, 1), time, time_with(job, 1.01, 1, 1)) &&
-             bounds_slope(job, "bandwidth", slope.bandwidth, time_with(job, 1, 0.99, 1), time, time_with(job, 1, 1.01, 1)) &&
-             bounds_slope(job, "latency", slope.latency, time_with(job, 1, 1, 0.99), time, time_with(job, 1, 1, 1.01));
+        ok =
+            fabs(slope.compute + slope.bandwidth + slope.latency + slope.fixed - time) <= 1e-9 * time &&
+            bounds_slope(job, "compute", slope.compute, time_with(job, 0.99, 1, 1), time, time_with(job, 1.01, 1, 1)) &&
+            bounds_slope(job, "bandwidth", slope.bandwidth, time_with(job, 1, 0.99, 1), time,
+                         time_with(job, 1, 1.01, 1)) &&
+            bounds_slope(job, "latency", slope.latency, time_with(job, 1, 1, 0.99), time, time_with(job, 1, 1, 1.01));
     }
     timeline_destroy(timeline);
     arena_destroy(arena);
@@ -180,7 +195,8 @@ struct uses {
     size_t count, capacity;
 };
 
-static void add_uses(struct uses *uses, const struct random_job *job, uint32_t from, uint32_t to, const struct moment *moment)
+static void add_uses(struct uses *uses, const struct random_job *job, uint32_t from, uint32_t to,
+                     const struct moment *moment)
 {
     const struct random_route *route = &job->routes[job->hosts[from] * job->platform.host_count + job->hosts[to]];
     for (uint32_t i = 0; i < route->count; i++) {
@@ -320,15 +336,16 @@ int main(int argc, char **argv)
     puts("1..7");
     printf("%s 1 - analytic times are those of an independent evaluation, private links, %u jobs\n",
            try_analytic(seed, cases, false) ? "ok" : "not ok", cases);
-    printf("%s 2 - and on nodes that share their network cards, %u jobs\n", try_analytic(seed, cases / 4 + 1, true) ? "ok" : "not ok",
-           cases / 4 + 1);
+    printf("%s 2 - and on nodes that share their network cards, %u jobs\n",
+           try_analytic(seed, cases / 4 + 1, true) ? "ok" : "not ok", cases / 4 + 1);
     printf("%s 3 - SimGrid on private links: the same where nothing is shared, never earlier, %u jobs\n",
            try_simgrid(seed, simulated, false, &equal, &later) ? "ok" : "not ok", simulated);
     printf("%s 4 - among them enough of either kind: %u without sharing, %u with\n",
            cases < 1000 || (equal >= simulated / 10 && later >= simulated / 20) ? "ok" : "not ok", equal, later);
     printf("%s 5 - SimGrid on nodes that share their network cards: never earlier, %u jobs\n",
            try_simgrid(seed, simulated, true, &equal, &later) ? "ok" : "not ok", simulated);
-    printf("%s 6 - among them enough that share links: %u\n", cases < 1000 || later >= simulated / 5 ? "ok" : "not ok", later);
+    printf("%s 6 - among them enough that share links: %u\n", cases < 1000 || later >= simulated / 5 ? "ok" : "not ok",
+           later);
     printf("%s 7 - the slopes read off the critical path lie between those of changed runs, %u jobs\n",
            try_sensitivity(seed, cases / 4 + 1) ? "ok" : "not ok", cases / 4 + 1);
     return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SimGrid takes every key and value that the scenario's reader lets through: a computation ends and a message arrives. */
+/* SimGrid takes every key and value that the scenario's reader lets through: a computation ends and a message arrives.
+ */
 #include "base/arena.h"
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/scenario/scenario_tables.h"

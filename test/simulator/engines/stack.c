@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Past 20,000 actors stacks have 16 KiB and no guard page. Here they have 8 KiB and a guard page: whatever an actor does fits into
- * half of what it gets there, or this test dies. */
+/* Past 20,000 actors stacks have 16 KiB and no guard page. Here they have 8 KiB and a guard page: whatever an actor
+ * does fits into half of what it gets there, or this test dies. */
 #include "base/arena.h"
 #include "schedules/schedule.h"
 #include "simulator/engines/folded_run.h"
@@ -24,7 +24,8 @@ static void run_on_small_stacks(const char *name)
     static const char *const config[] = {"contexts/stack-size:8"};
     struct arena *arena = arena_create();
     struct fault fault = {""};
-    struct setting setting = {.workers = 4, .micro_batches = 8, .data = 3, .forward = 1, .backward = 2, .message = 2e9, .gradient = 1e9};
+    struct setting setting = {
+        .workers = 4, .micro_batches = 8, .data = 3, .forward = 1, .backward = 2, .message = 2e9, .gradient = 1e9};
     const struct schedule *schedule = schedule_find(name);
     struct schedule_request request = schedule_request_default(schedule, setting.workers, setting.micro_batches);
     struct plan *plan = schedule->plan(&request);

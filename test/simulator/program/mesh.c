@@ -58,7 +58,8 @@ Test(mesh, a_cut_keeps_ranks)
     cr_assert(mesh_cut(&mesh, selected("context,data"), 6, &part));
     mesh_add_name(&mesh, "expert", part);
     cr_assert(mesh.axis_count == 5 && mesh_size(&mesh, "data") == 4 && mesh_size(&mesh, "expert") == 6);
-    cr_assert(mesh.axes[3].size == 2 && mesh.axes[3].stride == 12 && mesh.axes[4].size == 2 && mesh.axes[4].stride == 24);
+    cr_assert(mesh.axes[3].size == 2 && mesh.axes[3].stride == 12 && mesh.axes[4].size == 2 &&
+              mesh.axes[4].stride == 24);
     for (uint32_t rank = 0; rank < 48; rank++) {
         cr_assert_eq(mesh.replica_of[rank], before[rank]);
         uint32_t context = rank / 2 % 3, data = rank / 12;
@@ -74,7 +75,8 @@ Test(mesh, cuts_that_do_not_divide)
     cr_assert_not(mesh_cut(&mesh, selected("context,data"), 9, &part));
     cr_assert_not(mesh_cut(&mesh, selected("context,data"), 24, &part));
     cr_assert_eq(mesh.axis_count, 4);
-    cr_assert(mesh_cut(&mesh, selected("context,data"), 12, &part) && part == selected("context,data") && mesh.axis_count == 4);
+    cr_assert(mesh_cut(&mesh, selected("context,data"), 12, &part) && part == selected("context,data") &&
+              mesh.axis_count == 4);
     cr_assert(mesh_cut(&mesh, selected("context,data"), 1, &part) && part == 0 && mesh.axis_count == 4);
 }
 
@@ -120,11 +122,13 @@ Test(mesh, costs_that_vary)
 /* Two servers behind three workers that are no replicas of each other. */
 Test(mesh, extra_ranks)
 {
-    struct mesh served = {.axis_count = 2,
-                          .axes = {{.name = "pipeline", .size = 1, .distinct = true}, {.name = "data", .size = 3, .distinct = true}},
-                          .extra = 2};
+    struct mesh served = {
+        .axis_count = 2,
+        .axes = {{.name = "pipeline", .size = 1, .distinct = true}, {.name = "data", .size = 3, .distinct = true}},
+        .extra = 2};
     mesh_finish(&served, arena);
     cr_assert(served.ranks == 5 && served.positions == 5 && served.replicas == 1 && mesh_size(&served, "data") == 3);
     for (uint32_t rank = 0; rank < 5; rank++)
-        cr_assert(served.position_of[rank] == rank && served.replica_of[rank] == 0 && mesh_rank(&served, rank, 0) == rank);
+        cr_assert(served.position_of[rank] == rank && served.replica_of[rank] == 0 &&
+                  mesh_rank(&served, rank, 0) == rank);
 }

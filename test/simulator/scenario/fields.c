@@ -19,9 +19,9 @@ struct target {
 
 static const char *const words[] = {"ring", "tree", "auto", NULL};
 
-#define FIELD(member, kind, ...)                                                                                                           \
-    {                                                                                                                                      \
-#member, kind, offsetof(struct target, member), __VA_ARGS__                                                                        \
+#define FIELD(member, kind, ...)                                                                                       \
+    {                                                                                                                  \
+#member, kind, offsetof(struct target, member), __VA_ARGS__                                                    \
     }
 
 static const struct stagesim_field fields[] = {
@@ -42,7 +42,8 @@ static const struct stagesim_field fields[] = {
     {0},
 };
 
-static const struct target before = {.count = 77, .ratio = 77, .time = 77, .bytes = 77, .rate = 77, .flops = 77, .name = 77, .names = 77};
+static const struct target before = {
+    .count = 77, .ratio = 77, .time = 77, .bytes = 77, .rate = 77, .flops = 77, .name = 77, .names = 77};
 
 /* Reads `text` as the section; the messages are to be freed by the caller. */
 static char *read_section(struct arena *arena, const char *name, const char *text, struct target *target)
@@ -64,13 +65,14 @@ Test(fields, every_type)
 {
     struct arena *arena = arena_create();
     struct target t;
-    char *messages =
-        read_section(arena, "own",
-                     "{count: 8, ratio: 1, time: 10s, bytes: 1KiB, rate: 8Gbps, flops: 2Tf, flag: true, name: tree, names: [auto, ring], "
-                     "text: a b, path: /dev/../etc/passwd, times: [1s, 0s, 5s], sizes: 3B}",
-                     &t);
+    char *messages = read_section(arena, "own",
+                                  "{count: 8, ratio: 1, time: 10s, bytes: 1KiB, rate: 8Gbps, flops: 2Tf, flag: true, "
+                                  "name: tree, names: [auto, ring], "
+                                  "text: a b, path: /dev/../etc/passwd, times: [1s, 0s, 5s], sizes: 3B}",
+                                  &t);
     cr_assert_str_empty(messages);
-    cr_assert(t.count == 8 && t.ratio == 1 && t.time == 10 && t.bytes == 1024 && t.rate == 1e9 && t.flops == 2e12 && t.flag);
+    cr_assert(t.count == 8 && t.ratio == 1 && t.time == 10 && t.bytes == 1024 && t.rate == 1e9 && t.flops == 2e12 &&
+              t.flag);
     cr_assert(t.name == 1 && t.names == 5);
     cr_assert_str_eq(t.text, "a b");
     cr_assert_str_eq(t.path, "/dev/../etc/passwd");
@@ -172,8 +174,8 @@ static char *read_rows(struct arena *arena, const char *text, const char *csv, s
     struct diag diag = {.out = open_memstream(&messages, &size)};
     struct fields_reader reader = {.directory = "/tmp", .arena = arena, .diag = &diag};
     *rows = (struct stagesim_rows){0};
-    const struct node *node =
-        text ? document_parse("f", text, strlen(text), arena, &diag) : fields_parse_rows("f", csv, strlen(csv), &row_type, arena, &diag);
+    const struct node *node = text ? document_parse("f", text, strlen(text), arena, &diag)
+                                   : fields_parse_rows("f", csv, strlen(csv), &row_type, arena, &diag);
     if (text && node)
         fields_read(&reader, &(struct fields_section){"own", true, table}, node, (struct place){.file = "f"}, rows);
     else if (node)
@@ -197,8 +199,8 @@ Test(fields, rows)
 {
     struct arena *arena = arena_create();
     struct stagesim_rows rows;
-    char *messages =
-        read_rows(arena, "rows: [{name: 'a, b', steps: 2, size: 1e3}, {name: c, size: 2KiB}, {name: 7, steps: 9}]", NULL, &rows);
+    char *messages = read_rows(
+        arena, "rows: [{name: 'a, b', steps: 2, size: 1e3}, {name: c, size: 2KiB}, {name: 7, steps: 9}]", NULL, &rows);
     cr_assert_str_empty(messages);
     check_rows(&rows);
     free(messages);

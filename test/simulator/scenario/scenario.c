@@ -77,16 +77,18 @@ static void load_bad(const char *text, const char *const *sets, const char *expe
 
 Test(scenario, values_of_the_whole_file)
 {
-    const struct scenario *s =
-        load_good(HEAD "parallel: {data: 8, pipeline: 4, tensor: 2}\norder: [tensor, pipeline, data]\n"
-                       "batch: {global: 512, micro: 8}\nschedule: {name: chimera, pairs: 2, concatenation: halving, recompute: full}\n"
-                       "engine: both\nfold: off\niterations: 3\nsimgrid: {network/model: CM02, cpu/optim: Lazy}\n"
-                       "output: {trace: [paje, csv], picture: png, report: true, replicas: all}\n");
+    const struct scenario *s = load_good(
+        HEAD
+        "parallel: {data: 8, pipeline: 4, tensor: 2}\norder: [tensor, pipeline, data]\n"
+        "batch: {global: 512, micro: 8}\nschedule: {name: chimera, pairs: 2, concatenation: halving, recompute: full}\n"
+        "engine: both\nfold: off\niterations: 3\nsimgrid: {network/model: CM02, cpu/optim: Lazy}\n"
+        "output: {trace: [paje, csv], picture: png, report: true, replicas: all}\n");
     cr_assert_str_eq(s->name, "s");
     cr_assert_str_eq(s->platform_text, "p.xml");
     cr_assert_eq(access(s->platform, R_OK), 0);
     cr_assert_str_eq(s->workload->name, "stages");
-    cr_assert(s->workers == 4 && s->data == 8 && s->mesh.ranks == 64 && s->mesh.positions == 4 && s->mesh.replicas == 16);
+    cr_assert(s->workers == 4 && s->data == 8 && s->mesh.ranks == 64 && s->mesh.positions == 4 &&
+              s->mesh.replicas == 16);
     cr_assert(s->micro_batches == 8 && s->micro_batch_size == 8 && s->global_batch == 512);
     cr_assert_str_eq(s->schedule_name, "chimera");
     cr_assert(s->options[0] == 2 && s->options[1] == 3);
@@ -113,8 +115,8 @@ static void expect_axes(const struct scenario *s, const char *expected)
 {
     char text[256] = "";
     for (unsigned i = 0; i < s->mesh.axis_count; i++)
-        sprintf(text + strlen(text), "%s%s %u/%u%s", i ? ", " : "", s->mesh.axes[i].name, s->mesh.axes[i].size, s->mesh.axes[i].stride,
-                s->mesh.axes[i].distinct ? " distinct" : "");
+        sprintf(text + strlen(text), "%s%s %u/%u%s", i ? ", " : "", s->mesh.axes[i].name, s->mesh.axes[i].size,
+                s->mesh.axes[i].stride, s->mesh.axes[i].distinct ? " distinct" : "");
     cr_assert_str_eq(text, expected);
 }
 
@@ -136,11 +138,14 @@ Test(scenario, experts_are_shared_along_context_and_data)
                 "tensor 2/1, pipeline 2/2 distinct, data 4/4, data 3/16");
     const struct scenario *s = load_good(HEAD "parallel: {data: 6, context: 4, expert: 8}\n");
     expect_axes(s, "context 4/1, pipeline 1/4 distinct, data 2/4, data 3/8");
-    cr_assert(s->mesh.ranks == 24 && s->data == 6 && mesh_size(&s->mesh, "expert") == 8 && mesh_size(&s->mesh, "data") == 6);
+    cr_assert(s->mesh.ranks == 24 && s->data == 6 && mesh_size(&s->mesh, "expert") == 8 &&
+              mesh_size(&s->mesh, "data") == 6);
     expect_axes(load_good(HEAD "parallel: {data: 6, context: 4, expert: 2}\n"),
                 "context 2/1, context 2/2, pipeline 1/4 distinct, data 6/4");
-    load_bad(HEAD "parallel: {data: 6, context: 4, expert: 3}\n", NULL, "s.yaml:4:41: error: experts cannot be shared by 3 neighbours");
-    load_bad(HEAD "parallel: {data: 6, expert: 3}\norder: [expert, data]\n", NULL, "s.yaml:5:9: error: order names 'expert'");
+    load_bad(HEAD "parallel: {data: 6, context: 4, expert: 3}\n", NULL,
+             "s.yaml:4:41: error: experts cannot be shared by 3 neighbours");
+    load_bad(HEAD "parallel: {data: 6, expert: 3}\norder: [expert, data]\n", NULL,
+             "s.yaml:5:9: error: order names 'expert'");
 }
 
 Test(scenario, batch_arithmetic)
@@ -163,7 +168,8 @@ Test(scenario, batch_arithmetic)
 Test(scenario, ranks_are_bounded)
 {
     cr_assert_eq(load_good(HEAD "parallel: {data: 1024, tensor: 1024}\n")->mesh.ranks, 1u << 20);
-    load_bad(HEAD "parallel: {data: 1024, tensor: 1025}\n", NULL, "data 1024 x tensor 1025 are more than 1048576 ranks");
+    load_bad(HEAD "parallel: {data: 1024, tensor: 1025}\n", NULL,
+             "data 1024 x tensor 1025 are more than 1048576 ranks");
 }
 
 Test(scenario, the_schedule_may_be_a_word)
@@ -194,7 +200,8 @@ Test(scenario, a_replacing_schedule_takes_only_its_own_options)
     cr_assert_null(load(HEAD "schedule: {name: chimera, pears: 2}\n", NULL, "1f1b"));
     cr_assert_null(load(text, NULL, "1f2b"));
     cr_assert_eq(diag.errors, errors + 2);
-    cr_assert(strstr(messages, "--schedules: error: there is no schedule '1f2b'; did you mean '1f1b'?"), "%s", messages);
+    cr_assert(strstr(messages, "--schedules: error: there is no schedule '1f2b'; did you mean '1f1b'?"), "%s",
+              messages);
 }
 
 Test(scenario, a_schedule_file_stands_for_a_name)
@@ -234,7 +241,8 @@ Test(scenario, too_few_gpus_names_both_numbers_and_places)
     struct platform platform = {.host_count = 16};
     cr_assert(!scenario_check_platform(s, &platform, &diag));
     fflush(diag.out);
-    cr_assert(strstr(messages, "s.yaml:4:11: error: data 4 x pipeline 8 needs 32 GPUs, but the platform has 16\n"), "%s", messages);
+    cr_assert(strstr(messages, "s.yaml:4:11: error: data 4 x pipeline 8 needs 32 GPUs, but the platform has 16\n"),
+              "%s", messages);
     cr_assert(strstr(messages, "s.yaml:1:11: note: "), "%s", messages);
     cr_assert_eq(diag.errors, 1);
     platform.host_count = 32;
@@ -255,7 +263,8 @@ Test(scenario, options_are_places_too)
 
 Test(scenario, all_mistakes_come_in_one_run)
 {
-    load_bad("platform: none.xml\nworkload: stages\nstages: {forward: 1, backwrd: 2s}\nparallel: {pipeline: 0}\nengine: fast\n"
+    load_bad("platform: none.xml\nworkload: stages\nstages: {forward: 1, backwrd: 2s}\nparallel: {pipeline: "
+             "0}\nengine: fast\n"
              "output: {trace: all}\niterations: -1\nsimgrid: 3\norder: 3\nbatch: {}\nschedule: {}\nfoo: 1\n",
              NULL, "none.xml");
     cr_assert_eq(diag.errors, 12, "%s", messages);
@@ -273,10 +282,13 @@ struct parameters {
 
 Test(scenario, a_workload_reads_other_sections)
 {
-    const struct scenario *s = load_good(PLUGIN_HEAD "sections: {seconds: 2s}\nmodel: {layers: 12}\ncommunication: {overlap: true}\n");
+    const struct scenario *s =
+        load_good(PLUGIN_HEAD "sections: {seconds: 2s}\nmodel: {layers: 12}\ncommunication: {overlap: true}\n");
     const struct parameters *p = s->parameters;
-    cr_assert(p->layers == 12 && p->hidden == 5 && p->seconds == 2 && p->overlap && !p->profile, "the default of hidden is 5");
-    load_bad(PLUGIN_HEAD "model: {hidden: 3, seconds: 1s}\ncommunication: {overlapp: true}\nstages: {}\n", NULL, "model has no 'layers'");
+    cr_assert(p->layers == 12 && p->hidden == 5 && p->seconds == 2 && p->overlap && !p->profile,
+              "the default of hidden is 5");
+    load_bad(PLUGIN_HEAD "model: {hidden: 3, seconds: 1s}\ncommunication: {overlapp: true}\nstages: {}\n", NULL,
+             "model has no 'layers'");
     cr_assert(strstr(messages, "'seconds' is not a key of model"));
     cr_assert(strstr(messages, "'overlapp' is not a key of communication; did you mean 'overlap'?"));
     cr_assert(strstr(messages, "'stages' is not a key of the scenario"));
@@ -308,7 +320,8 @@ Test(scenario, a_section_may_be_a_file)
 
 Test(scenario, sections_of_stagesim_are_not_for_workloads)
 {
-    load_bad("platform: p.xml\nworkload: " PLUGIN_DIR "/own-section.so\nmodel: {layers: 1}\n", NULL, "wants the section 'batch'");
+    load_bad("platform: p.xml\nworkload: " PLUGIN_DIR "/own-section.so\nmodel: {layers: 1}\n", NULL,
+             "wants the section 'batch'");
 }
 
 Test(scenario, platforms_are_found_where_installed)

@@ -24,7 +24,8 @@ static struct transformer_model load_model(const char *name, struct arena *arena
     struct diag diag = {.out = stderr};
     struct scenario_request request = {.file = SOURCE "/test/workloads/none.yaml"};
     setenv("STAGESIM_MODELS", SOURCE "/workloads/models", 1);
-    int length = snprintf(text, sizeof text, "platform: " SOURCE "/test/bad/gpus-4.xml\nworkload: transformer\nmodel: %s\n", name);
+    int length = snprintf(text, sizeof text,
+                          "platform: " SOURCE "/test/bad/gpus-4.xml\nworkload: transformer\nmodel: %s\n", name);
     struct scenario *scenario = scenario_parse(&request, text, (size_t)length, arena, &diag);
     cr_assert(scenario, "%s does not load", name);
     struct transformer_model model = ((const struct transformer_parameters *)scenario->parameters)->model;
@@ -32,16 +33,18 @@ static struct transformer_model load_model(const char *name, struct arena *arena
     return model;
 }
 
-/* Published to the unit: Chimera's Table 4; the released Llama weights. GPT-3 as computed by hand from Table 2.1 of its paper. */
+/* Published to the unit: Chimera's Table 4; the released Llama weights. GPT-3 as computed by hand from Table 2.1 of its
+ * paper. */
 Test(transformer, parameters_published_to_the_unit)
 {
     static const struct {
         const char *name;
         double parameters;
     } published[] = {
-        {"bert-48", 669790012},        {"gpt2-64", 1389327360},       {"llama2-7b", 6738415616},     {"llama2-70b", 68976648192},
-        {"llama3-8b", 8030261248},     {"llama3-70b", 70553706496},   {"llama3-405b", 405853388800}, {"gpt3-175b", 174604259328},
-        {"mixtral-8x7b", 46702792704}, {"deepseek-v3", 671026419200},
+        {"bert-48", 669790012},        {"gpt2-64", 1389327360},     {"llama2-7b", 6738415616},
+        {"llama2-70b", 68976648192},   {"llama3-8b", 8030261248},   {"llama3-70b", 70553706496},
+        {"llama3-405b", 405853388800}, {"gpt3-175b", 174604259328}, {"mixtral-8x7b", 46702792704},
+        {"deepseek-v3", 671026419200},
     };
     struct arena *arena = arena_create();
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
@@ -51,7 +54,8 @@ Test(transformer, parameters_published_to_the_unit)
         cr_assert(!model.parameters || (double)model.parameters == published[i].parameters, "%s", published[i].name);
         double active = transformer_active_parameters(&model);
         cr_assert(model.experts || active == published[i].parameters, "%s", published[i].name);
-        cr_assert(!model.active_parameters || (double)model.active_parameters == active, "%s: %.0f", published[i].name, active);
+        cr_assert(!model.active_parameters || (double)model.active_parameters == active, "%s: %.0f", published[i].name,
+                  active);
     }
     arena_destroy(arena);
 }
@@ -70,7 +74,8 @@ Test(transformer, parameters_of_the_megatron_models)
         snprintf(name, sizeof name, "megatron-%s", published[i].name);
         struct transformer_model m = load_model(name, arena);
         double h = (double)m.hidden, l = (double)m.layers, v = (double)m.vocabulary, s = (double)m.sequence;
-        cr_assert_eq(round(transformer_parameters(&m) / 1e8) / 10, published[i].billions, "%s: %.0f", name, transformer_parameters(&m));
+        cr_assert_eq(round(transformer_parameters(&m) / 1e8) / 10, published[i].billions, "%s: %.0f", name,
+                     transformer_parameters(&m));
         expect(transformer_parameters(&m) - 2 * h, 12 * l * h * h * (1 + 13 / (12 * h) + (v + s) / (12 * l * h)), name);
     }
     arena_destroy(arena);
@@ -93,7 +98,8 @@ static const struct transformer_model gpt = {.layers = 96,
                                              .dropout = true,
                                              .final_norm = true};
 
-static struct transformer_layout layout_of(double samples, double tensor, bool sequence, bool flash, enum transformer_recompute recompute)
+static struct transformer_layout layout_of(double samples, double tensor, bool sequence, bool flash,
+                                           enum transformer_recompute recompute)
 {
     return (struct transformer_layout){.samples = samples,
                                        .tensor = tensor,
@@ -113,10 +119,10 @@ Test(transformer, model_flops)
 {
     double l = 96, s = 2048, h = 12288, v = 51200;
     expect(transformer_flops(&gpt), 72 * l * s * h * h * (1 + s / (6 * h) + v / (12 * h * l)), "useful");
-    expect(transformer_flops(&gpt) + l * transformer_layer_flops(&gpt), 96 * l * s * h * h * (1 + s / (6 * h) + v / (16 * l * h)),
-           "full recomputation");
-    expect(transformer_flops(&gpt) + l * transformer_selective_flops(&gpt), 72 * l * s * h * h * (1 + s / (3 * h) + v / (12 * h * l)),
-           "selective recomputation");
+    expect(transformer_flops(&gpt) + l * transformer_layer_flops(&gpt),
+           96 * l * s * h * h * (1 + s / (6 * h) + v / (16 * l * h)), "full recomputation");
+    expect(transformer_flops(&gpt) + l * transformer_selective_flops(&gpt),
+           72 * l * s * h * h * (1 + s / (3 * h) + v / (12 * h * l)), "selective recomputation");
 }
 
 /* The operators of all ranks compute what the model's formula says. */
@@ -130,7 +136,8 @@ Test(transformer, operators_add_up_to_the_model)
             bool layer = block == BLOCK_ATTENTION || block == BLOCK_FFN;
             transformer_forward(&gpt, &layout, (enum transformer_block)block, &forward);
             transformer_backward(&gpt, &layout, (enum transformer_block)block, &backward);
-            sum += (layer ? 96 : 1) * (transformer_operators_flops(&forward, false) + transformer_operators_flops(&backward, false));
+            sum += (layer ? 96 : 1) *
+                   (transformer_operators_flops(&forward, false) + transformer_operators_flops(&backward, false));
             weights += (layer ? 96 : 1) * transformer_operators_flops(&backward, true);
         }
         double again = recompute == TRANSFORMER_FULL        ? 96 * transformer_layer_flops(&gpt)
@@ -142,7 +149,8 @@ Test(transformer, operators_add_up_to_the_model)
 }
 
 /* Flop of one block's forward and backward on a rank. */
-static double block_flops(const struct transformer_model *model, const struct transformer_layout *layout, enum transformer_block block)
+static double block_flops(const struct transformer_model *model, const struct transformer_layout *layout,
+                          enum transformer_block block)
 {
     struct transformer_operators forward, backward;
     transformer_forward(model, layout, block, &forward);
@@ -150,7 +158,8 @@ static double block_flops(const struct transformer_model *model, const struct tr
     return transformer_operators_flops(&forward, false) + transformer_operators_flops(&backward, false);
 }
 
-/* Blocks of a layer with experts, latent attention and a shared sequence add up to the formula, which counts attention in full. */
+/* Blocks of a layer with experts, latent attention and a shared sequence add up to the formula, which counts attention
+ * in full. */
 Test(transformer, operators_of_experts_add_up_to_the_model)
 {
     static const char *const names[] = {"mixtral-8x7b", "deepseek-v3"};
@@ -167,7 +176,8 @@ Test(transformer, operators_of_experts_add_up_to_the_model)
         for (int block = BLOCK_ROUTER; block <= BLOCK_COMBINE; block++)
             experts += block_flops(&model, &layout, (enum transformer_block)block);
         double dense = (double)model.dense_layers * block_flops(&model, &layout, BLOCK_FFN);
-        double sum = (double)model.layers * attention + dense + (double)transformer_expert_layers(&model, model.layers) * experts +
+        double sum = (double)model.layers * attention + dense +
+                     (double)transformer_expert_layers(&model, model.layers) * experts +
                      block_flops(&model, &layout, BLOCK_OUTPUT);
         /* The narrow projections of latent attention run on all four tensor-parallel ranks. */
         double narrow = (double)(model.kv_rank ? model.query_rank + model.kv_rank + model.rope_size : 0);
@@ -229,14 +239,15 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
 {
     struct efficiency table;
     struct fault fault = {""};
-    const char *path =
-        write_table("# text\nwhat,size,value\nmatrix,1e6,0.1\nmatrix,1e8,0.5\nmemory,1e3,0.8\nlaunch,,1e-6\ndispatch,,1e-3\n");
+    const char *path = write_table(
+        "# text\nwhat,size,value\nmatrix,1e6,0.1\nmatrix,1e8,0.5\nmemory,1e3,0.8\nlaunch,,1e-6\ndispatch,,1e-3\n");
     cr_assert(efficiency_read(path, &table, &fault), "%s", fault.text);
     unlink(path);
     expect(efficiency_at(&table.matrix, 1e7), 0.3, "half way on the logarithm");
     cr_assert(efficiency_at(&table.matrix, 1) == 0.1 && efficiency_at(&table.matrix, 1e12) == 0.5);
     struct efficiency_device device = {.efficiency = &table, .peak = 1e12, .wide_peak = 5e11, .bandwidth = 1e9};
-    struct transformer_operator matrix = {"", true, false, false, false, 1e8, 1e3}, vector = {"", false, false, false, false, 0, 1e6};
+    struct transformer_operator matrix = {"", true, false, false, false, 1e8, 1e3},
+                                vector = {"", false, false, false, false, 0, 1e6};
     struct transformer_operator wide = {"", true, false, false, true, 1e8, 1e3};
     expect(efficiency_operator_time(&device, &matrix), 1e-6 + 1e8 / 0.5e12, "computing");
     expect(efficiency_operator_time(&device, &wide), 1e-6 + 1e8 / 0.25e12, "in 16 bits where others are in fp8");
@@ -246,7 +257,8 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
     expect(efficiency_time(&device, &two, 0, &weight), 2e-3, "the host's issue");
     expect(weight, 1e-3, "of it weights");
     expect(efficiency_time(&device, &two, 5e-4, &weight), 1.5e-3, "the host's issue goes on during transfers");
-    expect(efficiency_time(&device, &two, 1, &weight), 2 * (1e-6 + 1e8 / 0.5e12), "transfers longer than the host's issue");
+    expect(efficiency_time(&device, &two, 1, &weight), 2 * (1e-6 + 1e8 / 0.5e12),
+           "transfers longer than the host's issue");
 }
 
 Test(efficiency, products_of_8_bits_have_shares_of_their_own_where_the_table_has_them)
@@ -259,7 +271,8 @@ Test(efficiency, products_of_8_bits_have_shares_of_their_own_where_the_table_has
         const char *path = write_table(texts[has]);
         cr_assert(efficiency_read(path, &table, &fault), "%s", fault.text);
         unlink(path);
-        struct transformer_operator narrow = {"", true, false, false, false, 1e8, 0}, wide = {"", true, false, false, true, 1e8, 0};
+        struct transformer_operator narrow = {"", true, false, false, false, 1e8, 0},
+                                    wide = {"", true, false, false, true, 1e8, 0};
         for (int fp8 = 0; fp8 < 2; fp8++) {
             struct efficiency_device device = {.efficiency = &table, .peak = 1e12, .wide_peak = 5e11, .fp8 = fp8};
             expect(efficiency_operator_time(&device, &narrow), 1e8 / (has && fp8 ? 0.2e12 : 0.5e12), "of 8 bits");
@@ -295,7 +308,8 @@ Test(profile, times_lie_between_measured_ones)
     struct layer_profile profile;
     struct layer_time time;
     struct fault fault = {""};
-    const char *path = write_table("kind,micro_batch,forward_s,backward_s,activation_bytes\nlayer,2,1,3,10\nlayer,6,2,5,30\nhead,1,4,4,\n");
+    const char *path = write_table(
+        "kind,micro_batch,forward_s,backward_s,activation_bytes\nlayer,2,1,3,10\nlayer,6,2,5,30\nhead,1,4,4,\n");
     cr_assert(layer_profile_read(path, &profile, &fault), "%s", fault.text);
     unlink(path);
     cr_assert(layer_profile_at(&profile, PROFILE_LAYER, 3, &time, &fault));
