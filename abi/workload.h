@@ -41,12 +41,19 @@ enum stagesim_field_type {
     STAGESIM_FIELD_AMOUNT,     /* struct stagesim_amount: elements as a plain number, or bytes with their unit */
     STAGESIM_FIELD_ROWS,       /* struct stagesim_rows: a list of maps with the keys of `rows`, or a CSV file with such
                                   columns */
+    STAGESIM_FIELD_TEXTS,      /* struct stagesim_texts: any text, or a list of texts */
 };
 
 /* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
 struct stagesim_list {
     size_t count;
     const double *values;
+};
+
+/* Texts in order; one where the scenario gives a scalar. count 0: not given. */
+struct stagesim_texts {
+    size_t count;
+    const char *const *texts;
 };
 
 /* How much data: numbers, of which the precision says how many bytes each has, or bytes. */

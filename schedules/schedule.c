@@ -32,11 +32,6 @@ const struct schedule *const schedule_table[] = {
 };
 /* clang-format on */
 
-const char *const schedule_names[] = {"gpipe",   "1f1b",        "eager-1f1b",    "pipedream", "pipedream-2bw", "gems",
-                                      "chimera", "interleaved", "breadth-first", "hanayo",    "zb-h1",         "zb-h2",
-                                      "zb-v",    "v-half",      "v-min",         "dualpipe",  "dualpipe-v",    "bpipe",
-                                      NULL};
-
 const struct schedule *schedule_find(const char *name)
 {
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++)

@@ -53,8 +53,6 @@ struct schedule {
 
 /* All schedules, NULL-terminated, in the order in which they are listed. */
 extern const struct schedule *const schedule_table[];
-/* Their names, for tables of fields; NULL-terminated. */
-extern const char *const schedule_names[];
 
 /* By name, or NULL. */
 const struct schedule *schedule_find(const char *name);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = 250000, SCHEDULES_MAX = 32, RECOMPUTES = RECOMPUTE_FULL + 1 };
+enum { CANDIDATES_MAX = 250000, RECOMPUTES = RECOMPUTE_FULL + 1 };
 
 /* What each coordinate may be. */
 struct choices {
     uint32_t *micro, *zero;
     size_t micro_count, zero_count;
-    const struct schedule *schedules[SCHEDULES_MAX];
+    const struct schedule **schedules;
     size_t schedule_count;
     unsigned recompute;
 };
@@ -56,16 +56,24 @@ static bool allows(const struct stagesim_list *list, uint32_t value)
     return list->count == 0;
 }
 
+/* Those of the scenario's list, or where it has none some and its own schedule; each once, in the order of the table.
+ */
 static void choose_schedules(struct making *making)
 {
     static const char *const defaults[] = {"1f1b", "interleaved", "zb-h1"};
     const struct scenario *scenario = making->scenario;
+    const struct stagesim_texts *listed = &scenario->search.schedules;
+    const char *const *names = listed->count ? listed->texts : defaults;
+    size_t count = listed->count ? listed->count : sizeof defaults / sizeof *defaults, known = 0;
     struct choices *choices = &making->choices;
-    for (size_t i = 0; schedule_names[i] && choices->schedule_count < SCHEDULES_MAX; i++) {
-        const struct schedule *schedule = schedule_find(schedule_names[i]);
-        bool chosen = scenario->search.schedules >> i & 1;
-        for (size_t k = 0; k < sizeof defaults / sizeof *defaults && !scenario->search.schedules; k++)
-            chosen |= schedule == scenario->schedule || !strcmp(schedule_names[i], defaults[k]);
+    while (schedule_table[known])
+        known++;
+    choices->schedules = arena_array(making->arena, known, sizeof *choices->schedules);
+    for (size_t i = 0; i < known; i++) {
+        const struct schedule *schedule = schedule_table[i];
+        bool chosen = !listed->count && schedule == scenario->schedule;
+        for (size_t k = 0; k < count && !chosen; k++)
+            chosen = !strcmp(schedule->name, names[k]);
         if (chosen)
             choices->schedules[choices->schedule_count++] = schedule;
     }

@@ -36,6 +36,7 @@ static const struct {
     [STAGESIM_FIELD_COUNTS] = {"count or list", sizeof(struct stagesim_list), QUANTITY_RATIO, ""},
     [STAGESIM_FIELD_AMOUNT] = {"elements or size", sizeof(struct stagesim_amount), QUANTITY_BYTES, ""},
     [STAGESIM_FIELD_ROWS] = {"list of maps, or csv file", sizeof(struct stagesim_rows), QUANTITY_RATIO, ""},
+    [STAGESIM_FIELD_TEXTS] = {"text or list", sizeof(struct stagesim_texts), QUANTITY_RATIO, ""},
 };
 
 const char *fields_type_name(enum stagesim_field_type type)
@@ -107,6 +108,7 @@ static const char *expected(const struct fields_reader *reader, const struct sta
     case STAGESIM_FIELD_NAMES:
         return list_names(field->names, reader->arena);
     case STAGESIM_FIELD_TEXT:
+    case STAGESIM_FIELD_TEXTS:
         return "a text";
     case STAGESIM_FIELD_PATH:
         return "the name of a file";
@@ -208,6 +210,13 @@ static bool read_whole(const struct fields_reader *reader, const struct stagesim
     return true;
 }
 
+static void report_empty(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                         const struct node *node)
+{
+    diag_error(reader->diag, node->at, "%s is an empty list; expected %s, or a list of them", key,
+               expected(reader, field));
+}
+
 static bool read_list(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
                       const struct node *node, struct stagesim_list *list)
 {
@@ -216,8 +225,7 @@ static bool read_list(const struct fields_reader *reader, const struct stagesim_
     double *values = arena_array(reader->arena, count, sizeof *values);
     bool good = true;
     if (!count) {
-        diag_error(reader->diag, node->at, "%s is an empty list; expected %s, or a list of them", key,
-                   expected(reader, field));
+        report_empty(reader, field, key, node);
         return false;
     }
     const struct node *entry = scalar ? node : node->first;
@@ -226,6 +234,26 @@ static bool read_list(const struct fields_reader *reader, const struct stagesim_
                                                      : read_number(reader, field, key, entry, &values[i]);
     if (good)
         *list = (struct stagesim_list){.count = count, .values = values};
+    return good;
+}
+
+static bool read_texts(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                       const struct node *node, struct stagesim_texts *list)
+{
+    bool scalar = node->kind != NODE_LIST, good = true;
+    size_t count = scalar ? 1 : node->count;
+    const char **texts = arena_array(reader->arena, count, sizeof *texts);
+    if (!count) {
+        report_empty(reader, field, key, node);
+        return false;
+    }
+    const struct node *entry = scalar ? node : node->first;
+    for (size_t i = 0; i < count; i++, entry = entry->next) {
+        good &= check_scalar(reader, key, entry, expected(reader, field));
+        texts[i] = entry->text;
+    }
+    if (good)
+        *list = (struct stagesim_texts){count, texts};
     return good;
 }
 
@@ -363,6 +391,8 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
             return false;
         *(const char **)value = node->text;
         return true;
+    case STAGESIM_FIELD_TEXTS:
+        return read_texts(reader, field, key, node, value);
     case STAGESIM_FIELD_PATH:
         return read_path(reader, key, node, value);
     case STAGESIM_FIELD_AMOUNT:

@@ -252,6 +252,7 @@ static void read_search(struct loader *loader)
     const struct node *node = node_get(loader->root, search_section.name);
     fields_check_keys(&loader->fields, &search_section, NULL, node);
     fields_read(&loader->fields, &search_section, node, loader->root->at, &loader->scenario->search);
+    scenario_check_schedules(loader, node_get(node, "schedules"));
 }
 
 /* The values are checked here and handed on as they were written. */

@@ -29,8 +29,8 @@ enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* 
 struct scenario_search {
     uint64_t gpus; /* 0: all of the platform */
     struct stagesim_list data, tensor, pipeline, micro, zero;
-    unsigned schedules; /* bit i: schedule_names[i] */
-    unsigned recompute; /* bits of enum scenario_recompute */
+    struct stagesim_texts schedules; /* each the name of one that there is */
+    unsigned recompute;              /* bits of enum scenario_recompute */
 };
 
 /* A value given on the command line in place of the file's. */

@@ -21,5 +21,7 @@ void scenario_shape_mesh(struct loader *loader);
 void scenario_read_batch(struct loader *loader);
 /* schedule, or the one named by `replacement` where that is not NULL. */
 void scenario_read_schedule(struct loader *loader, const char *replacement);
+/* Schedules that a list names, at the places of its entries: those that do not exist are reported. */
+void scenario_check_schedules(struct loader *loader, const struct node *list);
 
 #endif

@@ -70,6 +70,14 @@ static const struct schedule *find_schedule(struct loader *loader, const char *n
     return NULL;
 }
 
+void scenario_check_schedules(struct loader *loader, const struct node *list)
+{
+    bool many = list && list->kind == NODE_LIST;
+    for (const struct node *entry = many ? list->first : list; entry; entry = many ? entry->next : NULL)
+        if (entry->kind == NODE_SCALAR && !node_is_empty(entry))
+            find_schedule(loader, entry->text, entry->at);
+}
+
 /* The schedule that the section names, or its replacement. */
 static const struct schedule *choose_schedule(struct loader *loader, const struct schedule_values *values,
                                               const char *replacement)

@@ -15,6 +15,7 @@ struct target {
     unsigned name, names;
     const char *text, *path;
     struct stagesim_list times, sizes;
+    struct stagesim_texts texts;
 };
 
 static const char *const words[] = {"ring", "tree", "auto", NULL};
@@ -38,6 +39,7 @@ static const struct stagesim_field fields[] = {
     FIELD(path, STAGESIM_FIELD_PATH, .least = 0),
     FIELD(times, STAGESIM_FIELD_TIMES, .least = 0, .most = 5),
     FIELD(sizes, STAGESIM_FIELD_BYTES_LIST, .least = 0),
+    FIELD(texts, STAGESIM_FIELD_TEXTS, .least = 0),
     {"other.count", STAGESIM_FIELD_COUNT, offsetof(struct target, count)},
     {0},
 };
@@ -65,11 +67,12 @@ Test(fields, every_type)
 {
     struct arena *arena = arena_create();
     struct target t;
-    char *messages = read_section(arena, "own",
-                                  "{count: 8, ratio: 1, time: 10s, bytes: 1KiB, rate: 8Gbps, flops: 2Tf, flag: true, "
-                                  "name: tree, names: [auto, ring], "
-                                  "text: a b, path: /dev/../etc/passwd, times: [1s, 0s, 5s], sizes: 3B}",
-                                  &t);
+    char *messages =
+        read_section(arena, "own",
+                     "{count: 8, ratio: 1, time: 10s, bytes: 1KiB, rate: 8Gbps, flops: 2Tf, flag: true, "
+                     "name: tree, names: [auto, ring], "
+                     "text: a b, path: /dev/../etc/passwd, times: [1s, 0s, 5s], sizes: 3B, texts: [a, b c]}",
+                     &t);
     cr_assert_str_empty(messages);
     cr_assert(t.count == 8 && t.ratio == 1 && t.time == 10 && t.bytes == 1024 && t.rate == 1e9 && t.flops == 2e12 &&
               t.flag);
@@ -77,6 +80,7 @@ Test(fields, every_type)
     cr_assert_str_eq(t.text, "a b");
     cr_assert_str_eq(t.path, "/dev/../etc/passwd");
     cr_assert(t.times.count == 3 && t.times.values[2] == 5 && t.sizes.count == 1 && t.sizes.values[0] == 3);
+    cr_assert(t.texts.count == 2 && !strcmp(t.texts.texts[0], "a") && !strcmp(t.texts.texts[1], "b c"));
     free(messages);
     arena_destroy(arena);
 }
@@ -105,6 +109,8 @@ Test(fields, bad_values_are_reported_and_leave_the_target)
         {"path: /dev/zero", "path: cannot read '/dev/zero': it is not a regular file"},
         {"times: []", "times is an empty list"},
         {"times: [1s, 6s]", "times is 6s; expected at most 5s"},
+        {"texts: []", "texts is an empty list; expected a text, or a list of them"},
+        {"texts: [a, {b: 1}]", "texts is a map; expected a text"},
         {"times: [1s, [2s]]", "times is a list"},
         {"cuont: 3", "'cuont' is not a key of own; did you mean 'count'?"},
     };
