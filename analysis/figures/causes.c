@@ -13,7 +13,7 @@ const char *const cause_names[CAUSES] = {
 
 static enum cause cause_of_type(uint8_t type)
 {
-    if (type == OPERATION_RECEIVE)
+    if (type == OPERATION_RECEIVE || type == OPERATION_SEND)
         return CAUSE_RECEIVE;
     return type == OPERATION_COLLECTIVE ? CAUSE_COLLECTIVE : CAUSE_DEPENDENCY;
 }

@@ -18,7 +18,8 @@ static const struct moment *moment_at(const struct timeline *timeline, struct cr
     return &timeline->moments[at.entry][at.id];
 }
 
-/* Of the operation before it in its stream and those that it waits for, the one that ends last. False: none. */
+/* Of the operation before it in its stream and those that it waits for, the one that ends last. A pipelined message
+ * needs the one before only when its own latency is over. False: none. */
 static bool last_awaited(const struct timeline *timeline, struct critical_step at, struct critical_step *before)
 {
     const struct position *position = timeline_position(timeline, at.entry);
@@ -26,10 +27,13 @@ static bool last_awaited(const struct timeline *timeline, struct critical_step a
     const struct moment *moments = timeline->moments[at.entry];
     bool found = at.id > position->streams[operation->stream].first;
     *before = (struct critical_step){at.entry, at.id - 1};
+    double latest = found ? moments[before->id].end - timeline_send_latency(timeline, at.entry, operation) : 0;
     for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
         uint32_t awaited = operation_wait(position, operation, i);
-        if (!found || moments[awaited].end > moments[before->id].end)
+        if (!found || moments[awaited].end > latest) {
             before->id = awaited;
+            latest = moments[awaited].end;
+        }
         found = true;
     }
     return found;

@@ -63,6 +63,23 @@ static struct start_up step_start_up(const struct reading *reading, struct criti
     return (struct start_up){.latency = route_of(reading, receives ? peer : rank, receives ? rank : peer).latency};
 }
 
+/* Whether a message stands behind the one before it in its stream: the latency of a pipelined one is over by then. */
+static bool follows_message(const struct timeline *timeline, struct critical_step before, struct critical_step step)
+{
+    const struct position *position = timeline_position(timeline, step.entry);
+    const struct stream *stream = &position->streams[position->operations[step.id].stream];
+    if (!timeline->latencies || (stream->type != OPERATION_SEND && stream->type != OPERATION_RECEIVE))
+        return false;
+    struct critical_step send = step;
+    if (stream->type == OPERATION_RECEIVE)
+        send = (struct critical_step){
+            timeline->index_of[partner_rank(timeline->program, timeline->ranks[step.entry], stream)],
+            partner_id(timeline->program, stream, step.id)};
+    const struct operation *operations = timeline_position(timeline, send.entry)->operations;
+    return before.entry == send.entry && before.id + 1 == send.id &&
+           operations[before.id].stream == operations[send.id].stream;
+}
+
 struct sensitivity sensitivity_of(const struct frame *frame, const struct critical_path *path,
                                   struct platform *platform, const uint32_t *hosts, struct arena *arena)
 {
@@ -82,6 +99,8 @@ struct sensitivity sensitivity_of(const struct frame *frame, const struct critic
             continue;
         }
         struct start_up start_up = step_start_up(&reading, step);
+        if (i > 0 && follows_message(timeline, path->steps[i - 1], step))
+            start_up.latency = 0;
         double fixed = fmin(length, start_up.fixed), latency = fmin(length - fixed, start_up.latency);
         sensitivity.fixed += fixed;
         sensitivity.latency += latency;

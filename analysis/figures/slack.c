@@ -159,7 +159,8 @@ static void bound_before(struct backward *pass, uint32_t entry, uint32_t id, dou
     const struct operation *operation = &position->operations[id];
     const struct moment *moments = pass->timeline->moments[entry];
     if (id > position->streams[operation->stream].first)
-        bound(pass, entry, id - 1, slack, begin - moments[id - 1].end);
+        bound(pass, entry, id - 1, slack,
+              begin + timeline_send_latency(pass->timeline, entry, operation) - moments[id - 1].end);
     for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
         uint32_t awaited = operation_wait(position, operation, i);
         bound(pass, entry, awaited, slack, begin - moments[awaited].end);

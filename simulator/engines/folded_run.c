@@ -47,6 +47,7 @@ static struct timeline *simulate_classes(const struct engine *engine, struct eng
     for (int i = 0; i < ATTEMPTS_MAX && verdict == FOLD_AGAIN; i++) {
         timeline_destroy(job->timeline);
         job->timeline = folding_timeline(folding, job->program, true);
+        timeline_note_latencies(job->timeline, job->platform, job->hosts); /* the attempt has memory of its own */
         folding_prepare(folding);
         verdict = attempt(engine, job, outcome) ? folding_verify(folding, job->timeline) : FOLD_REFUTED;
     }

@@ -191,6 +191,15 @@ uint32_t program_add_compute(struct program_builder *builder, uint32_t position,
     return newest(draft);
 }
 
+uint32_t program_next_compute(const struct program_builder *builder, uint32_t position, uint32_t operation)
+{
+    const struct draft_position *draft = &builder->positions[position];
+    for (size_t id = (size_t)operation + 1; id < draft->operation_count; id++)
+        if (draft->operations[id].type == OPERATION_COMPUTE)
+            return (uint32_t)id;
+    return UINT32_MAX;
+}
+
 void program_add_block(struct program_builder *builder, uint32_t position, struct block second)
 {
     struct draft_position *draft = &builder->positions[position];

@@ -105,6 +105,8 @@ struct program {
     struct assignment *assignment; /* how the collectives are carried out, see assignment_create; NULL until then */
     uint32_t iterations;
     bool overlapping; /* iterations overlap (asynchronous schedules, bypassed optimizer synchronisation) */
+    bool pipelined;   /* messages of a stream: one moves as soon as the bytes of the one before are there, its latency
+                         under   way beside them; otherwise it leaves when the one before has arrived */
     bool independent; /* ranks go through their iterations each at its own speed, see struct stagesim_pace */
     uint32_t period;  /* iterations that repeat as a whole; at least 1 */
     uint32_t workers,
@@ -131,6 +133,8 @@ void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t 
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count);
 uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity,
                              uint32_t cost);
+/* The first computation that the position has been given since an operation; UINT32_MAX: none. */
+uint32_t program_next_compute(const struct program_builder *builder, uint32_t position, uint32_t operation);
 /* Gives the newest compute of the position a second identity: it is a block. `second.operation` need not be set. */
 void program_add_block(struct program_builder *builder, uint32_t position, struct block second);
 uint32_t program_add_delay(struct program_builder *builder, uint32_t position, uint32_t lane,

@@ -86,10 +86,42 @@ void timeline_destroy(struct timeline *timeline)
         munmap(timeline->moments[0], timeline->bytes);
     else
         bulk_free(timeline->moments[0], timeline->bytes);
+    if (timeline->latencies)
+        free(timeline->latencies[0]);
+    free(timeline->latencies);
     free(timeline->moments);
     free(timeline->index_of);
     free(timeline->ranks);
     free(timeline);
+}
+
+void timeline_note_latencies(struct timeline *timeline, struct platform *platform, const uint32_t *hosts)
+{
+    const struct mesh *mesh = timeline->program->mesh;
+    size_t streams = 0;
+    if (!timeline->program->pipelined || timeline->latencies)
+        return;
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++)
+        streams += timeline->program->positions[mesh->position_of[timeline->ranks[entry]]].stream_count;
+    timeline->latencies = allocate(timeline->rank_count, sizeof *timeline->latencies);
+    double *latency = allocate(streams, sizeof *latency);
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
+        uint32_t rank = timeline->ranks[entry];
+        const struct position *position = &timeline->program->positions[mesh->position_of[rank]];
+        timeline->latencies[entry] = latency;
+        for (uint32_t i = 0; i < position->stream_count; i++, latency++) {
+            struct platform_route route = {.latency = 0};
+            if (position->streams[i].type == OPERATION_SEND)
+                platform->route(platform, hosts[rank],
+                                hosts[mesh_rank(mesh, position->streams[i].peer, mesh->replica_of[rank])], &route);
+            *latency = route.latency;
+        }
+    }
+}
+
+double timeline_send_latency(const struct timeline *timeline, uint32_t entry, const struct operation *operation)
+{
+    return timeline->latencies && operation->type == OPERATION_SEND ? timeline->latencies[entry][operation->stream] : 0;
 }
 
 static void finish_stream(const struct timeline *timeline, uint32_t index, const struct stream *stream)

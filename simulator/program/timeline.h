@@ -3,6 +3,7 @@
 #ifndef STAGESIM_TIMELINE_H
 #define STAGESIM_TIMELINE_H
 
+#include "platforms/platform.h"
 #include "simulator/program/program.h"
 
 struct moment {
@@ -21,6 +22,7 @@ struct timeline {
     uint32_t *ranks;     /* [rank_count]: their rank numbers, ascending */
     uint32_t *index_of;  /* [mesh ranks]: entry whose times are this rank's (its own, or that of the rank it equals) */
     struct moment **moments; /* [rank_count][operation id] */
+    double **latencies;      /* [rank_count][stream]: of the routes of sends where messages are pipelined; NULL */
     uint64_t activities;     /* computations plus transfers that the engine executed */
     bool shared;             /* moments live in memory shared with child processes */
     size_t bytes;            /* of the block that holds all moments, moments[0] */
@@ -47,6 +49,12 @@ static inline const struct moment *timeline_rank(const struct timeline *timeline
     return timeline->moments[timeline->index_of[rank]];
 }
 
+/* For programs whose messages are pipelined: notes the latencies of the routes. hosts[rank] is the place in the
+ * platform. Nothing otherwise. */
+void timeline_note_latencies(struct timeline *timeline, struct platform *platform, const uint32_t *hosts);
+/* Where messages are pipelined, the latency of the send's route; 0 for everything else: what a message's bytes, begun
+ * at its start, come after. */
+double timeline_send_latency(const struct timeline *timeline, uint32_t entry, const struct operation *operation);
 /* Fills in what follows from the times of sends: start, data_start and end of every receive; for engines. */
 void timeline_finish_receives(struct timeline *timeline);
 

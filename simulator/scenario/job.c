@@ -230,7 +230,10 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     uint32_t repetitions = job->plan->iterations > 1 ? 1 : job->scenario->iterations;
     if (!check_room(job, costs, repetitions))
         return false;
-    struct pipeline_request request = {.plan = job->plan, .costs = costs, .repetitions = repetitions};
+    struct pipeline_request request = {.plan = job->plan,
+                                       .costs = costs,
+                                       .repetitions = repetitions,
+                                       .blocking = job->scenario->messages == MESSAGES_BLOCKING};
     pipeline_lower(&request, &job->job->mesh, job->builder);
     return true;
 }
@@ -335,6 +338,7 @@ static struct program *finish_program(struct stagesim_job *building)
     program->overlapping = (plan && plan->iterations > 1) || building->pace.overlapping;
     program->period = building->pace.period > 1 ? building->pace.period : 1;
     program->independent = building->pace.independent;
+    program->pipelined = building->scenario->messages == MESSAGES_PIPELINED;
     program->workers = building->scenario->workers;
     program->stages = plan ? plan->stages : building->scenario->workers;
     program->micro_batches = building->scenario->micro_batches;

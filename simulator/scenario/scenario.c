@@ -197,7 +197,7 @@ static void check_top_level(struct loader *loader, const char *const *sections)
 /* The keys that are stagesim's own; those of the workload were read with its other sections. */
 static void read_communication(struct loader *loader, const char *const *sections)
 {
-    struct communication_values values = {{0}, 0};
+    struct communication_values values = {{0}, 0, 0};
     const struct node *node = node_get(loader->root, communication_section.name);
     struct collective_policy *policy = &loader->scenario->collectives;
     if (!is_among(communication_section.name, sections))
@@ -209,6 +209,7 @@ static void read_communication(struct loader *loader, const char *const *section
             policy->algorithms[kind] = collective_algorithm_find(field->names[values.algorithms[kind]]);
     }
     policy->stepwise = values.form == 1;
+    loader->scenario->messages = (enum scenario_messages)values.messages;
 }
 
 static void read_root(struct loader *loader)

@@ -75,6 +75,7 @@ static const char *const gathers[] = {"auto",         "ring",  "in-network", "re
                                       "hierarchical", "bruck", NULL};
 static const char *const all_to_alls[] = {"auto", "direct", "pairwise", "bruck", NULL};
 static const char *const rooted[] = {"auto", "chain", "binomial", "in-network", NULL};
+static const char *const message_ways[] = {"queued", "pipelined", "blocking", NULL};
 static const char *const forms[] = {"steady", "stepwise", NULL};
 
 #define ALGORITHM(kind) offsetof(struct communication_values, algorithms) + (kind) * sizeof(unsigned)
@@ -94,11 +95,14 @@ const struct stagesim_field communication_fields[] = {
     {"collectives", STAGESIM_FIELD_NAME, offsetof(struct communication_values, form), .names = forms,
      .doc = "steady: one flow stands for the transfers of an edge; stepwise: each round of transfers apart; default "
             "steady"},
+    {"messages", STAGESIM_FIELD_NAME, offsetof(struct communication_values, messages), .names = message_ways,
+     .doc = "queued: a message leaves a stage for another when the one before has arrived; pipelined: when its bytes "
+            "have left; blocking: the stage computes on when its message has arrived; default queued"},
     {0},
 };
 
-const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather",  "all_to_all",
-                                          "broadcast",  "reduce",         "collectives", NULL};
+const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
+                                          "reduce",     "collectives",    "messages",   NULL};
 
 const struct stagesim_field output_fields[] = {
     {"trace", STAGESIM_FIELD_NAMES, offsetof(struct output_values, traces), .names = traces,

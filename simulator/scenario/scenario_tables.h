@@ -28,6 +28,7 @@ struct schedule_values {
 struct communication_values {
     unsigned algorithms[STAGESIM_COLLECTIVES]; /* indices into the field's names */
     unsigned form;                             /* 0: steady, 1: stepwise */
+    unsigned messages;                         /* enum scenario_messages */
 };
 
 struct output_values {

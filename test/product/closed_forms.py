@@ -61,6 +61,23 @@ def with_latency(check, binary, folder):
             check.near((seconds[1] - seconds[0]) / latency, added(d, n), f"latencies exposed by {schedule} D={d} N={n}")
 
 
+def blocking(check, binary, folder):
+    """Where a worker computes on only when its message has arrived, a forward and its message are one, and so are a backward and its
+    message: GPipe takes (N + D - 1) (t_F + t_B) + 2 (N + D - 2) c. So does 1F1B from three workers on, but that the second forward's
+    message is there when the last worker has done its first backward; two workers exchange both ways at once, N + 1 times."""
+    for schedule in ("gpipe", "1f1b"):
+        for d, n in [(2, 4), (2, 8), (3, 3), (3, 8), (4, 8), (5, 7), (8, 8), (8, 16)]:
+            added = 2 * (n + d - 2) if schedule == "gpipe" else n + 1 if d == 2 else 2 * (n + d - 2) - 1
+            tool.write_scenario(folder / "blocking.yaml", "latency.xml", schedule, d, n)
+            for engine in ("simgrid", "analytic"):
+                found = tool.summary(binary, folder / "blocking.yaml", folder / "out", "--engine", engine, "--set",
+                                     "communication.messages=blocking")
+                what = f"blocking messages of {schedule} D={d} N={n} {engine}"
+                check.near(found["time"]["iteration_s"], (n + d - 1) * 3 + added * 0.015625, what)
+                if schedule == "gpipe":
+                    check.near(found["communication"]["overlapped_s"], 0, f"nothing hidden by {what}")
+
+
 def updates(check, binary, folder):
     """What asynchronous training waits for. Two replicas all-reduce a gradient of G bytes at 1 GB/s in G / 1 GB/s. PipeDream updates
     after every micro-batch, and the next forward takes those weights: each of 8 waits for the synchronisation and the step. 2BW
@@ -84,6 +101,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         without_latency(check, tool.binary_argument(), pathlib.Path(temporary))
         with_latency(check, tool.binary_argument(), pathlib.Path(temporary))
+        blocking(check, tool.binary_argument(), pathlib.Path(temporary))
         updates(check, tool.binary_argument(), pathlib.Path(temporary))
     return check.done()
 

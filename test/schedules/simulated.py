@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """simulated.py STAGESIM PLATFORMS: the simulator against the plan-level times of `stagesim schedule`, for every schedule and every
-option, even and uneven shares, with and without latency, named and from a file: the analytic engine on full meshes, and where there
+option, even and uneven shares, with and without latency (also longer than any computation, where messages are pipelined), named and from a file: the analytic engine on full meshes, and where there
 is latency SimGrid too."""
 import concurrent.futures
 import json
@@ -18,6 +18,7 @@ OPTIONS = {"chimera": [{"pairs": 2}, {"pairs": 4}, {"concatenation": "doubling"}
                        {"concatenation": "halving"}, {"concatenation": "doubling", "pairs": 2}, {"sync": "after"}],
            "interleaved": [{"chunks": 4}, {"chunks": 3, "group": 16}], "breadth-first": [{"chunks": 4}], "hanayo": [{"waves": 2}],
            "zb-h2": [{"optimizer": "blocking"}]}
+LONG = 3.5  # seconds of latency: several messages of a stream are under way at once
 
 
 def run(*arguments):
@@ -36,12 +37,12 @@ def plan_level(name, options, times, latency, *more):
     return run(*arguments, *more)
 
 
-def simulate(folder, schedule, times, platform, engine):
+def simulate(folder, schedule, times, platform, engine, messages):
     """The summary of a run of 8 workers and 16 micro-batches."""
     scenario = folder / f"{engine}.yaml"
     shares = ", ".join(f"{key}: [{', '.join(f'{value}s' for value in values * (8 // len(values)))}]" for key, values in times.items())
     scenario.write_text(f"platform: {PLATFORMS / platform}\nworkload: stages\nstages: {{{shares}}}\nparallel: {{pipeline: 8}}\n"
-                        f"batch: {{micro_batches: 16}}\nschedule: {schedule}\n")
+                        f"batch: {{micro_batches: 16}}\nschedule: {schedule}\ncommunication: {{messages: {messages}}}\n")
     run("run", scenario, "--engine", engine, "--quiet", "-o", folder / engine)
     return json.loads((folder / engine / "summary.json").read_text())
 
@@ -56,6 +57,9 @@ def case(name, options, times, latency, from_file):
     platform = "ideal-8.xml" if latency == 0 else "mesh-8.xml"
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
+        if latency == LONG:
+            platform = folder / "long.xml"
+            platform.write_text((PLATFORMS / "mesh-8.xml").read_text().replace('latency="1us"', f'latency="{LONG}s"'))
         plan = json.loads(plan_level(name, options, times, latency, "--format", "json"))
         schedule = json.dumps({"name": name, **options}).replace('"', "")
         if from_file:
@@ -64,7 +68,7 @@ def case(name, options, times, latency, from_file):
             if plan["time"]["iteration_s"] != plan["time"]["makespan_s"]:
                 return []  # a file describes one iteration, this schedule's T is one of many
         for engine in ("analytic", "simgrid") if latency else ("analytic",):
-            summary = simulate(folder, schedule, times, platform, engine)
+            summary = simulate(folder, schedule, times, platform, engine, "pipelined" if latency == LONG else "queued")
             compare(f"{engine} T", summary["time"]["iteration_s"], plan["time"]["iteration_s"], faults)
             compare(f"{engine} bubble", summary["bubble"]["ratio"], plan["bubble"]["ratio"], faults)
             compare(f"{engine} over_ideal", summary["bubble"]["over_ideal"], plan["bubble"]["over_ideal"], faults)
@@ -87,7 +91,8 @@ def main():
         name = schedule["name"]
         for options in [{}] + OPTIONS.get(name, []):
             cases.append((name, options, EVEN, 0, False))
-        cases += [(name, {}, UNEVEN, 0, False), (name, {}, UNEVEN, 1e-6, False), (name, {}, UNEVEN, 0, True)]
+        cases += [(name, {}, UNEVEN, 0, False), (name, {}, UNEVEN, 1e-6, False), (name, {}, UNEVEN, LONG, False),
+                  (name, {}, UNEVEN, 0, True)]
     print(f"1..{len(cases)}")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for number, (what, faults) in enumerate(zip(cases, pool.map(guarded, cases)), 1):

@@ -283,13 +283,21 @@ static double send_seconds(struct relaxing *r, uint32_t rank, const struct strea
     return route.latency + operation_cost(r->program, operation)->bytes / route.bandwidth;
 }
 
+/* By how much a message may leave before the one before it has arrived: pipelined ones travel one behind the other. */
+static double lead(struct relaxing *r, uint32_t rank, const struct stream *stream)
+{
+    if (stream->type != OPERATION_SEND || !r->program->pipelined)
+        return 0;
+    return route_of(r, rank, mesh_rank(r->program->mesh, stream->peer, r->program->mesh->replica_of[rank])).latency;
+}
+
 static void relax(struct relaxing *r, uint32_t rank, const struct position *position, uint32_t id)
 {
     const struct operation *operation = &position->operations[id];
     const struct stream *stream = &position->streams[operation->stream];
     struct moment *times = &r->times[rank][id];
     if (id > stream->first)
-        update(r, &times->start, times[-1].end);
+        update(r, &times->start, times[-1].end - lead(r, rank, stream));
     for (uint32_t i = 0; i < operation_wait_count(operation); i++)
         update(r, &times->start, r->times[rank][operation_wait(position, operation, i)].end);
     if (stream->type == OPERATION_RECEIVE) {
@@ -440,7 +448,7 @@ static double operation_error(struct relaxing *r, uint32_t rank, const struct po
         follows = *times;
         *times = kept;
     }
-    follows.start = id > stream->first ? times[-1].end : 0;
+    follows.start = id > stream->first ? fmax(0, times[-1].end - lead(r, rank, stream)) : 0;
     for (uint32_t i = 0; i < operation_wait_count(operation); i++)
         follows.start = fmax(follows.start, r->times[rank][operation_wait(position, operation, i)].end);
     error = fmax(error, fmax(fabs(times->start - follows.start), fabs(times->data_start - follows.data_start)));

@@ -190,7 +190,8 @@ static void random_program(struct random *random, struct random_job *job, struct
     random_mesh(random, arena, &job->mesh, plan->workers);
     struct program_builder *builder = program_builder_create(&job->mesh);
     uint32_t repetitions = plan->iterations > 1 ? 1 : random_chance(random, 0.2) ? 2 : 1;
-    struct pipeline_request request = {.plan = plan, .costs = &costs, .repetitions = repetitions};
+    struct pipeline_request request = {
+        .plan = plan, .costs = &costs, .repetitions = repetitions, .blocking = job->seed % 5 == 2};
     pipeline_lower(&request, &job->mesh, builder);
     vary_costs(random, &job->mesh, builder);
     job->program = program_finish(builder, arena);
@@ -198,6 +199,7 @@ static void random_program(struct random *random, struct random_job *job, struct
     job->program->iterations = plan->iterations > 1 ? plan->iterations : repetitions;
     job->program->overlapping = plan->iterations > 1;
     job->program->workers = plan->workers;
+    job->program->pipelined = job->seed % 3 == 1;
     job->program->stages = plan->stages;
     job->program->micro_batches = plan->micro_batches / plan->iterations;
     program_builder_destroy(builder);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small jobs drawn from a seed: a schedule of the table with random workers, micro-batches, options, data-parallel
- * width, order of axes, times, sizes, collectives beside, before and behind computations, their algorithms and what
- * they take of compute, and a platform either of private links between all pairs or of nodes that share their network
- * cards. */
+ * width, order of axes, times, sizes, ways of messages, collectives beside, before and behind computations, their
+ * algorithms and what they take of compute, and a platform either of private links between all pairs or of nodes that
+ * share their network cards. */
 #ifndef STAGESIM_TEST_RANDOM_JOB_H
 #define STAGESIM_TEST_RANDOM_JOB_H
 

@@ -108,6 +108,7 @@ struct lowering {
     uint32_t norm_cost, norm_group, nothing_cost;
     struct exchange_group *exchange_groups;
     size_t exchange_group_count, exchange_group_capacity;
+    bool blocking;                               /* see struct pipeline_request */
     uint32_t sync_axes, shard_axes, expert_axes; /* of the mesh: a bit each; shard_axes 0: none */
     struct known_factors *known_factors;
     size_t known_factors_count, known_factors_capacity;

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/pipeline/lowering.h"
 
+/* What the worker computes after an operation waits until its message has arrived. */
+static void block(struct lowering *l, uint32_t worker, uint32_t operation, uint32_t send)
+{
+    uint32_t next = program_next_compute(l->builder, worker, operation);
+    if (next != NONE)
+        program_add_wait(l->builder, worker, next, send);
+}
+
 /* The gradient's message to the previous stage, the activation's to the next. */
 static void add_message(struct lowering *l, uint32_t worker, const struct slot *slot, uint32_t together)
 {
@@ -21,6 +29,8 @@ static void add_message(struct lowering *l, uint32_t worker, const struct slot *
     program_add_message(l->builder, worker, peer, identity, cost, &send, &receive);
     program_add_wait(l->builder, worker, send, from);
     program_add_wait(l->builder, peer, to, receive);
+    if (l->blocking)
+        block(l, worker, from, send);
 }
 
 void lowering_add_messages(struct lowering *l, uint32_t worker)

@@ -93,8 +93,12 @@ static void lowering_init(struct lowering *l)
 void pipeline_lower(const struct pipeline_request *request, const struct mesh *mesh, struct program_builder *builder)
 {
     assert(request->costs->stages == request->plan->stages && mesh->positions == request->plan->workers);
-    struct lowering l = {
-        .plan = request->plan, .costs = request->costs, .mesh = mesh, .builder = builder, .arena = arena_create()};
+    struct lowering l = {.plan = request->plan,
+                         .costs = request->costs,
+                         .mesh = mesh,
+                         .builder = builder,
+                         .blocking = request->blocking,
+                         .arena = arena_create()};
     lowering_init(&l);
     for (l.repetition = 0; l.repetition < request->repetitions; l.repetition++) {
         for (uint32_t worker = 0; worker < l.plan->workers; worker++)

@@ -13,6 +13,7 @@ struct pipeline_request {
     const struct stagesim_pipeline *costs; /* costs->stages equals plan->stages */
     uint32_t repetitions; /* the plan is run that often, one after the other: synchronous iterations; 1 where the plan
                              itself spells out several */
+    bool blocking;        /* a worker computes on when the messages of what it has computed have arrived */
 };
 
 /* Whether the exchanges of every stage's parts are at most STAGESIM_EXCHANGES_MAX in each direction. */

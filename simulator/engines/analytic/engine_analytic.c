@@ -84,7 +84,7 @@ static void advance_sends(struct walk *walk, uint32_t index, struct cursor *curs
     while (cursor->next < cursor->end) {
         uint32_t id = cursor->next;
         const struct operation *operation = &entry->position->operations[id];
-        double start = ready_at(entry, operation, cursor->free);
+        double start = ready_at(entry, operation, cursor->free - cursor->ahead);
         if (isnan(start))
             return;
         double end =
@@ -186,6 +186,7 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
                         .fault = fault,
                         .arena = arena_create()};
     job->timeline->activities = 0;
+    timeline_note_latencies(job->timeline, job->platform, job->hosts);
     bool ok = analytic_init(&walk);
     if (ok) {
         walk_all(&walk);

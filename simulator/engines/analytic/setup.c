@@ -15,6 +15,7 @@ static bool connect_send(struct walk *walk, uint32_t index, const struct stream 
         return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'",
                          walk->platform->hosts[walk->hosts[rank]].name, walk->platform->hosts[walk->hosts[peer]].name);
     cursor->latency = route.latency;
+    cursor->ahead = cursor->free = walk->program->pipelined ? route.latency : 0;
     cursor->seconds_per_byte = 1 / route.bandwidth;
     cursor->peer = walk->timeline->index_of[peer];
     cursor->opposite = stream->opposite;

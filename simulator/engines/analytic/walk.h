@@ -42,6 +42,7 @@ struct cursor {
     bool queued, arrived; /* on the list of streams to try; collective: counted as arrived at the current one */
     double free;          /* end of the operation before */
     double latency, seconds_per_byte; /* send: of the route */
+    double ahead;                     /* send: by how much its next message leaves before the one before has arrived */
     uint32_t peer, opposite;          /* send: entry that receives, its stream */
     uint32_t participant;             /* collective: its place among the instance's */
     struct instance *instance;        /* collective */

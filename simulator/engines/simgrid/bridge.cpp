@@ -466,6 +466,11 @@ double bridge_comm_finish(const void *comm)
     return static_cast<const sg4::Comm *>(comm)->get_finish_time();
 }
 
+double bridge_comm_remaining(const void *comm)
+{
+    return static_cast<const sg4::Comm *>(comm)->get_remaining();
+}
+
 double bridge_wait(void *comm)
 {
     sg4::CommPtr owned(static_cast<sg4::Comm *>(comm), false);

@@ -42,6 +42,8 @@ void *bridge_send(void *mailbox, double bytes);
 void *bridge_receive(void *mailbox);
 /* When a message ended; negative while it is under way. */
 double bridge_comm_finish(const void *comm);
+/* How many of its bytes have not arrived yet. */
+double bridge_comm_remaining(const void *comm);
 /* Waits for a message, frees it, and returns when it ended, which may be before now. */
 double bridge_wait(void *comm);
 /* An actor that does nothing but be somewhere, so that messages can be addressed to it; it ends with the others. */

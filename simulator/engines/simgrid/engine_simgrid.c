@@ -229,6 +229,83 @@ static void rank_actor(void *argument)
     drain(rank);
 }
 
+/* ---- messages that do not wait until the one before has arrived ---- */
+
+struct watch {
+    struct stream_state *stream;
+    uint32_t id;
+    void *comm;
+};
+
+/* Sees a message arrive, after all those before it. */
+static void watch_actor(void *argument)
+{
+    const struct watch *watch = argument;
+    struct stream_state *stream = watch->stream;
+    struct rank *rank = stream->rank;
+    double end = bridge_wait(watch->comm);
+    if (stream->in_flight == watch->comm)
+        stream->in_flight = NULL;
+    if (watch->id > rank->position->streams[stream->index].first) {
+        if (!is_done(rank, watch->id - 1))
+            sleep_until_done(rank, watch->id - 1);
+        end = fmax(end, rank->times[watch->id - 1].end);
+    }
+    rank->times[watch->id].end = end;
+    operation_done(rank, watch->id);
+}
+
+static void watch_newest(struct stream_state *stream)
+{
+    struct run *run = stream->rank->run;
+    uint32_t id = stream->rank->position->streams[stream->index].first + stream->next - 1;
+    struct watch *watch = arena_alloc(run->arena, sizeof *watch);
+    *watch = (struct watch){stream, id, stream->in_flight};
+    bridge_actor_start(run->platform, run->hosts[stream->rank->number], watch_actor, watch);
+}
+
+/* Until what is left of the newest message takes no longer than the next one's latency. Where others slow it down, how
+ * long that is shows only by and by. */
+static void await_departure(struct stream_state *stream)
+{
+    const struct rank *rank = stream->rank;
+    const struct run *run = rank->run;
+    const struct mesh *mesh = run->program->mesh;
+    uint32_t peer = mesh_rank(mesh, rank->position->streams[stream->index].peer, mesh->replica_of[rank->number]);
+    struct platform_route route;
+    run->platform->route(run->platform, run->hosts[rank->number], run->hosts[peer], &route);
+    uint32_t newest = rank->position->streams[stream->index].first + stream->next - 1;
+    if (stream->next && route.latency <= 0)
+        await(stream->rank, newest);
+    while (stream->in_flight) {
+        /* Before its bytes move none of them is gone, and the latency is still ahead. */
+        double begins = rank->times[newest].start + route.latency - simgrid_get_clock();
+        double left = fmax(begins, 0) + bridge_comm_remaining(stream->in_flight) / route.bandwidth - route.latency;
+        if (left <= 1e-3 * route.latency) {
+            if (left > 0)
+                sg_actor_sleep_for(left);
+            return;
+        }
+        sg_actor_sleep_for(left);
+    }
+}
+
+/* The whole stream. */
+static void pipelined_sends(struct stream_state *stream)
+{
+    struct rank *rank = stream->rank;
+    const struct stream *description = &rank->position->streams[stream->index];
+    if (stream->in_flight)
+        watch_newest(stream);
+    while (stream->next < description->count) {
+        await_waits(rank, description->first + stream->next);
+        await_departure(stream);
+        send_post(stream, description->first + stream->next);
+        watch_newest(stream);
+    }
+    await(rank, description->first + description->count - 1); /* messages in flight die with their sender */
+}
+
 static void own_send(struct stream_state *stream, uint32_t id)
 {
     await_waits(stream->rank, id);
@@ -253,6 +330,10 @@ static void stream_actor(void *argument)
 {
     struct stream_state *stream = argument;
     const struct stream *description = &stream->rank->position->streams[stream->index];
+    if (description->type == OPERATION_SEND && stream->rank->run->program->pipelined) {
+        pipelined_sends(stream);
+        return;
+    }
     if (stream->in_flight) {
         stream->rank->times[description->first + stream->next - 1].end = bridge_wait(stream->in_flight);
         stream->in_flight = NULL;
@@ -383,12 +464,21 @@ static void arrive_ready(struct rank *rank)
     }
 }
 
+/* Those of a stream: where messages are pipelined, each may have one. */
+static uint32_t expected_actors(const struct run *run, const struct rank *rank, uint32_t index)
+{
+    const struct stream *stream = &rank->position->streams[index];
+    if (stream->type == OPERATION_SEND && run->program->pipelined)
+        return stream->count;
+    return rank->streams[index].service == ACTOR_OWN;
+}
+
 static void expect_actors(const struct run *run, const struct drivers *drivers)
 {
     uint64_t actors = run->timeline->rank_count + drivers_actor_count(drivers);
     for (uint32_t index = 0; index < run->timeline->rank_count; index++)
         for (uint32_t i = 0; i < run->ranks[index].position->stream_count; i++)
-            actors += run->ranks[index].streams[i].service == ACTOR_OWN;
+            actors += expected_actors(run, &run->ranks[index], i);
     if (actors > MANY_ACTORS)
         bridge_expect_many_actors();
 }

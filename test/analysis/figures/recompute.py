@@ -169,7 +169,7 @@ class Run:
         if not waits:
             return "dependency"
         latest = max(o.end for o in waits)
-        types = {o.type for o in waits if o.end == latest}
+        types = {o.type.replace("send", "receive") for o in waits if o.end == latest}
         return next((t for t in ("receive", "collective") if t in types), "dependency")
 
     @staticmethod

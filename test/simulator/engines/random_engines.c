@@ -236,8 +236,10 @@ static bool shares_links(const struct random_job *job, const struct timeline *ti
         for (uint32_t id = 0; id < position->operation_count; id++) {
             const struct stream *stream = &position->streams[position->operations[id].stream];
             const struct moment *moment = &timeline->moments[rank][id];
+            struct moment bytes = *moment; /* pipelined messages' latencies pass beside each other */
+            bytes.data_start += timeline_send_latency(timeline, rank, &position->operations[id]);
             if (stream->type == OPERATION_SEND)
-                add_uses(&uses, job, rank, mesh_rank(&job->mesh, stream->peer, job->mesh.replica_of[rank]), moment);
+                add_uses(&uses, job, rank, mesh_rank(&job->mesh, stream->peer, job->mesh.replica_of[rank]), &bytes);
             else if (stream->type == OPERATION_COLLECTIVE)
                 add_collective(&uses, job, rank, stream->peer, &position->operations[id], moment);
         }
