@@ -14,6 +14,15 @@ uint64_t count_operations(const struct program *program)
     return count;
 }
 
+bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, bool order,
+                      struct arena *arena, struct diag *diag, struct job_outline *outline)
+{
+    struct scenario_request changed =
+        scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
+    struct scenario *scenario = scenario_load(&changed, arena, diag);
+    return scenario && job_outline(scenario, platform, order, arena, diag, outline);
+}
+
 bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena,
               struct diag *diag, struct evaluation *evaluation)
 {
@@ -40,6 +49,7 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
     struct run_description description;
     job_describe(job, &description);
     description.engine = engine_analytic.name;
+    description.brief = true;
     *evaluation = (struct evaluation){job, report_create(&description, run.timeline, platform, arena)};
     timeline_destroy(run.timeline);
     return true;

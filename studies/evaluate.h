@@ -23,10 +23,15 @@ struct evaluation {
     struct report *report;
 };
 
-/* Times the changed scenario; replicas that are alike are evaluated once. False with the mistakes reported where
- * `stagesim check` would refuse it. Memory from the arena. */
+/* Times the changed scenario (report: time, throughput, bubble and memory, see struct run_description); replicas that
+ * are alike are evaluated once. False with the mistakes reported where `stagesim check` would refuse it. Memory from
+ * the arena. */
 bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena,
               struct diag *diag, struct evaluation *evaluation);
+
+/* The same without building anything: memory and bounds. */
+bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, bool order,
+                      struct arena *arena, struct diag *diag, struct job_outline *outline);
 
 /* Operations of one replica. */
 uint64_t count_operations(const struct program *program);

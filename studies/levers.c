@@ -66,8 +66,15 @@ static double peak_with(const struct levers *l, const struct change *change)
     struct evaluation_request request = {l->scenario->request, sets, count, 2 * OPERATIONS_MAX};
     if (change->families >> SCHEDULE & 1)
         request.scenario.schedule = NULL; /* the change names one */
+    struct job_outline outline;
     struct evaluation evaluation;
-    double peak = evaluate(&request, l->platform, arena, &silent, &evaluation) ? evaluation.report->peak_bytes : 0;
+    double peak = 0;
+    if (evaluate_outline(&request, l->platform, false, arena, &silent, &outline)) {
+        if (outline.known)
+            peak = outline.peak_bytes;
+        else if (evaluate(&request, l->platform, arena, &silent, &evaluation))
+            peak = evaluation.report->peak_bytes;
+    }
     arena_destroy(arena);
     return peak;
 }

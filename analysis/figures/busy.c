@@ -134,3 +134,23 @@ struct rank_times busy_times(const struct frame *frame, uint32_t entry, const st
         times.causes[i] = sum_total(&watch.causes[i]) / frame->share;
     return times;
 }
+
+double busy_seconds(const struct frame *frame, uint32_t entry)
+{
+    const struct timeline *timeline = frame->timeline;
+    const struct program *program = timeline->program;
+    const struct position *position = &program->positions[program->mesh->position_of[timeline->ranks[entry]]];
+    const struct moment *moments = timeline->moments[entry];
+    const struct stream *stream = &position->streams[0];
+    struct sum busy = {0, 0};
+    for (uint32_t i = 0; i < frame->windows; i++) {
+        struct window window = frame_window(frame, entry, i);
+        uint32_t end = stream->first + stream->count;
+        for (uint32_t id = first_after(moments, stream, window.start); id < end && moments[id].start < window.end; id++)
+            if (!frame_is_marker(program, &position->operations[id])) {
+                struct interval run = clip(moments[id].start, moments[id].end, &window);
+                sum_add(&busy, run.end - run.start);
+            }
+    }
+    return sum_total(&busy) / frame->share;
+}

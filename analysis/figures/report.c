@@ -39,11 +39,14 @@ static double share(const struct making *making, double seconds)
 static void watch_ranks(struct making *making)
 {
     const struct timeline *timeline = making->frame->timeline;
-    struct busy_scratch scratch = busy_scratch_create(timeline->program, making->arena);
+    bool brief = making->report->run.brief;
+    struct busy_scratch scratch =
+        brief ? (struct busy_scratch){NULL, NULL} : busy_scratch_create(timeline->program, making->arena);
     struct memory_use *memory = memory_use_create(timeline, making->arena);
     making->figures = arena_array(making->arena, timeline->rank_count, sizeof *making->figures);
     for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
-        making->figures[entry].times = busy_times(making->frame, entry, &scratch);
+        making->figures[entry].times = brief ? (struct rank_times){.busy = busy_seconds(making->frame, entry)}
+                                             : busy_times(making->frame, entry, &scratch);
         making->figures[entry].peak = memory_use_peak(memory, entry);
     }
     for (uint32_t rank = 0; rank < timeline->program->mesh->ranks; rank++)
@@ -333,6 +336,8 @@ struct report *report_create(const struct run_description *run, const struct tim
     find_limits(&making);
     find_throughput(report, program->mesh);
     check_memory(&making);
+    if (run->brief)
+        return report;
     find_energy(&making);
     describe_workers(&making);
     report->sent_bytes = traffic_total(frame);

@@ -31,6 +31,7 @@ struct run_description {
     uint32_t
         folded_replicas;     /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
     const char *fold_reason; /* why all were simulated; NULL or empty: not said */
+    bool brief; /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
 };
 
 /* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */

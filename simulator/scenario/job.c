@@ -234,7 +234,10 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
                                        .costs = costs,
                                        .repetitions = repetitions,
                                        .blocking = job->scenario->messages == MESSAGES_BLOCKING};
-    pipeline_lower(&request, &job->job->mesh, job->builder);
+    if (job->sketch)
+        job_sketch(job, costs);
+    else
+        pipeline_lower(&request, &job->job->mesh, job->builder);
     return true;
 }
 
@@ -345,24 +348,44 @@ static struct program *finish_program(struct stagesim_job *building)
     return program;
 }
 
-struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
-                       struct arena *arena, struct diag *diag)
+/* What a workload's calls act on, with the ranks on their hosts. False with the mistake reported. */
+static bool begin(struct stagesim_job *building, const struct scenario *scenario, struct platform *platform,
+                  struct arena *arena, struct diag *diag)
 {
     if (!scenario_check_platform(scenario, platform, diag))
-        return NULL;
+        return false;
     struct job *job = arena_alloc(arena, sizeof *job);
     *job = (struct job){.scenario = scenario, .platform = platform, .mesh = scenario->mesh};
     job->hosts = arena_array(arena, scenario->mesh.ranks, sizeof *job->hosts);
+    *building = (struct stagesim_job){.scenario = scenario,
+                                      .platform = platform,
+                                      .job = job,
+                                      .seen = arena_array(arena, scenario->mesh.positions, sizeof(uint32_t)),
+                                      .arena = arena,
+                                      .diag = diag,
+                                      .crossing = 1};
     if (!placement_fill(scenario, platform, job->hosts, diag))
+        return false;
+    building->builder = program_builder_create(&job->mesh);
+    return true;
+}
+
+static void end(struct stagesim_job *building)
+{
+    free(building->times);
+    program_builder_destroy(building->builder);
+    plan_destroy(building->plan);
+    plan_destroy(building->outline);
+}
+
+struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
+                       struct arena *arena, struct diag *diag)
+{
+    struct stagesim_job building;
+    if (!begin(&building, scenario, platform, arena, diag))
         return NULL;
-    struct stagesim_job building = {.scenario = scenario,
-                                    .platform = platform,
-                                    .builder = program_builder_create(&job->mesh),
-                                    .job = job,
-                                    .seen = arena_array(arena, scenario->mesh.positions, sizeof(uint32_t)),
-                                    .arena = arena,
-                                    .diag = diag,
-                                    .crossing = crossing};
+    struct job *job = building.job;
+    building.crossing = crossing;
     struct fault fault = {""};
     bool ok = build(&building);
     if (ok) {
@@ -374,11 +397,22 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
         }
     }
     job->asynchronous |= building.pace.independent;
-    free(building.times);
-    program_builder_destroy(building.builder);
-    plan_destroy(building.plan);
-    plan_destroy(building.outline);
+    end(&building);
     return ok ? job : NULL;
+}
+
+bool job_outline(const struct scenario *scenario, struct platform *platform, bool order, struct arena *arena,
+                 struct diag *diag, struct job_outline *outline)
+{
+    struct stagesim_job building;
+    *outline = (struct job_outline){.order = order};
+    if (!begin(&building, scenario, platform, arena, diag))
+        return false;
+    building.sketch = outline;
+    building.crossing = 2; /* shows whether the plan spells out more than one */
+    bool ok = build(&building);
+    end(&building);
+    return ok;
 }
 
 /* Ends of the iterations: when the last operation of each is done, on any rank. */

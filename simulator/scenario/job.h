@@ -31,4 +31,19 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
 struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
                               struct diag *diag);
 
+/* What a job comes to before its program is built. */
+struct job_outline {
+    bool known; /* false: no pipeline with one iteration after the other; only the program can say */
+    bool fits;
+    double peak_bytes, capacity_bytes; /* of the fullest rank; of the smallest host in use, 0: not known */
+    /* Times that the contention-free engine is never below: by the workers' own work, and by the plan's order (0: was
+     * not asked for). Seconds. */
+    double work, order;
+};
+
+/* Checks all that job_create checks before the program, and fills the outline; nothing is built. `order`: also the
+ * bound by order. False with the mistakes reported. Memory from the arena. */
+bool job_outline(const struct scenario *scenario, struct platform *platform, bool order, struct arena *arena,
+                 struct diag *diag, struct job_outline *outline);
+
 #endif

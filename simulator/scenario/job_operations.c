@@ -103,7 +103,7 @@ uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_
     return program_add_group(job->builder, axes_by_name(job, axes), positions, count);
 }
 
-static double time_collective(struct stagesim_job *job, const struct collective_time *asked)
+static void time_collective(struct stagesim_job *job, struct collective_time *asked)
 {
     const struct program program = {.mesh = &job->job->mesh};
     uint32_t position = asked->position;
@@ -113,30 +113,41 @@ static double time_collective(struct stagesim_job *job, const struct collective_
     for (uint32_t i = 0; i < count; i++)
         hosts[i] = job->job->hosts[hosts[i]];
     struct communicator *communicator = communicator_create(job->platform, hosts, count, job->arena);
-    const struct collective_algorithm *algorithm = job->scenario->collectives.algorithms[asked->collective];
-    return communicator_choose(communicator, asked->collective, algorithm, asked->bytes).seconds;
+    struct collective_choice choice = communicator_choose(
+        communicator, asked->collective, job->scenario->collectives.algorithms[asked->collective], asked->bytes);
+    asked->seconds = choice.seconds;
+    enum collective_start start = choice.algorithm
+                                      ? communicator_flows(communicator, asked->collective, choice.algorithm)->start
+                                      : START_TOGETHER;
+    asked->together = start == START_TOGETHER || start == START_RINGS;
 }
 
 /* Workloads ask for the same one layer after layer. */
-double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes,
-                              enum stagesim_collective collective, double bytes)
+struct collective_time job_collective_time(struct stagesim_job *job, uint32_t position, const char *axes,
+                                           enum stagesim_collective collective, double bytes)
 {
+    struct collective_time asked = {position, 0, collective, bytes, 0, true};
     if (!expect_position(job, position) ||
         !job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u",
                     (unsigned)collective) ||
         !job_expect(job, isfinite(bytes) && bytes >= 0, "a collective has %g bytes", bytes))
-        return 0;
-    struct collective_time asked = {position, axes_by_name(job, axes), collective, bytes, 0};
+        return asked;
+    asked.axes = axes_by_name(job, axes);
     for (size_t i = 0; i < job->time_count; i++) {
         const struct collective_time *known = &job->times[i];
         if (known->position == position && known->axes == asked.axes && known->collective == collective &&
             known->bytes == bytes)
-            return known->seconds;
+            return *known;
     }
-    asked.seconds = time_collective(job, &asked);
+    time_collective(job, &asked);
     job->times = array_grow(job->times, &job->time_capacity, job->time_count + 1, sizeof *job->times);
-    job->times[job->time_count++] = asked;
-    return asked.seconds;
+    return job->times[job->time_count++] = asked;
+}
+
+double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes,
+                              enum stagesim_collective collective, double bytes)
+{
+    return job_collective_time(job, position, axes, collective, bytes).seconds;
 }
 
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost)

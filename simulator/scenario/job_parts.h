@@ -11,6 +11,7 @@ struct collective_time {
     uint32_t position, axes;
     enum stagesim_collective collective;
     double bytes, seconds;
+    bool together; /* its members begin and end together */
 };
 
 /* The job while it is built: what the workload's calls act on. */
@@ -28,7 +29,8 @@ struct stagesim_job {
     bool refused;                  /* the workload has made a mistake, which has been reported */
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;
-    struct plan *plan;    /* NULL until the workload lowers its pipeline */
+    struct job_outline *sketch; /* where all that is asked for is an outline: nothing is built; otherwise NULL */
+    struct plan *plan;          /* NULL until the workload lowers its pipeline */
     struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until
                              asked for */
 };
@@ -48,8 +50,11 @@ uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_co
                               const double *factors);
 bool job_cut(struct stagesim_job *job, const char *axes, uint32_t inner);
 uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
+/* As in the workload's interface; the same with what else is known of it. */
 double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes,
                               enum stagesim_collective collective, double bytes);
+struct collective_time job_collective_time(struct stagesim_job *job, uint32_t position, const char *axes,
+                                           enum stagesim_collective collective, double bytes);
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
 uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
                        uint32_t cost);
@@ -59,5 +64,10 @@ uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_
                             enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost);
 void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited);
 void job_add_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory);
+
+/* ---- job_outline.c ---- */
+
+/* Fills job->sketch for the plan and these costs. */
+void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs);
 
 #endif

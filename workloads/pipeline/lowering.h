@@ -206,6 +206,10 @@ static inline struct stagesim_identity identify_step(enum stagesim_kind kind, ui
 
 /* ---- costs.c ---- */
 
+/* What a worker holds beside activations, from the first moment to the last. */
+struct stagesim_static_memory lowering_memory(const struct plan *plan, const struct stagesim_pipeline *costs,
+                                              uint32_t worker);
+
 /* Entries of the cost table and groups of all stages; groups of the workers. */
 void lowering_add_costs(struct lowering *l);
 

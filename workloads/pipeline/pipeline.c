@@ -59,19 +59,19 @@ static void lower_worker(struct lowering *l, uint32_t worker)
 
 /* ---- memory ---- */
 
-static void set_memory(struct lowering *l, uint32_t worker)
+struct stagesim_static_memory lowering_memory(const struct plan *plan, const struct stagesim_pipeline *costs,
+                                              uint32_t worker)
 {
     struct stagesim_static_memory memory = {0};
-    for (uint32_t pipeline = 0; pipeline < l->plan->pipelines; pipeline++)
-        for (uint32_t stage = 0; stage < l->plan->stages; stage++)
-            if (plan_worker(l->plan, pipeline, stage) == worker) {
-                memory.parameters += at(l->costs->parameter, stage) * l->plan->weight_versions[worker];
-                memory.gradients +=
-                    at(l->costs->gradient_memory ? l->costs->gradient_memory : l->costs->gradient, stage);
-                memory.buffers += at(l->costs->buffers, stage);
-                memory.optimizer += at(l->costs->optimizer_state, stage);
+    for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            if (plan_worker(plan, pipeline, stage) == worker) {
+                memory.parameters += at(costs->parameter, stage) * plan->weight_versions[worker];
+                memory.gradients += at(costs->gradient_memory ? costs->gradient_memory : costs->gradient, stage);
+                memory.buffers += at(costs->buffers, stage);
+                memory.optimizer += at(costs->optimizer_state, stage);
             }
-    program_set_memory(l->builder, worker, &memory);
+    return memory;
 }
 
 static void lowering_init(struct lowering *l)
@@ -110,8 +110,10 @@ void pipeline_lower(const struct pipeline_request *request, const struct mesh *m
             lowering_add_stash_messages(&l, SLOT_FETCH);
         }
     }
-    for (uint32_t worker = 0; worker < l.plan->workers; worker++)
-        set_memory(&l, worker);
+    for (uint32_t worker = 0; worker < l.plan->workers; worker++) {
+        struct stagesim_static_memory memory = lowering_memory(l.plan, l.costs, worker);
+        program_set_memory(builder, worker, &memory);
+    }
     free(l.blocks);
     free(l.buckets);
     free(l.known_factors);

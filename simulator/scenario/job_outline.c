@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory and bounds of a job, from its plan and costs alone. */
+#include "base/arena.h"
+#include "simulator/scenario/job_parts.h"
+#include "workloads/pipeline/outline.h"
+
+#include <math.h>
+
+static double collective_seconds(void *user, uint32_t worker, const char *axes, enum stagesim_collective collective,
+                                 double bytes)
+{
+    struct stagesim_job *job = user;
+    if (job->scenario->collectives.stepwise)
+        return 0;
+    struct collective_time time = job_collective_time(job, worker, axes, collective, bytes);
+    return time.together ? time.seconds : 0;
+}
+
+static double message_seconds(void *user, uint32_t from, uint32_t to, double bytes)
+{
+    const struct stagesim_job *job = user;
+    const struct mesh *mesh = &job->job->mesh;
+    struct platform_route route;
+    uint32_t source = job->job->hosts[mesh_rank(mesh, from, 0)], target = job->job->hosts[mesh_rank(mesh, to, 0)];
+    if (!job->platform->reaches(job->platform, source, target))
+        return 0;
+    job->platform->route(job->platform, source, target, &route);
+    return route.latency + bytes / route.bandwidth;
+}
+
+/* Every rank has to fit in its own host. */
+static void compare_memory(const struct stagesim_job *job, const double *peaks, struct job_outline *sketch)
+{
+    const struct mesh *mesh = &job->job->mesh;
+    sketch->fits = true;
+    for (uint32_t position = 0; position < mesh->positions; position++) {
+        sketch->peak_bytes = fmax(sketch->peak_bytes, peaks[position]);
+        for (uint32_t replica = 0; replica < mesh->replicas; replica++) {
+            double capacity = job->platform->hosts[job->job->hosts[mesh_rank(mesh, position, replica)]].memory;
+            if (capacity <= 0)
+                continue;
+            if (sketch->capacity_bytes == 0 || capacity < sketch->capacity_bytes)
+                sketch->capacity_bytes = capacity;
+            sketch->fits = sketch->fits && peaks[position] <= capacity;
+        }
+    }
+}
+
+void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    struct job_outline *sketch = job->sketch;
+    struct pipeline_outline_request request = {.plan = job->plan,
+                                               .costs = costs,
+                                               .mesh = &job->job->mesh,
+                                               .collective = collective_seconds,
+                                               .message = message_seconds,
+                                               .user = job};
+    bool order = sketch->order > 0;
+    double *peaks = arena_array(job->arena, job->plan->workers, sizeof *peaks);
+    *sketch = (struct job_outline){.known = job->plan->iterations == 1 && !job->plan->asynchronous};
+    if (!sketch->known)
+        return;
+    pipeline_outline_peaks(job->plan, costs, peaks);
+    compare_memory(job, peaks, sketch);
+    if (job->scenario->iterations > 1) /* iterations reach into each other: the mean may be below the work of one */
+        return;
+    sketch->work = pipeline_outline_work(&request, job->arena);
+    sketch->order = order ? pipeline_outline_order(&request, job->arena) : 0;
+}

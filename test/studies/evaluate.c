@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a job before it is built agrees with what is seen when it runs, on random transformers under every
+ * schedule: the outline's memory is the report's, its bounds are never above the time. Arguments: cases [seed]; a
+ * failure names the seed of its case. */
+#include "studies/evaluate.h"
+
+#include "base/arena.h"
+#include "simulator/engines/simgrid/bridge.h"
+#include "test/support/random_job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SETS_MAX = 48, GPUS = 16 };
+
+struct draw {
+    struct random random;
+    struct scenario_set sets[SETS_MAX];
+    size_t count;
+    struct arena *arena;
+};
+
+static void set(struct draw *draw, const char *text)
+{
+    draw->sets[draw->count++] = (struct scenario_set){.text = text};
+}
+
+static void set_number(struct draw *draw, const char *key, uint32_t value)
+{
+    set(draw, arena_print(draw->arena, "%s=%u", key, value));
+}
+
+/* One of a NULL-terminated list. */
+static void set_word(struct draw *draw, const char *key, const char *const *words)
+{
+    uint32_t count = 0;
+    while (words[count])
+        count++;
+    set(draw, arena_print(draw->arena, "%s=%s", key, words[random_below(&draw->random, count)]));
+}
+
+static const struct schedule *draw_schedule(struct draw *draw)
+{
+    uint32_t count = 0;
+    while (schedule_table[count])
+        count++;
+    return schedule_table[random_below(&draw->random, count)];
+}
+
+static const char *schedule_text(struct draw *draw)
+{
+    static const char *const recomputes[] = {"none", "selective", "full"};
+    const struct schedule *schedule = draw_schedule(draw);
+    const char *text = arena_print(draw->arena, "schedule={name: %s, recompute: %s", schedule->name,
+                                   recomputes[random_below(&draw->random, 3)]);
+    for (const struct schedule_option *option = schedule->options; option && option->key; option++) {
+        if (random_chance(&draw->random, 0.5))
+            continue;
+        uint32_t words = 0;
+        while (option->names && option->names[words])
+            words++;
+        text = words ? arena_print(draw->arena, "%s, %s: %s", text, option->key,
+                                   option->names[random_below(&draw->random, words)])
+                     : arena_print(draw->arena, "%s, %s: %u", text, option->key, random_between(&draw->random, 1, 4));
+    }
+    return arena_print(draw->arena, "%s}", text);
+}
+
+static void draw_model(struct draw *draw)
+{
+    static const char *const flags[] = {"true", "false", NULL}, *const attentions[] = {"flash", "standard", NULL};
+    set_number(draw, "model.layers", 4 * random_between(&draw->random, 1, 12));
+    set_number(draw, "model.hidden", 512 << random_below(&draw->random, 4));
+    set_word(draw, "model.tied", flags);
+    set_word(draw, "transformer.attention", attentions);
+    if (random_chance(&draw->random, 0.3)) {
+        set(draw, "model.experts=8");
+        set_number(draw, "model.top_k", random_between(&draw->random, 1, 2));
+        set_word(draw, "transformer.expert_imbalance", (const char *const[]){"1", "1.5", NULL});
+        set_word(draw, "transformer.expert_overlap", flags);
+        set_word(draw, "parallel.expert", (const char *const[]){"1", "2", NULL});
+    }
+}
+
+static void draw_layout(struct draw *draw)
+{
+    static const char *const flags[] = {"true", "false", NULL}, *const balances[] = {"even", "auto", NULL};
+    static const char *const grains[] = {"stage", "stage", "layer", NULL}, *const zeros[] = {"0", "1", "2", "3", NULL};
+    uint32_t pipeline = 1u << random_below(&draw->random, 4), left = GPUS / pipeline;
+    uint32_t tensor = 1u << random_below(&draw->random, 3);
+    tensor = tensor < left ? tensor : left;
+    left /= tensor;
+    uint32_t context = random_chance(&draw->random, 0.2) && left > 1 ? 2 : 1;
+    set_number(draw, "parallel.pipeline", pipeline);
+    set_number(draw, "parallel.tensor", tensor);
+    set_number(draw, "parallel.context", context);
+    set_number(draw, "parallel.data", left / context);
+    set_number(draw, "batch.micro", 1u << random_below(&draw->random, 3));
+    set_number(draw, "batch.micro_batches", pipeline * random_between(&draw->random, 1, 6));
+    set_word(draw, "transformer.balance", balances);
+    set_word(draw, "transformer.granularity", grains);
+    set_word(draw, "transformer.zero", zeros);
+    set_word(draw, "transformer.reshard", flags);
+    set_word(draw, "communication.overlap", flags);
+    set_word(draw, "transformer.scatter_gather", flags);
+    if (tensor > 1 && random_chance(&draw->random, 0.5)) {
+        set(draw, "transformer.sequence_parallel=true");
+        set_word(draw, "transformer.tensor_overlap", flags);
+    }
+    if (random_chance(&draw->random, 0.2))
+        set(draw, "iterations=2");
+    set(draw, schedule_text(draw));
+}
+
+enum outcome { BAD, ILLEGAL, UNKNOWN, FINE };
+
+/* Sums in another order; the report's bubble says how much of a bound is work. */
+static enum outcome compare(const struct job_outline *outline, const struct report *report, uint64_t seed)
+{
+    bool memory = fabs(outline->peak_bytes - report->peak_bytes) <= 1e-9 * report->peak_bytes;
+    bool bounds = outline->work <= report->iteration && outline->order <= report->iteration &&
+                  (report->iterations > 1 || (outline->work > 0 && outline->order > 0));
+    bool judged = outline->fits == report->fits && outline->capacity_bytes == report->capacity_bytes;
+    if (memory && bounds && judged)
+        return FINE;
+    fprintf(stderr, "seed %llu: outline %.17g bytes, work %.9g s, order %.9g s; report %.17g bytes, %.9g s\n",
+            (unsigned long long)seed, outline->peak_bytes, outline->work, outline->order, report->peak_bytes,
+            report->iteration);
+    return BAD;
+}
+
+static enum outcome check_case(uint64_t seed, struct platform *platform, double ratios[2])
+{
+    struct arena *arena = arena_create();
+    struct draw draw = {.random = {seed}, .arena = arena};
+    struct diag silent = {0};
+    struct job_outline outline;
+    struct evaluation evaluation;
+    draw_model(&draw);
+    draw_layout(&draw);
+    struct evaluation_request request = {
+        {.file = SOURCE_ROOT "/test/studies/random.yaml"}, draw.sets, draw.count, 1000000};
+    enum outcome outcome = ILLEGAL;
+    bool legal = evaluate_outline(&request, platform, true, arena, &silent, &outline);
+    bool runs = evaluate(&request, platform, arena, &silent, &evaluation);
+    if (legal != runs)
+        outcome = BAD;
+    else if (legal && !outline.known)
+        outcome = UNKNOWN;
+    else if (legal)
+        outcome = compare(&outline, evaluation.report, seed);
+    if (legal != runs) {
+        fprintf(stderr, "seed %llu: legal %d, runs %d\n", (unsigned long long)seed, legal, runs);
+        for (size_t i = 0; i < draw.count; i++)
+            fprintf(stderr, "  %s\n", draw.sets[i].text);
+    } else if (outcome == FINE || outcome == BAD) {
+        ratios[0] += outline.work / evaluation.report->iteration;
+        ratios[1] += outline.order / evaluation.report->iteration;
+    }
+    if (outcome == BAD)
+        for (size_t i = 0; i < draw.count; i++)
+            fprintf(stderr, "  --set '%s'\n", draw.sets[i].text);
+    arena_destroy(arena);
+    return outcome;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000, first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    struct arena *arena = arena_create();
+    struct fault fault = {""};
+    setenv("STAGESIM_EFFICIENCY", SOURCE_ROOT "/workloads/efficiency", 1);
+    struct platform *platform = bridge_load(SOURCE_ROOT "/platforms/dgx-a100-2.xml", arena, &fault);
+    unsigned counts[FINE + 1] = {0};
+    double ratios[2] = {0, 0};
+    printf("1..3\n");
+    for (uint64_t seed = first; platform && seed < first + cases; seed++)
+        counts[check_case(seed, platform, ratios)]++;
+    printf("%sok 1 - %u cases agree, %u do not\n", counts[BAD] || !platform ? "not " : "", counts[FINE], counts[BAD]);
+    printf("%sok 2 - most cases are legal: %u illegal, %u without an outline\n",
+           2 * (counts[FINE] + counts[UNKNOWN]) < cases && cases > 10 ? "not " : "", counts[ILLEGAL], counts[UNKNOWN]);
+    double work = ratios[0] / counts[FINE], order = ratios[1] / counts[FINE];
+    printf("%sok 3 - bounds are close: by work %.3f, by order %.3f of the time\n",
+           counts[FINE] && (work < 0.5 || order < 0.6) ? "not " : "", work, order);
+    arena_destroy(arena);
+    return counts[BAD] || !platform;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/pipeline/outline.h"
+
+#include "base/arena.h"
+#include "base/sum.h"
+#include "schedules/plan/plan_timing.h"
+#include "workloads/pipeline/lowering.h"
+
+#include <math.h>
+
+/* Bounds are sums in another order than the engine's: what rounding may make of them. */
+static const double slack = 1 - 1e-9;
+
+/* ---- memory ---- */
+
+struct tally {
+    struct sum held;
+    double peak;
+};
+
+static void change(struct tally *tally, double bytes)
+{
+    sum_add(&tally->held, bytes);
+    tally->peak = fmax(tally->peak, sum_total(&tally->held));
+}
+
+/* What a slot takes (give false) or gives back. */
+static void account(struct tally *tally, const struct plan *plan, const struct stagesim_pipeline *costs,
+                    uint32_t worker, const struct slot *slot, bool give)
+{
+    double activation = at(costs->activation, slot->stage);
+    double later = costs->weight_activation ? costs->weight_activation[slot->stage] : activation / 2;
+    bool own = plan_worker(plan, slot->pipeline, slot->stage) == worker;
+    bool takes = slot->kind == SLOT_FORWARD || ((slot->kind == SLOT_FETCH) == own && slot->kind >= SLOT_EVICT);
+    if (takes == give)
+        return;
+    if (takes || slot->kind >= SLOT_EVICT)
+        change(tally, takes ? activation : -activation);
+    else if (slot->kind == SLOT_WEIGHT)
+        change(tally, -later);
+    else
+        change(tally, slot->split ? later - activation : slot->part == PART_WHOLE ? -activation : -activation / 2);
+}
+
+static double peak_of(const struct plan *plan, const struct stagesim_pipeline *costs, uint32_t worker)
+{
+    const struct plan_order *order = &plan->orders[worker];
+    struct stagesim_static_memory held = lowering_memory(plan, costs, worker);
+    double base = held.parameters + held.gradients + held.optimizer + held.buffers;
+    struct tally tally = {{base, 0}, base};
+    for (size_t i = 0; i < order->count;) {
+        size_t count = i + 1 < order->count && order->slots[i + 1].joined ? 2 : 1;
+        for (int give = 0; give < 2; give++)
+            for (size_t k = 0; k < count; k++)
+                account(&tally, plan, costs, worker, &order->slots[i + k], give);
+        i += count;
+    }
+    return tally.peak;
+}
+
+void pipeline_outline_peaks(const struct plan *plan, const struct stagesim_pipeline *costs, double *peaks)
+{
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        peaks[worker] = peak_of(plan, costs, worker);
+}
+
+/* ---- what a stage's slots take ---- */
+
+/* Seconds of a copy of a stage, with the communication that nothing hides. */
+struct copy_times {
+    double forward, backward; /* whole */
+    double input;             /* of a split backward: its first part */
+    double weight, block;     /* block: as in struct stagesim_pipeline, with exchanges */
+    double message;           /* to the next stage of the pipeline */
+};
+
+struct outline {
+    const struct pipeline_outline_request *request;
+    struct copy_times *copies; /* [pipeline * stages + stage] */
+    bool pairs;                /* two forwards as one exist */
+};
+
+/* All exchanges of a stage in one direction that nothing runs beside. */
+static double exchange_seconds(const struct outline *o, uint32_t worker, const struct stagesim_exchanges *exchanges)
+{
+    const struct pipeline_outline_request *r = o->request;
+    double sum = 0;
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0; i++) {
+        const struct stagesim_exchange *e = &exchanges->items[i];
+        if (e->hidden || (e->moment != STAGESIM_AFTER && e->moment != STAGESIM_BEFORE))
+            continue;
+        double buffers = e->buffers > 0 ? e->buffers : 1, each = e->bytes / buffers;
+        double one = r->collective(r->user, worker, e->axes, e->collective, each);
+        if (o->pairs)
+            one = fmin(one, r->collective(r->user, worker, e->axes, e->collective, 2 * each) / 2);
+        sum += buffers * one;
+    }
+    return sum;
+}
+
+/* The less of what exchanges take part by part and all parts' as one: slots are lowered in either way. */
+static void stage_exchanges(const struct outline *o, uint32_t worker, uint32_t stage, double *forward, double *backward)
+{
+    const struct stagesim_pipeline *costs = o->request->costs;
+    struct stagesim_exchanges all[2] = {{{{0}}}, {{{0}}}};
+    *forward = *backward = 0;
+    for (uint32_t i = 0; costs->parts && i < costs->part_counts[stage]; i++) {
+        const struct stagesim_part *part = &costs->parts[stage][i];
+        *forward += exchange_seconds(o, worker, &part->forward_exchanges);
+        *backward += exchange_seconds(o, worker, &part->backward_exchanges);
+        lowering_merge_exchanges(&all[0], &part->forward_exchanges);
+        lowering_merge_exchanges(&all[1], &part->backward_exchanges);
+    }
+    *forward = fmin(*forward, exchange_seconds(o, worker, &all[0]));
+    *backward = fmin(*backward, exchange_seconds(o, worker, &all[1]));
+}
+
+/* The least share of its time that a part takes on any replica. */
+static double least_factor(const struct outline *o, const struct stagesim_part *part)
+{
+    if (!part->varies)
+        return 1;
+    uint32_t count = mesh_product(o->request->mesh, lowering_axes(o->request->mesh, part->varies));
+    double least = 1;
+    for (uint32_t i = 0; i < count; i++)
+        least = fmin(least, part->factors[i]);
+    return least;
+}
+
+/* Computation alone; parts that vary as where they take least. */
+static struct copy_times stage_computes(const struct outline *o, uint32_t stage)
+{
+    const struct stagesim_pipeline *costs = o->request->costs;
+    struct copy_times times = {.forward = at(costs->forward, stage),
+                               .backward = at(costs->backward, stage),
+                               .weight = at(costs->weight, stage)};
+    for (uint32_t i = 0; costs->parts && i < costs->part_counts[stage]; i++) {
+        const struct stagesim_part *part = &costs->parts[stage][i];
+        double less = 1 - least_factor(o, part);
+        times.forward -= less * part->forward;
+        times.backward -= less * part->backward;
+        times.weight -= less * part->weight;
+    }
+    times.input = times.backward - times.weight;
+    times.block =
+        costs->block ? fmin(costs->block[stage], times.forward + times.backward) : times.forward + times.backward;
+    return times;
+}
+
+static struct copy_times time_copy(const struct outline *o, uint32_t pipeline, uint32_t stage)
+{
+    const struct pipeline_outline_request *r = o->request;
+    uint32_t worker = plan_worker(r->plan, pipeline, stage);
+    struct copy_times times = stage_computes(o, stage);
+    double forward, backward;
+    stage_exchanges(o, worker, stage, &forward, &backward);
+    times.forward += forward;
+    times.backward += backward;
+    times.input += backward;
+    times.block += 2 * fmin(forward, backward);
+    if (stage + 1 < r->plan->stages) {
+        uint32_t next = plan_worker(r->plan, pipeline, stage + 1);
+        times.message = next == worker ? 0 : r->message(r->user, worker, next, at(r->costs->message, stage));
+    }
+    return times;
+}
+
+static bool has_pairs(const struct plan *plan)
+{
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 1; i < plan->orders[worker].count; i++) {
+            const struct slot *slot = &plan->orders[worker].slots[i];
+            if (slot->joined && slot[-1].kind == slot->kind)
+                return true;
+        }
+    return false;
+}
+
+static struct outline outline_create(const struct pipeline_outline_request *request, struct arena *arena)
+{
+    const struct plan *plan = request->plan;
+    struct outline o = {.request = request, .pairs = has_pairs(plan)};
+    o.copies = arena_array(arena, (size_t)plan->pipelines * plan->stages, sizeof *o.copies);
+    for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            o.copies[(size_t)pipeline * plan->stages + stage] = time_copy(&o, pipeline, stage);
+    return o;
+}
+
+static const struct copy_times *copy_of(const struct outline *o, uint32_t pipeline, uint32_t stage)
+{
+    return &o->copies[(size_t)pipeline * o->request->plan->stages + stage];
+}
+
+/* Iterations are one after the other. */
+static bool is_synchronous(const struct plan *plan)
+{
+    return plan->iterations == 1 && !plan->asynchronous && !plan->steps_each;
+}
+
+/* ---- the bound by work ---- */
+
+static double slot_seconds(const struct outline *o, const struct slot *slot)
+{
+    const struct copy_times *times = copy_of(o, slot->pipeline, slot->stage);
+    switch ((enum slot_kind)slot->kind) {
+    case SLOT_FORWARD:
+        return times->forward;
+    case SLOT_BACKWARD:
+        return slot->split ? times->input : slot->part == PART_WHOLE ? times->backward : times->backward / 2;
+    case SLOT_WEIGHT:
+        return times->weight;
+    default:
+        return 0;
+    }
+}
+
+/* Of a forward and a backward as one. */
+static double block_seconds(const struct outline *o, const struct slot *slots)
+{
+    const struct copy_times *first = copy_of(o, slots[0].pipeline, slots[0].stage),
+                            *second = copy_of(o, slots[1].pipeline, slots[1].stage);
+    if (slots[0].kind == slots[1].kind)
+        return slot_seconds(o, &slots[0]) + slot_seconds(o, &slots[1]);
+    const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
+    double weight = backward->split ? copy_of(o, backward->pipeline, backward->stage)->weight : 0;
+    return (first->block + second->block) / 2 - weight;
+}
+
+static double own_work(const struct outline *o, const struct plan_order *order)
+{
+    struct sum sum = {0, 0};
+    for (size_t i = 0; i < order->count; i++) {
+        bool joined = i + 1 < order->count && order->slots[i + 1].joined;
+        sum_add(&sum, joined ? block_seconds(o, &order->slots[i]) : slot_seconds(o, &order->slots[i]));
+        i += joined;
+    }
+    return sum_total(&sum);
+}
+
+/* What comes before a worker's first slot: the forwards of the stages before. */
+static double earliest_start(const struct outline *o, const struct slot *slot)
+{
+    double sum = 0;
+    for (uint32_t stage = 0; stage < slot->stage; stage++) {
+        const struct copy_times *times = copy_of(o, slot->pipeline, stage);
+        sum += times->forward + times->message;
+    }
+    return sum;
+}
+
+/* What follows a worker's last slot at the least: the backwards of the stages before it, without what may come later,
+ * and the last one's step. */
+static double shortest_tail(const struct outline *o, const struct slot *slot)
+{
+    double sum = 0;
+    if (slot->kind != SLOT_BACKWARD)
+        return 0;
+    for (uint32_t stage = slot->stage; stage-- > 0;) {
+        const struct copy_times *times = copy_of(o, slot->pipeline, stage);
+        double least = fmin(times->input, times->backward);
+        sum += slot->part == PART_WHOLE ? least + times->message : least / 2;
+    }
+    return sum;
+}
+
+/* Steps of all stages that a worker holds. */
+static double own_steps(const struct outline *o, uint32_t worker)
+{
+    const struct plan *plan = o->request->plan;
+    double sum = 0;
+    for (uint32_t stage = 0; stage < plan->stages; stage++) {
+        bool holds = false;
+        for (uint32_t pipeline = 0; pipeline < plan->pipelines && !holds; pipeline++)
+            holds = plan_worker(plan, pipeline, stage) == worker;
+        sum += holds ? at(o->request->costs->optimizer, stage) : 0;
+    }
+    return sum;
+}
+
+double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena)
+{
+    const struct plan *plan = request->plan;
+    double bound = 0;
+    if (!is_synchronous(plan))
+        return 0;
+    struct outline o = outline_create(request, arena);
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        const struct plan_order *order = &plan->orders[worker];
+        if (!order->count)
+            continue;
+        double before = earliest_start(&o, &order->slots[0]) + own_work(&o, order);
+        double after = fmax(own_steps(&o, worker), shortest_tail(&o, &order->slots[order->count - 1]));
+        bound = fmax(bound, before + after);
+    }
+    return bound * slack;
+}
+
+/* ---- the bound by order ---- */
+
+double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena)
+{
+    const struct plan *plan = request->plan;
+    double *arrays[4], latency = INFINITY;
+    if (!is_synchronous(plan))
+        return 0;
+    struct outline o = outline_create(request, arena);
+    for (int i = 0; i < 4; i++)
+        arrays[i] = arena_array(arena, plan->stages, sizeof **arrays);
+    for (uint32_t stage = 0; stage < plan->stages; stage++) {
+        struct copy_times least = *copy_of(&o, 0, stage);
+        for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++) {
+            const struct copy_times *times = copy_of(&o, pipeline, stage);
+            least.forward = fmin(least.forward, times->forward);
+            least.backward = fmin(least.backward, times->backward);
+            least.block = fmin(least.block, times->block);
+            latency = stage + 1 < plan->stages && times->message > 0 ? fmin(latency, times->message) : latency;
+        }
+        arrays[0][stage] = least.forward;
+        arrays[1][stage] = least.backward;
+        arrays[2][stage] = least.weight;
+        arrays[3][stage] = least.block;
+    }
+    struct plan_costs costs = {arrays[0], arrays[1], arrays[2], arrays[3],
+                               isinf(latency) || plan->partners ? 0 : latency / 2};
+    struct plan_timing timing;
+    plan_timing_init(&timing, plan, &costs);
+    double bound = timing.iteration;
+    plan_timing_finish(&timing);
+    return bound * slack;
+}
