@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The workload `stages`: an abstract pipeline for studying schedules, given in time and bytes per micro-batch and
  * worker. Values are those of one worker's share, 1/D of the model; a schedule with v stages per share gives each 1/v
- * of it, except for messages, which are whole. */
+ * of it (a stage may lie in two shares where a schedule file cuts the model otherwise), except for messages, which are
+ * whole. */
 #include "workloads/stages.h"
+
+#include "schedules/plan/plan_share.h"
 
 #include <stdlib.h>
 
@@ -71,32 +74,42 @@ static bool check(const void *parameters, struct stagesim_job *job, const struct
 }
 
 /* Values per stage from values per share. */
-static double *per_stage(const struct stagesim_list *list, uint32_t stages, uint32_t chunks, double divisor)
+static double *per_stage(const struct stagesim_list *list, uint32_t workers, uint32_t stages)
+{
+    double *values = calloc(stages, sizeof *values);
+    for (uint32_t stage = 0; values && list->count && stage < stages; stage++)
+        values[stage] = plan_share_cut(list->values, list->count, workers, stages, stage);
+    return values;
+}
+
+/* Half of the backward where nothing is said. */
+static double *weight_per_stage(const struct parameters *p, uint32_t workers, uint32_t stages)
+{
+    double *values = per_stage(p->weight.count ? &p->weight : &p->backward, workers, stages);
+    for (uint32_t stage = 0; values && !p->weight.count && stage < stages; stage++)
+        values[stage] /= 2;
+    return values;
+}
+
+/* Whole, of the share in which the stage ends. */
+static double *message_per_stage(const struct parameters *p, uint32_t workers, uint32_t stages)
 {
     double *values = calloc(stages, sizeof *values);
     for (uint32_t stage = 0; values && stage < stages; stage++)
-        values[stage] = value(list, stage / chunks) / divisor;
+        values[stage] = value(&p->message, plan_share_end(workers, stages, stage));
     return values;
 }
 
 static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
 {
     const struct parameters *p = parameters;
-    uint32_t stages = api->stages(job), chunks = stages / api->workers(job);
-    double *weight = calloc(stages, sizeof *weight);
-    for (uint32_t stage = 0; weight && stage < stages; stage++)
-        weight[stage] = weight_time(p, stage / chunks) / chunks;
+    uint32_t stages = api->stages(job), workers = api->workers(job);
     double *arrays[] = {
-        per_stage(&p->forward, stages, chunks, chunks),
-        per_stage(&p->backward, stages, chunks, chunks),
-        weight,
-        p->block.count ? per_stage(&p->block, stages, chunks, chunks) : NULL,
-        per_stage(&p->optimizer, stages, chunks, chunks),
-        per_stage(&p->message, stages, chunks, 1),
-        per_stage(&p->gradient, stages, chunks, chunks),
-        per_stage(&p->activation, stages, chunks, chunks),
-        per_stage(&p->parameters, stages, chunks, chunks),
-        per_stage(&p->optimizer_state, stages, chunks, chunks),
+        per_stage(&p->forward, workers, stages),    per_stage(&p->backward, workers, stages),
+        weight_per_stage(p, workers, stages),       p->block.count ? per_stage(&p->block, workers, stages) : NULL,
+        per_stage(&p->optimizer, workers, stages),  message_per_stage(p, workers, stages),
+        per_stage(&p->gradient, workers, stages),   per_stage(&p->activation, workers, stages),
+        per_stage(&p->parameters, workers, stages), per_stage(&p->optimizer_state, workers, stages),
     };
     struct stagesim_pipeline pipeline = {.size = sizeof pipeline,
                                          .stages = stages,

@@ -66,7 +66,7 @@ static const char *subtitle_of(const struct report *report, char *subtitle, size
 static uint32_t chunks_of(const struct report *report)
 {
     return report->pipeline_workers > 0 && report->stages > report->pipeline_workers
-               ? report->stages / report->pipeline_workers
+               ? (report->stages + report->pipeline_workers - 1) / report->pipeline_workers
                : 1;
 }
 

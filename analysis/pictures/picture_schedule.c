@@ -32,7 +32,7 @@ static void add_rows(struct gantt *gantt, const struct timed_plan *plan)
 struct gantt *gantt_of_plan(const struct timed_plan *plan)
 {
     bool bidirectional = plan->pipelines > 1;
-    uint32_t chunks = plan->workers ? plan->stages / plan->workers : 1;
+    uint32_t chunks = plan->workers ? (plan->stages + plan->workers - 1) / plan->workers : 1;
     char subtitle[96];
     size_t used =
         (size_t)snprintf(subtitle, sizeof subtitle, "%u worker%s, %u micro-batch%s", plan->workers,

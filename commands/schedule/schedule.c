@@ -8,6 +8,7 @@
 #include "commands/schedule/schedule_output.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_file.h"
+#include "schedules/plan/plan_share.h"
 #include "schedules/steady.h"
 
 #include <errno.h>
@@ -365,20 +366,18 @@ static int write_result(const struct arguments *arguments, const struct schedule
     return EXIT_FAILED;
 }
 
-/* Times of the stages: a share is cut evenly among its chunks, the model's shares in order. */
+/* Times of the stages, from those of the model's shares in order. */
 static struct plan_costs stage_costs(const struct arguments *arguments, const struct plan *plan)
 {
-    uint32_t chunks = plan->stages / plan->workers > 0 ? plan->stages / plan->workers : 1;
     double *times[COSTS];
     for (enum cost cost = FORWARD; cost < COSTS; cost++) {
         times[cost] = NULL;
         if (!arguments->costs[cost].count)
             continue;
         times[cost] = arena_array(arguments->arena, plan->stages, sizeof(double));
-        for (uint32_t stage = 0; stage < plan->stages; stage++) {
-            uint32_t share = stage / chunks < plan->workers ? stage / chunks : plan->workers - 1;
-            times[cost][stage] = share_time(&arguments->costs[cost], share) * plan->workers / plan->stages;
-        }
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            times[cost][stage] = plan_share_cut(arguments->costs[cost].values, arguments->costs[cost].count,
+                                                plan->workers, plan->stages, stage);
     }
     return (struct plan_costs){times[FORWARD], times[BACKWARD], times[WEIGHT], times[BLOCK], arguments->latency};
 }

@@ -207,7 +207,7 @@ static void write_figures(FILE *out, const struct schedule_view *view)
         several = several || plan->weight_versions[worker] != 1;
     if (several)
         write_per_worker(out, "weight versions:", plan->weight_versions, plan->workers);
-    if (plan->pipelines > 1)
+    if (plan->pipelines > 1 && plan->pipelines * plan->stages % plan->workers == 0)
         fprintf(out, "stages of each worker: %u, one of each pipeline\n",
                 plan->pipelines * plan->stages / plan->workers);
     if (plan->asynchronous)
