@@ -32,7 +32,7 @@ static double duration(const struct moment *moment)
     return moment->end - moment->data_start;
 }
 
-/* Of the simulated members of a collective the one with the lowest rank speaks for all. */
+/* Of those that stand for members of a collective the one with the lowest rank speaks for all. */
 static bool speaks(const struct comparing *comparing, uint32_t rank, const struct stream *stream)
 {
     if (stream->type != OPERATION_COLLECTIVE)
@@ -40,10 +40,13 @@ static bool speaks(const struct comparing *comparing, uint32_t rank, const struc
     const struct program *program = comparing->contended->program;
     const struct group *group = &program->groups[stream->peer];
     group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[rank]), comparing->members);
-    uint32_t i = 0;
-    while (!timeline_simulates(comparing->contended, comparing->members[i]))
-        i++;
-    return comparing->members[i] == rank;
+    const struct timeline *timeline = comparing->contended;
+    uint32_t least = UINT32_MAX, size = group_size(program, group);
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t speaker = timeline->ranks[timeline->index_of[comparing->members[i]]];
+        least = speaker < least ? speaker : least;
+    }
+    return least == rank;
 }
 
 /* Keeps the longest delays in order; of equal ones those found first. */

@@ -43,7 +43,8 @@ struct backward {
     uint32_t **followers; /* [entry][id]: not settled yet */
     struct critical_step *stack;
     size_t stacked, settled;
-    size_t *group_first; /* [group]: index of instance 0 in gatherings */
+    size_t *group_first;  /* [group]: index of instance 0 in gatherings */
+    uint32_t **instances; /* [entry][stream] */
     struct gathering *gatherings;
     struct member *members;
     struct event *events;
@@ -57,10 +58,8 @@ static void *allocate(size_t count, size_t size)
 
 static struct gathering *gathering_of(const struct backward *pass, uint32_t entry, const struct stream *stream)
 {
-    const struct program *program = pass->timeline->program;
-    uint32_t replica = program->mesh->replica_of[pass->timeline->ranks[entry]];
-    return &pass->gatherings[pass->group_first[stream->peer] +
-                             group_instance_of(program, &program->groups[stream->peer], replica)];
+    size_t number = (size_t)(stream - timeline_position(pass->timeline, entry)->streams);
+    return &pass->gatherings[pass->group_first[stream->peer] + pass->instances[entry][number]];
 }
 
 /* ---- setting up ---- */
@@ -333,6 +332,7 @@ double **slack_create(const struct frame *frame)
     struct backward pass = {.timeline = frame->timeline};
     pass.slack = allocate(frame->timeline->rank_count, sizeof(double *));
     pass.followers = allocate(frame->timeline->rank_count, sizeof(uint32_t *));
+    pass.instances = timeline_instances(frame->timeline);
     gather(&pass);
     double end = 0;
     for (uint32_t iteration = 0; iteration < frame->timeline->program->iterations; iteration++)
@@ -346,6 +346,7 @@ double **slack_create(const struct frame *frame)
     free(pass.members);
     free(pass.gatherings);
     free(pass.group_first);
+    free(pass.instances);
     free(pass.followers[0]);
     free(pass.followers);
     free(pass.stack);

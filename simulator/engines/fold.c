@@ -526,6 +526,8 @@ void folding_finish(struct folding *folding)
 
 struct timeline *folding_timeline(const struct folding *folding, const struct program *program, bool shared)
 {
+    if (folding->equals)
+        return timeline_create_folded(program, folding->equals, shared);
     uint32_t ranks = program->mesh->ranks, *equals = calloc(ranks, sizeof *equals);
     for (uint32_t rank = 0; equals && rank < ranks; rank++) {
         uint32_t slice = rank / folding->stride % folding->slices;

@@ -29,6 +29,7 @@ struct arena;
 
 struct folding {
     uint32_t slices, classes; /* classes 0: nothing is folded */
+    uint32_t *equals;         /* [rank]: the rank that stands for it; NULL: slices say so */
     uint32_t stride;          /* ranks between a rank and its equal in the next slice */
     uint32_t *class_of;       /* [slice]: the first slice of its class */
     char reason[256];         /* classes 0: why nothing is folded */

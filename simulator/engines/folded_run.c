@@ -2,6 +2,7 @@
 #include "simulator/engines/folded_run.h"
 
 #include "base/arena.h"
+#include "simulator/engines/classes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -86,13 +87,45 @@ static bool run_folded(const struct engine *engine, struct engine_job *job, stru
     return false;
 }
 
+static bool has_profiles(const struct engine_job *job)
+{
+    for (uint32_t rank = 0; rank < job->program->mesh->ranks; rank++)
+        if (job->platform->hosts[job->hosts[rank]].varies)
+            return true;
+    return false;
+}
+
+/* Of all ranks that are alike one. */
+static struct folding *folding_of_classes(const struct engine_job *job, struct arena *arena)
+{
+    const struct mesh *mesh = job->program->mesh;
+    if (mesh->replicas == 1)
+        return folding_none(mesh->positions > job->program->workers ? "no rank is a replica of another one"
+                                                                    : "there is one data-parallel replica",
+                            arena);
+    if (has_profiles(job))
+        return folding_none("the platform has profiles: speeds or bandwidths change over time", arena);
+    struct classes classes = classes_without_contention(job->program, job->platform, job->hosts, arena);
+    if (classes.count == mesh->ranks)
+        return folding_none("no two ranks are alike: hosts or routes differ", arena);
+    struct folding *folding = folding_none("", arena);
+    folding->classes = classes.count;
+    folding->equals = classes.first_of;
+    folding->slices = mesh->replicas;
+    return folding;
+}
+
 bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena,
                 struct folded_run *run, struct fault *fault)
 {
     struct engine_job here = *job;
     *run = (struct folded_run){0};
-    run->folding = fold ? folding_create(job->program, job->platform, job->hosts, engine == &engine_simgrid, arena)
-                        : folding_none("the scenario says fold: off", arena);
+    if (!fold)
+        run->folding = folding_none("the scenario says fold: off", arena);
+    else if (engine == &engine_simgrid)
+        run->folding = folding_create(job->program, job->platform, job->hosts, true, arena);
+    else
+        run->folding = folding_of_classes(job, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {

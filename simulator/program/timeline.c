@@ -148,3 +148,43 @@ void timeline_finish_receives(struct timeline *timeline)
                 finish_stream(timeline, index, &position->streams[i]);
     }
 }
+
+static uint32_t **instances_create(const struct timeline *timeline)
+{
+    const struct program *program = timeline->program;
+    size_t streams = 0;
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++)
+        streams += program->positions[program->mesh->position_of[timeline->ranks[entry]]].stream_count;
+    uint32_t **instances = allocate(1, timeline->rank_count * sizeof *instances + streams * sizeof **instances);
+    uint32_t *next = (uint32_t *)&instances[timeline->rank_count];
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
+        instances[entry] = next;
+        next += program->positions[program->mesh->position_of[timeline->ranks[entry]]].stream_count;
+    }
+    for (size_t i = 0; i < streams; i++)
+        instances[0][i] = UINT32_MAX;
+    return instances;
+}
+
+uint32_t **timeline_instances(const struct timeline *timeline)
+{
+    const struct program *program = timeline->program;
+    const struct mesh *mesh = program->mesh;
+    uint32_t **instances = instances_create(timeline), *ranks = allocate(mesh->ranks, sizeof *ranks);
+    for (uint32_t g = 0; g < program->group_count; g++) {
+        const struct group *group = &program->groups[g];
+        uint32_t size = group_size(program, group);
+        for (uint32_t number = 0; group->collective_count && number < group_instances(program, group); number++) {
+            group_ranks(program, group, number, ranks);
+            for (uint32_t m = 0; m < size; m++) {
+                uint32_t entry = timeline->index_of[ranks[m]];
+                uint32_t stream = position_group_stream(&program->positions[mesh->position_of[ranks[m]]], g);
+                if (instances[entry][stream] < number)
+                    break; /* those before are alike */
+                instances[entry][stream] = number;
+            }
+        }
+    }
+    free(ranks);
+    return instances;
+}

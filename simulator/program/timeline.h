@@ -55,6 +55,11 @@ void timeline_note_latencies(struct timeline *timeline, struct platform *platfor
 /* Where messages are pipelined, the latency of the send's route; 0 for everything else: what a message's bytes, begun
  * at its start, come after. */
 double timeline_send_latency(const struct timeline *timeline, uint32_t entry, const struct operation *operation);
+
+/* [entry][stream], of streams of collectives: the number of the instance that the entry takes part in. Instances whose
+ * members have the same entries are one, the first. One block, which the caller frees. */
+uint32_t **timeline_instances(const struct timeline *timeline);
+
 /* Fills in what follows from the times of sends: start, data_start and end of every receive; for engines. */
 void timeline_finish_receives(struct timeline *timeline);
 

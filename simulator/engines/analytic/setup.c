@@ -83,7 +83,31 @@ static void list_alike(struct walk *walk, struct instance *instance)
     }
 }
 
-/* The simulated members of an instance take part; false when a route is missing. */
+/* Whether instances that are alike are there already: their members have the same entries. */
+static bool is_represented(const struct walk *walk, uint32_t group, uint32_t rank)
+{
+    const struct entry *entry = &walk->entries[walk->timeline->index_of[rank]];
+    return entry->cursors[position_group_stream(entry->position, group)].instance != NULL;
+}
+
+/* Each entry that stands for members takes part once. */
+static void add_participants(struct walk *walk, struct instance *instance, uint32_t group)
+{
+    for (uint32_t i = 0; i < instance->rank_count; i++) {
+        uint32_t index = walk->timeline->index_of[instance->ranks[i]];
+        const struct position *position = walk->entries[index].position;
+        uint32_t stream = position_group_stream(position, group);
+        struct cursor *cursor = &walk->entries[index].cursors[stream];
+        if (cursor->instance)
+            continue;
+        cursor->instance = instance;
+        cursor->participant = instance->participant_count;
+        instance->participants[instance->participant_count++] =
+            (struct participant){index, stream, MEMBER_NONE, instance};
+    }
+}
+
+/* False when a route is missing. */
 static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
 {
     const struct program *program = walk->program;
@@ -91,26 +115,16 @@ static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
     *instance = (struct instance){.group = &program->groups[group], .collective = -1};
     instance->rank_count = group_size(program, instance->group);
     instance->ranks = arena_array(walk->arena, instance->rank_count, sizeof *instance->ranks);
-    instance->participants = arena_array(walk->arena, instance->rank_count, sizeof *instance->participants);
     group_ranks(program, instance->group, number, instance->ranks);
-    for (uint32_t i = 0; i < instance->rank_count; i++) {
-        if (!timeline_simulates(walk->timeline, instance->ranks[i]))
-            continue;
-        uint32_t index = walk->timeline->index_of[instance->ranks[i]];
-        const struct position *position = walk->entries[index].position;
-        uint32_t stream = position_group_stream(position, group);
-        walk->entries[index].cursors[stream].instance = instance;
-        walk->entries[index].cursors[stream].participant = instance->participant_count;
-        instance->participants[instance->participant_count++] =
-            (struct participant){index, stream, MEMBER_NONE, instance};
-    }
-    if (instance->participant_count) {
-        list_alike(walk, instance);
-        instance->share = overlap_share(walk->platform, walk->hosts, instance->ranks, instance->rank_count);
-    }
+    if (is_represented(walk, group, instance->ranks[0]))
+        return true;
+    instance->participants = arena_array(walk->arena, instance->rank_count, sizeof *instance->participants);
+    add_participants(walk, instance, group);
+    list_alike(walk, instance);
+    instance->share = overlap_share(walk->platform, walk->hosts, instance->ranks, instance->rank_count);
     if (instance->share > 0 && !walk->overlaps)
         walk->overlaps = overlaps_create(walk->timeline->rank_count);
-    return instance->participant_count == 0 || has_route(walk, instance);
+    return has_route(walk, instance);
 }
 
 bool analytic_init(struct walk *walk)
