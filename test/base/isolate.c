@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes back from a process of its own, however it ends. */
+#include "base/isolate.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int answer(void *user, struct isolated *self)
+{
+    *self->stage = 7;
+    fprintf(self->results, "%d", 2 * *(const int *)user);
+    *(int *)user = 0; /* the parent does not see it */
+    return 2;
+}
+
+static int give_up(void *user, struct isolated *self)
+{
+    *self->stage = 3;
+    fprintf(stderr, "%s", (const char *)user);
+    exit(200);
+}
+
+static int crash(void *user, struct isolated *self)
+{
+    (void)user, (void)self;
+    raise(SIGKILL);
+    return 0;
+}
+
+static int wait_for_byte(void *user, struct isolated *self)
+{
+    char byte;
+    bool good = read(((int *)user)[0], &byte, 1) == 1;
+    fputc(good ? byte : '?', self->results);
+    return good ? 0 : 3;
+}
+
+static int run(int (*body)(void *, struct isolated *), void *user, char *text, int *stage, struct fault *fault)
+{
+    FILE *results;
+    int code = isolate(body, user, &results, stage, fault);
+    size_t length = fread(text, 1, 99, results);
+    text[length] = '\0';
+    fclose(results);
+    return code;
+}
+
+Test(isolate, gives_back_code_results_and_stage)
+{
+    char text[100];
+    int number = 21, stage = 0;
+    struct fault fault = {""};
+    cr_assert_eq(run(answer, &number, text, &stage, &fault), 2);
+    cr_assert_str_eq(text, "42");
+    cr_assert(stage == 7 && number == 21 && !*fault.text);
+}
+
+Test(isolate, last_words_of_a_process_that_gives_up)
+{
+    char text[100];
+    int stage = 0;
+    struct fault fault = {""};
+    cr_assert_eq(run(give_up, "no host 'node-7'\n", text, &stage, &fault), -1);
+    cr_assert(stage == 3 && strstr(fault.text, "no host 'node-7'"), "%s", fault.text);
+    fault = (struct fault){""};
+    cr_assert_eq(run(give_up, "", text, &stage, &fault), -1);
+    cr_assert(strstr(fault.text, "code 200"), "%s", fault.text);
+}
+
+Test(isolate, names_the_signal_that_ended_it)
+{
+    char text[100];
+    int stage = 0;
+    struct fault fault = {""};
+    cr_assert_eq(run(crash, NULL, text, &stage, &fault), -1);
+    cr_assert(strstr(fault.text, "signal 9"), "%s", fault.text);
+    cr_assert_str_empty(text);
+}
+
+Test(isolate, several_at_a_time)
+{
+    enum { PROCESSES = 3 };
+    int pipes[PROCESSES][2], stage;
+    struct isolation *processes[PROCESSES];
+    struct fault fault = {""};
+    for (int i = 0; i < PROCESSES; i++) {
+        cr_assert_eq(pipe(pipes[i]), 0);
+        processes[i] = isolate_start(wait_for_byte, pipes[i], &fault);
+        cr_assert_not_null(processes[i], "%s", fault.text);
+    }
+    for (int i = PROCESSES - 1; i >= 0; i--) {
+        FILE *results;
+        cr_assert(isolate_runs(processes[i]));
+        cr_assert_eq(write(pipes[i][1], &(char){(char)('a' + i)}, 1), 1);
+        cr_assert_eq(isolate_wait(processes[i], &results, &stage, &fault), 0);
+        cr_assert_eq(fgetc(results), 'a' + i);
+        fclose(results);
+    }
+}
