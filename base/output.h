@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of files in an output directory that appears as a whole or not at all: files are written beside their final
- * names and renamed when all of them are complete. */
+/* A set of files in an output directory that appears as a whole or not at all, also when the process is killed: they
+ * are written in a marked folder beside the directory, which then takes its place (see base/stage.h). Or one file,
+ * which is written beside its place and renamed. */
 #ifndef STAGESIM_OUTPUT_H
 #define STAGESIM_OUTPUT_H
 
@@ -11,16 +12,21 @@
 
 struct output;
 
-/* Makes the directory (and those above it) where it does not exist. NULL with the fault filled when that is not
- * possible; directories made so far are gone again. When the process is interrupted (SIGINT, SIGTERM, SIGHUP, SIGPIPE)
- * before commit or abort, files and directories of the set are removed first. Files over the process's size limit
- * become write errors from here on, like a full disk. */
+/* Prepares a set for the directory, and makes those above it where they do not exist. NULL with the fault filled when
+ * that is not possible, also when a living process writes to the same directory; directories made so far are gone
+ * again. When the process is interrupted (SIGINT, SIGTERM, SIGHUP) or ends before commit or abort, files and
+ * directories of the set are removed first; what a killed one left is put in order by the next output_create for the
+ * directory. Files over the process's size limit become write errors from here on, like a full disk. */
 struct output *output_create(const char *directory, struct fault *fault);
 
-/* A file to write "name" or "sub-directory/name" to; the sub-directory is made. NULL with the fault filled. The set
- * owns the stream: it is closed by output_commit and output_abort. A child process may write to streams that were
- * opened before it was forked, if it ends with output_flush and leaves commit and abort to its parent. */
+/* A file to write "name" or "sub-directory/name" to. NULL with the fault filled. The set owns the stream: it is closed
+ * by output_commit and output_abort. A child process may write to streams that were opened before it was forked, if it
+ * ends with output_flush and leaves commit and abort to its parent. */
 FILE *output_open(struct output *output, const char *name, struct fault *fault);
+
+/* A set of the one file `path`, other files of its directory are left alone; *out is its stream, as of output_open.
+ * What is there and no regular file (a pipe, a device) is written to as it is. NULL with the fault filled. */
+struct output *output_create_file(const char *path, FILE **out, struct fault *fault);
 
 /* Pushes what was written to all streams out. False with the fault filled, naming the file, after a write error. */
 bool output_flush(struct output *output, struct fault *fault);
@@ -28,8 +34,8 @@ bool output_flush(struct output *output, struct fault *fault);
 /* The final names of all files opened so far, a line each, in the order of opening. */
 void output_print_names(const struct output *output, FILE *out);
 
-/* Closes all files and gives them their names, replacing older files. When anything fails no file is renamed, or the
- * names that did not exist before are gone again; false with the fault filled. Frees the set either way. */
+/* Closes all files and brings them to their places, all at once, replacing older files. When anything fails the older
+ * files are as they were; false with the fault filled. Frees the set either way. */
 bool output_commit(struct output *output, struct fault *fault);
 
 /* Removes the files and the directories that were made for them, and frees the set. NULL is fine. */

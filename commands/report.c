@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* An output directory: of one run, or of a comparison with its runs below. */
@@ -163,13 +164,26 @@ static int write_all(struct reporting *reporting)
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* Whether an earlier argument is the same directory. */
+static bool is_repeated(const struct reporting *reporting, const char *path)
+{
+    struct stat status, other;
+    for (size_t i = 0; i < reporting->count; i++)
+        if (!stat(path, &status) && !stat(reporting->directories[i].path, &other) && status.st_dev == other.st_dev &&
+            status.st_ino == other.st_ino)
+            return true;
+    return false;
+}
+
 static int report(struct reporting *reporting, int count, char *const *paths)
 {
     reporting->directories = arena_array(reporting->arena, (size_t)count, sizeof *reporting->directories);
-    reporting->count = (size_t)count;
     for (int i = 0; i < count; i++) {
-        reporting->directories[i].path = paths[i];
-        read_directory(reporting, &reporting->directories[i]);
+        if (is_repeated(reporting, paths[i]))
+            continue;
+        struct directory *directory = &reporting->directories[reporting->count++];
+        directory->path = paths[i];
+        read_directory(reporting, directory);
     }
     int code = reporting->diag.errors ? EXIT_BAD_INPUT : write_all(reporting);
     for (size_t i = 0; i < reporting->count; i++)

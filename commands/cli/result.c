@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/cli/result.h"
 
-#include "base/arena.h"
 #include "base/output.h"
-#include "base/paths.h"
 #include "commands/cli/command.h"
 
 #include <errno.h>
@@ -19,14 +17,12 @@ static int write_file(const char *name, const char *path, bool (*write)(FILE *ou
                       void *user)
 {
     struct fault fault = {""};
-    struct arena *arena = arena_create();
-    struct output *output = output_create(path_directory(path, arena), &fault);
-    FILE *out = output ? output_open(output, path_name(path, "", arena), &fault) : NULL;
-    bool written = out && write(out, user, &fault);
+    FILE *out;
+    struct output *output = output_create_file(path, &out, &fault);
+    bool written = output && write(out, user, &fault);
     bool done = written && output_commit(output, &fault);
     if (!written)
         output_abort(output);
-    arena_destroy(arena);
     return done ? EXIT_DONE : report(name, &fault, written ? EXIT_FAILED : EXIT_BAD_INPUT);
 }
 

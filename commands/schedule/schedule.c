@@ -339,19 +339,16 @@ static bool write_view(FILE *out, const struct arguments *arguments, const struc
 static int write_file(const struct arguments *arguments, const struct schedule_view *view)
 {
     struct fault fault = {""};
-    struct arena *arena = arena_create();
-    const char *name = path_name(arguments->output, "", arena);
-    struct output *output = output_create(path_directory(arguments->output, arena), &fault);
-    FILE *out = output ? output_open(output, name, &fault) : NULL;
-    bool done = out && write_view(out, arguments, view, &fault);
+    FILE *out;
+    struct output *output = output_create_file(arguments->output, &out, &fault);
+    bool done = output && write_view(out, arguments, view, &fault);
     if (done)
         done = output_commit(output, &fault);
     else
         output_abort(output);
-    arena_destroy(arena);
     if (!done)
         fprintf(stderr, "stagesim schedule: %s\n", fault.text);
-    return done ? EXIT_DONE : out ? EXIT_FAILED : EXIT_BAD_INPUT;
+    return done ? EXIT_DONE : output ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
 static int write_result(const struct arguments *arguments, const struct schedule_view *view)

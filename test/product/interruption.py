@@ -43,7 +43,7 @@ def interrupt(check, binary, folder, number, arguments):
     before = sorted(folder.rglob("*"))
     with subprocess.Popen([binary, *arguments, "-o", "new/deep/out", "--trace", "csv,paje"], cwd=folder, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as process:
-        begun = until(lambda: any(folder.rglob(".*.??????")) and children(process.pid))
+        begun = until(lambda: any(folder.rglob(".*.stagesim")) and children(process.pid))
         check.that(begun, f"{name}: never began to write")
         born = children(process.pid)
         process.send_signal(number)

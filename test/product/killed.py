@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""killed.py STAGESIM: a command that is killed (SIGKILL) at a random moment leaves the old set of output files or the new one, never a
+mixture, the user's files untouched, and at most one marked folder, which is gone after the next run."""
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool
+
+MOMENTS = 200
+MINE = {"notes.txt": "notes", "mine/deep/kept": "kept", "s-1f1b/mine": "beside the outputs"}
+
+
+COMMANDS = {
+    "run": ["run", "s.yaml", "--trace", "csv,paje,chrome", "--report"],
+    "compare": ["compare", "s.yaml", "--schedules", "1f1b,gpipe", "--trace", "csv", "--picture", "svg"],
+}
+
+
+def content(out):
+    """The set of files in the directory, without the user's."""
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*"))
+            if path.is_file() and str(path.relative_to(out)) not in MINE}
+
+
+def without_clock(files):
+    """summary.json and the reports say how long the simulation took."""
+    return {name: b"\n".join(line for line in text.split(b"\n") if b"wall" not in line and b"per_second" not in line and b"rss" not in line)
+            for name, text in files.items()}
+
+
+def put_mine(out):
+    for name, text in MINE.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text)
+
+
+def check_mine(check, out, inodes, what):
+    for name, text in MINE.items():
+        path = out / name
+        check.that(path.is_file() and path.read_text() == text and path.stat().st_ino == inodes[name], f"{what}: {name} is not as it was")
+
+
+def with_time(binary, arguments, value):
+    return [binary, *arguments, "--quiet", "-o", "out", "--set", f"stages.forward={value}"]
+
+
+def sweep(check, binary, folder, name, arguments, moments):
+    """Kills at random moments of a run's whole length."""
+    out = folder / "out"
+    expected, seconds = {}, 0
+    for value in ("2s", "1s"):
+        started = time.monotonic()
+        tool.run(*with_time(binary, arguments, value), cwd=folder)
+        seconds = time.monotonic() - started
+        expected[value] = without_clock(content(out))
+    check.that(expected["1s"].keys() == expected["2s"].keys() and expected["1s"] != expected["2s"], f"{name}: the two sets do not differ")
+    put_mine(out)
+    inodes = {path: (out / path).stat().st_ino for path in MINE}
+    old, news, left = "1s", 0, 0
+    for moment in range(moments):
+        new = "2s" if old == "1s" else "1s"
+        what = f"{name}, moment {moment}"
+        with subprocess.Popen(with_time(binary, arguments, new), cwd=folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            time.sleep(random.uniform(0, 1.3 * seconds))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        found = without_clock(content(out))
+        is_new = found == expected[new]
+        check.that(is_new or found == expected[old], f"{what}: neither the old files nor the new ones, a mixture")
+        check_mine(check, out, inodes, what)
+        siblings = [path.name for path in folder.iterdir() if path.name not in ("out", "s.yaml", "platform.xml")]
+        check.that(siblings in ([], [".out.stagesim"]), f"{what}: left {siblings}")
+        news += is_new
+        left += bool(siblings)
+        old = new if is_new else old
+    tool.run(*with_time(binary, arguments, old), cwd=folder)
+    check.that(without_clock(content(out)) == expected[old], f"{name}: the next run")
+    check_mine(check, out, inodes, f"{name}: the next run")
+    check.that(sorted(path.name for path in folder.iterdir()) == ["out", "platform.xml", "s.yaml"], f"{name}: what was left is still there")
+    print(f"{name}: killed at {moments} moments, {news} times the new files were there, {left} times a marked folder was left")
+    return news, left
+
+
+def main():
+    random.seed(1)
+    check, binary = tool.Checker(), tool.binary_argument()
+    news = left = 0
+    for name, arguments in COMMANDS.items():
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary)
+            tool.write_mesh(folder / "platform.xml", 4)
+            tool.write_scenario(folder / "s.yaml", "platform.xml", "1f1b", 4, 16, more="engine: analytic\n")
+            some = sweep(check, binary, folder, name, arguments, MOMENTS // 2)
+            news, left = news + some[0], left + some[1]
+    check.that(news > 0, "no run was killed after its files had appeared")
+    check.that(left > 0, "no run was killed while it wrote")
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
