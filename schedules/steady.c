@@ -1,49 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedules/steady.h"
 
+#include "base/arena.h"
+#include "base/cycle.h"
 #include "schedules/schedules.h"
 
-#include <math.h>
+#include <stdlib.h>
 
-static double interval(const struct plan_timing *timing, uint32_t iteration)
+/* No more iterations than this many forwards are tried, and as many as a plan may have. */
+enum { FORWARDS_MAX = 1 << 19 };
+/* Times of equal states are the same but for the rounding of sums. */
+static const double rounding = 1e-11;
+
+/* ---- the order ---- */
+
+static bool alike(const struct slot *a, const struct slot *b, uint32_t later)
 {
-    return timing->iteration_ends[iteration] - timing->iteration_ends[iteration - 1];
+    return a->kind == b->kind && a->stage == b->stage && a->pipeline == b->pipeline && a->part == b->part &&
+           a->joined == b->joined && a->split == b->split && b->micro_batch == a->micro_batch + later;
 }
 
-/* The interval after the first two that agree. False when there is none among the iterations. */
-static bool find_steady(const struct plan_timing *timing, uint32_t iterations, double *steady)
+/* The longest run of slots in which each is like the one an iteration before. */
+static void find_run(const struct plan *plan, const struct plan_order *order, struct cycle_list *list)
 {
-    for (uint32_t i = 2; i + 1 < iterations; i++) {
-        double before = interval(timing, i - 1), now = interval(timing, i);
-        *steady = interval(timing, i + 1);
-        if (fabs(now - before) <= 1e-9 * fmax(fabs(now), fabs(before)))
-            return true;
+    uint32_t later = plan->micro_batches / plan->iterations, begun = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        bool inside = i + list->beat < list->count;
+        if (inside && alike(&order->slots[i], &order->slots[i + list->beat], later))
+            continue;
+        uint32_t to = inside ? i + list->beat : list->count;
+        if (to - begun > list->to - list->from) {
+            list->from = begun;
+            list->to = to;
+        }
+        begun = i + 1;
     }
-    return false;
+}
+
+/* A slot matters to others until its message is there. */
+static struct cycle_list list_of(const struct plan *plan, const struct plan_timing *timing, uint32_t worker,
+                                 double latency, struct arena *arena)
+{
+    const struct plan_order *order = &plan->orders[worker];
+    struct moment *moments = arena_array(arena, order->count + 1, sizeof *moments);
+    for (size_t i = 0; i < order->count; i++) {
+        struct plan_span span = plan_timing_span(timing, worker, i);
+        moments[i] = (struct moment){span.start, span.start, span.end + latency};
+    }
+    struct cycle_list list = {
+        .moments = moments, .count = (uint32_t)order->count, .beat = (uint32_t)(order->count / plan->iterations)};
+    if (list.beat)
+        find_run(plan, order, &list);
+    return list;
+}
+
+/* ---- the steady state ---- */
+
+static bool find_cycle(const struct plan *plan, const struct plan_timing *timing, double latency, double *steady)
+{
+    struct arena *arena = arena_create();
+    struct cycle_list *lists = arena_array(arena, plan->workers, sizeof *lists);
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        lists[worker] = list_of(plan, timing, worker, latency, arena);
+    struct cycle cycle;
+    bool found = cycle_find(lists, plan->workers, rounding, &cycle);
+    arena_destroy(arena);
+    if (found)
+        *steady = cycle.length / cycle.beats;
+    return found;
+}
+
+/* Over the second half of the iterations, without the last one, which nothing follows. */
+static double mean_interval(const struct plan_timing *timing, uint32_t iterations)
+{
+    if (iterations < 3)
+        return timing->iteration;
+    uint32_t first = iterations > 3 ? iterations / 2 : 1;
+    return (timing->iteration_ends[iterations - 2] - timing->iteration_ends[first - 1]) / (iterations - 1 - first);
 }
 
 double schedule_steady_iteration(const struct schedule *schedule, const struct schedule_request *request,
                                  const struct plan_costs *costs)
 {
-    uint64_t possible = (uint64_t)SCHEDULE_FORWARDS_MAX / schedule->stages(request) / request->micro_batches;
-    uint64_t most = 2 * (uint64_t)request->workers + 2;
-    most = most < possible ? most : possible;
+    uint64_t forwards = (uint64_t)schedule->stages(request) * request->micro_batches;
+    uint64_t most = SCHEDULE_FORWARDS_MAX / forwards, tried = FORWARDS_MAX / forwards;
+    uint64_t enough = 2 * (uint64_t)request->workers + 1;
+    tried = tried > enough ? tried : enough;
+    most = most < tried ? most : tried;
     struct schedule_request several = *request;
-    several.iterations = schedule->crosses && most > 1 ? 4 : 1;
+    several.iterations = schedule->crosses && most > 4 ? 4 : schedule->crosses && most ? (uint32_t)most : 1;
     for (double steady;;) {
-        if (several.iterations > most)
-            several.iterations = (uint32_t)most;
         struct plan *plan = schedule->plan(&several);
         struct plan_timing timing;
         plan_timing_init(&timing, plan, costs);
-        bool found = find_steady(&timing, plan->iterations, &steady);
         bool last = plan->iterations == 1 || several.iterations == most;
+        bool found = plan->iterations > 1 && find_cycle(plan, &timing, costs->latency, &steady);
         if (!found)
-            steady = timing.iteration;
+            steady = mean_interval(&timing, plan->iterations);
         plan_timing_finish(&timing);
         plan_destroy(plan);
         if (found || last)
             return steady;
-        several.iterations *= 2;
+        several.iterations = 2 * (uint64_t)several.iterations < most ? 2 * several.iterations : (uint32_t)most;
     }
 }

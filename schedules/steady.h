@@ -6,9 +6,9 @@
 #include "schedules/plan/plan_timing.h"
 #include "schedules/schedule.h"
 
-/* The interval between the ends of consecutive iterations once two intervals in a row agree to 1e-9, after at most 2 D
- * iterations; the makespan of one iteration where they do not overlap. The request must fit; its iterations do not
- * matter. */
+/* The mean time of an iteration over the cycle after which the workers are in the same state again (base/cycle.h);
+ * where no state comes back in as many iterations as are tried, the mean over the second half of them; the makespan of
+ * one iteration where they do not overlap. The request must fit; its iterations do not matter. */
 double schedule_steady_iteration(const struct schedule *schedule, const struct schedule_request *request,
                                  const struct plan_costs *costs);
 

@@ -119,13 +119,21 @@ static void reverse(struct critical_step *steps, size_t count)
     }
 }
 
+/* Where the path that ends with an iteration begins: where that one, or where the cycle does. */
+static double path_begin(const struct frame *frame, uint32_t iteration)
+{
+    if (frame->cycle.beats)
+        return frame->ends[iteration] - frame->cycle.length;
+    return frame->steady ? frame->ends[iteration - 1] : frame->starts[iteration];
+}
+
 struct critical_path *critical_path_create(const struct frame *frame, struct arena *arena)
 {
     const struct timeline *timeline = frame->timeline;
     struct critical_path *path = arena_alloc(arena, sizeof *path);
     struct walk walk = {timeline, arena_array(arena, timeline->program->mesh->ranks, sizeof *walk.ranks)};
     uint32_t iteration = frame->first_measured + frame->measured - 1;
-    double begin = frame->steady ? frame->ends[iteration - 1] : frame->starts[iteration];
+    double begin = path_begin(frame, iteration);
     struct critical_step *steps = NULL, at, before;
     size_t capacity = 0;
     bool more = last_operation(timeline, iteration, &at);

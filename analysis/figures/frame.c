@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/sum.h"
+#include "simulator/program/beats.h"
 
 #include <math.h>
 
@@ -62,22 +63,45 @@ static double mean_length(const struct frame *frame)
     return sum_total(&sum) / frame->measured;
 }
 
-/* Nothing follows the last of overlapping iterations, so that it may end early: where there are three, the one before
- * counts. */
-static void choose_steady(struct frame *frame, uint32_t iterations)
-{
-    frame->steady = true;
-    frame->first_measured = iterations > 2 ? iterations - 2 : 1;
-    frame->measured = 1;
-    frame->iteration = frame->ends[frame->first_measured] - frame->ends[frame->first_measured - 1];
-}
-
 static void watch_whole(struct frame *frame, double start, double end)
 {
     frame->whole = true;
     frame->whole_window = (struct window){.start = start, .end = end};
     frame->windows = 1;
     frame->share = frame->iteration > 0 ? (end - start) / frame->iteration : 1;
+}
+
+/* The iterations that end in the cycle, or as many of the last ones. */
+static void measure_cycle(struct frame *frame, uint32_t iterations, const struct cycle *cycle)
+{
+    uint32_t first = 0;
+    while (first + cycle->beats < iterations && frame->ends[first] <= cycle->start)
+        first++;
+    frame->cycle = *cycle;
+    frame->first_measured = first;
+    frame->measured = cycle->beats;
+    frame->iteration = cycle->length / cycle->beats;
+    watch_whole(frame, cycle->start, cycle->start + cycle->length);
+    frame->share = cycle->beats;
+}
+
+/* The mean over the cycle after which the job is in the same state again. Where none came back in what was simulated:
+ * over the second half of the iterations; nothing follows the last one, so that it may end early and does not count
+ * where there are three. */
+static void choose_steady(struct frame *frame, uint32_t iterations, struct arena *arena)
+{
+    const struct beats *beats = beats_of_iterations(frame->timeline->program, arena);
+    struct cycle cycle;
+    frame->steady = true;
+    if (beats && beats_find_cycle(beats, frame->timeline, frame->timeline->rounding, &cycle, arena) &&
+        cycle.beats < iterations) {
+        measure_cycle(frame, iterations, &cycle);
+        return;
+    }
+    uint32_t end = iterations > 2 ? iterations - 1 : iterations;
+    frame->first_measured = iterations > 3 ? iterations / 2 : 1;
+    frame->measured = end - frame->first_measured;
+    frame->iteration = (frame->ends[end - 1] - frame->ends[frame->first_measured - 1]) / frame->measured;
 }
 
 /* The mean over all rounds but the first, from the end of one to the end of another. */
@@ -134,7 +158,7 @@ static void choose_independent(struct frame *frame, uint32_t iterations, struct 
         sum_add(&done, done_at(&ends[(size_t)rank * iterations], iterations, end) -
                            done_at(&ends[(size_t)rank * iterations], iterations, start));
     if (sum_total(&done) <= 0) {
-        choose_steady(frame, iterations);
+        choose_steady(frame, iterations, arena);
         return;
     }
     frame->first_measured = 1;
@@ -151,15 +175,15 @@ static void choose(struct frame *frame, uint32_t iterations, struct arena *arena
     } else if (program->independent && iterations > 2) {
         choose_independent(frame, iterations, arena);
     } else if (program->overlapping && iterations > 1) {
-        choose_steady(frame, iterations);
+        choose_steady(frame, iterations, arena);
     } else {
         frame->first_measured = iterations > 1;
         frame->measured = iterations - frame->first_measured;
         frame->iteration = mean_length(frame);
     }
     if (!frame->whole) {
-        frame->windows = frame->measured;
-        frame->share = frame->measured;
+        frame->windows = frame->steady ? 1 : frame->measured;
+        frame->share = frame->windows;
     }
 }
 
@@ -214,6 +238,11 @@ struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t i
 void frame_shown(const struct frame *frame, double *start, double *end)
 {
     uint32_t last = frame->timeline->program->iterations - 1;
+    if (frame->cycle.beats) {
+        *start = frame->cycle.start;
+        *end = *start + frame->iteration;
+        return;
+    }
     *start = frame->steady ? fmax(0, frame->starts[last] - frame->iteration) : frame->starts[last];
     *end = frame->steady ? *start + frame->iteration : frame->ends[last];
 }

@@ -4,6 +4,7 @@
 #ifndef STAGESIM_FRAME_H
 #define STAGESIM_FRAME_H
 
+#include "base/cycle.h"
 #include "simulator/program/timeline.h"
 
 struct arena;
@@ -24,12 +25,14 @@ struct frame {
     const struct timeline *timeline;
     double iteration; /* T, seconds */
     double makespan;  /* everything simulated, seconds */
-    /* Iterations overlap: T is the interval between the ends of two iterations that another one follows, and each rank
-     * is watched for T before it begins its last iteration, when the pipeline is full. */
+    /* Iterations overlap: T is the mean over the cycle, through which all ranks are watched. Where no state came back
+     * (cycle.beats 0) it is the mean over the second half of the iterations, and each rank is watched for T before it
+     * begins its last iteration, when the pipeline is full. */
     bool steady;
-    /* Iterations that repeat in rounds, or ranks each at its own pace: all ranks are watched through one window, in
-     * which `share` iterations pass. Otherwise there is a window for each measured iteration, and `share` is their
-     * number. */
+    struct cycle cycle; /* beats are iterations */
+    /* A cycle, iterations that repeat in rounds, or ranks each at its own pace: all ranks are watched through one
+     * window, in which `share` iterations pass. Otherwise there is a window for each measured iteration, and `share` is
+     * their number. */
     bool whole;
     struct window whole_window; /* without computes */
     double share;               /* what sums over the windows are divided by */
@@ -48,7 +51,7 @@ struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index);
 
 /* What a picture of the whole timeline marks as the iteration that the figures are about: the last one; in steady state
- * T, ending where the first rank begins the last iteration. */
+ * T, from where the cycle begins, or ending where the first rank begins the last iteration. */
 void frame_shown(const struct frame *frame, double *start, double *end);
 
 /* Whether a computation takes no time and only marks when a moving stash takes or leaves room: no reason for the

@@ -325,7 +325,10 @@ struct report *report_create(const struct run_description *run, const struct tim
                               .makespan = frame->makespan,
                               .steady_state = frame->steady,
                               .period = program->period > 1 ? program->period : 0,
-                              .independent = frame->whole && program->period <= 1,
+                              .cycle_start = frame->cycle.start,
+                              .cycle_length = frame->cycle.length,
+                              .cycle_iterations = frame->cycle.beats,
+                              .independent = frame->whole && !frame->steady && program->period <= 1,
                               .energy = -1,
                               .activities = timeline->activities};
     struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};

@@ -86,7 +86,9 @@ struct report {
     double window_start, window_end;
     uint32_t period;   /* iterations of a round where they repeat in rounds, otherwise 0 */
     bool independent;  /* ranks are watched each at its own pace */
-    bool steady_state; /* iterations overlap: `iteration` is the interval between the ends of two */
+    bool steady_state; /* iterations overlap: `iteration` is the mean over the cycle, or over half of the iterations */
+    double cycle_start, cycle_length; /* seconds; 0: iterations do not overlap, or no state came back */
+    uint32_t cycle_iterations;
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
     double bubble, bubble_min, bubble_max, over_ideal, span_max; /* over_ideal: INFINITY where nothing is computed */
     double causes[CAUSES];

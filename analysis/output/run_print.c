@@ -9,6 +9,17 @@ static void print_figure(FILE *out, const char *name, const char *value)
     fprintf(out, "%-18s %s\n", name, value);
 }
 
+static void print_iteration(FILE *out, const struct report *report)
+{
+    char text[QUANTITY_MAX];
+    fprintf(out, "%-18s %s", "iteration", quantity_seconds(text, report->iteration));
+    if (report->cycle_iterations > 1)
+        fprintf(out, ", the mean of a cycle of %u", report->cycle_iterations);
+    else if (report->steady_state && !report->cycle_iterations)
+        fprintf(out, "; none of its states came back in %u iterations", report->iterations);
+    fputc('\n', out);
+}
+
 static void print_bubble(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
@@ -187,11 +198,10 @@ static void print_workers(FILE *out, const struct report *report)
 
 void run_print(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
     fprintf(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
             report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
             quantity_plural(report->ranks), report->run.platform_file, report->run.engine);
-    print_figure(out, "iteration", quantity_seconds(text, report->iteration));
+    print_iteration(out, report);
     print_bubble(out, report);
     print_throughput(out, report);
     print_communication(out, report);

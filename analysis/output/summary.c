@@ -87,6 +87,11 @@ static void write_time(struct json_writer *json, const struct report *report)
         json_flag(json, "independent", true);
     if (report->steady_state)
         json_flag(json, "steady_state", true);
+    if (report->cycle_iterations) {
+        json_integer(json, "cycle_iterations", report->cycle_iterations);
+        json_number(json, "cycle_start_s", report->cycle_start);
+        json_number(json, "cycle_length_s", report->cycle_length);
+    }
     if (report->window_end > report->window_start) {
         json_number(json, "window_start_s", report->window_start);
         json_number(json, "window_end_s", report->window_end);

@@ -29,6 +29,7 @@ struct engine {
     const char *name, *summary;
     /* Fills the times of the job's timeline. False with the fault filled when the simulation failed. */
     bool (*run)(const struct engine_job *job, struct fault *fault);
+    double rounding; /* of its timelines, see struct timeline */
 };
 
 extern const struct engine engine_simgrid, engine_analytic;

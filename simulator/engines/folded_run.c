@@ -49,6 +49,7 @@ static struct timeline *simulate_classes(const struct engine *engine, struct eng
         timeline_destroy(job->timeline);
         job->timeline = folding_timeline(folding, job->program, true);
         timeline_note_latencies(job->timeline, job->platform, job->hosts); /* the attempt has memory of its own */
+        job->timeline->rounding = engine->rounding;
         folding_prepare(folding);
         verdict = attempt(engine, job, outcome) ? folding_verify(folding, job->timeline) : FOLD_REFUTED;
     }
@@ -65,6 +66,7 @@ static bool run_all_ranks(const struct engine *engine, struct engine_job *job, s
 {
     job->folding = NULL;
     job->timeline = run->timeline = timeline_create(job->program);
+    run->timeline->rounding = engine->rounding;
     if (engine->run(job, fault))
         return true;
     timeline_destroy(run->timeline);
@@ -80,6 +82,7 @@ static bool run_folded(const struct engine *engine, struct engine_job *job, stru
         return run->timeline != NULL;
     }
     job->timeline = run->timeline = folding_timeline(run->folding, job->program, false);
+    run->timeline->rounding = engine->rounding;
     if (engine->run(job, fault))
         return true;
     timeline_destroy(run->timeline);

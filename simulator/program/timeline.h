@@ -3,14 +3,9 @@
 #ifndef STAGESIM_TIMELINE_H
 #define STAGESIM_TIMELINE_H
 
+#include "base/moment.h"
 #include "platforms/platform.h"
 #include "simulator/program/program.h"
-
-struct moment {
-    double start;      /* the operation's stream reached it and what it waits for was done: it is posted */
-    double data_start; /* send, receive, collective: data began to move; otherwise equal to start */
-    double end;
-};
 
 #include <stdbool.h>
 
@@ -24,6 +19,7 @@ struct timeline {
     struct moment **moments; /* [rank_count][operation id] */
     double **latencies;      /* [rank_count][stream]: of the routes of sends where messages are pipelined; NULL */
     uint64_t activities;     /* computations plus transfers that the engine executed */
+    double rounding;         /* share of a span of time by which the engine's times are not exact, see base/cycle.h */
     bool shared;             /* moments live in memory shared with child processes */
     size_t bytes;            /* of the block that holds all moments, moments[0] */
 };

@@ -7,13 +7,11 @@
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_file.h"
 #include "simulator/collectives/assignment.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/program/program_check.h"
 #include "simulator/scenario/placement.h"
 #include "workloads/pipeline/pipeline.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -413,70 +411,4 @@ bool job_outline(const struct scenario *scenario, struct platform *platform, boo
     bool ok = build(&building);
     end(&building);
     return ok;
-}
-
-/* Ends of the iterations: when the last operation of each is done, on any rank. */
-static void iteration_ends(const struct program *program, const struct timeline *timeline, double *ends)
-{
-    for (uint32_t iteration = 0; iteration < program->iterations; iteration++)
-        ends[iteration] = 0;
-    for (uint32_t index = 0; index < timeline->rank_count; index++) {
-        const struct position *position = &program->positions[program->mesh->position_of[timeline->ranks[index]]];
-        for (uint32_t id = 0; id < position->operation_count; id++) {
-            double *end = &ends[position->operations[id].iteration];
-            *end = fmax(*end, timeline->moments[index][id].end);
-        }
-    }
-}
-
-/* The first iteration whose interval is the steady one: the two before agree. 0 when there is none. */
-static uint32_t steady_iteration(const double *ends, uint32_t count)
-{
-    for (uint32_t i = 3; i < count; i++) {
-        double before = ends[i - 2] - ends[i - 3], interval = ends[i - 1] - ends[i - 2];
-        if (fabs(interval - before) <= 1e-9 * fabs(interval))
-            return i;
-    }
-    return 0;
-}
-
-/* Iterations to simulate: tries with more and more on the analytic engine. 0 after a mistake was reported. */
-static uint32_t find_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag)
-{
-    uint32_t most = 2 * scenario->workers + 1;
-    for (uint32_t crossing = 4;; crossing = crossing * 2 < most ? crossing * 2 : most) {
-        struct arena *scratch = arena_create();
-        struct job *job = job_create(scenario, platform, crossing, scratch, diag);
-        uint32_t steady = 0;
-        if (job) {
-            struct fault fault = {""};
-            struct engine_job run = {.program = job->program, .platform = platform, .hosts = job->hosts};
-            struct folded_run folded;
-            double *ends = arena_array(scratch, job->program->iterations, sizeof *ends);
-            if (folded_run(&engine_analytic, &run, scenario->fold == FOLD_AUTO, scratch, &folded, &fault)) {
-                iteration_ends(job->program, folded.timeline, ends);
-                steady = steady_iteration(ends, job->program->iterations);
-            } else {
-                steady = crossing; /* let the run itself report the fault */
-            }
-            timeline_destroy(folded.timeline);
-        }
-        arena_destroy(scratch);
-        if (!job)
-            return 0;
-        if (steady || crossing >= most)
-            return steady ? steady + 1 : most;
-    }
-}
-
-struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
-                              struct diag *diag)
-{
-    uint32_t crossing = 1;
-    if (scenario->schedule && scenario->schedule->crosses) {
-        if (!scenario_check_platform(scenario, platform, diag))
-            return NULL;
-        crossing = find_crossing(scenario, platform, diag);
-    }
-    return crossing ? job_create(scenario, platform, crossing, arena, diag) : NULL;
 }

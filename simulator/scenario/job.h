@@ -26,8 +26,8 @@ struct job {
 struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
                        struct arena *arena, struct diag *diag);
 
-/* The same with `crossing` chosen so that the steady state is reached: two consecutive intervals between the ends of
- * iterations agree to 1e-9 on the analytic engine, at most 2 D iterations; the last interval is the next one. */
+/* The same with `crossing` chosen so that without contention the job comes back to a state (simulator/program/beats.h),
+ * or, where it does not in a million operations, 2 D + 1. */
 struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
                               struct diag *diag);
 

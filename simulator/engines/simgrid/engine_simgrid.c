@@ -559,4 +559,4 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
 }
 
 const struct engine engine_simgrid = {
-    "simgrid", "contention-aware: transfers share links as SimGrid's max-min model says", simgrid_run_program};
+    "simgrid", "contention-aware: transfers share links as SimGrid's max-min model says", simgrid_run_program, 1e-7};

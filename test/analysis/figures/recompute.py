@@ -62,6 +62,7 @@ class Run:
                 self.groups[operations[0].group].append(operations)
         self.iterations = 1 + max(operation.iteration for operation in self.operations)
         self.steady = self.summary["time"].get("steady_state", False)
+        self.cycle, self.false_cycle = 0, False
         self.find_times()
 
     # ---- T ----
@@ -75,13 +76,23 @@ class Run:
             self.find_rounds(self.summary["time"]["period"])
         elif self.summary["time"].get("independent"):
             self.find_paces()
+        elif self.steady and self.summary["time"].get("cycle_iterations"):
+            self.find_cycle(self.summary["time"])
         elif self.steady:
-            last = self.iterations - 2 if self.iterations > 2 else 1
-            self.measured = [last]
-            self.T = self.ends[last] - self.ends[last - 1]
+            end = self.iterations - 1 if self.iterations > 2 else self.iterations
+            self.measured = list(range(self.iterations // 2 if self.iterations > 3 else 1, end))
+            self.T = (self.ends[end - 1] - self.ends[self.measured[0] - 1]) / len(self.measured)
         else:
             self.measured = list(range(1 if self.iterations > 1 else 0, self.iterations))
             self.T = sum(self.ends[i] - self.starts[i] for i in self.measured) / len(self.measured)
+
+    def find_cycle(self, time):
+        """The summary says where the cycle is; as many iterations as it has end as far apart as it is long."""
+        start, length, count = time["cycle_start_s"], time["cycle_length_s"], time["cycle_iterations"]
+        self.T, self.whole, self.cycle = length / count, (start, start + length, count), length
+        first = next((i for i in range(self.iterations - count) if self.ends[i] > start), self.iterations - count)
+        self.measured = list(range(first, first + count))
+        self.false_cycle = first > 0 and abs(self.ends[first + count - 1] - self.ends[first - 1] - length) > 1e-6 * length
 
     def find_rounds(self, period):
         first = period if self.iterations > period else 0
@@ -231,6 +242,8 @@ class Run:
     def critical_path(self):
         last = self.measured[-1]
         begin = self.ends[last - 1] if self.steady else self.starts[last]
+        if self.cycle:
+            begin = self.ends[last] - self.cycle
         candidates = [o for o in self.operations if o.iteration == last and o.end == self.ends[last]]
         operation = min(candidates, key=lambda o: (o.rank, o.id))
         chain, shares = [], defaultdict(float)
@@ -296,6 +309,8 @@ class Checker:
         run, summary = self.run, self.run.summary
         T, scale = run.T, max(run.ends)
         self.near("iteration_s", summary["time"]["iteration_s"], T, scale)
+        if run.false_cycle:
+            self.mistakes.append("the iterations of the cycle do not end as far apart as it is long")
         self.near("makespan_s", summary["time"]["makespan_s"], max(run.ends) - min(run.starts), scale)
         self.order()
         if T <= 0:

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What repeats in the order of a program, beat by beat: per stream how many operations a beat has, and from where to
+ * where each operation is like the one a beat before: of the same kind and cost, waiting for the same operations a beat
+ * later. */
+#ifndef STAGESIM_BEATS_H
+#define STAGESIM_BEATS_H
+
+#include "base/cycle.h"
+#include "simulator/program/timeline.h"
+
+struct arena;
+
+struct stream_beat {
+    uint32_t length;   /* operations of the stream in a beat; 0: the stream has none in what repeats */
+    uint32_t from, to; /* the order repeats for places from <= i < to of the stream */
+};
+
+/* [position][stream]. */
+struct beats {
+    struct stream_beat **streams;
+};
+
+/* Beats of which `length[position][stream]` operations of each stream are one. Memory from the arena. */
+struct beats *beats_create(const struct program *program, uint32_t *const *lengths, struct arena *arena);
+
+/* Beats that are iterations; NULL where iterations differ in how many operations they have. */
+struct beats *beats_of_iterations(const struct program *program, struct arena *arena);
+
+/* The newest cycle of a timeline, see base/cycle.h. `rounding` as there. */
+bool beats_find_cycle(const struct beats *beats, const struct timeline *timeline, double rounding, struct cycle *cycle,
+                      struct arena *arena);
+
+/* Whether two operations of programs on the same mesh are of the same kind, cost and stream; what they wait for is not
+ * looked at. */
+bool operation_alike(const struct program *program, const struct operation *a, const struct program *other,
+                     const struct operation *b);
+
+#endif
