@@ -71,7 +71,7 @@ static struct program *program_of(const struct computation *computation, struct 
         uint32_t cost = program_add_cost(builder, &(struct stagesim_cost){.bytes = request->sizes[i]});
         uint32_t id = program_add_collective(builder, 0, group, request->kind, identity, cost);
         if (i == 0)
-            program_add_wait(builder, 0, id, begin); /* the clock of a second simulation does not begin at 0 */
+            program_add_wait(builder, 0, id, begin);
         if (is_rooted(request->kind))
             program_add_collective(builder, 0, group, STAGESIM_BARRIER, identity, nothing);
     }
@@ -114,7 +114,8 @@ static bool simulate_rows(const struct computation *computation, const struct co
     return done;
 }
 
-static bool add_rows(struct computation *computation, const struct collective_algorithm *algorithm, struct fault *fault)
+static bool write_rows(struct computation *computation, const struct collective_algorithm *algorithm,
+                       struct fault *fault)
 {
     const struct collective_request *request = computation->request;
     struct collective_row *rows = arena_array(computation->arena, request->size_count, sizeof *rows);
@@ -132,6 +133,48 @@ static bool add_rows(struct computation *computation, const struct collective_al
         return false;
     fwrite(rows, sizeof *rows, request->size_count, computation->results);
     return true;
+}
+
+struct rows_of {
+    struct computation *computation;
+    const struct collective_algorithm *algorithm;
+};
+
+static int rows_isolated(void *user, struct isolated *self)
+{
+    const struct rows_of *rows = user;
+    struct fault fault = {""};
+    rows->computation->results = self->results;
+    if (write_rows(rows->computation, rows->algorithm, &fault))
+        return EXIT_DONE;
+    fputs(fault.text, self->results);
+    return EXIT_BAD_INPUT;
+}
+
+static size_t read_all(FILE *results, char *text, size_t size)
+{
+    size_t length = results ? fread(text, 1, size - 1, results) : 0;
+    text[length] = '\0';
+    return length;
+}
+
+/* Several algorithms: each in a process of its own, for a second simulation would go on with the first one's clock,
+ * precision and mailboxes. The platform is loaded once. */
+static bool add_rows(struct computation *computation, const struct collective_algorithm *algorithm, struct fault *fault)
+{
+    struct rows_of rows = {computation, algorithm};
+    FILE *results, *own = computation->results;
+    int stage;
+    char text[4096];
+    int code = isolate(rows_isolated, &rows, &results, &stage, fault);
+    if (code == EXIT_DONE)
+        for (size_t length; (length = read_all(results, text, sizeof text)) > 0;)
+            fwrite(text, 1, length, own);
+    else if (code >= 0 && read_all(results, text, sizeof text))
+        fault_set(fault, "%s", text);
+    if (results)
+        fclose(results);
+    return code == EXIT_DONE;
 }
 
 static bool place_ranks(struct computation *computation, struct fault *fault)
@@ -188,7 +231,7 @@ static bool compute(struct computation *computation, struct fault *fault)
         list_refusals(&head, shape, request->kind);
     fwrite(&head, sizeof head, 1, computation->results);
     if (!request->all)
-        return add_rows(computation, request->algorithm, fault);
+        return write_rows(computation, request->algorithm, fault);
     for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
         if (!collective_algorithm_refuses(*each, shape, request->kind) && !add_rows(computation, *each, fault))
             return false;

@@ -416,8 +416,7 @@ void bridge_expect_many_actors(void)
 void *bridge_mailbox(const char *name, void *actor)
 {
     sg4::Mailbox *mailbox = sg4::Mailbox::by_name(name);
-    if (actor)
-        mailbox->set_receiver(static_cast<sg4::Actor *>(actor));
+    mailbox->set_receiver(static_cast<sg4::Actor *>(actor)); /* a mailbox keeps that of a simulation before */
     return mailbox;
 }
 
