@@ -178,6 +178,38 @@ void diag_note(struct diag *diag, struct place at, const char *format, ...)
     va_end(arguments);
 }
 
+/* ":LINE: " or ":LINE:COLUMN: " at the start of a text: its length, 0 when it is neither. */
+static int read_place(const char *text, struct place *at)
+{
+    int used = 0;
+    at->column = 0;
+    if (sscanf(text, ":%u:%u: %n", &at->line, &at->column, &used) == 2 && used)
+        return used;
+    at->column = 0;
+    return sscanf(text, ":%u: %n", &at->line, &used) == 1 ? used : 0;
+}
+
+void diag_fault(struct diag *diag, const char *label, const char *text)
+{
+    char file[FAULT_SIZE];
+    struct place at = {.file = file};
+    int used = 0;
+    const char *colon = strchr(text, ':');
+    while (colon && (used = read_place(colon, &at)) == 0)
+        colon = strchr(colon + 1, ':');
+    if (colon) {
+        snprintf(file, sizeof file, "%.*s", (int)(colon - text), text);
+        diag_error(diag, at, "%s", colon + used);
+    } else if (label) {
+        diag->errors++;
+        fprintf(diag->out, "%s: ", label);
+        write_clean(diag->out, text);
+        fputc('\n', diag->out);
+    } else {
+        diag_error(diag, (struct place){0}, "%s", text);
+    }
+}
+
 /* Levenshtein distance with neighbouring letters swapped counting once (optimal string alignment). */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {

@@ -32,12 +32,17 @@ __attribute__((format(printf, 3, 4))) void diag_note(struct diag *diag, struct p
 const char *diag_nearest(const char *word, const char *const *words, size_t count);
 
 /* Trouble outside the input (a file, a plug-in, SimGrid): text filled by the first one to know, passed up untouched. */
+enum { FAULT_SIZE = 1024 };
 struct fault {
-    char text[1024];
+    char text[FAULT_SIZE];
     bool refused; /* it is the input's fault after all: a program that cannot finish */
 };
 
 /* Fills the fault unless it is filled already; returns false, so that one can `return fault_set(...)`. */
 __attribute__((format(printf, 2, 3))) bool fault_set(struct fault *fault, const char *format, ...);
+
+/* Reports the text of a fault as a mistake: at its place where it begins with "FILE:LINE: " or "FILE:LINE:COLUMN: ",
+ * after "LABEL: " otherwise; NULL: as a mistake without a place. */
+void diag_fault(struct diag *diag, const char *label, const char *text);
 
 #endif

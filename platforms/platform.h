@@ -94,9 +94,9 @@ struct platform {
     uint32_t link_count;
     struct platform_link *links; /* all links, by name in version order */
     struct platform_library library;
-    /* The route between two hosts, from the platform file's routing. */
+    /* The route between two hosts, from the platform file's routing; no link and no latency where there is none. */
     void (*route)(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route);
-    /* Whether there is a route; `route` ends the process for a pair without. */
+    /* Whether there is a route. */
     bool (*reaches)(struct platform *platform, uint32_t from, uint32_t to);
     void *handle; /* the engine's own */
 };

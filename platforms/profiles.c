@@ -1,210 +1,176 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/profiles.h"
 
-#include "base/arena.h"
-
-#include <ctype.h>
-#include <expat.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16, TEXT_MAX = 64 << 20 };
+static const double value_most = 1e30;
 
-struct reader {
-    XML_Parser parser;
-    const char *platform;
-    struct fault *fault;
-    bool sound;
-    bool in_trace; /* its text is collected */
-    char *text;
-    size_t length, capacity;
-    double periodicity; /* of the trace */
-    char name[256];
-};
-
-/* What a profile says of repeating itself. */
-struct repetition {
+struct profile {
     bool loops, stochastic;
-    double periodicity, delay, last; /* seconds: from begin to begin, from end to begin; date of the last event */
-    bool random;                     /* a date is drawn: time passes */
+    double periodicity, delay; /* seconds: from begin to begin, from end to begin; 0: not given */
+    double last;               /* date of the last event; where times are drawn: the mean of one repetition */
+    unsigned events, line;
+    struct fault *fault;
 };
 
-static void read_event(struct repetition *repetition, const char *line)
+__attribute__((format(printf, 2, 3))) static bool refuse(struct profile *profile, const char *format, ...)
 {
-    bool fixed = strncmp(line, "DET", 3) == 0;
-    if (isalpha((unsigned char)*line) && !fixed) {
-        repetition->random = true;
-        return;
-    }
-    double date = strtod(fixed ? line + 3 : line, NULL);
-    repetition->last = repetition->stochastic ? repetition->last + date
-                                              : date; /* drawn dates are steps, others count from the start */
-}
-
-static void read_line(struct repetition *repetition, const char *line)
-{
-    if (*line == '#' || *line == '%' || *line == '\0')
-        return;
-    if (sscanf(line, "PERIODICITY %lg", &repetition->periodicity) == 1 ||
-        sscanf(line, "LOOPAFTER %lg", &repetition->delay) == 1)
-        repetition->loops = true;
-    else if (strncmp(line, "STOCHASTIC", 10) == 0) {
-        repetition->stochastic = true;
-        repetition->loops |= strstr(line, "LOOP") != NULL;
-    } else
-        read_event(repetition, line);
-}
-
-/* Time from one repetition to the next; infinite for a profile that does not repeat itself. `text` is cut into lines.
- */
-static double period_of(char *text, double periodicity)
-{
-    struct repetition repetition = {.loops = periodicity > 0, .periodicity = periodicity};
-    char *rest;
-    for (char *line = strtok_r(text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest))
-        read_line(&repetition, line + strspn(line, " \t"));
-    if (!repetition.loops || repetition.random)
-        return INFINITY;
-    return repetition.periodicity > 0 ? repetition.periodicity : repetition.last + repetition.delay;
-}
-
-__attribute__((format(printf, 2, 3))) static void refuse(struct reader *reader, const char *format, ...)
-{
-    char text[640];
+    char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fault_set(reader->fault, "Parse error at %.300s:%lu: %s", reader->platform,
-              XML_GetCurrentLineNumber(reader->parser), text);
-    reader->sound = false;
-    XML_StopParser(reader->parser, XML_FALSE);
+    return fault_set(profile->fault, "line %u: %s", profile->line, text);
 }
 
-static void check_text(struct reader *reader, const char *name, char *text, double periodicity)
+static bool read_number(struct profile *profile, const char *word, double *to)
 {
-    double period = period_of(text, periodicity);
-    if (!(period < PROFILE_PERIOD_MIN))
-        return;
-    refuse(reader,
-           "the profile '%.200s' repeats itself every %g s, which a simulation would never get past; a period is at "
-           "least 1 us, and a "
-           "profile that does not repeat itself has neither PERIODICITY nor LOOPAFTER",
-           name, fmax(period, 0));
+    char *end = NULL;
+    *to = word ? strtod(word, &end) : 0;
+    if (!word)
+        return refuse(profile, "a number is missing; an event is a date and a value, such as '10 0.5'");
+    if (end == word || *end)
+        return refuse(profile, "'%.60s' is no number", word);
+    return (*to >= 0 && *to <= value_most) || refuse(profile, "%.60s is out of range: 0 to %g", word, value_most);
 }
 
-static FILE *open_profile(const char *platform, const char *name)
+/* How a number is drawn. Every law may be written in several ways. */
+enum law { LAW_NONE, LAW_FIXED, LAW_UNIFORM, LAW_EXPONENTIAL, LAW_NORMAL };
+
+static enum law law_of(const char *word)
 {
-    const char *slash = strrchr(platform, '/');
-    char path[4096];
-    if (*name != '/' && slash) {
-        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - platform), platform, name);
-        FILE *in = fopen(path, "rb");
-        if (in)
-            return in;
+    static const struct {
+        const char *word;
+        enum law law;
+    } rows[] = {{"DET", LAW_FIXED},
+                {"UNIF", LAW_UNIFORM},
+                {"UNIFORM", LAW_UNIFORM},
+                {"EXP", LAW_EXPONENTIAL},
+                {"EXPONENTIAL", LAW_EXPONENTIAL},
+                {"NORM", LAW_NORMAL},
+                {"NORMAL", LAW_NORMAL},
+                {"GAUSS", LAW_NORMAL},
+                {"GAUSSIAN", LAW_NORMAL}};
+    for (size_t i = 0; word && i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].word, word) == 0)
+            return rows[i].law;
+    return LAW_NONE;
+}
+
+static bool read_law(struct profile *profile, enum law law, char **rest, double *mean)
+{
+    double first, second = 0;
+    if (!read_number(profile, strtok_r(NULL, " \t", rest), &first))
+        return false;
+    if ((law == LAW_UNIFORM || law == LAW_NORMAL) && !read_number(profile, strtok_r(NULL, " \t", rest), &second))
+        return false;
+    if (law == LAW_UNIFORM && second < first)
+        return refuse(profile, "UNIF %g %g: the least comes first", first, second);
+    if (law == LAW_EXPONENTIAL && !(first >= 1 / value_most))
+        return refuse(profile, "EXP %g: a rate is above 0", first);
+    if (law == LAW_NORMAL && first < 5 * second)
+        return refuse(profile, "NORM %g %g would draw negative numbers; the mean is at least 5 deviations", first,
+                      second);
+    *mean = law == LAW_UNIFORM ? (first + second) / 2 : law == LAW_EXPONENTIAL ? 1 / first : first;
+    return true;
+}
+
+/* A date or a value: a number, or a law and its numbers. */
+static bool read_drawn(struct profile *profile, const char *word, char **rest, double *mean)
+{
+    enum law law = law_of(word);
+    if (law > LAW_FIXED && !profile->stochastic)
+        return refuse(profile, "'%s' draws numbers; STOCHASTIC comes before the first event of such a profile", word);
+    if (law != LAW_NONE)
+        return read_law(profile, law, rest, mean);
+    if (profile->stochastic)
+        return refuse(profile, "'%.60s' is none of DET, UNIF, EXP and NORM, as STOCHASTIC demands", word ? word : "");
+    return read_number(profile, word, mean);
+}
+
+static bool read_event(struct profile *profile, char *line)
+{
+    char *rest = NULL;
+    double date, value;
+    if (!read_drawn(profile, strtok_r(line, " \t", &rest), &rest, &date) ||
+        !read_drawn(profile, strtok_r(NULL, " \t", &rest), &rest, &value))
+        return false;
+    const char *more = strtok_r(NULL, " \t", &rest);
+    if (more && *more != '#' && *more != '%')
+        return refuse(profile, "'%.60s' follows the event's value", more);
+    if (!profile->stochastic && date < profile->last)
+        return refuse(profile, "the date %g comes after %g; events are in the order of time", date, profile->last);
+    profile->last = profile->stochastic ? profile->last + date : date; /* drawn dates are steps */
+    profile->events++;
+    return true;
+}
+
+/* PERIODICITY or LOOPAFTER. */
+static bool read_repetition(struct profile *profile, const char *word, const char *number, double *to)
+{
+    profile->loops = true;
+    if (*word == 'P' && strtod(number, NULL) <= 0)
+        return refuse(profile,
+                      "PERIODICITY is the time from one repetition to the next; a profile that does not repeat "
+                      "itself has none");
+    return read_number(profile, number + strspn(number, " \t"), to);
+}
+
+static bool read_line(struct profile *profile, char *line)
+{
+    size_t length = strlen(line);
+    while (length && strchr(" \t\r\v\f", line[length - 1]))
+        line[--length] = '\0';
+    if (*line == '#' || *line == '%' || *line == '\0')
+        return true;
+    if (strncmp(line, "PERIODICITY", 11) == 0)
+        return read_repetition(profile, line, line + 11, &profile->periodicity);
+    if (strncmp(line, "LOOPAFTER", 9) == 0)
+        return read_repetition(profile, line, line + 9, &profile->delay);
+    if (strcmp(line, "STOCHASTIC") != 0 && strcmp(line, "STOCHASTIC LOOP") != 0)
+        return read_event(profile, line);
+    if (profile->events)
+        return refuse(profile, "%s comes before the first event", line);
+    profile->stochastic = true;
+    profile->loops |= line[10] != '\0';
+    return true;
+}
+
+/* What one line cannot tell. */
+static bool check_repetition(struct profile *profile)
+{
+    struct fault *fault = profile->fault;
+    if (!profile->loops)
+        return true;
+    if (profile->events == 0)
+        return fault_set(fault, "it repeats itself, but has no event");
+    if (profile->periodicity > 0 && (profile->stochastic || profile->delay > 0))
+        return fault_set(fault, "PERIODICITY goes neither with STOCHASTIC nor with LOOPAFTER");
+    if (profile->periodicity > 0 && profile->periodicity < profile->last)
+        return fault_set(fault, "it repeats itself every %g s, but has an event at %g s", profile->periodicity,
+                         profile->last);
+    double period = profile->periodicity > 0 ? profile->periodicity : profile->last + profile->delay;
+    return period >= PROFILE_PERIOD_MIN ||
+           fault_set(
+               fault,
+               "it repeats itself every %g s, which a simulation would never get past; a period is at least 1 us, "
+               "and a profile that does not repeat itself has neither PERIODICITY nor LOOPAFTER",
+               period);
+}
+
+bool profile_check(char *text, double periodicity, struct fault *fault)
+{
+    struct profile profile = {.loops = periodicity > 0, .periodicity = fmax(periodicity, 0), .fault = fault};
+    for (char *line = text; line;) {
+        char *end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        profile.line++;
+        if (!read_line(&profile, line + strspn(line, " \t\r\v\f")))
+            return false;
+        line = end;
     }
-    return fopen(name, "rb");
-}
-
-static void check_file(struct reader *reader, const char *name)
-{
-    FILE *in = open_profile(reader->platform, name);
-    char *text = NULL;
-    size_t length = 0, capacity = 0, got = 1;
-    while (in && got && length <= TEXT_MAX) {
-        text = array_grow(text, &capacity, length + CHUNK + 1, 1);
-        got = fread(text + length, 1, CHUNK, in);
-        length += got;
-    }
-    if (length > TEXT_MAX) {
-        refuse(reader, "the profile '%.200s' is larger than %d MiB", name, TEXT_MAX >> 20);
-    } else if (text) {
-        text[length] = '\0';
-        check_text(reader, name, text, -1);
-    }
-    free(text);
-    if (in)
-        fclose(in);
-}
-
-static bool ends_in_file(const char *attribute)
-{
-    size_t length = strlen(attribute);
-    return length > 5 && strcmp(attribute + length - 5, "_file") == 0;
-}
-
-static void start_trace(struct reader *reader, const char **attributes)
-{
-    reader->in_trace = true;
-    reader->length = 0;
-    reader->periodicity = -1;
-    reader->name[0] = '\0';
-    for (; *attributes; attributes += 2) {
-        if (strcmp(attributes[0], "periodicity") == 0)
-            reader->periodicity = strtod(attributes[1], NULL);
-        else if (strcmp(attributes[0], "id") == 0)
-            snprintf(reader->name, sizeof reader->name, "%s", attributes[1]);
-        else if (strcmp(attributes[0], "file") == 0 && *attributes[1])
-            check_file(reader, attributes[1]);
-    }
-}
-
-static void on_start(void *data, const char *element, const char **attributes)
-{
-    struct reader *reader = data;
-    if (strcmp(element, "trace") == 0) {
-        start_trace(reader, attributes);
-        return;
-    }
-    for (; *attributes && reader->sound; attributes += 2)
-        if (ends_in_file(attributes[0]) && *attributes[1])
-            check_file(reader, attributes[1]);
-}
-
-static void on_text(void *data, const char *text, int length)
-{
-    struct reader *reader = data;
-    if (!reader->in_trace || reader->length > TEXT_MAX)
-        return;
-    reader->text = array_grow(reader->text, &reader->capacity, reader->length + (size_t)length + 1, 1);
-    memcpy(reader->text + reader->length, text, (size_t)length);
-    reader->length += (size_t)length;
-}
-
-static void on_end(void *data, const char *element)
-{
-    struct reader *reader = data;
-    if (strcmp(element, "trace") != 0 || !reader->sound)
-        return;
-    reader->in_trace = false;
-    if (!reader->length)
-        return;
-    reader->text[reader->length] = '\0';
-    check_text(reader, reader->name, reader->text, reader->periodicity);
-}
-
-bool profiles_check(const char *platform, struct fault *fault)
-{
-    FILE *in = fopen(platform, "rb");
-    struct reader reader = {.parser = XML_ParserCreate(NULL), .platform = platform, .fault = fault, .sound = true};
-    if (in && reader.parser) {
-        static const size_t size = CHUNK;
-        XML_SetUserData(reader.parser, &reader);
-        XML_SetElementHandler(reader.parser, on_start, on_end);
-        XML_SetCharacterDataHandler(reader.parser, on_text);
-        for (bool more = true; more;) {
-            void *buffer = XML_GetBuffer(reader.parser, (int)size);
-            size_t got = buffer ? fread(buffer, 1, size, in) : 0;
-            more = buffer && XML_ParseBuffer(reader.parser, (int)got, got == 0) == XML_STATUS_OK && got > 0;
-        }
-    }
-    if (reader.parser)
-        XML_ParserFree(reader.parser);
-    free(reader.text);
-    if (in)
-        fclose(in);
-    return reader.sound;
+    return check_repetition(&profile);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles that a platform file attaches to hosts and links, as far as they must be looked at before SimGrid reads
- * them: it follows a profile that repeats itself without time passing for ever, and keeps every repetition in memory.
- */
+/* Profiles: how speeds, bandwidths, latencies and states change over time, in SimGrid's notation. They are looked at
+ * before SimGrid reads them: it ignores values that make no sense, follows a profile that repeats itself without time
+ * passing for ever, and keeps every repetition in memory. */
 #ifndef STAGESIM_PROFILES_H
 #define STAGESIM_PROFILES_H
 
@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* Seconds; a profile that repeats itself sooner is refused. */
+/* Seconds; a profile that repeats itself sooner (on the mean, where times are drawn) is refused. */
 #define PROFILE_PERIOD_MIN 1e-6
 
-/* False with the fault filled, as "Parse error at FILE:LINE: what", for the first profile of the platform file (in a
- * file of its own or within a <trace>) that repeats itself too soon. What cannot be read, or is wrong in another way,
- * is left for SimGrid to say. */
-bool profiles_check(const char *platform, struct fault *fault);
+/* False with the fault filled where a line is not understood, a number is not finite or negative, dates go back, or the
+ * profile repeats itself too soon; the fault names the line within the text. `text` is cut into lines. `periodicity` in
+ * seconds as <trace> gives it, not above 0: none. */
+bool profile_check(char *text, double periodicity, struct fault *fault);
 
 #endif

@@ -141,17 +141,14 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
 }
 
-/* SimGrid says where in the file: "Parse error at FILE:LINE: what". */
+/* With the file's name where the text does not begin with it. */
 static void report_platform(struct diag *diag, const char *file, const char *text)
 {
-    static const char prefix[] = "Parse error at ";
-    struct place at = {.file = file};
     size_t length = strlen(file);
-    int used = 0;
-    const char *rest = strncmp(text, prefix, sizeof prefix - 1) ? text : text + sizeof prefix - 1;
-    if (rest != text && !strncmp(rest, file, length) && sscanf(rest + length, ":%u: %n", &at.line, &used) == 1 && used)
-        text = rest + length + used;
-    diag_error(diag, at, "%s", text);
+    if (strncmp(text, file, length) == 0 && text[length] == ':' && text[length + 1] != ' ')
+        diag_fault(diag, NULL, text);
+    else
+        diag_error(diag, (struct place){.file = file}, "%s", text + (strncmp(text, file, length) ? 0 : length + 2));
 }
 
 static bool load_platform(struct run *run)

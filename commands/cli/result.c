@@ -9,7 +9,9 @@
 
 static int report(const char *name, const struct fault *fault, int code)
 {
-    fprintf(stderr, "stagesim %s: %s\n", name, fault->text);
+    char label[64];
+    snprintf(label, sizeof label, "stagesim %s", name);
+    diag_fault(&(struct diag){.out = stderr}, label, fault->text);
     return code;
 }
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /* Calls write(out, user, fault) for standard output or, when `path` is not NULL, for the file. Says what went wrong on
- * standard error after "stagesim NAME: "; returns an exit code. `write` returns false, with the fault filled, for bad
- * input. */
+ * standard error, at its place or after "stagesim NAME: "; returns an exit code. `write` returns false, with the fault
+ * filled, for bad input. */
 int result_write(const char *name, const char *path, bool (*write)(FILE *out, void *user, struct fault *fault),
                  void *user);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/document.h"
+#include "platforms/settings.h"
 #include "simulator/scenario/scenario.h"
 #include "simulator/scenario/scenario_tables.h"
 #include "workloads/workload_table.h"
@@ -134,7 +135,7 @@ void scenario_print_keys(FILE *out)
     print_section(out, "communication", "communication.", communication_fields);
     print_section(out, "output", "output.", output_fields);
     print_section(out, "search", "search.", search_section.fields);
-    print_section(out, "simgrid", "", simgrid_fields);
+    print_section(out, "simgrid", "", simgrid_settings);
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++) {
         char prefix[80];
         snprintf(prefix, sizeof prefix, "%s.", (*workload)->name);

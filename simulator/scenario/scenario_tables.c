@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/scenario/scenario_tables.h"
 
+#include "platforms/settings.h"
 #include "simulator/scenario/scenario.h"
 
 static const char *const engines[] = {"simgrid", "analytic", "both", NULL};
@@ -140,45 +141,6 @@ static const struct stagesim_field search_fields[] = {
     {0},
 };
 
-static const char *const switches[] = {"yes", "no", "true", "false", "1", "0", NULL};
-static const char *const network_models[] = {"CM02", "LV08", "SMPI", "IB", NULL};
-static const char *const optimizations[] = {"Lazy", "Full", NULL};
-static const char *const solvers[] = {"maxmin", "fairbottleneck", "bmf", NULL};
-static const char *const factories[] = {"thread", "raw", "boost", "ucontext", NULL};
-
-const struct stagesim_field simgrid_fields[] = {
-    {"network/model", STAGESIM_FIELD_NAME, .names = network_models,
-     .doc = "how flows share links; stagesim's default is CM02"},
-    {"network/crosstraffic", STAGESIM_FIELD_NAME, .names = switches,
-     .doc = "acknowledgements take part of the way back; default 0"},
-    {"network/TCP-gamma", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e12,
-     .doc = "largest TCP window in bytes, 0: none; default 0"},
-    {"network/bandwidth-factor", STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1e6,
-     .doc = "all bandwidths times this; the model's own when not given"},
-    {"network/latency-factor", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e6,
-     .doc = "all latencies times this; the model's own when not given"},
-    {"network/weight-S", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e12,
-     .doc = "weight of a flow's bandwidths in its share; the model's own when not given"},
-    {"network/loopback-lat", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e3,
-     .doc = "latency of a rank to itself, in seconds; default 0"},
-    {"network/loopback-bw", STAGESIM_FIELD_RATIO, .least = 1, .most = 1e18,
-     .doc = "its bandwidth, in bytes per second"},
-    {"network/optim", STAGESIM_FIELD_NAME, .names = optimizations,
-     .doc = "flows that are updated at an event: those concerned or all; default Lazy"},
-    {"network/solver", STAGESIM_FIELD_NAME, .names = solvers, .doc = "the solver for shares of links; default maxmin"},
-    {"cpu/optim", STAGESIM_FIELD_NAME, .names = optimizations, .doc = "the same for computations; default Lazy"},
-    {"surf/precision", STAGESIM_FIELD_RATIO, .least = 1e-18, .most = 1e-3,
-     .doc = "seconds within which events are one; default 2.3e-13 of the time without contention"},
-    {"maxmin/precision", STAGESIM_FIELD_RATIO, .least = 1e-18, .most = 1e-3,
-     .doc = "relative precision of the solver; default 1e-5"},
-    {"maxmin/concurrency-limit", STAGESIM_FIELD_COUNT, .least = 1, .most = 1e6,
-     .doc = "most flows that run on one link at once; default: no limit"},
-    {"contexts/factory", STAGESIM_FIELD_NAME, .names = factories, .doc = "how actors are run"},
-    {"contexts/stack-size", STAGESIM_FIELD_COUNT, .least = 16, .most = 8192,
-     .doc = "an actor's stack in KiB; default 64"},
-    {0},
-};
-
 const struct fields_section root_section = {"the scenario", true, root_fields};
 const struct fields_section parallel_section = {"parallel", true, parallel_fields};
 const struct fields_section batch_section = {"batch", true, batch_fields};
@@ -189,4 +151,4 @@ const struct fields_section output_section = {"output", true, output_fields};
 const struct fields_section search_section = {"search", true, search_fields};
 
 const char *const section_names[] = {"parallel", "order", "batch", "schedule", "search", "simgrid", "output", NULL};
-const struct fields_section simgrid_section = {"simgrid", true, simgrid_fields};
+const struct fields_section simgrid_section = {"simgrid", true, simgrid_settings};

@@ -41,9 +41,7 @@ enum { AXIS_CONTEXT = 4, AXIS_EXPERT = 5, AXIS_PIPELINE = 6, AXIS_DATA = 7, AXIS
 extern const char *const axis_names[AXIS_NAMES + 1];
 
 extern const struct stagesim_field root_fields[], parallel_fields[], batch_fields[], schedule_fields[], output_fields[];
-/* Configuration that is handed to SimGrid: of many other keys and values SimGrid would crash, hang, or write files. All
- * offsets are 0: the values are only checked. */
-extern const struct stagesim_field simgrid_fields[];
+/* Large enough for the value of any of simgrid_settings. */
 union simgrid_value {
     uint64_t count;
     double ratio;

@@ -203,13 +203,13 @@ def check_refusals(directory):
     refused(2, "'toaster' is no device", "platform", "import", text, "--gpu", "toaster")
     refused(2, "the fabric of piz-daint joins single devices", "platform", "import", text, "--fabric", "piz-daint")
     refused(1, "empty.xml: the file is empty", "platform", "import", empty)
-    refused(1, "text.xml:1:1: not well-formed XML", "platform", "import", text)
+    refused(1, "text.xml:1:1: error: not well-formed XML", "platform", "import", text)
     refused(1, "a node's topology has at most", "platform", "import", large)
     refused(1, "No such file or directory", "platform", "import", os.path.join(directory, "none.xml"))
     refused(1, "not a regular file", "platform", "import", directory)
     refused(1, "this is a SimGrid platform already", "platform", "import", mesh)
     refused(1, "has no GPU that hwloc can see", "platform", "import")
-    refused(1, "Parse error at", "platform", "show", text)
+    refused(1, "text.xml:1:1: error: not well-formed XML", "platform", "show", text)
     refused(1, "cannot read", "platform", "show", os.path.join(directory, "none.xml"))
     refused(2, "which platform?", "platform", "show")
     refused(2, "'gif' is no format", "platform", "show", mesh, "--format", "gif")
@@ -232,7 +232,7 @@ def check_broken_platforms(directory):
                          '<route src="a" dst="b"><link_ctn id="l"/></route></zone></platform>'),
         "no host": ("no host in it can hold a rank", '<zone id="z" routing="Full"><router id="a"/></zone></platform>'),
         "old tag": ("removed", '<zone id="z" routing="Full"><storage id="s" typeId="t" attach="a"/></zone></platform>'),
-        "cut off": ("Invalid XML", '<zone id="z" routing="Full"><host id="a"'),
+        "cut off": ("not well-formed XML", '<zone id="z" routing="Full"><host id="a"'),
         "unit": ("unit", '<zone id="z" routing="Full"><host id="a" speed="3Tq"/></zone></platform>'),
         "property": ("is no amount", '<zone id="z" routing="Full"><host id="a" speed="1Tf"><prop id="memory" value="much"/></host></zone></platform>'),
     }

@@ -5,7 +5,8 @@ extern "C" {
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "platforms/library.h"
-#include "platforms/profiles.h"
+#include "platforms/platform_file.h"
+#include "platforms/soundness.h"
 }
 
 #include "simulator/engines/simgrid/bridge.h"
@@ -21,6 +22,7 @@ extern "C" {
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -117,6 +119,26 @@ void set_defaults()
 #endif
 }
 
+/* Keys that the scenario sets: it overrides the platform file, which overrides stagesim's defaults. One simulation per
+ * process, so one place. */
+std::set<std::string> &settings_made()
+{
+    static std::set<std::string> instance;
+    return instance;
+}
+
+/* Of "key:value". */
+std::string key_of(const char *setting)
+{
+    return std::string(setting, strcspn(setting, ":"));
+}
+
+void set_where_free(const char *setting)
+{
+    if (settings_made().count(key_of(setting)) == 0)
+        sg4::Engine::set_config(setting);
+}
+
 /* ---- units of properties ---- */
 
 /* "80GiB", "2039GBps", "312Tf": a number and a unit with a decimal or binary prefix. NaN when it is neither. */
@@ -200,21 +222,6 @@ void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
     out->handle = host;
 }
 
-/* Whether anything changes over time by itself. SimGrid does not tell, so the file's text is searched for the
- * attributes and elements that attach profiles; a comment that names one is taken for one, which costs time but no
- * truth. */
-bool has_profiles(const char *file)
-{
-    static const char *const words[] = {"_file=", "_file =", "<trace", "trace_connect"};
-    std::ifstream in(file);
-    std::string line;
-    while (std::getline(in, line))
-        for (const char *word : words)
-            if (line.find(word) != std::string::npos)
-                return true;
-    return false;
-}
-
 /* Every host is a GPU unless some host carries the property kind; then those with kind=gpu are. */
 std::vector<sg4::Host *> gpu_hosts(sg4::Engine *engine)
 {
@@ -271,7 +278,12 @@ void find_route(struct platform *platform, uint32_t from, uint32_t to, struct pl
     loaded->traversed.clear();
     loaded->route_links.clear();
     double latency = 0, bandwidth = INFINITY;
-    source->route_to(target, loaded->traversed, &latency);
+    try {
+        source->route_to(target, loaded->traversed, &latency);
+    } catch (const std::exception &) {
+        loaded->traversed.clear();
+        latency = 0;
+    }
     for (const sg4::Link *link : loaded->traversed) {
         auto found = loaded->link_index.find(link);
         if (found == loaded->link_index.end())
@@ -284,14 +296,10 @@ void find_route(struct platform *platform, uint32_t from, uint32_t to, struct pl
 
 bool find_reaches(struct platform *platform, uint32_t from, uint32_t to)
 {
-    try {
-        struct platform_route route;
-        find_route(platform, from, to, &route);
-        return from == to || route.link_count > 0 ||
-               route.latency > 0; /* a route of nothing: SimGrid sends nothing over it */
-    } catch (const std::exception &) {
-        return false;
-    }
+    struct platform_route route;
+    find_route(platform, from, to, &route);
+    return from == to || route.link_count > 0 ||
+           route.latency > 0; /* a route of nothing: SimGrid sends nothing over it */
 }
 
 void read_library(struct platform_library *library, const std::unordered_map<std::string, std::string> *properties,
@@ -319,7 +327,7 @@ void fill_library(struct platform *platform, sg4::Engine *engine, const std::vec
     library_complete(&platform->library);
 }
 
-struct platform *load(const char *file, struct arena *arena)
+struct platform *load(const char *file, bool varies, struct arena *arena)
 {
     sg4::Engine *engine = sg4::Engine::get_instance();
     engine->load_platform(file);
@@ -342,7 +350,6 @@ struct platform *load(const char *file, struct arena *arena)
         static_cast<struct platform_host *>(arena_array(arena, hosts.size() + 1, sizeof(struct platform_host)));
     for (size_t i = 0; i < hosts.size(); i++)
         fill_host(&platform->hosts[i], hosts[i], arena);
-    bool varies = has_profiles(file);
     for (size_t i = 0; i < hosts.size(); i++)
         platform->hosts[i].varies = varies;
     fill_links(platform, engine, kept);
@@ -375,8 +382,10 @@ bool bridge_configure(const char *const *config, size_t count, struct fault *fau
     try {
         sg4::Engine::get_instance(&argument_count, arguments);
         set_defaults();
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             sg4::Engine::set_config(config[i]);
+            settings_made().insert(key_of(config[i]));
+        }
     } catch (const std::exception &exception) {
         return fault_set(fault, "%s", exception.what());
     }
@@ -385,12 +394,19 @@ bool bridge_configure(const char *const *config, size_t count, struct fault *fau
 
 struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault)
 {
-    if (has_profiles(file) && !profiles_check(file, fault))
+    struct platform_file facts;
+    if (!platform_file_check(file, &facts, arena, fault))
         return nullptr;
     try {
-        return load(file, arena);
+        for (size_t i = 0; i < facts.setting_count; i++)
+            set_where_free(facts.settings[i]);
+        struct platform *platform = load(file, facts.varies, arena);
+        return platform_sound(platform, arena, fault) ? platform : nullptr;
     } catch (const std::exception &exception) {
-        fault_set(fault, "%s", exception.what());
+        static const char prefix[] = "Parse error at ";
+        const char *what = exception.what();
+        bool placed = strncmp(what, prefix, sizeof prefix - 1) == 0;
+        fault_set(fault, "%s", placed ? what + sizeof prefix - 1 : what);
     }
     return nullptr;
 }

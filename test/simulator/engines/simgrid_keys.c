@@ -2,8 +2,8 @@
 /* SimGrid takes every key and value that the scenario's reader lets through: a computation ends and a message arrives.
  */
 #include "base/arena.h"
+#include "platforms/settings.h"
 #include "simulator/engines/simgrid/bridge.h"
-#include "simulator/scenario/scenario_tables.h"
 
 #include <criterion/criterion.h>
 #include <simgrid/actor.h>
@@ -65,7 +65,7 @@ static void expect_good(const char *key, const char *value)
 
 Test(simgrid_keys, every_word_and_both_bounds, .timeout = 120)
 {
-    for (const struct stagesim_field *field = simgrid_fields; field->key; field++) {
+    for (const struct stagesim_field *field = simgrid_settings; field->key; field++) {
         char least[32], most[32];
         snprintf(least, sizeof least, "%.17g", field->least);
         snprintf(most, sizeof most, field->type == STAGESIM_FIELD_COUNT ? "%.0f" : "%.17g", field->most);

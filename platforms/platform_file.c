@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platforms/platform_file.h"
+
+#include "base/arena.h"
+#include "platforms/profiles.h"
+#include "platforms/settings.h"
+
+#include <errno.h>
+#include <expat.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { CHUNK = 1 << 16, PROFILE_MAX = 64 << 20, ZONES_DEEP = 64 };
+
+/* Routings that want something of what is in their zone: SimGrid ends the process where they miss it. */
+enum routing { ROUTING_OTHER, ROUTING_DIJKSTRA, ROUTING_NONE, ROUTING_VIVALDI };
+
+/* A zone that is being read. */
+struct open_zone {
+    enum routing routing;
+    size_t first_point, first_end; /* in the reader's lists */
+    struct place at;
+};
+
+struct names {
+    const char **names;
+    size_t count, capacity;
+};
+
+struct reader {
+    XML_Parser parser;
+    const char *path;
+    struct platform_file *file;
+    struct arena *arena;
+    struct fault *fault;
+    bool sound, in_trace, in_config, has_zone;
+    char *text; /* of the <trace> that is being read */
+    size_t length, capacity;
+    double periodicity;
+    char trace[256];
+    struct open_zone zones[ZONES_DEEP];
+    unsigned depth;
+    struct names points, ends; /* what is in the open zones of such routings, and the ends of their routes */
+    const char **settings;
+    size_t setting_capacity;
+};
+
+__attribute__((format(printf, 3, 4))) static void refuse_at(struct reader *reader, struct place at, const char *format,
+                                                            ...)
+{
+    char text[700];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fault_set(reader->fault, "%.250s:%u:%u: %s", reader->path, at.line, at.column, text);
+    reader->sound = false;
+    XML_StopParser(reader->parser, XML_FALSE);
+}
+
+static struct place here(const struct reader *reader)
+{
+    return (struct place){reader->path, (unsigned)XML_GetCurrentLineNumber(reader->parser),
+                          (unsigned)XML_GetCurrentColumnNumber(reader->parser) + 1};
+}
+
+#define refuse(reader, ...) refuse_at(reader, here(reader), __VA_ARGS__)
+
+static const char *attribute(const char **attributes, const char *name)
+{
+    for (; *attributes; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
+            return attributes[1];
+    return "";
+}
+
+static bool is_any(const char *element, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(element, *names) == 0)
+            return true;
+    return false;
+}
+
+/* ---- profiles ---- */
+
+/* SimGrid looks for relative names only. */
+static FILE *open_profile(struct reader *reader, const char *name)
+{
+    const char *slash = strrchr(reader->path, '/');
+    const char *paths[] = {
+        slash ? arena_print(reader->arena, "%.*s/%s", (int)(slash - reader->path), reader->path, name) : name, name};
+    struct stat status;
+    if (*name == '/') {
+        refuse(reader, "the profile '%.200s' is absolute; SimGrid opens profiles relative to the platform file", name);
+        return NULL;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (stat(paths[i], &status))
+            continue;
+        if (!S_ISREG(status.st_mode)) {
+            refuse(reader, "the profile '%.200s' is not a regular file", name);
+            return NULL;
+        }
+        FILE *in = fopen(paths[i], "rb");
+        if (in)
+            return in;
+    }
+    refuse(reader, "cannot read the profile '%.200s': %s", name, strerror(errno));
+    return NULL;
+}
+
+static void check_profile(struct reader *reader, const char *name, char *text, double periodicity)
+{
+    struct fault fault = {""};
+    if (!profile_check(text, periodicity, &fault))
+        refuse(reader, "the profile '%.200s': %.400s", name, fault.text);
+}
+
+static void check_profile_file(struct reader *reader, const char *name)
+{
+    FILE *in = open_profile(reader, name);
+    char *text = NULL;
+    size_t length = 0, capacity = 0, got = 1;
+    if (!in)
+        return;
+    while (got && length <= PROFILE_MAX) {
+        text = array_grow(text, &capacity, length + CHUNK + 1, 1);
+        got = fread(text + length, 1, CHUNK, in);
+        length += got;
+    }
+    fclose(in);
+    text[length] = '\0';
+    if (length > PROFILE_MAX)
+        refuse(reader, "the profile '%.200s' is larger than %d MiB", name, PROFILE_MAX >> 20);
+    else if (strlen(text) != length)
+        refuse(reader, "the profile '%.200s' is no text: it has a byte of 0", name);
+    else
+        check_profile(reader, name, text, -1);
+    free(text);
+}
+
+static void check_files(struct reader *reader, const char **attributes)
+{
+    for (; *attributes && reader->sound; attributes += 2) {
+        size_t length = strlen(attributes[0]);
+        if (length < 5 || strcmp(attributes[0] + length - 5, "_file") != 0 || !*attributes[1])
+            continue;
+        reader->file->varies = true;
+        check_profile_file(reader, attributes[1]);
+    }
+}
+
+static void start_trace(struct reader *reader, const char **attributes)
+{
+    const char *periodicity = attribute(attributes, "periodicity");
+    char *end;
+    reader->file->varies = true;
+    reader->in_trace = true;
+    reader->length = 0;
+    reader->periodicity = strtod(periodicity, &end);
+    snprintf(reader->trace, sizeof reader->trace, "%s", attribute(attributes, "id"));
+    if (end == periodicity || *end || !isfinite(reader->periodicity))
+        refuse(reader, "periodicity=\"%.60s\" is no number; -1 is for a profile that does not repeat itself",
+               periodicity);
+    else if (*attribute(attributes, "file"))
+        check_profile_file(reader, attribute(attributes, "file"));
+}
+
+static void on_text(void *data, const char *text, int length)
+{
+    struct reader *reader = data;
+    if (!reader->in_trace || reader->length > PROFILE_MAX)
+        return;
+    reader->text = array_grow(reader->text, &reader->capacity, reader->length + (size_t)length + 1, 1);
+    memcpy(reader->text + reader->length, text, (size_t)length);
+    reader->length += (size_t)length;
+}
+
+static void end_trace(struct reader *reader)
+{
+    reader->in_trace = false;
+    if (reader->length > PROFILE_MAX)
+        refuse(reader, "the profile '%.200s' is larger than %d MiB", reader->trace, PROFILE_MAX >> 20);
+    else if (reader->length) {
+        reader->text[reader->length] = '\0';
+        check_profile(reader, reader->trace, reader->text, reader->periodicity);
+    }
+}
+
+/* ---- numbers that SimGrid takes as they are ---- */
+
+/* Speeds are a list, one for each power state. */
+static void check_speeds(struct reader *reader, const char *element, const char **attributes)
+{
+    const char *text = attribute(attributes, "speed");
+    for (const char *from = text; *from; from += strcspn(from, ",") + (from[strcspn(from, ",")] == ',')) {
+        char *end;
+        double speed = strtod(from, &end);
+        if (end != from && !(speed > 0 && isfinite(speed))) {
+            refuse(reader, "%s '%.200s': speed=\"%.100s\"; speeds are finite and above 0", element,
+                   attribute(attributes, "id"), text);
+            return;
+        }
+    }
+}
+
+/* SimGrid's own conversion of these ends without a word about what was wrong. */
+static void check_whole_numbers(struct reader *reader, const char **attributes)
+{
+    static const char *const keys[] = {"core", "pstate", NULL};
+    for (const char *const *key = keys; *key; key++) {
+        const char *text = attribute(attributes, *key);
+        char *end;
+        double value = strtod(text, &end);
+        if (*text && (end == text || *end || value != trunc(value) || !(value >= 0 && value <= 1e6))) {
+            refuse(reader, "%s=\"%.60s\" is no whole number up to 1000000", *key, text);
+            return;
+        }
+    }
+}
+
+/* "0-3,7" counts 5; 0 with the mistake reported. */
+static uint64_t radical_count(struct reader *reader, const char *text)
+{
+    uint64_t count = 0;
+    for (const char *from = text;; from++) {
+        char *end;
+        unsigned long first = *from >= '0' && *from <= '9' ? strtoul(from, &end, 10) : ULONG_MAX, last = first;
+        if (first != ULONG_MAX && *end == '-')
+            last = end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &end, 10) : ULONG_MAX;
+        if (first == ULONG_MAX || last == ULONG_MAX || last > INT32_MAX - 1 || (*end && *end != ',')) {
+            refuse(reader, "radical=\"%.60s\" is no list of numbers and ranges such as 0-3,7", text);
+            return 0;
+        }
+        count += last >= first ? last - first + 1 : 0;
+        if (!*end)
+            return count;
+        from = end;
+    }
+}
+
+static void count_hosts(struct reader *reader, const char *element, const char **attributes)
+{
+    bool many = strcmp(element, "cluster") == 0 || strcmp(element, "cabinet") == 0;
+    reader->file->hosts += many ? radical_count(reader, attribute(attributes, "radical")) : 1;
+    if (reader->sound && reader->file->hosts > PLATFORM_HOSTS_MAX)
+        refuse(reader, "the platform has more than %llu hosts with this %s", (unsigned long long)PLATFORM_HOSTS_MAX,
+               element);
+}
+
+/* ---- zones and routes ---- */
+
+static void start_zone(struct reader *reader, const char *element, const char **attributes)
+{
+    const char *routing = attribute(attributes, "routing");
+    reader->has_zone = true;
+    if (strcasecmp(routing, "wifi") == 0) {
+        refuse(reader, "%s '%.200s': wireless networks are not simulated; links are wired", element,
+               attribute(attributes, "id"));
+    } else if (reader->depth == ZONES_DEEP) {
+        refuse(reader, "zones nested more than %d deep", ZONES_DEEP);
+    } else {
+        enum routing kind = strncmp(routing, "Dijkstra", 8) == 0 ? ROUTING_DIJKSTRA
+                            : strcmp(routing, "None") == 0       ? ROUTING_NONE
+                            : strcmp(routing, "Vivaldi") == 0    ? ROUTING_VIVALDI
+                                                                 : ROUTING_OTHER;
+        reader->zones[reader->depth++] =
+            (struct open_zone){kind, reader->points.count, reader->ends.count, here(reader)};
+    }
+}
+
+static enum routing routing_here(const struct reader *reader)
+{
+    return reader->depth ? reader->zones[reader->depth - 1].routing : ROUTING_OTHER;
+}
+
+static void add_name(struct reader *reader, struct names *names, const char *name)
+{
+    if (routing_here(reader) == ROUTING_OTHER)
+        return;
+    names->names = array_grow(names->names, &names->capacity, names->count + 1, sizeof *names->names);
+    names->names[names->count++] = arena_copy(reader->arena, name);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* A point of the zone that none of its routes names, or NULL. */
+static const char *find_unrouted(struct reader *reader, const struct open_zone *zone)
+{
+    const struct names *points = &reader->points;
+    size_t end_count = reader->ends.count - zone->first_end;
+    const char **ends = reader->ends.names ? reader->ends.names + zone->first_end : NULL;
+    if (end_count)
+        qsort(ends, end_count, sizeof *ends, compare_names);
+    for (size_t i = zone->first_point; i < points->count; i++)
+        if (!end_count || !bsearch(&points->names[i], ends, end_count, sizeof *ends, compare_names))
+            return points->names[i];
+    return NULL;
+}
+
+static void end_zone(struct reader *reader)
+{
+    const struct open_zone *zone = &reader->zones[--reader->depth];
+    bool many = reader->points.count > zone->first_point + 1;
+    const char *unrouted = many && zone->routing == ROUTING_DIJKSTRA ? find_unrouted(reader, zone) : NULL;
+    if (unrouted)
+        refuse_at(reader, zone->at, "'%.200s' is in no route of this zone; Dijkstra's algorithm has nothing to search",
+                  unrouted);
+    else if (many && zone->routing == ROUTING_NONE)
+        refuse_at(reader, zone->at, "routing=\"None\": nothing in this zone can reach anything");
+    reader->points.count = zone->first_point;
+    reader->ends.count = zone->first_end;
+}
+
+/* ---- settings ---- */
+
+static void read_setting(struct reader *reader, const char **attributes)
+{
+    struct fault fault = {""};
+    const char *key = attribute(attributes, "id"), *value = attribute(attributes, "value");
+    if (!setting_check(key, value, &fault)) {
+        refuse(reader, "<config>: %.600s", fault.text);
+        return;
+    }
+    struct platform_file *file = reader->file;
+    reader->settings =
+        array_grow(reader->settings, &reader->setting_capacity, file->setting_count + 1, sizeof *reader->settings);
+    reader->settings[file->setting_count++] = arena_print(reader->arena, "%s:%s", key, value);
+}
+
+/* ---- elements ---- */
+
+static const char *const zone_names[] = {"zone", "AS", NULL};
+static const char *const host_names[] = {"host", "peer", "cluster", "cabinet", NULL};
+static const char *const point_names[] = {"host", "peer", "cluster", "router", "zone", "AS", NULL};
+static const char *const route_names[] = {"route", "zoneRoute", "ASroute", NULL};
+
+/* SimGrid attaches nothing to a link once it has read it. */
+static void check_connection(struct reader *reader, const char **attributes)
+{
+    static const char *const links[][2] = {
+        {"LINK_AVAIL", "state_file"}, {"BANDWIDTH", "bandwidth_file"}, {"LATENCY", "latency_file"}};
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (strcmp(attribute(attributes, "kind"), links[i][0]) == 0)
+            refuse(reader, "kind=\"%s\": a profile is attached to a link by the link's own %s", links[i][0],
+                   links[i][1]);
+}
+
+static void start_host(struct reader *reader, const char *element, const char **attributes)
+{
+    reader->has_zone |= strcmp(element, "cluster") == 0;
+    count_hosts(reader, element, attributes);
+    if (reader->sound)
+        check_speeds(reader, element, attributes);
+    if (reader->sound)
+        check_whole_numbers(reader, attributes);
+}
+
+/* Something that a route may lead to. */
+static void start_point(struct reader *reader, const char *element, const char **attributes)
+{
+    bool holds_coordinates =
+        strcmp(element, "host") == 0 || strcmp(element, "router") == 0 || strcmp(element, "peer") == 0;
+    if (routing_here(reader) == ROUTING_VIVALDI && holds_coordinates && !*attribute(attributes, "coordinates"))
+        refuse(reader, "%s '%.200s' has no coordinates, by which the routing Vivaldi goes", element,
+               attribute(attributes, "id"));
+    else
+        add_name(reader, &reader->points, attribute(attributes, "id"));
+}
+
+static void on_start(void *data, const char *element, const char **attributes)
+{
+    struct reader *reader = data;
+    if (reader->sound && is_any(element, point_names))
+        start_point(reader, element, attributes);
+    if (!reader->sound)
+        return;
+    if (is_any(element, zone_names))
+        start_zone(reader, element, attributes);
+    else if (is_any(element, host_names))
+        start_host(reader, element, attributes);
+    else if (is_any(element, route_names)) {
+        add_name(reader, &reader->ends, attribute(attributes, "src"));
+        add_name(reader, &reader->ends, attribute(attributes, "dst"));
+    } else if (strcmp(element, "config") == 0)
+        reader->in_config = true;
+    else if (strcmp(element, "prop") == 0 && reader->in_config)
+        read_setting(reader, attributes);
+    else if (strcmp(element, "trace") == 0)
+        start_trace(reader, attributes);
+    else if (strcmp(element, "trace_connect") == 0)
+        check_connection(reader, attributes);
+    else if (strcmp(element, "link") == 0 && strcmp(attribute(attributes, "sharing_policy"), "WIFI") == 0)
+        refuse(reader, "link '%.200s': wireless networks are not simulated; links are wired",
+               attribute(attributes, "id"));
+    if (reader->sound)
+        check_files(reader, attributes);
+}
+
+static void on_end(void *data, const char *element)
+{
+    struct reader *reader = data;
+    if (!reader->sound)
+        return;
+    if (is_any(element, zone_names) && reader->depth)
+        end_zone(reader);
+    else if (strcmp(element, "config") == 0)
+        reader->in_config = false;
+    else if (strcmp(element, "trace") == 0)
+        end_trace(reader);
+}
+
+/* SimGrid's own parser knows none of what a document may declare for itself, so that the two would read different
+ * files. */
+static void on_doctype(void *data, const char *name, const char *system, const char *public, int has_declarations)
+{
+    struct reader *reader = data;
+    (void)name, (void)system, (void)public;
+    if (has_declarations)
+        refuse(reader, "the document type has declarations of its own; expected <!DOCTYPE platform SYSTEM "
+                       "\"https://simgrid.org/simgrid.dtd\">");
+}
+
+/* ---- the whole ---- */
+
+static void reader_start(struct reader *reader)
+{
+    XML_SetUserData(reader->parser, reader);
+    XML_SetElementHandler(reader->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(reader->parser, on_text);
+    XML_SetStartDoctypeDeclHandler(reader->parser, on_doctype);
+}
+
+static bool reader_finish(struct reader *reader, bool parsed)
+{
+    if (!parsed && reader->sound)
+        refuse(reader, "not well-formed XML: %s", XML_ErrorString(XML_GetErrorCode(reader->parser)));
+    else if (reader->sound && !reader->has_zone)
+        refuse_at(reader, (struct place){NULL, 1, 1}, "there is no zone in this platform");
+    const char **settings = arena_array(reader->arena, reader->file->setting_count + 1, sizeof *settings);
+    if (reader->file->setting_count)
+        memcpy(settings, reader->settings, reader->file->setting_count * sizeof *settings);
+    reader->file->settings = settings;
+    XML_ParserFree(reader->parser);
+    free(reader->settings);
+    free(reader->points.names);
+    free(reader->ends.names);
+    free(reader->text);
+    return reader->sound;
+}
+
+static bool feed(struct reader *reader, FILE *in)
+{
+    for (size_t got = 1; got;) {
+        void *buffer = XML_GetBuffer(reader->parser, CHUNK);
+        got = buffer ? fread(buffer, 1, CHUNK, in) : 0;
+        if (!buffer || XML_ParseBuffer(reader->parser, (int)got, got == 0) != XML_STATUS_OK)
+            return false;
+    }
+    return true;
+}
+
+bool platform_file_check(const char *path, struct platform_file *file, struct arena *arena, struct fault *fault)
+{
+    FILE *in = fopen(path, "rb");
+    *file = (struct platform_file){0};
+    if (!in)
+        return fault_set(fault, "cannot read '%.200s': %s", path, strerror(errno));
+    struct reader reader = {
+        .parser = XML_ParserCreate(NULL), .path = path, .file = file, .arena = arena, .fault = fault, .sound = true};
+    reader_start(&reader);
+    bool parsed = feed(&reader, in);
+    fclose(in);
+    return reader_finish(&reader, parsed);
+}
+
+bool platform_file_check_text(const char *path, const char *text, size_t size, struct platform_file *file,
+                              struct arena *arena, struct fault *fault)
+{
+    *file = (struct platform_file){0};
+    struct reader reader = {
+        .parser = XML_ParserCreate(NULL), .path = path, .file = file, .arena = arena, .fault = fault, .sound = true};
+    reader_start(&reader);
+    return reader_finish(&reader, XML_Parse(reader.parser, text, (int)size, 1) == XML_STATUS_OK);
+}
+
+/* ---- where an element is ---- */
+
+struct search {
+    XML_Parser parser;
+    const char *id;
+    struct place found;
+};
+
+static void on_searched(void *data, const char *element, const char **attributes)
+{
+    struct search *search = data;
+    const char *id = attribute(attributes, "id");
+    size_t length = strlen(id);
+    bool direction = length && strncmp(search->id, id, length) == 0 && strcmp(element, "link") == 0 &&
+                     (strcmp(search->id + length, "_UP") == 0 || strcmp(search->id + length, "_DOWN") == 0);
+    if (strcmp(element, "prop") == 0 || (strcmp(search->id, id) != 0 && !direction))
+        return;
+    search->found.line = (unsigned)XML_GetCurrentLineNumber(search->parser);
+    search->found.column = (unsigned)XML_GetCurrentColumnNumber(search->parser) + 1;
+    XML_StopParser(search->parser, XML_FALSE);
+}
+
+const char *platform_file_place(const char *path, const char *id, struct arena *arena)
+{
+    FILE *in = fopen(path, "rb");
+    struct search search = {.parser = XML_ParserCreate(NULL), .id = id};
+    struct reader reader = {.parser = search.parser};
+    XML_SetUserData(search.parser, &search);
+    XML_SetStartElementHandler(search.parser, on_searched);
+    if (in) {
+        feed(&reader, in);
+        fclose(in);
+    }
+    XML_ParserFree(search.parser);
+    return search.found.line ? arena_print(arena, "%s:%u:%u: ", path, search.found.line, search.found.column) : "";
+}
