@@ -2,6 +2,7 @@
 #include "base/isolate.h"
 
 #include "base/arena.h"
+#include "base/standard_streams.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -90,11 +91,17 @@ static int run_child(const struct child *child)
     struct isolated self = {child->results, console >= 0 ? fdopen(console, "w") : stderr, child->stage};
     setvbuf(self.console, NULL, _IOLBF, BUFSIZ);
     dup2(fileno(child->kept), STDERR_FILENO);
+    struct fault fault = {""};
     int code = child->body(child->user, &self);
-    fflush(self.console);
-    fflush(stdout);
-    if (fflush(child->results) && code == 0)
+    bool complete = standard_output_finish(&fault);
+    errno = EIO;
+    if (fflush(child->results) || ferror(child->results))
+        complete = fault_set(&fault, "the simulation's results could not be kept: %s", strerror(errno));
+    if (!complete && code == 0) {
+        fprintf(self.console, "stagesim: %s\n", fault.text);
         code = 3;
+    }
+    fflush(self.console);
     return code;
 }
 

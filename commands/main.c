@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/room.h"
+#include "base/standard_streams.h"
 #include "base/table.h"
 #include "commands/cli/help_text.h"
 
@@ -95,10 +96,8 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run_arguments(int argc, char **argv)
 {
-    setlocale(LC_NUMERIC, "C");
-    room_set_limit();
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
@@ -115,4 +114,18 @@ int main(int argc, char **argv)
         if (!strcmp((*command)->name, argv[1]))
             return run_command(*command, argc - 1, argv + 1);
     return unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    struct fault fault = {""};
+    if (!standard_streams_open())
+        return EXIT_FAILED;
+    setlocale(LC_NUMERIC, "C");
+    room_set_limit();
+    int code = run_arguments(argc, argv);
+    if (standard_output_finish(&fault) || code != EXIT_DONE)
+        return code;
+    fprintf(stderr, "stagesim: %s\n", fault.text);
+    return EXIT_FAILED;
 }

@@ -36,6 +36,8 @@ static int run_scenario(const struct options *options, struct arena *arena)
         .scenario = scenario, .quiet = options->quiet, .print = options->format == COMPARISON_TABLE};
     struct simulation_result result = {0};
     int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
+    if (!simulation_print(&result))
+        code = EXIT_FAILED;
     if (code == EXIT_DONE && (options->format != COMPARISON_TABLE || result.row_count > 1)) {
         if (options->format == COMPARISON_TABLE)
             putchar('\n');

@@ -127,7 +127,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         gantt_save(gantt, run->self->results);
         notes(run, report);
         if (run->request->print)
-            run_print(stdout, report);
+            run_print(run->self->results, table_terminal_width(stdout), report);
         struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas};
         if (run->request->files)
             ok = run_files_write(run->request->files, &source, report, gantt, &fault) &&
@@ -305,9 +305,26 @@ int simulate(const struct simulation_request *request, struct simulation_result 
         code = report_abnormal_end(request->scenario, stage, &fault);
     else if (code == EXIT_DONE && !read_results(request, results, result))
         code = EXIT_FAILED;
-    if (results)
+    if (code == EXIT_DONE && request->print)
+        result->printed = results;
+    else if (results)
         fclose(results);
     return code;
+}
+
+bool simulation_print(struct simulation_result *result)
+{
+    char text[4096];
+    if (!result->printed)
+        return true;
+    for (size_t size; (size = fread(text, 1, sizeof text, result->printed)) > 0;)
+        fwrite(text, 1, size, stdout);
+    bool complete = !ferror(result->printed);
+    if (!complete)
+        fputs("stagesim: the simulation's figures could not be read back\n", stderr);
+    fclose(result->printed);
+    result->printed = NULL;
+    return complete;
 }
 
 int simulation_check(const struct scenario *scenario)

@@ -14,7 +14,7 @@ struct simulation_request {
     struct output *output;         /* NULL like files */
     bool draw;                     /* pictures will be drawn of the run: collect what they show */
     bool quiet;
-    bool print; /* figures and workers go to standard output */
+    bool print; /* give back what people read: figures and workers */
 };
 
 /* What comes back: with `engine: both` two rows, the analytic one first; the picture's boxes are of the last. */
@@ -22,6 +22,7 @@ struct simulation_result {
     struct comparison_row rows[2];
     size_t row_count;
     struct gantt *gantt; /* the caller owns it */
+    FILE *printed;       /* what people read, at its beginning; simulation_print closes it. NULL: not asked for */
 };
 
 /* Checks that the scenario could be simulated, dead-locks included, and prints what would run to standard output;
@@ -30,6 +31,9 @@ int simulation_check(const struct scenario *scenario);
 
 /* Runs it; returns an exit code after every mistake was reported on standard error. */
 int simulate(const struct simulation_request *request, struct simulation_result *result);
+
+/* Copies what people read to standard output. False after it was reported that it cannot be read back. */
+bool simulation_print(struct simulation_result *result);
 
 /* Something else to do with a scenario's platform, in a process of its own: `body` writes what it finds out to
  * `results`, reports mistakes to `diag`, and returns an exit code. */

@@ -38,7 +38,7 @@ static void time_cells(struct table *table, double alone, double contended)
     table_cell(table, "%s", quantity_seconds(text, added_to(alone, contended)));
 }
 
-static void print_kinds(FILE *out, const struct contention *contention)
+static void print_kinds(FILE *out, size_t width, const struct contention *contention)
 {
     struct table *table = table_create();
     table_column(table, "seconds per rank", '<');
@@ -52,7 +52,7 @@ static void print_kinds(FILE *out, const struct contention *contention)
         table_cell(table, "%llu", (unsigned long long)kind->count);
         time_cells(table, kind->alone, kind->contended);
     }
-    table_print(table, out, 0);
+    table_print_within(table, out, 0, width);
     table_destroy(table);
 }
 
@@ -67,7 +67,7 @@ static void links_cell(struct table *table, const struct contention_delay *delay
         table_cell(table, "%.60s (%llu) and more", busiest->name, (unsigned long long)busiest->others);
 }
 
-static void print_delays(FILE *out, const struct contention *contention)
+static void print_delays(FILE *out, size_t width, const struct contention *contention)
 {
     struct table *table = table_create();
     table_column(table, "most delayed", '<');
@@ -86,22 +86,22 @@ static void print_delays(FILE *out, const struct contention *contention)
         time_cells(table, delay->alone, delay->contended);
         links_cell(table, delay);
     }
-    table_print(table, out, 0);
+    table_print_within(table, out, 0, width);
     table_destroy(table);
 }
 
-void contention_print(FILE *out, const struct report *report)
+void contention_print(FILE *out, size_t width, const struct report *report)
 {
     const struct contention *contention = report->contention;
     char alone[QUANTITY_MAX], added[QUANTITY_MAX];
     double difference = added_to(contention->alone, contention->contended);
     fprintf(out, "\n%-18s %s added to %s\n\n", "contention", quantity_seconds(added, difference),
             quantity_seconds(alone, contention->alone));
-    print_kinds(out, contention);
+    print_kinds(out, width, contention);
     if (!contention->delay_count)
         return;
     fputc('\n', out);
-    print_delays(out, contention);
+    print_delays(out, width, contention);
 }
 
 static void write_times(struct json_writer *json, double alone, double contended)

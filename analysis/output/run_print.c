@@ -171,7 +171,7 @@ static void print_sensitivity(FILE *out, const struct report *report)
             quantity_percent(latency, percent * report->sensitive_latency));
 }
 
-static void print_workers(FILE *out, const struct report *report)
+static void print_workers(FILE *out, size_t width, const struct report *report)
 {
     char text[QUANTITY_MAX];
     struct table *table = table_create();
@@ -192,11 +192,11 @@ static void print_workers(FILE *out, const struct report *report)
             table_cell(table, "%s", quantity_percent(text, worker->causes[cause]));
         table_cell(table, "%.4g", worker->peak_in_flight);
     }
-    table_print(table, out, 0);
+    table_print_within(table, out, 0, width);
     table_destroy(table);
 }
 
-void run_print(FILE *out, const struct report *report)
+void run_print(FILE *out, size_t width, const struct report *report)
 {
     fprintf(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
             report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
@@ -209,7 +209,7 @@ void run_print(FILE *out, const struct report *report)
     print_memory(out, report);
     print_sensitivity(out, report);
     fputc('\n', out);
-    print_workers(out, report);
+    print_workers(out, width, report);
     if (report->contention)
-        contention_print(out, report);
+        contention_print(out, width, report);
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
-void run_print(FILE *out, const struct report *report);
+/* Tables are folded to `width` columns; 0: not. */
+void run_print(FILE *out, size_t width, const struct report *report);
 
 #endif

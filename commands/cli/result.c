@@ -2,10 +2,8 @@
 #include "commands/cli/result.h"
 
 #include "base/output.h"
+#include "base/standard_streams.h"
 #include "commands/cli/command.h"
-
-#include <errno.h>
-#include <string.h>
 
 static int report(const char *name, const struct fault *fault, int code)
 {
@@ -34,10 +32,10 @@ int result_write(const char *name, const char *path, bool (*write)(FILE *out, vo
     struct fault fault = {""};
     if (path)
         return write_file(name, path, write, user);
-    if (!write(stdout, user, &fault))
-        return report(name, &fault, EXIT_BAD_INPUT);
-    if (!fflush(stdout) && !ferror(stdout))
+    struct fault lost = {""};
+    if (write(stdout, user, &fault))
         return EXIT_DONE;
-    fault_set(&fault, "standard output: %s", strerror(errno));
-    return report(name, &fault, EXIT_FAILED);
+    if (!standard_output_finish(&lost))
+        return report(name, &lost, EXIT_FAILED);
+    return standard_output_is_unread() ? EXIT_DONE : report(name, &fault, EXIT_BAD_INPUT);
 }

@@ -4,6 +4,7 @@
 #include "base/output.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "base/standard_streams.h"
 #include "commands/cli/command.h"
 #include "commands/schedule/schedule_output.h"
 #include "schedules/plan/plan_check.h"
@@ -356,10 +357,10 @@ static int write_result(const struct arguments *arguments, const struct schedule
     if (arguments->output)
         return write_file(arguments, view);
     struct fault fault = {""};
-    bool written = write_view(stdout, arguments, view, &fault);
-    if (written && !fflush(stdout) && !ferror(stdout))
+    if (write_view(stdout, arguments, view, &fault) || standard_output_is_unread())
         return EXIT_DONE;
-    fprintf(stderr, "stagesim schedule: standard output: %s\n", written ? strerror(errno) : fault.text);
+    struct fault lost = {""};
+    fprintf(stderr, "stagesim schedule: %s\n", standard_output_finish(&lost) ? fault.text : lost.text);
     return EXIT_FAILED;
 }
 
