@@ -180,6 +180,13 @@ const char *path_near_file(const char *directory, const char *path, bool typed, 
     return typed && !*words ? path_near(".", path, arena) : words;
 }
 
+const char *path_suggest_file(enum installed kind, const char *directory, const char *text, const char *ending,
+                              bool typed, struct arena *arena)
+{
+    const char *name = path_suggest(kind, text, ending, arena);
+    return *name ? name : path_near_file(directory, text, typed, arena);
+}
+
 const char *path_near_directory(const char *path, struct arena *arena)
 {
     size_t length = strlen(path);

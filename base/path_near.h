@@ -3,7 +3,7 @@
 #ifndef STAGESIM_PATH_NEAR_H
 #define STAGESIM_PATH_NEAR_H
 
-#include "base/diagnostics.h"
+#include "base/paths.h"
 
 struct arena;
 
@@ -14,6 +14,10 @@ struct arena;
 const char *path_near(const char *directory, const char *path, struct arena *arena);
 /* The same for a file that path_of_file did not find. */
 const char *path_near_file(const char *directory, const char *path, bool typed, struct arena *arena);
+/* For a file that may be an installed one's name: "; did you mean 'NAME'?" with the nearest installed name, or else
+ * what path_near_file says. */
+const char *path_suggest_file(enum installed kind, const char *directory, const char *text, const char *ending,
+                              bool typed, struct arena *arena);
 /* The same for a directory: that of the nearest name. */
 const char *path_near_directory(const char *path, struct arena *arena);
 

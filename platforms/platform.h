@@ -35,6 +35,10 @@ struct platform_link {
     enum link_sharing sharing;
 };
 
+/* What a message from a host to itself passes: SimGrid makes a link of that name. */
+#define PLATFORM_LOOPBACK "__loopback__"
+static const struct platform_link platform_loopback = {PLATFORM_LOOPBACK, 10e9, 0, LINK_FATPIPE};
+
 struct platform_route {
     double latency;   /* seconds: sum over the links */
     double bandwidth; /* bytes per second: the narrowest link; INFINITY when the route has no link */

@@ -141,6 +141,12 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
 }
 
+/* What the platform is called: the file that was opened, or the preset as it was written. */
+static const char *name_of(const struct platform_source *source)
+{
+    return source->file ? source->file : source->text;
+}
+
 /* With the file's name where the text does not begin with it. */
 static void report_platform(struct diag *diag, const char *file, const char *text)
 {
@@ -151,21 +157,37 @@ static void report_platform(struct diag *diag, const char *file, const char *tex
         diag_error(diag, (struct place){.file = file}, "%s", text + (strncmp(text, file, length) ? 0 : length + 2));
 }
 
-static bool load_platform(struct run *run)
+static bool configure(struct run *run)
+{
+    const struct scenario *scenario = run->scenario;
+    struct fault fault = {""};
+    if (bridge_configure(scenario->simgrid, scenario->simgrid_count, &fault))
+        return true;
+    diag_error(&run->diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault.text);
+    return false;
+}
+
+/* SimGrid is started only where it loads the platform, `simulates` says that its engine is to run, or there are
+ * settings for it to check. */
+static bool load_platform(struct run *run, bool simulates)
 {
     struct fault fault = {""};
     const struct scenario *scenario = run->scenario;
-    *run->self->stage = STAGE_CONFIGURING;
-    if (!bridge_configure(scenario->simgrid, scenario->simgrid_count, &fault)) {
-        diag_error(&run->diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault.text);
-        return false;
-    }
     *run->self->stage = STAGE_LOADING;
-    run->platform = bridge_load(scenario->platform, run->arena, &fault);
+    run->platform = platform_source_native(&scenario->platform, run->arena, &fault);
+    bool native = run->platform || fault.text[0], needed = simulates || scenario->simgrid_count > 0;
+    if (!native || needed) {
+        *run->self->stage = STAGE_CONFIGURING;
+        if (!configure(run))
+            return false;
+        *run->self->stage = STAGE_LOADING;
+    }
+    if (!native)
+        run->platform = platform_source_simgrid(&scenario->platform, run->arena, &fault);
     if (run->platform)
         *run->self->stage = STAGE_RUNNING;
     else
-        report_platform(&run->diag, scenario->platform, fault.text);
+        report_platform(&run->diag, name_of(&scenario->platform), fault.text);
     return run->platform != NULL;
 }
 
@@ -182,13 +204,14 @@ static int run_engines(struct run *run)
 }
 
 /* Loads, builds, and does the rest. */
-static int prepare_and(int (*rest)(struct run *run), struct run *run, struct isolated *self)
+static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run *run, struct isolated *self)
 {
     run->self = self;
     run->arena = arena_create();
     run->diag = (struct diag){.out = self->console};
     int code = EXIT_BAD_INPUT;
-    if (load_platform(run) && (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
+    if (load_platform(run, simulates) &&
+        (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
         code = rest(run);
     arena_destroy(run->arena);
     return code;
@@ -198,7 +221,7 @@ static int child(void *user, struct isolated *self)
 {
     const struct simulation_request *request = user;
     struct run run = {.request = request, .scenario = request->scenario};
-    return prepare_and(run_engines, &run, self);
+    return prepare_and(run_engines, run.scenario->engine != ENGINE_ANALYTIC, &run, self);
 }
 
 /* ---- check ---- */
@@ -214,7 +237,7 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     for (uint32_t position = 0; position < mesh->positions; position++)
         operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
     printf("%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks, quantity_plural(mesh->ranks),
-           run->platform->host_count, quantity_plural(run->platform->host_count), run->scenario->platform_text);
+           run->platform->host_count, quantity_plural(run->platform->host_count), run->scenario->platform.text);
     for (unsigned i = 0; i < mesh->name_count; i++)
         printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
     if (mesh->extra)
@@ -247,7 +270,7 @@ static int check_program(struct run *run)
 static int check_child(void *user, struct isolated *self)
 {
     struct run run = {.scenario = user};
-    return prepare_and(check_program, &run, self);
+    return prepare_and(check_program, false, &run, self);
 }
 
 /* ---- the parent ---- */
@@ -277,7 +300,7 @@ static int report_abnormal_end(const struct scenario *scenario, int stage, const
         return EXIT_BAD_INPUT;
     }
     if (stage == STAGE_LOADING) {
-        diag_error(&diag, (struct place){scenario->platform, 0, 0}, "%s", fault->text);
+        diag_error(&diag, (struct place){name_of(&scenario->platform), 0, 0}, "%s", fault->text);
         return EXIT_BAD_INPUT;
     }
     fprintf(stderr, "stagesim: the simulation failed: %s\n", in_words(fault->text));
@@ -347,7 +370,8 @@ static int visit_child(void *user, struct isolated *self)
     const struct simulation_visit *visit = user;
     struct run run = {
         .scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
-    int code = load_platform(&run) ? visit->body(visit->user, run.platform, self->results, &run.diag) : EXIT_BAD_INPUT;
+    int code =
+        load_platform(&run, false) ? visit->body(visit->user, run.platform, self->results, &run.diag) : EXIT_BAD_INPUT;
     arena_destroy(run.arena);
     return code;
 }

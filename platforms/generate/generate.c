@@ -192,7 +192,7 @@ static bool write_nodes(FILE *out, const struct design *design, struct fault *fa
     if (!check_routing(design, fault) || !layout_create(&layout, design, fault))
         return false;
     if (design->nodes > 1 && !layout.has_port)
-        return fault_set(fault, "the node has no network interface, so several nodes cannot be joined: use one node");
+        return fault_set(fault, DESIGN_NEEDS_PORT);
     if (design->fabric.rails != RAILS_NONE) {
         if (!rails_check(&layout, fault))
             return false;
@@ -210,6 +210,11 @@ static bool write_nodes(FILE *out, const struct design *design, struct fault *fa
     else
         write_pods(out, &layout);
     return true;
+}
+
+bool design_check(const struct design *design, struct fault *fault)
+{
+    return check_size(design, 1, fault);
 }
 
 bool design_write(const struct design *design, FILE *out, struct fault *fault)

@@ -8,6 +8,7 @@
 
 #include "base/diagnostics.h"
 #include "platforms/generate/node.h"
+#include "platforms/generate/request.h"
 
 #include <stdio.h>
 
@@ -18,14 +19,6 @@ enum fabric_kind {
     FABRIC_TORUS,    /* SimGrid's torus of single devices */
     FABRIC_DRAGONFLY, /* SimGrid's dragonfly of single devices: groups, chassis, blades */
     FABRIC_MESH       /* every device has a private link to every other; for studies */
-};
-
-/* Whether interface k of all nodes of a pod is on leaf switch k (a rail), and how a message reaches another rail in its
- * pod. */
-enum fabric_rails {
-    RAILS_NONE,
-    RAILS_SPINE, /* up to the spine and down again */
-    RAILS_NVLINK /* through the device of that rail in the sender's node, as NCCL's PXN does */
 };
 
 struct fabric {
@@ -79,9 +72,10 @@ struct design {
     const char *interface;                /* value of the hosts' property `nic`; NULL: none is written */
 };
 
-/* Most nodes and devices in one file. */
-#define DESIGN_NODES_MAX 65536u
-#define DESIGN_DEVICES_MAX 1048576u
+/* Whether the design has devices, and neither too many nodes nor too many devices. False with the fault filled. */
+bool design_check(const struct design *design, struct fault *fault);
+/* Why nodes without a way out cannot be joined. */
+#define DESIGN_NEEDS_PORT "the node has no network interface, so several nodes cannot be joined: use one node"
 
 /* Writes the platform. False, with the fault filled, for a design that cannot be written: a device without a way to
  * another or to the port, dimensions that do not match the number of nodes, too many devices. */
@@ -92,17 +86,6 @@ bool design_write(const struct design *design, FILE *out, struct fault *fault);
  * designs. */
 bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join,
                          FILE *out, struct fault *fault);
-
-/* What `stagesim platform generate` was asked for; 0 takes the preset's own value. */
-struct platform_request {
-    const char *preset;
-    uint32_t nodes;    /* at least 1 */
-    uint32_t per_node; /* devices of a node */
-    uint32_t pod;
-    double oversubscription;
-    enum fabric_rails rails;
-    const char *nic; /* a name of interface_table: in place of the product's own interfaces; NULL: those */
-};
 
 /* Writes the platform of a preset. False with the fault filled when there is no such preset or it does not come in that
  * shape; nothing has been written then. */

@@ -483,9 +483,8 @@ static void add_network(struct design *design, struct arena *arena)
         design->network = NULL;
 }
 
-/* False with the fault filled when the preset does not come in that shape. */
-static bool make_design(const struct platform_request *request, struct arena *arena, struct design *design,
-                        struct fault *fault)
+bool preset_design(const struct platform_request *request, struct arena *arena, struct design *design,
+                   struct fault *fault)
 {
     const struct preset *preset = preset_find(request->preset);
     if (!preset)
@@ -526,7 +525,7 @@ bool platform_generate(const struct platform_request *request, FILE *out, struct
 {
     struct arena *arena = arena_create();
     struct design design;
-    bool done = make_design(request, arena, &design, fault) && design_write(&design, out, fault);
+    bool done = preset_design(request, arena, &design, fault) && design_write(&design, out, fault);
     arena_destroy(arena);
     return done;
 }
@@ -543,7 +542,7 @@ bool platform_generate_joined(const struct platform_request *requests, uint32_t 
     bool done = true;
     wire.name = "joint-nic"; /* whatever it is: told by name from the clusters' own interfaces */
     for (uint32_t i = 0; i < count && done; i++)
-        done = make_design(&requests[i], arena, &designs[i], fault);
+        done = preset_design(&requests[i], arena, &designs[i], fault);
     if (done)
         name_interfaces(designs, count, arena);
     const char *title = arena_print(arena, "%u clusters, joined by %s.", count, interface->product);

@@ -31,6 +31,15 @@ struct preset {
 const struct preset *preset_table(size_t *count);
 const struct preset *preset_find(const char *name);
 
+/* The design of what is asked for; memory from the arena. False with the fault filled when there is no such preset or
+ * it does not come in that shape. */
+bool preset_design(const struct platform_request *request, struct arena *arena, struct design *design,
+                   struct fault *fault);
+/* The platform of a preset, from its structure and without a file; `name` is what messages call it. NULL with the
+ * fault filled, or with an empty one where only a file can tell the routes. */
+struct platform *preset_platform(const struct platform_request *request, const char *name, struct arena *arena,
+                                 struct fault *fault);
+
 /* What is known of the collective libraries of products; see library.c. */
 extern const struct design_library library_a100, library_h100, library_blackwell, library_dgx_2, library_nccl,
     library_torus;

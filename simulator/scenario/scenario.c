@@ -39,14 +39,6 @@ static void expand_schedule(struct loader *loader, struct node *node)
     node->count = 1;
 }
 
-/* The nearest installed name, or else the nearest file. */
-static const char *suggest(enum installed kind, const char *directory, const char *text, const char *ending, bool typed,
-                           struct arena *arena)
-{
-    const char *name = path_suggest(kind, text, ending, arena);
-    return *name ? name : path_near_file(directory, text, typed, arena);
-}
-
 /* `model: bert.yaml` stands for the content of that file. */
 static void expand_file(struct loader *loader, struct node *node)
 {
@@ -63,7 +55,8 @@ static void expand_file(struct loader *loader, struct node *node)
         content = document_load(path, node->at, arena, loader->fields.diag);
     else
         diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them%s",
-                   fault.text, suggest(INSTALLED_MODELS, directory, node->text, ".yaml", node->at.line == 0, arena));
+                   fault.text,
+                   path_suggest_file(INSTALLED_MODELS, directory, node->text, ".yaml", node->at.line == 0, arena));
     node->kind = NODE_REFUSED;
     if (!content)
         return;
@@ -81,6 +74,8 @@ static void expand_section(struct loader *loader, const char *name)
         return;
     if (!strcmp(name, "schedule"))
         expand_schedule(loader, node);
+    else if (!strcmp(name, "platform"))
+        scenario_expand_platform(loader, node);
     else if (!is_own_key(name))
         expand_file(loader, node);
 }
@@ -102,27 +97,7 @@ static void apply_set(struct loader *loader, const struct scenario_set *set)
     document_set(loader->root, path, equals + 1, at, arena, loader->fields.diag);
 }
 
-/* ---- platform, workload and its sections ---- */
-
-static void read_platform(struct loader *loader, const char *text)
-{
-    struct scenario *scenario = loader->scenario;
-    struct arena *arena = loader->fields.arena;
-    struct fault fault = {0}, other = {0};
-    scenario->platform_text = text;
-    bool typed = node_place(loader->root, "platform").line == 0;
-    scenario->platform = path_of_file(scenario->directory, text, typed, arena);
-    if (path_check_readable(scenario->platform, &fault))
-        return;
-    const char *found = path_find_installed(INSTALLED_PLATFORMS, text, "", arena);
-    if (!found)
-        found = path_find_installed(INSTALLED_PLATFORMS, text, ".xml", arena);
-    if (found && path_check_readable(found, &other))
-        scenario->platform = found;
-    else
-        diag_error(loader->fields.diag, node_place(loader->root, "platform"), "platform: %s%s", fault.text,
-                   suggest(INSTALLED_PLATFORMS, scenario->directory, text, ".xml", typed, arena));
-}
+/* ---- workload and its sections ---- */
 
 static void read_workload(struct loader *loader, const char *text)
 {
@@ -217,13 +192,13 @@ static void read_root(struct loader *loader)
     struct scenario *scenario = loader->scenario;
     struct root_values values = {.iterations = 1};
     const char *sections[KEYS_MAX + 1] = {NULL};
-    fields_read(&loader->fields, &root_section, loader->root, loader->root->at, &values);
+    fields_read(&loader->fields, &root_section, scenario_platform_plain(loader), loader->root->at, &values);
     scenario->engine = (enum scenario_engine)values.engine;
     scenario->fold = (enum scenario_fold)values.fold;
     scenario->placement = (enum scenario_placement)values.placement;
     scenario->iterations = (uint32_t)values.iterations;
     if (values.platform)
-        read_platform(loader, values.platform);
+        scenario_read_platform(loader, values.platform, (enum platform_loader)values.loader);
     if (values.workload)
         read_workload(loader, values.workload);
     if (scenario->workload)

@@ -9,6 +9,7 @@
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/mesh.h"
+#include "simulator/scenario/platform_source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,10 +54,9 @@ struct scenario_request {
 
 /* All memory belongs to the arena given to scenario_load. */
 struct scenario {
-    const char *file, *name;   /* as given; base name without .yaml */
-    const char *directory;     /* of the file: relative paths start here */
-    const char *platform;      /* file that can be opened as it is */
-    const char *platform_text; /* the same as written in the scenario */
+    const char *file, *name; /* as given; base name without .yaml */
+    const char *directory;   /* of the file: relative paths start here */
+    struct platform_source platform;
 
     const struct stagesim_workload *workload;
     const void *parameters; /* workload->parameters_size bytes, filled from the workload's sections */

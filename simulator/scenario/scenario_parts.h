@@ -13,6 +13,12 @@ struct loader {
     struct fields_reader fields;
 };
 
+/* Makes a map of a platform that is written as one word. */
+void scenario_expand_platform(struct loader *loader, struct node *node);
+/* The top level as the table of its keys takes it: a platform that is a map is a word there. */
+const struct node *scenario_platform_plain(const struct loader *loader);
+/* The platform, whose text is `text` where it is no map. */
+void scenario_read_platform(struct loader *loader, const char *text, enum platform_loader which);
 /* parallel and order: the mesh, or one of a single rank after a mistake. */
 void scenario_read_mesh(struct loader *loader);
 /* Gives the mesh the shape that the workload asks for. */

@@ -129,6 +129,7 @@ static void print_section(FILE *out, const char *name, const char *prefix, const
 void scenario_print_keys(FILE *out)
 {
     print_section(out, "scenario", "", root_fields);
+    print_section(out, "platform", "platform.", platform_fields);
     print_section(out, "parallel", "parallel.", parallel_fields);
     print_section(out, "batch", "batch.", batch_fields);
     print_section(out, "schedule", "schedule.", schedule_fields);

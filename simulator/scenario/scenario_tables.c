@@ -7,6 +7,8 @@
 static const char *const engines[] = {"simgrid", "analytic", "both", NULL};
 static const char *const folds[] = {"auto", "off", NULL};
 static const char *const placements[] = {"order", "nic-aware", NULL};
+static const char *const loaders[] = {"auto", "simgrid", NULL};
+static const char *const rails[] = {"none", "spine", "nvlink", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
@@ -14,7 +16,8 @@ static const char *const replicas[] = {"simulated", "all", NULL};
 
 const struct stagesim_field root_fields[] = {
     {"platform", STAGESIM_FIELD_TEXT, offsetof(struct root_values, platform), .required = true,
-     .doc = "a SimGrid platform XML: a file, or the name of an installed one"},
+     .doc = "a SimGrid platform XML: a file, or the name of an installed one; or a preset with its nodes such as "
+            "dgx-h100:64; or a map of the keys of `platform`"},
     {"workload", STAGESIM_FIELD_TEXT, offsetof(struct root_values, workload), .required = true,
      .doc = "a built-in workload, an installed plug-in, or the path of a .so"},
     {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
@@ -24,8 +27,30 @@ const struct stagesim_field root_fields[] = {
     {"placement", STAGESIM_FIELD_NAME, offsetof(struct root_values, placement), .names = placements,
      .doc = "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network "
             "interface; default order"},
+    {"loader", STAGESIM_FIELD_NAME, offsetof(struct root_values, loader), .names = loaders,
+     .doc = "what reads the platform: stagesim itself where it can, or always SimGrid; default auto"},
     {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
      .doc = "training iterations that follow each other; default 1"},
+    {0},
+};
+
+const struct stagesim_field platform_fields[] = {
+    {"file", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, file),
+     .doc = "a SimGrid platform XML: a file, or the name of an installed one"},
+    {"preset", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, preset),
+     .doc = "in place of file: a product, see `stagesim list presets`"},
+    {"nodes", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, nodes), .least = 1, .most = DESIGN_NODES_MAX,
+     .doc = "how many nodes the preset has"},
+    {"gpus_per_node", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, gpus_per_node), .least = 1,
+     .most = DESIGN_DEVICES_MAX, .doc = "fewer devices in each node than the product has"},
+    {"pod", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, pod), .least = 1, .most = DESIGN_NODES_MAX,
+     .doc = "nodes around one leaf switch, or in one group of a dragonfly; default: the product's"},
+    {"oversubscription", STAGESIM_FIELD_RATIO, offsetof(struct platform_values, oversubscription), .least = 1,
+     .most = 1000, .doc = "injection of a pod over its capacity towards the other pods; default: the product's"},
+    {"rails", STAGESIM_FIELD_NAME, offsetof(struct platform_values, rails), .names = rails,
+     .doc = "interface k of every node on leaf switch k, and the way to another rail; default none"},
+    {"nic", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, nic),
+     .doc = "other network interfaces than the product's: `ib-hdr`, `roce-200`, `ethernet-25`, ..."},
     {0},
 };
 
@@ -142,6 +167,7 @@ static const struct stagesim_field search_fields[] = {
 };
 
 const struct fields_section root_section = {"the scenario", true, root_fields};
+const struct fields_section platform_section = {"platform", true, platform_fields};
 const struct fields_section parallel_section = {"parallel", true, parallel_fields};
 const struct fields_section batch_section = {"batch", true, batch_fields};
 const struct fields_section schedule_section = {"schedule", true, schedule_fields};

@@ -12,8 +12,15 @@
 
 struct root_values {
     const char *platform, *workload;
-    unsigned engine, fold, placement;
+    unsigned engine, fold, placement, loader;
     uint64_t iterations;
+};
+
+struct platform_values { /* NULL, 0: not given */
+    const char *file, *preset, *nic;
+    uint64_t nodes, gpus_per_node, pod;
+    double oversubscription;
+    unsigned rails; /* an enum fabric_rails */
 };
 
 struct batch_values { /* 0: not given */
@@ -40,7 +47,8 @@ struct output_values {
 enum { AXIS_CONTEXT = 4, AXIS_EXPERT = 5, AXIS_PIPELINE = 6, AXIS_DATA = 7, AXIS_NAMES }; /* indices into axis_names */
 extern const char *const axis_names[AXIS_NAMES + 1];
 
-extern const struct stagesim_field root_fields[], parallel_fields[], batch_fields[], schedule_fields[], output_fields[];
+extern const struct stagesim_field root_fields[], platform_fields[], parallel_fields[], batch_fields[],
+    schedule_fields[], output_fields[];
 /* Large enough for the value of any of simgrid_settings. */
 union simgrid_value {
     uint64_t count;
@@ -49,8 +57,8 @@ union simgrid_value {
 };
 
 /* Sections of the scenario's own; parallel_fields fill uint64_t[AXIS_NAMES]. */
-extern const struct fields_section root_section, parallel_section, batch_section, schedule_section, output_section,
-    simgrid_section, search_section;
+extern const struct fields_section root_section, platform_section, parallel_section, batch_section, schedule_section,
+    output_section, simgrid_section, search_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 extern const struct stagesim_field communication_fields[];

@@ -57,7 +57,7 @@ static bool is_path(const struct scenario *scenario, const char *section, const 
 {
     if (!section)
         return !strcmp(key, "platform") || !strcmp(key, "workload");
-    if (!strcmp(section, "schedule"))
+    if (!strcmp(section, "schedule") || !strcmp(section, "platform"))
         return !strcmp(key, "file");
     bool own = !strcmp(section, scenario->workload->name);
     size_t length = strlen(section);

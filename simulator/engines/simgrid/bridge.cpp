@@ -6,12 +6,15 @@ extern "C" {
 #include "base/diagnostics.h"
 #include "platforms/library.h"
 #include "platforms/platform_file.h"
+#include "platforms/properties.h"
 #include "platforms/soundness.h"
 }
 
 #include "simulator/engines/simgrid/bridge.h"
 
 #include <simgrid/Exception.hpp>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
 
@@ -139,30 +142,6 @@ void set_where_free(const char *setting)
         sg4::Engine::set_config(setting);
 }
 
-/* ---- units of properties ---- */
-
-/* "80GiB", "2039GBps", "312Tf": a number and a unit with a decimal or binary prefix. NaN when it is neither. */
-double parse_amount(const char *text)
-{
-    char *rest = nullptr;
-    double value = strtod(text, &rest);
-    if (rest == text || !std::isfinite(value) || value < 0)
-        return NAN;
-    static const char prefixes[] = "kMGTPE";
-    const char *prefix = *rest ? strchr(prefixes, *rest == 'K' ? 'k' : *rest) : nullptr;
-    if (prefix) {
-        bool binary = rest[1] == 'i';
-        value *= std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(prefix - prefixes + 1));
-        rest += binary ? 2 : 1;
-    }
-    if (!strcmp(rest, "bps"))
-        return value / 8;
-    static const char *const units[] = {"", "B", "Bps", "f", "flops"};
-    bool known =
-        std::any_of(std::begin(units), std::end(units), [rest](const char *unit) { return !strcmp(rest, unit); });
-    return known ? value : NAN;
-}
-
 struct bad_property : std::exception {
     std::string text;
     explicit bad_property(std::string what) : text(std::move(what))
@@ -174,51 +153,18 @@ struct bad_property : std::exception {
     }
 };
 
-double amount_property(sg4::Host *host, const char *key, const char *example)
-{
-    const char *text = host->get_property(key);
-    if (!text)
-        return 0;
-    double value = parse_amount(text);
-    if (std::isnan(value))
-        throw bad_property("host '" + host->get_name() + "': property " + key + "=\"" + text +
-                           "\" is no amount; expected one like " + example);
-    return value;
-}
-
-/* wattage_per_state is "Idle:AllCores" or "Idle:Epsilon:AllCores" for each state, states separated by commas. */
-void fill_watts(struct platform_host *out, sg4::Host *host)
-{
-    const char *text = host->get_property("wattage_per_state");
-    out->has_watts = text != nullptr;
-    if (!text)
-        return;
-    std::string state(text, strcspn(text, ","));
-    char *rest = nullptr;
-    out->idle_watts = strtod(state.c_str(), &rest);
-    const char *last = strrchr(state.c_str(), ':');
-    out->busy_watts = last ? strtod(last + 1, &rest) : NAN;
-    if (!last || *rest || !(out->idle_watts >= 0) || !(out->busy_watts >= 0))
-        throw bad_property("host '" + host->get_name() + "': property wattage_per_state=\"" + text +
-                           "\" is none; expected one like 50:400");
-}
-
 void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
 {
-    static const char *const precisions[PRECISIONS] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+    struct fault fault = {};
     out->name = arena_copy(arena, host->get_cname());
-    if (const char *model = host->get_property("model"))
-        out->model = arena_copy(arena, model);
-    const char *node = host->get_property("node");
-    out->node = arena_copy(arena, node ? node : host->get_englobing_zone()->get_cname());
-    if (const char *nic = host->get_property("nic"))
-        out->nic = arena_copy(arena, nic);
+    for (const char *const *key = properties_host_keys; *key; key++) {
+        const char *value = host->get_property(*key);
+        if (value && !properties_set(out, *key, value, arena, &fault))
+            throw bad_property(fault.text);
+    }
+    if (!out->node)
+        out->node = arena_copy(arena, host->get_englobing_zone()->get_cname());
     out->speed = host->get_pstate_speed(0);
-    for (int precision = 0; precision < PRECISIONS; precision++)
-        out->peak[precision] = amount_property(host, (std::string("peak_") + precisions[precision]).c_str(), "312Tf");
-    out->memory = amount_property(host, "memory", "80GiB");
-    out->memory_bandwidth = amount_property(host, "memory_bandwidth", "2039GBps");
-    fill_watts(out, host);
     out->handle = host;
 }
 
@@ -357,6 +303,78 @@ struct platform *load(const char *file, bool varies, struct arena *arena)
     return platform;
 }
 
+/* ---- platforms that SimGrid has not loaded ---- */
+
+/* One flat zone whose routes are the platform's own: SimGrid's zones look names up zone by zone and find routes from
+ * tables of their own, which takes minutes for a hundred thousand hosts. It stands outside SimGrid's tree, where it is
+ * never sealed, so hosts and links are made when the job first uses them. */
+class flat_zone : public simgrid::kernel::routing::NetZoneImpl
+{
+    struct platform *platform_;
+    std::vector<uint32_t> host_of_point_; /* by number of the net point */
+    std::vector<simgrid::kernel::resource::StandardLinkImpl *> links_;
+
+    simgrid::kernel::resource::StandardLinkImpl *make_link(struct platform_link given)
+    {
+        if (!strcmp(given.name, PLATFORM_LOOPBACK)) { /* the one that SimGrid's settings know */
+            given.bandwidth = simgrid::config::get_value<double>("network/loopback-bw");
+            given.latency = simgrid::config::get_value<double>("network/loopback-lat");
+        }
+        sg4::Link *link = create_link(given.name, {given.bandwidth})->set_latency(given.latency);
+        if (given.sharing == LINK_FATPIPE)
+            link->set_sharing_policy(sg4::Link::SharingPolicy::FATPIPE);
+        return link->seal()->get_impl();
+    }
+
+  public:
+    flat_zone(struct platform *platform, const simgrid::kernel::routing::NetZoneImpl &root)
+        : NetZoneImpl("stagesim"), platform_(platform), links_(platform->link_count)
+    {
+        set_network_model(root.get_network_model());
+        set_cpu_pm_model(root.get_cpu_pm_model());
+        set_cpu_vm_model(root.get_cpu_vm_model());
+        set_disk_model(root.get_disk_model());
+        set_host_model(root.get_host_model());
+    }
+
+    sg4::Host *host(uint32_t index)
+    {
+        struct platform_host &given = platform_->hosts[index];
+        if (!given.handle) {
+            given.handle = create_host(given.name, {given.speed})->seal();
+            host_of_point_.push_back(index);
+        }
+        return static_cast<sg4::Host *>(given.handle);
+    }
+
+    void get_local_route(const simgrid::kernel::routing::NetPoint *from, const simgrid::kernel::routing::NetPoint *to,
+                         simgrid::kernel::routing::Route *into, double *latency) override
+    {
+        struct platform_route route;
+        platform_->route(platform_, host_of_point_[from->id()], host_of_point_[to->id()], &route);
+        for (uint32_t i = 0; i < route.link_count; i++) {
+            simgrid::kernel::resource::StandardLinkImpl *&link = links_[route.links[i]];
+            if (!link)
+                link = make_link(platform_->links[route.links[i]]);
+            into->link_list_.push_back(link);
+        }
+        if (latency)
+            *latency += route.latency;
+    }
+};
+
+/* The zone of a platform that bridge_load has not loaded; one simulation per process, so one place. */
+flat_zone *&flat()
+{
+    static flat_zone *instance;
+    return instance;
+}
+
+sg4::Host *host_of(const struct platform *platform, uint32_t host)
+{
+    return flat() ? flat()->host(host) : static_cast<sg4::Host *>(platform->hosts[host].handle);
+}
+
 /* Runs an actor's body. An exception must not leave it: outside an actor nobody could catch it. ForcefulKillException,
  * by which SimGrid unwinds a killed actor, is no std::exception and passes. */
 void run_body(void (*body)(void *), void *argument)
@@ -411,9 +429,22 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
     return nullptr;
 }
 
+bool bridge_adopt(struct platform *platform, struct fault *fault)
+{
+    if (platform->route == find_route || flat())
+        return true;
+    try {
+        const sg4::NetZone *root = sg4::create_empty_zone("root"); /* the first zone makes the models */
+        flat() = new flat_zone(platform, *root->get_impl());
+    } catch (const std::exception &exception) {
+        return fault_set(fault, "%s", exception.what());
+    }
+    return true;
+}
+
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument)
 {
-    auto *where = static_cast<sg4::Host *>(platform->hosts[host].handle);
+    auto *where = host_of(platform, host);
     try {
         return sg4::Actor::create("rank", where, [body, argument]() { run_body(body, argument); }).get();
     } catch (const simgrid::HostFailureException &) {
@@ -495,7 +526,7 @@ double bridge_wait(void *comm)
 
 void *bridge_target_start(struct platform *platform, uint32_t host)
 {
-    auto *where = static_cast<sg4::Host *>(platform->hosts[host].handle);
+    auto *where = host_of(platform, host);
     /* Not suspended: messages to a suspended actor are suspended, too. */
     sg4::ActorPtr target = sg4::Actor::create("target", where, []() { sg4::Semaphore::create(0)->acquire(); });
     target->daemonize();
@@ -504,10 +535,10 @@ void *bridge_target_start(struct platform *platform, uint32_t host)
 
 void bridge_target_move(struct platform *platform, void *target, uint32_t host)
 {
-    static_cast<sg4::Actor *>(target)->set_host(static_cast<sg4::Host *>(platform->hosts[host].handle));
+    static_cast<sg4::Actor *>(target)->set_host(host_of(platform, host));
 }
 
 void bridge_actor_move(struct platform *platform, uint32_t host)
 {
-    sg4::this_actor::set_host(static_cast<sg4::Host *>(platform->hosts[host].handle));
+    sg4::this_actor::set_host(host_of(platform, host));
 }

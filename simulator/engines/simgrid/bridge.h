@@ -20,6 +20,11 @@ bool bridge_configure(const char *const *config, size_t count, struct fault *fau
  * fault filled. */
 struct platform *bridge_load(const char *file, struct arena *arena, struct fault *fault);
 
+/* Makes a platform that bridge_load has not loaded SimGrid's, with routes from platform->route: hosts and links come
+ * into being as the job uses them. Nothing happens for one that is SimGrid's already. After bridge_configure; the
+ * platform has to outlive the process's simulation. False with the fault filled. */
+bool bridge_adopt(struct platform *platform, struct fault *fault);
+
 /* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. NULL where the host is down:
  * then bridge_run says so. */
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);

@@ -540,7 +540,7 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
                       .hosts = job->hosts,
                       .timeline = job->timeline,
                       .arena = arena_create()};
-    if (!run_ahead(&run, fault)) {
+    if (!run_ahead(&run, fault) || !bridge_adopt(job->platform, fault)) {
         arena_destroy(run.arena);
         return false;
     }

@@ -84,8 +84,8 @@ Test(scenario, values_of_the_whole_file)
         "engine: both\nfold: off\niterations: 3\nsimgrid: {network/model: CM02, cpu/optim: Lazy}\n"
         "output: {trace: [paje, csv], picture: png, report: true, replicas: all}\n");
     cr_assert_str_eq(s->name, "s");
-    cr_assert_str_eq(s->platform_text, "p.xml");
-    cr_assert_eq(access(s->platform, R_OK), 0);
+    cr_assert_str_eq(s->platform.text, "p.xml");
+    cr_assert_eq(access(s->platform.file, R_OK), 0);
     cr_assert_str_eq(s->workload->name, "stages");
     cr_assert(s->workers == 4 && s->data == 8 && s->mesh.ranks == 64 && s->mesh.positions == 4 &&
               s->mesh.replicas == 16);
@@ -330,6 +330,6 @@ Test(scenario, platforms_are_found_where_installed)
     write_file("cluster.xml", "<platform/>");
     char *text = "platform: cluster\nworkload: stages\nstages: {forward: 1s, backward: 2s}\n";
     const struct scenario *s = load_good(text);
-    cr_assert(strstr(s->platform, "/cluster.xml"));
-    cr_assert_str_eq(s->platform_text, "cluster");
+    cr_assert(strstr(s->platform.file, "/cluster.xml"));
+    cr_assert_str_eq(s->platform.text, "cluster");
 }

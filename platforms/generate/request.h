@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a user asks the generator for. */
+#ifndef STAGESIM_REQUEST_H
+#define STAGESIM_REQUEST_H
+
+#include <stdint.h>
+
+/* Most nodes and devices in one file. */
+#define DESIGN_NODES_MAX 65536u
+#define DESIGN_DEVICES_MAX 1048576u
+
+/* Whether interface k of all nodes of a pod is on leaf switch k (a rail), and how a message reaches another rail in its
+ * pod. */
+enum fabric_rails {
+    RAILS_NONE,
+    RAILS_SPINE, /* up to the spine and down again */
+    RAILS_NVLINK /* through the device of that rail in the sender's node, as NCCL's PXN does */
+};
+
+/* What `stagesim platform generate`, or a scenario, asks for; 0 takes the preset's own value. */
+struct platform_request {
+    const char *preset;
+    uint32_t nodes;    /* at least 1 */
+    uint32_t per_node; /* devices of a node */
+    uint32_t pod;
+    double oversubscription;
+    enum fabric_rails rails;
+    const char *nic; /* a name of interface_table: in place of the product's own interfaces; NULL: those */
+};
+
+#endif

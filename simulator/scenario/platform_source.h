@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a platform comes from: a file, or a product by its name, as dgx-h100:64. */
+#ifndef STAGESIM_PLATFORM_SOURCE_H
+#define STAGESIM_PLATFORM_SOURCE_H
+
+#include "base/diagnostics.h"
+#include "platforms/generate/request.h"
+#include "platforms/platform.h"
+
+#include <stdbool.h>
+
+struct arena;
+
+enum platform_loader {
+    LOADER_AUTO,   /* stagesim's own where it can, else SimGrid's */
+    LOADER_SIMGRID /* SimGrid's, for presets of a generated file */
+};
+
+struct platform_source {
+    const char *text;                /* as it was written; what outputs and messages call the platform */
+    const char *file;                /* that can be opened; NULL: a preset */
+    struct platform_request request; /* of a preset */
+    enum platform_loader loader;
+};
+
+/* Whether a text is to name a preset: NAME:..., with no '/' in it, and no file of that name seen from `directory`. */
+bool platform_source_is_preset(const char *text, const char *directory, struct arena *arena);
+/* Whether there is a preset of that name. False with the fault filled. */
+bool platform_source_knows(const char *preset, struct fault *fault);
+/* Whether the preset of the source comes in that shape, and the fabric has room for it. False with the fault filled. */
+bool platform_source_check(const struct platform_source *source, struct fault *fault);
+/* PRESET:NODES or PRESET:NODES:NIC; the texts live in the arena. False with the fault filled, also for a preset that
+ * does not come in that shape. */
+bool platform_source_parse(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault);
+/* The same for what is typed on the command line, where it may be a file as well; of a file nothing is checked. */
+bool platform_source_typed(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault);
+
+/* The platform in the arena without SimGrid. NULL with the fault filled, or with an empty one where it is left to
+ * SimGrid: then platform_source_simgrid loads it. */
+struct platform *platform_source_native(const struct platform_source *source, struct arena *arena, struct fault *fault);
+/* The platform in the arena by SimGrid's loader; to be called once in a process, after bridge_configure. NULL with the
+ * fault filled. */
+struct platform *platform_source_simgrid(const struct platform_source *source, struct arena *arena,
+                                         struct fault *fault);
+/* By whichever, with SimGrid's defaults where it needs SimGrid or `simulates` says that its engine will run. */
+struct platform *platform_source_load(const struct platform_source *source, bool simulates, struct arena *arena,
+                                      struct fault *fault);
+/* Calls use(user, path, fault) with the path of a file of the platform: its own, or one that is written for the time
+ * of the call. False with the fault filled when that fails, or `use` does. */
+bool platform_source_with_file(const struct platform_source *source,
+                               bool (*use)(void *user, const char *path, struct fault *fault), void *user,
+                               struct fault *fault);
+
+#endif

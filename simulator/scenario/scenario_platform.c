@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* platform: a file, PRESET:NODES, or a map. */
+#include "base/arena.h"
+#include "base/path_near.h"
+#include "base/paths.h"
+#include "simulator/scenario/scenario_parts.h"
+#include "simulator/scenario/scenario_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_entry(struct node *map, const struct node *like, const char *key, const char *text, struct arena *arena)
+{
+    struct node *entry = arena_alloc(arena, sizeof *entry);
+    *entry = (struct node){.kind = NODE_SCALAR, .at = like->at, .key = key, .key_at = like->key_at, .text = text};
+    node_append(map, entry);
+}
+
+void scenario_expand_platform(struct loader *loader, struct node *node)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct node written = *node;
+    char *parts = arena_copy(arena, node->text);
+    node->kind = NODE_MAP;
+    node->first = node->last = NULL;
+    node->count = 0;
+    if (!platform_source_is_preset(written.text, loader->scenario->directory, arena)) {
+        add_entry(node, &written, "file", written.text, arena);
+        return;
+    }
+    char *rest = parts;
+    add_entry(node, &written, "preset", strsep(&rest, ":"), arena);
+    add_entry(node, &written, "nodes", strsep(&rest, ":"), arena);
+    if (rest)
+        add_entry(node, &written, "nic", rest, arena);
+}
+
+const struct node *scenario_platform_plain(const struct loader *loader)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct node *platform = node_get(loader->root, "platform");
+    if (!platform || platform->kind != NODE_MAP)
+        return loader->root;
+    struct node *plain = arena_alloc(arena, sizeof *plain);
+    *plain = *loader->root;
+    plain->first = plain->last = NULL;
+    plain->count = 0;
+    for (const struct node *child = loader->root->first; child; child = child->next) {
+        struct node *copy = arena_alloc(arena, sizeof *copy);
+        *copy = *child;
+        copy->next = NULL;
+        if (child == platform) {
+            copy->kind = NODE_SCALAR;
+            copy->text = "map";
+        }
+        node_append(plain, copy);
+    }
+    return plain;
+}
+
+/* ---- a file ---- */
+
+/* A file by its path, or the name of an installed one; `at` is where it was written. */
+static void read_file(struct loader *loader, const char *text, struct place at)
+{
+    struct platform_source *source = &loader->scenario->platform;
+    struct arena *arena = loader->fields.arena;
+    struct fault fault = {0}, other = {0};
+    const char *directory = loader->scenario->directory;
+    bool typed = at.line == 0;
+    source->text = text;
+    source->file = path_of_file(directory, text, typed, arena);
+    if (path_check_readable(source->file, &fault))
+        return;
+    const char *found = path_find_installed(INSTALLED_PLATFORMS, text, "", arena);
+    if (!found)
+        found = path_find_installed(INSTALLED_PLATFORMS, text, ".xml", arena);
+    if (found && path_check_readable(found, &other))
+        source->file = found;
+    else
+        diag_error(loader->fields.diag, at, "platform: %s%s", fault.text,
+                   path_suggest_file(INSTALLED_PLATFORMS, directory, text, ".xml", typed, arena));
+}
+
+/* ---- a map ---- */
+
+/* What outputs call it: dgx-h100:64, and what is not the product's own in brackets. */
+static const char *describe(const struct platform_values *values, struct arena *arena)
+{
+    static const char *const rails[] = {"", ", rails over the spine", ", rails over nvlink"};
+    const char *more = rails[values->rails];
+    if (values->oversubscription > 0)
+        more = arena_print(arena, ", oversubscription %.10g%s", values->oversubscription, more);
+    if (values->pod)
+        more = arena_print(arena, ", pod %u%s", (unsigned)values->pod, more);
+    if (values->gpus_per_node)
+        more = arena_print(arena, ", gpus_per_node %u%s", (unsigned)values->gpus_per_node, more);
+    const char *name = arena_print(arena, "%s:%u%s%s", values->preset, (unsigned)values->nodes, values->nic ? ":" : "",
+                                   values->nic ? values->nic : "");
+    return *more ? arena_print(arena, "%s (%s)", name, more + 2) : name;
+}
+
+static void read_preset(struct loader *loader, const struct platform_values *values, const struct node *map)
+{
+    struct platform_source *source = &loader->scenario->platform;
+    struct fault fault = {""};
+    if (!values->nodes && platform_source_knows(values->preset, &fault)) {
+        diag_error(loader->fields.diag, map->at, "platform has no 'nodes'; expected how many nodes of %s there are",
+                   values->preset);
+        return;
+    }
+    source->text = describe(values, loader->fields.arena);
+    source->request = (struct platform_request){.preset = values->preset,
+                                                .nodes = (uint32_t)values->nodes,
+                                                .per_node = (uint32_t)values->gpus_per_node,
+                                                .pod = (uint32_t)values->pod,
+                                                .oversubscription = values->oversubscription,
+                                                .rails = (enum fabric_rails)values->rails,
+                                                .nic = values->nic};
+    if (!platform_source_check(source, &fault))
+        diag_error(loader->fields.diag, node_place(map, "preset"), "platform: %s", fault.text);
+}
+
+static void read_map(struct loader *loader, const struct node *map)
+{
+    struct platform_values values = {0};
+    unsigned errors = loader->fields.diag->errors;
+    fields_check_keys(&loader->fields, &platform_section, NULL, map);
+    fields_read(&loader->fields, &platform_section, map, map->at, &values);
+    if (loader->fields.diag->errors > errors)
+        return;
+    for (const struct node *child = map->first; child && values.file; child = child->next)
+        if (strcmp(child->key, "file") != 0) {
+            diag_error(loader->fields.diag, child->key_at,
+                       "platform has a 'file', to which '%s' does not apply; "
+                       "expected a preset in its place",
+                       child->key);
+            return;
+        }
+    if (values.file)
+        read_file(loader, values.file, node_place(map, "file"));
+    else if (values.preset)
+        read_preset(loader, &values, map);
+    else
+        diag_error(loader->fields.diag, map->at,
+                   "platform has no 'file' and no 'preset'; expected one such as {preset: dgx-h100, nodes: 64}");
+}
+
+/* ---- all of them ---- */
+
+void scenario_read_platform(struct loader *loader, const char *text, enum platform_loader which)
+{
+    const struct node *node = node_get(loader->root, "platform");
+    struct platform_source *source = &loader->scenario->platform;
+    struct fault fault = {""};
+    if (node->kind == NODE_MAP)
+        read_map(loader, node);
+    else if (!platform_source_is_preset(text, loader->scenario->directory, loader->fields.arena))
+        read_file(loader, text, node->at);
+    else if (!platform_source_parse(text, source, loader->fields.arena, &fault))
+        diag_error(loader->fields.diag, node->at, "platform: %s", fault.text);
+    source->loader = which;
+}

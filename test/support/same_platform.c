@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test/support/same_platform.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct comparison {
+    struct platform *sides[2];
+    char *difference;
+    size_t size;
+};
+
+__attribute__((format(printf, 2, 3))) static bool differ(const struct comparison *comparison, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(comparison->difference, comparison->size, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool same_text(const char *left, const char *right)
+{
+    return left == right || (left && right && !strcmp(left, right));
+}
+
+static bool same_host(const struct platform_host *a, const struct platform_host *b)
+{
+    return same_text(a->name, b->name) && same_text(a->model, b->model) && same_text(a->node, b->node) &&
+           same_text(a->nic, b->nic) && a->speed == b->speed && !memcmp(a->peak, b->peak, sizeof a->peak) &&
+           a->memory == b->memory && a->memory_bandwidth == b->memory_bandwidth && a->has_watts == b->has_watts &&
+           a->idle_watts == b->idle_watts && a->busy_watts == b->busy_watts && a->varies == b->varies;
+}
+
+static bool same_hosts(const struct comparison *comparison)
+{
+    const struct platform *a = comparison->sides[0], *b = comparison->sides[1];
+    if (a->host_count != b->host_count)
+        return differ(comparison, "%u hosts and %u", a->host_count, b->host_count);
+    for (uint32_t i = 0; i < a->host_count; i++)
+        if (!same_host(&a->hosts[i], &b->hosts[i]))
+            return differ(comparison, "host %u: %s of %s, %.17g flop/s and %s of %s, %.17g flop/s", i, a->hosts[i].name,
+                          a->hosts[i].node, a->hosts[i].speed, b->hosts[i].name, b->hosts[i].node, b->hosts[i].speed);
+    return true;
+}
+
+static bool same_links(const struct comparison *comparison)
+{
+    const struct platform *a = comparison->sides[0], *b = comparison->sides[1];
+    if (a->link_count != b->link_count)
+        return differ(comparison, "%u links and %u", a->link_count, b->link_count);
+    for (uint32_t i = 0; i < a->link_count; i++) {
+        const struct platform_link *x = &a->links[i], *y = &b->links[i];
+        if (strcmp(x->name, y->name) || x->bandwidth != y->bandwidth || x->latency != y->latency ||
+            x->sharing != y->sharing)
+            return differ(comparison, "link %u: %s %.17g B/s %.17g s and %s %.17g B/s %.17g s", i, x->name,
+                          x->bandwidth, x->latency, y->name, y->bandwidth, y->latency);
+    }
+    return true;
+}
+
+static bool same_protocol(const struct platform_protocol *a, const struct platform_protocol *b)
+{
+    return same_text(a->name, b->name) && a->start == b->start && a->latency == b->latency &&
+           a->efficiency == b->efficiency;
+}
+
+static bool same_library(const struct comparison *comparison)
+{
+    const struct platform_library *a = &comparison->sides[0]->library, *b = &comparison->sides[1]->library;
+    bool same = a->in_network == b->in_network && a->in_network_efficiency == b->in_network_efficiency &&
+                a->strided_efficiency == b->strided_efficiency && a->overlap_node == b->overlap_node &&
+                a->overlap_network == b->overlap_network && !memcmp(a->torus, b->torus, sizeof a->torus);
+    for (unsigned scope = 0; scope < SCOPES; scope++) {
+        const struct platform_regime *x = &a->regimes[scope], *y = &b->regimes[scope];
+        same &= x->protocol_count == y->protocol_count && x->launch_default == y->launch_default &&
+                x->launch_default_given == y->launch_default_given && !memcmp(x->launch, y->launch, sizeof x->launch) &&
+                !memcmp(x->launch_given, y->launch_given, sizeof x->launch_given);
+        for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
+            same &= same_protocol(&x->protocols[i], &y->protocols[i]);
+    }
+    return same || differ(comparison, "the libraries differ");
+}
+
+enum { ROUTE_LINKS_MAX = 4096 };
+
+static bool same_route(const struct comparison *comparison, uint32_t from, uint32_t to)
+{
+    static uint32_t kept[ROUTE_LINKS_MAX]; /* the next route may write over the first one's links */
+    struct platform *a = comparison->sides[0], *b = comparison->sides[1];
+    const char *names[] = {a->hosts[from].name, a->hosts[to].name};
+    struct platform_route x, y;
+    bool there = a->reaches(a, from, to);
+    if (there != b->reaches(b, from, to))
+        return differ(comparison, "%s to %s: a route and none", names[0], names[1]);
+    if (!there)
+        return true;
+    a->route(a, from, to, &x);
+    if (x.link_count > ROUTE_LINKS_MAX)
+        return differ(comparison, "%s to %s: %u links", names[0], names[1], x.link_count);
+    if (x.link_count)
+        memcpy(kept, x.links, x.link_count * sizeof *kept);
+    b->route(b, from, to, &y);
+    if (x.latency != y.latency || x.bandwidth != y.bandwidth || x.link_count != y.link_count)
+        return differ(comparison, "%s to %s: %u links, %.17g B/s, %.17g s and %u links, %.17g B/s, %.17g s", names[0],
+                      names[1], x.link_count, x.bandwidth, x.latency, y.link_count, y.bandwidth, y.latency);
+    for (uint32_t i = 0; i < x.link_count; i++)
+        if (kept[i] != y.links[i])
+            return differ(comparison, "%s to %s: link %u is %s and %s", names[0], names[1], i, a->links[kept[i]].name,
+                          b->links[y.links[i]].name);
+    return true;
+}
+
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t value = *state += 0x9e3779b97f4a7c15u;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
+static bool same_routes(const struct comparison *comparison, uint32_t pairs, uint64_t seed)
+{
+    uint32_t hosts = comparison->sides[0]->host_count;
+    for (uint32_t i = 0; i < hosts; i++) {
+        bool all = pairs == 0;
+        for (uint32_t k = 0; k < (all ? hosts : 3); k++)
+            if (!same_route(comparison, i, all ? k : (i + k) % hosts))
+                return false;
+    }
+    for (uint32_t i = 0; i < pairs; i++) {
+        uint32_t from = (uint32_t)(next_random(&seed) % hosts), to = (uint32_t)(next_random(&seed) % hosts);
+        if (!same_route(comparison, from, to))
+            return false;
+    }
+    return true;
+}
+
+bool same_platform(struct platform *left, struct platform *right, uint32_t pairs, uint64_t seed, char *difference,
+                   size_t size)
+{
+    struct comparison comparison = {{left, right}, difference, size};
+    return same_hosts(&comparison) && same_links(&comparison) && same_library(&comparison) &&
+           (left->host_count == 0 || same_routes(&comparison, pairs, seed));
+}
