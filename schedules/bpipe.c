@@ -14,9 +14,8 @@
  * + (n - 1) / 2, rounded down; where backwards are the shorter ones, which needs steps of P = t_F + t_B, the shifts are
  * (n - 1) t_F / P and (n t_B - t_F) / P. The two add up to at most n, hence y returns a stash before it takes the next
  * of the same residue. */
+#include "schedules/ratio.h"
 #include "schedules/schedules.h"
-
-#include <math.h>
 
 /* What one worker moves, and when its partner answers. */
 struct moves {
@@ -35,10 +34,14 @@ static struct moves moves_of(const struct schedule_request *request, uint32_t wo
     if (moves.partner <= worker || moves.in_flight <= most)
         return moves;
     moves.moving = moves.in_flight - most + 1;
-    double apart = moves.partner - worker, period = request->forward + request->backward;
-    double forward = period > 0 ? request->forward / period : 0.5;
-    moves.take = (uint32_t)ceil(fmax(apart / 2, (apart - 1) * forward));
-    moves.giveback = (uint32_t)fmax(0, floor(fmin((apart - 1) / 2, apart * (1 - forward) - forward)));
+    /* take = max(apart / 2, (apart - 1) f), rounded up, giveback = min((apart - 1) / 2, apart (1 - f) - f), rounded
+     * down and at least 0, where f is the forward's share of a forward and a backward. */
+    struct time_ratio times = time_ratio_of(request, (struct time_ratio){1, 1});
+    uint64_t apart = moves.partner - worker, period = times.forward + times.backward;
+    uint64_t half = (apart + 1) / 2, shifted = ((apart - 1) * times.forward + period - 1) / period;
+    uint64_t room = apart * times.backward, back = room > times.forward ? (room - times.forward) / period : 0;
+    moves.take = (uint32_t)(half > shifted ? half : shifted);
+    moves.giveback = (uint32_t)((apart - 1) / 2 < back ? (apart - 1) / 2 : back);
     return moves;
 }
 

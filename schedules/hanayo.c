@@ -2,11 +2,11 @@
 /* Hanayo: the model is cut into 2 W D stages that run to and fro over the workers in W waves, so that the bubble
  * shrinks as in Chimera without a second copy of the weights. The order is that of a list schedule in the request's
  * times: a worker that is free takes a backward before a forward, then the lowest micro-batch, then the latest stage.
- */
+ * Times are whole numbers in the ratio of forward to backward, so that what ends together does so in every unit. */
 #include "base/arena.h"
+#include "schedules/ratio.h"
 #include "schedules/zero_bubble.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,16 +56,24 @@ static uint64_t heap_pop(struct heap *heap)
 /* Operations that run and take the same time, so that they end in the order in which they started: a ring of at most
  * one for each worker. */
 struct lane {
-    double length; /* in any unit */
+    uint64_t length;
     struct {
-        double end;
+        uint64_t end;
         uint32_t worker;
     } * running;
     uint32_t head, count;
 };
 
+/* What of the operations that end at one moment counts before a worker starts its next: all of them; or one after the
+ * other, so that a worker takes what is there then, backwards or forwards first. */
+enum ties { ALL_TOGETHER, BACKWARDS_FIRST, FORWARDS_FIRST, TIES };
+
 struct machine {
     struct plan *plan;
+    enum ties ties;
+    uint64_t now;
+    uint32_t *stashed,
+        most_stashed;     /* [worker]: stages of micro-batches whose backward has not ended; the most on one */
     struct heap *ready;   /* [worker] */
     bool *busy;           /* [worker] */
     struct lane lanes[2]; /* forwards, backwards */
@@ -91,7 +99,7 @@ static void offer(struct machine *machine, enum slot_kind kind, uint32_t stage, 
     touch(machine, worker);
 }
 
-static void start(struct machine *machine, uint32_t worker, double now)
+static void start(struct machine *machine, uint32_t worker)
 {
     if (machine->busy[worker] || machine->ready[worker].count == 0)
         return;
@@ -101,9 +109,12 @@ static void start(struct machine *machine, uint32_t worker, double now)
     plan_append(machine->plan, worker, kind, 0, stage, (uint32_t)(key >> STAGE_BITS));
     struct lane *lane = &machine->lanes[kind];
     uint32_t index = (lane->head + lane->count++) % machine->plan->workers;
-    lane->running[index].end = now + lane->length;
+    lane->running[index].end = machine->now + lane->length;
     lane->running[index].worker = worker;
     machine->busy[worker] = true;
+    machine->stashed[worker] += kind == SLOT_FORWARD;
+    if (machine->stashed[worker] > machine->most_stashed)
+        machine->most_stashed = machine->stashed[worker];
 }
 
 /* Ends the first operation of a lane: what it makes possible. */
@@ -115,6 +126,7 @@ static void finish(struct machine *machine, struct lane *lane)
     const struct plan_order *order = &machine->plan->orders[worker];
     struct slot slot = order->slots[order->count - 1];
     machine->busy[worker] = false;
+    machine->stashed[worker] -= slot.kind == SLOT_BACKWARD;
     touch(machine, worker);
     if (slot.kind == SLOT_BACKWARD && slot.stage > 0)
         offer(machine, SLOT_BACKWARD, slot.stage - 1u, slot.micro_batch);
@@ -124,21 +136,30 @@ static void finish(struct machine *machine, struct lane *lane)
         offer(machine, SLOT_BACKWARD, last, slot.micro_batch);
 }
 
-static double next_end(const struct lane *lane)
+static uint64_t next_end(const struct lane *lane)
 {
-    return lane->count ? lane->running[lane->head].end : INFINITY;
+    return lane->count ? lane->running[lane->head].end : UINT64_MAX;
 }
 
-/* All that ends at one time ends before anything starts then. */
+static void start_touched(struct machine *machine)
+{
+    while (machine->touched_count > 0)
+        start(machine, machine->touched[--machine->touched_count]);
+}
+
+/* Until nothing runs; machine->now is the makespan then. */
 static void run(struct machine *machine)
 {
-    for (double now = 0; now < INFINITY;) {
-        while (machine->touched_count > 0)
-            start(machine, machine->touched[--machine->touched_count], now);
-        now = fmin(next_end(&machine->lanes[0]), next_end(&machine->lanes[1]));
-        for (int i = 0; i < 2; i++)
-            while (now < INFINITY && next_end(&machine->lanes[i]) == now)
-                finish(machine, &machine->lanes[i]);
+    struct lane *forwards = &machine->lanes[SLOT_FORWARD], *backwards = &machine->lanes[SLOT_BACKWARD];
+    start_touched(machine);
+    while (forwards->count || backwards->count) {
+        uint64_t forward = next_end(forwards), backward = next_end(backwards);
+        bool first = forward < backward || (forward == backward && machine->ties == FORWARDS_FIRST);
+        machine->now = first ? forward : backward;
+        finish(machine, first ? forwards : backwards);
+        bool more = next_end(forwards) == machine->now || next_end(backwards) == machine->now;
+        if (machine->ties != ALL_TOGETHER || !more)
+            start_touched(machine);
     }
 }
 
@@ -149,25 +170,21 @@ static void *array(size_t count, size_t size)
     return memset(items, 0, capacity * size);
 }
 
-/* Times of a forward and a backward in an exact power of two of the request's unit, so that equal sums stay equal and
- * no sum overflows; 1 and 2 when the request has none. */
-static void set_lengths(struct machine *machine, double forward, double backward)
-{
-    bool timed = forward > 0 && backward > 0 && isfinite(forward) && isfinite(backward);
-    int exponent = 0;
-    if (timed)
-        frexp(forward, &exponent);
-    machine->lanes[SLOT_FORWARD].length = timed ? ldexp(forward, -exponent) : 1;
-    machine->lanes[SLOT_BACKWARD].length = timed ? fmin(fmax(ldexp(backward, -exponent), 1e-6), 1e6) : 2;
-}
+struct figures {
+    uint64_t makespan;
+    uint32_t most_stashed;
+};
 
-static struct plan *generate(const struct schedule_request *request)
+static struct plan *list_schedule(const struct schedule_request *request, enum ties ties, struct figures *figures)
 {
     uint32_t workers = request->workers;
-    struct machine machine = {.plan = plan_create_waves(request, stages(request))};
+    struct machine machine = {.plan = plan_create_waves(request, stages(request)), .ties = ties};
     machine.ready = array(workers, sizeof *machine.ready);
     machine.busy = array(workers, sizeof *machine.busy);
-    set_lengths(&machine, request->forward, request->backward);
+    machine.stashed = array(workers, sizeof *machine.stashed);
+    struct time_ratio times = time_ratio_of(request, (struct time_ratio){1, 2});
+    machine.lanes[SLOT_FORWARD].length = times.forward;
+    machine.lanes[SLOT_BACKWARD].length = times.backward;
     for (int i = 0; i < 2; i++)
         machine.lanes[i].running = array(workers, sizeof *machine.lanes[i].running);
     for (uint32_t micro_batch = 0; micro_batch < machine.plan->micro_batches; micro_batch++)
@@ -177,10 +194,29 @@ static struct plan *generate(const struct schedule_request *request)
         free(machine.ready[worker].keys);
     free(machine.ready);
     free(machine.busy);
+    free(machine.stashed);
     free(machine.lanes[0].running);
     free(machine.lanes[1].running);
     free(machine.touched);
+    *figures = (struct figures){machine.now, machine.most_stashed};
     return machine.plan;
+}
+
+/* Of the ways to break ties the one with the shortest schedule, of equal ones the first; but none that stashes as much
+ * as twice the workers' micro-batches. */
+static struct plan *generate(const struct schedule_request *request)
+{
+    uint32_t limit = 2 * stages(request);
+    struct figures shortest, figures;
+    struct plan *best = list_schedule(request, ALL_TOGETHER, &shortest);
+    for (enum ties ties = ALL_TOGETHER + 1; ties < TIES; ties++) {
+        struct plan *plan = list_schedule(request, ties, &figures);
+        bool better = figures.makespan < shortest.makespan && figures.most_stashed < limit;
+        plan_destroy(better ? best : plan);
+        best = better ? plan : best;
+        shortest = better ? figures : shortest;
+    }
+    return best;
 }
 
 const struct schedule schedule_hanayo = {
