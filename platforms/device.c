@@ -423,12 +423,6 @@ double pcie_raw(unsigned generation)
     return generation < sizeof raw / sizeof *raw ? raw[generation] : 0;
 }
 
-double pcie_effective(unsigned generation)
-{
-    static const double effective[] = {0, 3, 6, 12, 24, 48, 96};
-    return generation < sizeof effective / sizeof *effective ? effective[generation] : 0;
-}
-
 const char *precision_name(enum precision precision)
 {
     static const char *const names[PRECISIONS] = {"fp32", "tf32", "fp16", "bf16", "fp8"};

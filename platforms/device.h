@@ -43,9 +43,8 @@ unsigned nvlink_count(unsigned generation);
 double nvlink_raw(unsigned generation);
 double nvlink_effective(unsigned generation);
 
-/* GB/s of a PCI Express x16 slot of the generation per direction: line rate after encoding, and what copies reach. */
+/* GB/s of a PCI Express x16 slot of the generation per direction: line rate after encoding. */
 double pcie_raw(unsigned generation);
-double pcie_effective(unsigned generation);
 
 /* "fp32", "tf32", ... */
 const char *precision_name(enum precision precision);

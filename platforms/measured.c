@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "platforms/platform.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MAX = 100000, RANKS_MAX = 1 << 20, FILE_MAX = 1 << 26, LINE_MAX_BYTES = 4096 };
+enum { ROWS_MAX = 100000, FILE_MAX = 1 << 26, LINE_MAX_BYTES = 4096 };
 
 static const double bytes_most = 1e18, microseconds_least = 1e-6, microseconds_most = 1e12;
 

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Most ranks of a job or of a measured collective: keeps products of sizes within 64 bits, and tables within memory. */
+enum { RANKS_MAX = 1 << 20 };
+
 enum precision { PRECISION_FP32, PRECISION_TF32, PRECISION_FP16, PRECISION_BF16, PRECISION_FP8, PRECISIONS };
 
 struct platform_host {

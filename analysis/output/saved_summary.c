@@ -333,13 +333,6 @@ static struct report *read_report(const struct reader *reader, const struct node
     return reader->diag->errors == before ? report : NULL;
 }
 
-struct report *saved_summary_parse(const char *file, const char *text, size_t size, struct arena *arena,
-                                   struct diag *diag)
-{
-    struct reader reader = {arena, diag};
-    return read_report(&reader, document_parse_kind(&summary_kind, file, text, size, arena, diag));
-}
-
 struct report *saved_summary_read(const char *file, struct arena *arena, struct diag *diag)
 {
     struct reader reader = {arena, diag};

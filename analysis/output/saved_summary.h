@@ -12,8 +12,5 @@ struct arena;
  * levers, parts of the memory, contention, folding and the simulation block are not read. Every mistake goes to diag
  * with its place; NULL after one. Memory from the arena. */
 struct report *saved_summary_read(const char *file, struct arena *arena, struct diag *diag);
-/* The same for text in memory. */
-struct report *saved_summary_parse(const char *file, const char *text, size_t size, struct arena *arena,
-                                   struct diag *diag);
 
 #endif

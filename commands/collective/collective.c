@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_MAX = 1000, RANKS_MAX = 1 << 20 };
+enum { SIZES_MAX = 1000 };
 
 /* What nccl-tests' -b, -e and -f do when nothing is said here. */
 static const char default_sizes[] = "8:1GiB:2";

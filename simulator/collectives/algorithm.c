@@ -37,6 +37,11 @@ const char *collective_algorithm_refuses(const struct collective_algorithm *algo
     return algorithm->refuses ? algorithm->refuses(shape, kind) : NULL;
 }
 
+const char *collective_refuses_many(const struct collective_shape *shape)
+{
+    return shape->ranks > 2048 ? "is for at most 2048 ranks" : NULL;
+}
+
 uint32_t log2_floor(uint32_t value)
 {
     uint32_t log = 0;

@@ -69,6 +69,9 @@ const struct collective_algorithm *collective_algorithm_find(const char *name);
 /* Why it cannot carry the collective out, NULL when it can. */
 const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm,
                                          const struct collective_shape *shape, enum stagesim_collective kind);
+/* For algorithms whose transfers, or the blocks in them, grow with the square of the ranks: why there are too many, or
+ * NULL. */
+const char *collective_refuses_many(const struct collective_shape *shape);
 /* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. Stepwise: each
  * round of its steps is a phase, where it has rounds and the steps are not too many. */
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,

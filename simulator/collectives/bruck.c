@@ -5,12 +5,9 @@
  * (1997). */
 #include "simulator/collectives/algorithm.h"
 
-/* Transfers or the blocks in them grow with the square of the ranks. */
-enum { RANKS_MAX = 2048 };
-
 static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
 {
-    return kind == STAGESIM_ALL_TO_ALL && shape->ranks > RANKS_MAX ? "is for at most 2048 ranks" : NULL;
+    return kind == STAGESIM_ALL_TO_ALL ? collective_refuses_many(shape) : NULL;
 }
 
 /* Number of distances 1 .. ranks - 1 that have the binary digit `bit`. */

@@ -4,13 +4,10 @@
  */
 #include "simulator/collectives/algorithm.h"
 
-/* Transfers or the blocks in them grow with the square of the ranks. */
-enum { RANKS_MAX = 2048 };
-
 static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
 {
     (void)kind;
-    return shape->ranks > RANKS_MAX ? "is for at most 2048 ranks" : NULL;
+    return collective_refuses_many(shape);
 }
 
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,

@@ -306,10 +306,3 @@ struct scenario *scenario_load(const struct scenario_request *request, struct ar
     struct place at = {.file = arena_copy(arena, request->file)};
     return finish(request, document_load(request->file, at, arena, diag), errors, arena, diag);
 }
-
-struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size,
-                                struct arena *arena, struct diag *diag)
-{
-    unsigned errors = diag->errors;
-    return finish(request, document_parse(request->file, text, size, arena, diag), errors, arena, diag);
-}

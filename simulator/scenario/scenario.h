@@ -100,9 +100,6 @@ struct scenario_request scenario_request_with(const struct scenario_request *req
 
 /* Loads and checks; every mistake goes to diag. NULL after a mistake. The platform file is looked for but not read. */
 struct scenario *scenario_load(const struct scenario_request *request, struct arena *arena, struct diag *diag);
-/* The same for text in memory; request->file only names it. */
-struct scenario *scenario_parse(const struct scenario_request *request, const char *text, size_t size,
-                                struct arena *arena, struct diag *diag);
 
 /* Where the value at a dotted path was written ("parallel.pipeline"); where the path does not exist, its longest part
  * that does; "" is the whole file. */

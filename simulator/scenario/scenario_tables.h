@@ -3,11 +3,11 @@
 #ifndef STAGESIM_SCENARIO_TABLES_H
 #define STAGESIM_SCENARIO_TABLES_H
 
+#include "platforms/platform.h"
 #include "simulator/program/mesh.h"
 #include "simulator/scenario/fields.h"
 
-/* Bounds that keep products of sizes within 64 bits, and tables within memory. */
-#define RANKS_MAX ((uint64_t)1 << 20)
+/* As RANKS_MAX: keeps products of sizes within 64 bits, and tables within memory. */
 #define MICRO_BATCHES_MAX ((uint64_t)1 << 24)
 
 struct root_values {

@@ -8,6 +8,7 @@
 #include "analysis/output/summary.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/arena.h"
+#include "test/support/memory_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void fuzz_summary(const char *text, size_t size, struct arena *arena, struct diag *diag)
 {
-    struct report *report = saved_summary_parse("summary.json", text, size, arena, diag);
+    char name[MEMORY_FILE_NAME];
+    int descriptor = memory_file(text, size, name);
+    struct report *report = saved_summary_read(name, arena, diag);
+    close(descriptor);
     if (!report != (diag->errors > 0))
         abort();
     if (!report)

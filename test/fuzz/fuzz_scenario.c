@@ -3,26 +3,16 @@
  * overrides (KEY=VALUE), then perhaps a replacing schedule, separated by NUL bytes. */
 #include "base/arena.h"
 #include "simulator/scenario/scenario.h"
+#include "test/support/memory_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { SETS_MAX = 8 };
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
-
-/* Reports read the file again to show its line: one in memory that has a name. */
-static int write_copy(const unsigned char *data, size_t size, char *name, size_t name_size)
-{
-    int descriptor = memfd_create("scenario", 0);
-    if (descriptor < 0 || write(descriptor, data, size) != (ssize_t)size)
-        abort();
-    snprintf(name, name_size, "/proc/self/fd/%d", descriptor);
-    return descriptor;
-}
 
 /* Cross-field checks that come after loading. */
 static void check_further(const struct scenario *scenario, struct diag *diag)
@@ -41,13 +31,13 @@ static void check_further(const struct scenario *scenario, struct diag *diag)
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    char name[64];
+    char name[MEMORY_FILE_NAME];
     struct scenario_set sets[SETS_MAX];
     struct scenario_request request = {.file = name, .sets = sets};
     struct arena *arena = arena_create();
     struct diag diag = {.out = fopen("/dev/null", "w")};
     size_t length = strnlen((const char *)data, size);
-    int descriptor = write_copy(data, length, name, sizeof name);
+    int descriptor = memory_file(data, length, name);
     for (size_t at = length + 1; at < size;) {
         size_t part = strnlen((const char *)data + at, size - at);
         char *text = arena_print(arena, "%.*s", (int)part, (const char *)data + at);
@@ -58,7 +48,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
             request.schedule = text;
         at += part + 1;
     }
-    const struct scenario *scenario = scenario_parse(&request, (const char *)data, length, arena, &diag);
+    const struct scenario *scenario = scenario_load(&request, arena, &diag);
     if (!scenario != (diag.errors > 0))
         abort();
     if (scenario)

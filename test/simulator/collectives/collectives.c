@@ -6,6 +6,7 @@
 #include "simulator/collectives/algorithm.h"
 #include "simulator/collectives/communicator.h"
 #include "simulator/program/program.h"
+#include "test/support/steps_evaluate.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -141,17 +142,19 @@ static double log2_up(uint32_t ranks)
     return ceil(log2(ranks));
 }
 
-/* All-reduce, reduce-scatter or all-gather by a ring, over p ranks. */
-static double ring_formula(enum stagesim_collective kind, double p, double S)
+/* All-reduce, reduce-scatter or all-gather by a ring. */
+static double ring_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
 {
+    double p = shape->ranks;
     double turns = kind == STAGESIM_ALL_REDUCE || kind == STAGESIM_BARRIER ? 2 : 1,
            reduces = kind != STAGESIM_ALL_GATHER;
     return turns * (p - 1) * costs.alpha + turns * (p - 1) / p * S * costs.beta +
            reduces * (p - 1) / p * S * costs.gamma;
 }
 
-static double halving_formula(enum stagesim_collective kind, uint32_t p, double S)
+static double halving_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
 {
+    uint32_t p = shape->ranks;
     double log = floor(log2(p)), q = pow(2, log), data = (q - 1) / q * S;
     double spare = p > q ? 2 * (costs.alpha + S * costs.beta) + S * costs.gamma : 0;
     if (kind == STAGESIM_ALL_REDUCE)
@@ -167,8 +170,10 @@ static double hierarchical_formula(enum stagesim_collective kind, const struct c
     return moved + reduced + turns * ((g - 1) * costs.node_alpha + (k - 1) * costs.alpha);
 }
 
-static double bruck_formula(uint32_t p, double S)
+static double bruck_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
 {
+    (void)kind;
+    uint32_t p = shape->ranks;
     double sum = 0; /* for powers of two: log2 p (alpha + S/2 beta) */
     for (uint32_t bit = 1; bit < p; bit *= 2) {
         uint32_t moved = 0;
@@ -180,8 +185,9 @@ static double bruck_formula(uint32_t p, double S)
 }
 
 /* Equal dimensions only: all parts are in step. NaN otherwise. */
-static double torus_formula(const struct collective_shape *shape, double S)
+static double torus_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
 {
+    (void)kind;
     double X = 0, count = 0, left = S;
     for (int i = 0; i < TORUS_DIMENSIONS; i++) {
         double size = shape->dimensions[i];
@@ -197,36 +203,94 @@ static double torus_formula(const struct collective_shape *shape, double S)
     return sum;
 }
 
-/* Of the literature, for ranks with one port each; NaN: none for this shape. */
+static double recursive_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    uint32_t p = shape->ranks;
+    double down = floor(log2(p)), whole = costs.alpha + S * costs.beta;
+    if (kind == STAGESIM_ALL_GATHER)
+        return log2_up(p) * costs.alpha + (p - 1.0) / p * S * costs.beta;
+    return down * (whole + S * costs.gamma) + (log2_up(p) > down ? 2 * whole + S * costs.gamma : 0);
+}
+
+static double tree_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    (void)kind;
+    return shape->ranks < 4 ? NAN : 2 * log2_up(shape->ranks) * costs.alpha + 2 * S * costs.beta;
+}
+
+static double binomial_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    return log2_up(shape->ranks) * (costs.alpha + S * (costs.beta + (kind == STAGESIM_REDUCE ? costs.gamma : 0)));
+}
+
+static double chain_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    return (shape->ranks - 2 + 16) *
+           (costs.alpha + S / 16 * (costs.beta + (kind == STAGESIM_REDUCE ? costs.gamma : 0)));
+}
+
+static double pairs_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    (void)kind;
+    return (shape->ranks - 1) * (costs.alpha + S / shape->ranks * costs.beta);
+}
+
+/* One message: send-receive, and a switch that adds and multiplies. */
+static double once_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    (void)kind, (void)shape;
+    return costs.alpha + S * costs.beta;
+}
+
+static double bruck_gather_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    (void)kind;
+    return log2_up(shape->ranks) * costs.alpha + (shape->ranks - 1.0) / shape->ranks * S * costs.beta;
+}
+
+/* What each algorithm is held to, for ranks with one port each. A formula that is NaN: none for this shape. */
+struct reference {
+    const char *algorithm;
+    uint32_t kinds;
+    double (*seconds)(enum stagesim_collective kind, const struct collective_shape *shape, double S);
+};
+
+static const struct reference references[] = {
+    {"ring", ~0u, ring_formula},
+    {"double-tree", ~0u, tree_formula},
+    {"in-network", ~0u, once_formula},
+    {"torus", ~0u, torus_formula},
+    {"recursive-doubling", ~0u, recursive_formula},
+    {"halving-doubling", ~0u, halving_formula},
+    {"hierarchical", ~0u, hierarchical_formula},
+    {"chain", ~0u, chain_formula},
+    {"binomial", ~0u, binomial_formula},
+    {"direct", KIND(STAGESIM_ALL_TO_ALL), pairs_formula},
+    {"direct", KIND(STAGESIM_SEND_RECEIVE), once_formula},
+    {"pairwise", ~0u, pairs_formula},
+    {"bruck", KIND(STAGESIM_ALL_GATHER), bruck_gather_formula},
+    {"bruck", KIND(STAGESIM_ALL_TO_ALL), bruck_formula},
+};
+
+enum { REFERENCES = sizeof references / sizeof *references };
+
+/* An algorithm without one is a failure. */
 static double formula(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
                       enum stagesim_collective kind, double S)
 {
-    uint32_t p = shape->ranks;
-    double alpha = costs.alpha, beta = costs.beta, gamma = costs.gamma;
-    if (algorithm == &algorithm_ring)
-        return ring_formula(kind, p, S);
-    if (algorithm == &algorithm_halving_doubling)
-        return halving_formula(kind, p, S);
-    if (algorithm == &algorithm_hierarchical)
-        return hierarchical_formula(kind, shape, S);
-    if (algorithm == &algorithm_torus)
-        return torus_formula(shape, S);
-    if (algorithm == &algorithm_recursive_doubling && kind == STAGESIM_ALL_REDUCE)
-        return floor(log2(p)) * (alpha + S * (beta + gamma)) +
-               (log2_up(p) > floor(log2(p)) ? 2 * (alpha + S * beta) + S * gamma : 0);
-    if (algorithm == &algorithm_recursive_doubling || (algorithm == &algorithm_bruck && kind == STAGESIM_ALL_GATHER))
-        return log2_up(p) * alpha + (p - 1.0) / p * S * beta;
-    if (algorithm == &algorithm_bruck)
-        return bruck_formula(p, S);
-    if (algorithm == &algorithm_binomial)
-        return log2_up(p) * (alpha + S * beta + (kind == STAGESIM_REDUCE ? S * gamma : 0));
-    if (algorithm == &algorithm_chain)
-        return (p - 2 + 16) * (alpha + S / 16 * (beta + (kind == STAGESIM_REDUCE ? gamma : 0)));
-    if (algorithm == &algorithm_pairwise || (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
-        return (p - 1) * (alpha + S / p * beta);
-    if (algorithm == &algorithm_double_tree)
-        return p < 4 ? NAN : 2 * log2_up(p) * alpha + 2 * S * beta;
-    return alpha + S * beta; /* in-network, send-receive */
+    const struct reference *found = NULL;
+    for (size_t i = 0; i < REFERENCES; i++)
+        if (!strcmp(references[i].algorithm, algorithm->name) && references[i].kinds & KIND(kind))
+            found = &references[i];
+    cr_assert(found, "%s has no reference for %s: write its formula into this test", algorithm->name,
+              collective_name(kind));
+    return found->seconds(kind, shape, S);
+}
+
+Test(collectives, references_are_of_algorithms)
+{
+    for (size_t i = 0; i < REFERENCES; i++)
+        cr_assert(collective_algorithm_find(references[i].algorithm), "%s", references[i].algorithm);
 }
 
 static void uniform_edge(void *user, uint32_t from, uint32_t to, double *alpha, double *beta)

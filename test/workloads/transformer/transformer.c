@@ -2,6 +2,7 @@
 #include "workloads/transformer/transformer.h"
 #include "base/arena.h"
 #include "simulator/scenario/scenario.h"
+#include "test/support/memory_file.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -22,11 +23,14 @@ static struct transformer_model load_model(const char *name, struct arena *arena
 {
     char text[512];
     struct diag diag = {.out = stderr};
-    struct scenario_request request = {.file = SOURCE "/test/workloads/none.yaml"};
+    char file[MEMORY_FILE_NAME];
+    struct scenario_request request = {.file = file};
     setenv("STAGESIM_MODELS", SOURCE "/workloads/models", 1);
     int length = snprintf(text, sizeof text,
                           "platform: " SOURCE "/test/bad/gpus-4.xml\nworkload: transformer\nmodel: %s\n", name);
-    struct scenario *scenario = scenario_parse(&request, text, (size_t)length, arena, &diag);
+    int descriptor = memory_file(text, (size_t)length, file);
+    struct scenario *scenario = scenario_load(&request, arena, &diag);
+    close(descriptor);
     cr_assert(scenario, "%s does not load", name);
     struct transformer_model model = ((const struct transformer_parameters *)scenario->parameters)->model;
     transformer_model_complete(&model);
