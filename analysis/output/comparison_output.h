@@ -5,7 +5,7 @@
 
 #include "analysis/output/comparison.h"
 #include "analysis/pictures/gantt.h"
-#include "base/output.h"
+#include "base/files/output.h"
 
 /* The runs, the first being what times are relative to; everything is borrowed. */
 struct comparison_view {

@@ -6,7 +6,7 @@
 #include "analysis/output/trace_source.h"
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt.h"
-#include "base/output.h"
+#include "base/files/output.h"
 #include "simulator/scenario/scenario.h"
 
 enum { PICTURE_FORMATS = 3 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/cli/result.h"
 
-#include "base/output.h"
+#include "base/files/output.h"
 #include "base/standard_streams.h"
 #include "commands/cli/command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim schedule: draws one schedule, without a platform. */
 #include "base/arena.h"
-#include "base/output.h"
+#include "base/files/output.h"
 #include "base/path_near.h"
 #include "base/paths.h"
 #include "base/standard_streams.h"

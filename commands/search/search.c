@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/run_files.h"
 #include "base/arena.h"
-#include "base/output.h"
+#include "base/files/output.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/search/search_output.h"

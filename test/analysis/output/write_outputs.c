@@ -6,7 +6,7 @@
 #include "analysis/output/operations_csv.h"
 #include "analysis/output/paje.h"
 #include "analysis/output/summary.h"
-#include "base/output.h"
+#include "base/files/output.h"
 #include "test/support/worked_example.h"
 
 #include <stdlib.h>

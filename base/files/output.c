@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/output.h"
+#include "base/files/output.h"
 
 #include "base/arena.h"
+#include "base/files/stage.h"
 #include "base/paths.h"
-#include "base/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>

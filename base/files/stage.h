@@ -10,7 +10,7 @@
 #define STAGESIM_STAGE_H
 
 #include "base/diagnostics.h"
-#include "base/tree.h"
+#include "base/files/tree.h"
 
 #include <stdbool.h>
 

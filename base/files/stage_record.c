@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/stage_record.h"
+#include "base/files/stage_record.h"
 
 #include <errno.h>
 #include <fcntl.h>

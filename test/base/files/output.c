@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Output files appear whole or not at all, and directories made for them go with them. */
-#include "base/output.h"
+#include "base/files/output.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_STAGE_RECORD_H
 #define STAGESIM_STAGE_RECORD_H
 
-#include "base/tree.h"
+#include "base/files/tree.h"
 
 #include <stdbool.h>
 

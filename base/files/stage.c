@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/stage.h"
+#include "base/files/stage.h"
 
 #include "base/arena.h"
+#include "base/files/stage_record.h"
 #include "base/paths.h"
-#include "base/stage_record.h"
 
 #include <errno.h>
 #include <fcntl.h>

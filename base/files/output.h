@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A set of files in an output directory that appears as a whole or not at all, also when the process is killed: they
- * are written in a marked folder beside the directory, which then takes its place (see base/stage.h). Or one file,
- * which is written beside its place and renamed. */
+ * are written in a marked folder beside the directory, which then takes its place (see base/files/stage.h). Or one
+ * file, which is written beside its place and renamed. */
 #ifndef STAGESIM_OUTPUT_H
 #define STAGESIM_OUTPUT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/tree.h"
+#include "base/files/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
