@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Beam search: all operations are decided one after the other, and after each decision the most promising states go
+ * on. Proves nothing, but finds good orders where branch and bound gets lost. */
+#ifndef STAGESIM_BEST_BEAM_H
+#define STAGESIM_BEST_BEAM_H
+
+#include "schedules/best/bound.h"
+
+/* With at most `width` states at a time, none of which ends after `most`. Counts *budget down by a state each. True
+ * with words filled when an order was found. */
+bool beam_search(const struct instance *instance, struct bound *bound, uint32_t width, int64_t most, int64_t *budget,
+                 struct words *words);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedules/best/best.h"
+
+#include "base/arena.h"
+#include "schedules/best/beam.h"
+#include "schedules/best/exact.h"
+#include "schedules/best/improve.h"
+
+#include <string.h>
+
+enum { SLICE_FIRST = 4000, BEAM_FIRST = 8, BEAM_MOST = 1024 };
+
+struct search {
+    const struct best_request *request;
+    const struct instance *instance;
+    struct bound *bound;
+    struct exact *exact;
+    struct improve *improve;
+    struct words *best, *found;
+    int64_t *scratch;
+    int64_t makespan, least; /* of the best so far; what no order undercuts */
+    int64_t left;            /* states that may still be looked at */
+    uint32_t round;
+    bool stopped;
+};
+
+/* Keeps words that are shorter. */
+static bool offer(struct search *search, const struct words *words)
+{
+    int64_t makespan = words_makespan(search->instance, words, NULL, search->scratch);
+    if (makespan < 0 || makespan >= search->makespan)
+        return false;
+    search->makespan = makespan;
+    words_copy(search->instance, search->best, words);
+    return true;
+}
+
+/* Something shorter than the best, or anything at all. */
+static int64_t below(const struct search *search)
+{
+    return search->makespan < INT64_MAX ? search->makespan - 1 : INT64_MAX / 8;
+}
+
+static bool is_done(const struct search *search)
+{
+    return search->makespan <= search->least || search->left <= 0 || search->stopped;
+}
+
+/* ---- seeds ---- */
+
+/* A plan's order as words; false where it is none of this instance's. */
+static bool read_plan(const struct instance *instance, const struct plan *plan, struct words *words)
+{
+    if (plan->workers != instance->workers || plan->stages != instance->stages || plan->pipelines != 1 ||
+        plan->iterations != 1 || plan->micro_batches != instance->batches)
+        return false;
+    for (uint32_t stage = 0; stage < plan->stages; stage++)
+        if (plan_worker(plan, 0, stage) != instance->worker_of[stage])
+            return false;
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        const struct plan_order *order = &plan->orders[worker];
+        if (order->count != words->count[worker])
+            return false;
+        for (size_t i = 0; i < order->count; i++) {
+            const struct slot *slot = &order->slots[i];
+            if (slot->kind > SLOT_WEIGHT || slot->part != PART_WHOLE || slot->joined)
+                return false;
+            words->chains[worker][i] = (uint16_t)(slot->kind * instance->stages + slot->stage);
+        }
+    }
+    return true;
+}
+
+/* The same order where the instance splits backwards and the plan does not: each weight gradient follows its backward.
+ */
+static bool read_whole(const struct instance *instance, const struct plan *plan, struct words *words)
+{
+    for (uint32_t worker = 0; worker < instance->workers; worker++) {
+        const struct plan_order *order = &plan->orders[worker];
+        uint32_t count = 0;
+        for (size_t i = 0; i < order->count; i++) {
+            const struct slot *slot = &order->slots[i];
+            bool backward = slot->kind == SLOT_BACKWARD;
+            if (slot->kind > SLOT_BACKWARD || slot->part != PART_WHOLE || slot->joined ||
+                count + 1 + backward > words->count[worker])
+                return false;
+            words->chains[worker][count++] = (uint16_t)(slot->kind * instance->stages + slot->stage);
+            if (backward)
+                words->chains[worker][count++] = (uint16_t)(BEST_WEIGHT * instance->stages + slot->stage);
+        }
+        if (count != words->count[worker])
+            return false;
+    }
+    return true;
+}
+
+static bool same_shape(const struct instance *instance, const struct plan *plan)
+{
+    bool same = plan->workers == instance->workers && plan->stages == instance->stages && plan->pipelines == 1 &&
+                plan->iterations == 1 && plan->micro_batches == instance->batches;
+    for (uint32_t stage = 0; same && stage < plan->stages; stage++)
+        same = plan_worker(plan, 0, stage) == instance->worker_of[stage];
+    return same;
+}
+
+static void take_seeds(struct search *search)
+{
+    for (const struct plan *const *seed = search->request->seeds; seed && *seed; seed++) {
+        if (!same_shape(search->instance, *seed))
+            continue;
+        if (read_plan(search->instance, *seed, search->found) ||
+            (search->instance->kinds == 3 && read_whole(search->instance, *seed, search->found)))
+            offer(search, search->found);
+    }
+}
+
+/* ---- rounds ---- */
+
+static bool attempt(struct search *search, int64_t most, int64_t slice)
+{
+    int64_t budget = slice < search->left ? slice : search->left, before = budget;
+    uint32_t round = search->round;
+    enum exact_end end =
+        exact_try(search->exact, most, (enum exact_rule)(round % EXACT_RULES), round, &budget, search->found);
+    search->left -= before - (budget > 0 ? budget : 0);
+    if (end == EXACT_FOUND)
+        return offer(search, search->found);
+    if (end == EXACT_IMPOSSIBLE) {
+        int64_t over = exact_over(search->exact);
+        over = over > most ? over : most + 1;
+        search->least = over < search->makespan ? over : search->makespan;
+    }
+    return end != EXACT_GIVEN_UP;
+}
+
+/* Tries the bound itself, as long as it keeps rising; then a little below the best; then what lies between. */
+static void run_round(struct search *search, int64_t slice)
+{
+    for (int64_t spent = search->left; !is_done(search) && spent - search->left < slice;)
+        if (!attempt(search, search->least, slice - (spent - search->left)))
+            break;
+    for (int64_t spent = search->left; !is_done(search) && spent - search->left < slice;)
+        if (!attempt(search, below(search), slice - (spent - search->left)))
+            break;
+    for (int64_t spent = search->left; !is_done(search) && spent - search->left < slice;) {
+        int64_t gap = below(search) - search->least;
+        if (!attempt(search,
+                     search->least + gap / (search->round % 3 == 0   ? 2
+                                            : search->round % 3 == 1 ? 4
+                                                                     : 8),
+                     slice))
+            break;
+    }
+}
+
+static void report(struct search *search)
+{
+    const struct best_request *request = search->request;
+    double unit = search->instance->unit;
+    if (request->report && !request->report(request->user, request->effort - (uint64_t)search->left,
+                                            (double)search->makespan * unit, (double)search->least * unit))
+        search->stopped = true;
+}
+
+static void improve_best(struct search *search, int64_t slice)
+{
+    int64_t budget = slice < search->left ? slice : search->left, before = budget;
+    words_copy(search->instance, search->found, search->best);
+    improve_run(search->improve, search->found, search->least, &budget);
+    search->left -= before - budget;
+    offer(search, search->found);
+}
+
+static void send_beam(struct search *search, uint32_t width)
+{
+    if (beam_search(search->instance, search->bound, width, below(search), &search->left, search->found))
+        offer(search, search->found);
+    search->left = search->left < 0 ? 0 : search->left;
+}
+
+static void run(struct search *search)
+{
+    int64_t slice = SLICE_FIRST + 2 * (int64_t)search->instance->operations;
+    /* Any order at all, by each rule. */
+    for (search->round = 0; search->round < EXACT_RULES && !is_done(search); search->round++)
+        attempt(search, below(search), slice);
+    for (uint32_t width = BEAM_FIRST; !is_done(search); search->round++) {
+        run_round(search, slice);
+        if (!is_done(search) && search->round % 2 == 0) {
+            send_beam(search, width);
+            width = width < BEAM_MOST ? 2 * width : BEAM_MOST;
+        }
+        if (!is_done(search) && search->makespan < INT64_MAX)
+            improve_best(search, slice / 2);
+        slice += slice / 4;
+        report(search);
+    }
+}
+
+/* ---- the result ---- */
+
+static struct plan *make_plan(const struct instance *instance, const struct words *words)
+{
+    struct plan *plan = plan_create(instance->workers, instance->stages, 1, instance->batches);
+    uint32_t done[BEST_KINDS * BEST_STAGES_MAX] = {0};
+    for (uint32_t stage = 0; stage < instance->stages; stage++)
+        plan_place(plan, 0, stage, instance->worker_of[stage]);
+    for (uint32_t worker = 0; worker < instance->workers; worker++)
+        for (uint32_t i = 0; i < words->count[worker]; i++) {
+            uint32_t chain = words->chains[worker][i], kind = chain / instance->stages;
+            struct slot *slot =
+                plan_append(plan, worker, (enum slot_kind)kind, 0, chain % instance->stages, done[chain]++);
+            slot->split = kind == BEST_BACKWARD && instance->kinds == 3;
+        }
+    return plan;
+}
+
+static bool fits(const struct best_request *request)
+{
+    const struct instance_request *instance = &request->instance;
+    uint64_t operations = (uint64_t)instance->stages * instance->batches * (instance->weight ? 3 : 2);
+    uint32_t count[BEST_STAGES_MAX] = {0};
+    if (instance->stages > BEST_STAGES_MAX || instance->workers > BEST_STAGES_MAX || operations > BEST_OPERATIONS_MAX)
+        return false;
+    for (uint32_t stage = 0; stage < instance->stages; stage++)
+        if (++count[instance->worker_of[stage]] > BEST_OF_WORKER_MAX)
+            return false;
+    return true;
+}
+
+bool best_search(const struct best_request *request, struct best_result *result)
+{
+    if (!fits(request))
+        return false;
+    struct arena *arena = arena_create();
+    struct search search = {.request = request, .makespan = INT64_MAX, .left = (int64_t)request->effort};
+    const struct instance *instance = search.instance = instance_create(&request->instance, arena);
+    search.bound = bound_create(instance, arena);
+    search.exact = exact_create(instance, search.bound, arena);
+    search.improve = improve_create(instance, arena);
+    search.best = words_create(instance, arena);
+    search.found = words_create(instance, arena);
+    search.scratch = arena_array(arena, instance->operations, sizeof(int64_t));
+    search.least = bound_root(search.bound);
+    take_seeds(&search);
+    if (search.least < INT64_MAX)
+        run(&search);
+    bool any = search.makespan < INT64_MAX;
+    *result = (struct best_result){.plan = any ? make_plan(instance, search.best) : NULL,
+                                   .makespan = (double)search.makespan * instance->unit,
+                                   .bound = (double)search.least * instance->unit,
+                                   .optimal = any && instance->exact && search.makespan <= search.least,
+                                   .stopped = search.stopped,
+                                   .evaluations = request->effort - (uint64_t)(search.left > 0 ? search.left : 0)};
+    exact_finish(search.exact);
+    arena_destroy(arena);
+    return true;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Local search: neighbours in the words of workers change places, also at no gain, as long as nothing gets longer. */
+#ifndef STAGESIM_BEST_IMPROVE_H
+#define STAGESIM_BEST_IMPROVE_H
+
+#include "schedules/best/instance.h"
+
+struct improve;
+
+/* Memory is the arena's. */
+struct improve *improve_create(const struct instance *instance, struct arena *arena);
+
+/* Shortens words that are valid, down to `least` at most, with *budget evaluations, which are counted down. The same
+ * words and the same budgets so far give the same result. */
+void improve_run(struct improve *improve, struct words *words, int64_t least, int64_t *budget);
+
+#endif
