@@ -17,7 +17,7 @@ struct finder {
     struct platform *platform;
     const uint32_t *hosts;
     struct refine refine;
-    bool latencies, overlaps;
+    bool overlaps;
     /* Links of a route are numbered in the order in which they are met. */
     uint32_t *met_in, *number_of; /* [link] */
     uint32_t epoch, met;
@@ -26,24 +26,18 @@ struct finder {
 
 /* ---- ranks ---- */
 
-static uint64_t rank_colour(const struct finder *finder, uint32_t rank)
+uint64_t classes_rank_colour(const struct program *program, const struct platform *platform, const uint32_t *hosts,
+                             uint32_t rank)
 {
-    const struct program *program = finder->program;
     const struct mesh *mesh = program->mesh;
     uint64_t colour = refine_mix(1, mesh->position_of[rank]);
-    colour = refine_mix_number(colour, finder->platform->hosts[finder->hosts[rank]].speed);
+    colour = refine_mix_number(colour, platform->hosts[hosts[rank]].speed);
     for (uint32_t i = 0; i < program->variation_count; i++) {
         const struct variation *variation = &program->variations[i];
         uint32_t coordinate = mesh_coordinate(mesh, variation->axes, mesh->replica_of[rank]);
         colour = refine_mix_number(colour, variation->factors[coordinate]);
     }
     return colour;
-}
-
-/* Latencies are sums in any order: what differs in rounding alone is equal. */
-static uint64_t mix_latency(const struct finder *finder, uint64_t hash, double latency)
-{
-    return finder->latencies ? refine_mix(hash, (uint64_t)(latency * 1e15 + 0.5)) : hash;
 }
 
 static void add_messages(struct finder *finder, uint32_t rank)
@@ -57,7 +51,7 @@ static void add_messages(struct finder *finder, uint32_t rank)
         uint32_t peer = mesh_rank(mesh, stream->peer, mesh->replica_of[rank]);
         struct platform_route route;
         finder->platform->route(finder->platform, finder->hosts[rank], finder->hosts[peer], &route);
-        uint64_t label = refine_mix_number(mix_latency(finder, i, route.latency), route.bandwidth);
+        uint64_t label = refine_mix_number(classes_mix_latency(i, route.latency), route.bandwidth);
         refine_add_pair(&finder->refine, rank, peer, refine_mix(EDGE_SENDS, label), refine_mix(EDGE_RECEIVES, label));
     }
 }
@@ -85,7 +79,7 @@ static uint64_t mix_route(struct finder *finder, uint64_t hash, uint32_t from, u
 {
     struct platform_route route;
     finder->platform->route(finder->platform, finder->hosts[from], finder->hosts[to], &route);
-    hash = refine_mix_number(mix_latency(finder, hash, route.latency), route.bandwidth);
+    hash = refine_mix_number(classes_mix_latency(hash, route.latency), route.bandwidth);
     hash = refine_mix(hash, platform_scope_of(finder->platform, finder->hosts[from], finder->hosts[to]));
     for (uint32_t i = 0; shares && i < route.link_count; i++)
         hash = mix_link(finder, hash, route.links[i]);
@@ -147,7 +141,7 @@ static void add_all(struct finder *finder)
 {
     const struct program *program = finder->program;
     for (uint32_t rank = 0; rank < program->mesh->ranks; rank++)
-        refine_add_node(&finder->refine, rank_colour(finder, rank));
+        refine_add_node(&finder->refine, classes_rank_colour(program, finder->platform, finder->hosts, rank));
     for (uint32_t rank = 0; rank < program->mesh->ranks; rank++)
         add_messages(finder, rank);
     for (uint32_t group = 0; group < program->group_count; group++)
@@ -207,7 +201,6 @@ struct classes classes_without_contention(const struct program *program, struct 
     struct finder finder = {.program = program,
                             .platform = platform,
                             .hosts = hosts,
-                            .latencies = true,
                             .overlaps = platform->library.overlap_node > 0 || platform->library.overlap_network > 0,
                             .met_in = array_zeroed(platform->link_count, sizeof *finder.met_in),
                             .number_of = array_zeroed(platform->link_count, sizeof *finder.number_of),

@@ -9,6 +9,7 @@
 #define STAGESIM_CLASSES_H
 
 #include "platforms/platform.h"
+#include "simulator/engines/refine.h"
 #include "simulator/program/program.h"
 
 struct arena;
@@ -22,5 +23,15 @@ struct classes {
  * collective share with each other. Memory from the arena. */
 struct classes classes_without_contention(const struct program *program, struct platform *platform,
                                           const uint32_t *hosts, struct arena *arena);
+
+/* What can be seen of a rank alone: its operations and how fast it computes them. */
+uint64_t classes_rank_colour(const struct program *program, const struct platform *platform, const uint32_t *hosts,
+                             uint32_t rank);
+
+/* Latencies are sums in any order: what differs in rounding alone is equal. */
+static inline uint64_t classes_mix_latency(uint64_t hash, double latency)
+{
+    return refine_mix(hash, (uint64_t)(latency * 1e15 + 0.5));
+}
 
 #endif

@@ -30,6 +30,8 @@ struct engine {
     /* Fills the times of the job's timeline. False with the fault filled when the simulation failed. */
     bool (*run)(const struct engine_job *job, struct fault *fault);
     double rounding; /* of its timelines, see struct timeline */
+    /* With contention: why flows do not share links by their latencies alone, as the engine is set; NULL: they do. */
+    const char *(*weighs)(void);
 };
 
 extern const struct engine engine_simgrid, engine_analytic;

@@ -23,17 +23,19 @@
 #include <stdint.h>
 
 struct arena;
+struct class_network;
 
 /* Ghost of a message: position.operation number `operation` of the folding; GHOST_NONE: the message has none. */
 #define GHOST_NONE UINT32_MAX
 
 struct folding {
-    uint32_t slices, classes; /* classes 0: nothing is folded */
-    uint32_t *equals;         /* [rank]: the rank that stands for it; NULL: slices say so */
-    uint32_t stride;          /* ranks between a rank and its equal in the next slice */
-    uint32_t *class_of;       /* [slice]: the first slice of its class */
-    char reason[256];         /* classes 0: why nothing is folded */
-    uint32_t **ghosts;        /* [position][operation id]: number of its ghost message, GHOST_NONE */
+    uint32_t slices, classes;      /* classes 0: nothing is folded */
+    uint32_t *equals;              /* [rank]: the rank that stands for it; NULL: slices say so */
+    struct class_network *network; /* for SimGrid: what is simulated in place of the platform; NULL: the platform */
+    uint32_t stride;               /* ranks between a rank and its equal in the next slice */
+    uint32_t *class_of;            /* [slice]: the first slice of its class */
+    char reason[256];              /* classes 0: why nothing is folded */
+    uint32_t **ghosts;             /* [position][operation id]: number of its ghost message, GHOST_NONE */
     uint32_t ghost_count;
     double *ghost_ends; /* [ghost * ranks + rank]: when the rank's ghost message ended, filled by the engine; shared
                            memory */

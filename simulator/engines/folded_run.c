@@ -2,10 +2,12 @@
 #include "simulator/engines/folded_run.h"
 
 #include "base/arena.h"
+#include "simulator/engines/class_network.h"
 #include "simulator/engines/classes.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -50,6 +52,10 @@ static struct timeline *simulate_classes(const struct engine *engine, struct eng
         job->timeline = folding_timeline(folding, job->program, true);
         timeline_note_latencies(job->timeline, job->platform, job->hosts); /* the attempt has memory of its own */
         job->timeline->rounding = engine->rounding;
+        if (folding->network) {
+            verdict = attempt(engine, job, outcome) ? FOLD_PROVEN : FOLD_REFUTED;
+            continue;
+        }
         folding_prepare(folding);
         verdict = attempt(engine, job, outcome) ? folding_verify(folding, job->timeline) : FOLD_REFUTED;
     }
@@ -98,8 +104,35 @@ static bool has_profiles(const struct engine_job *job)
     return false;
 }
 
+/* With contention: a network of classes in place of the platform. */
+static void find_network(const struct engine *engine, const struct engine_job *job, struct folding *folding,
+                         struct arena *arena)
+{
+    const char *weighs = engine->weighs();
+    if (weighs)
+        snprintf(folding->reason, sizeof folding->reason, "%s", weighs);
+    else
+        folding->network = class_network_create(job->program, job->platform, job->hosts, arena, folding->reason,
+                                                sizeof folding->reason);
+    if (!folding->network)
+        return;
+    folding->classes = folding->network->count;
+    folding->equals = folding->network->first_of;
+}
+
+static void find_classes(const struct engine_job *job, struct folding *folding, struct arena *arena)
+{
+    struct classes classes = classes_without_contention(job->program, job->platform, job->hosts, arena);
+    if (classes.count == job->program->mesh->ranks)
+        snprintf(folding->reason, sizeof folding->reason, "no two ranks are alike: hosts or routes differ");
+    else
+        folding->classes = classes.count;
+    folding->equals = classes.first_of;
+}
+
 /* Of all ranks that are alike one. */
-static struct folding *folding_of_classes(const struct engine_job *job, struct arena *arena)
+static struct folding *folding_of_classes(const struct engine *engine, const struct engine_job *job,
+                                          struct arena *arena)
 {
     const struct mesh *mesh = job->program->mesh;
     if (mesh->replicas == 1)
@@ -108,13 +141,12 @@ static struct folding *folding_of_classes(const struct engine_job *job, struct a
                             arena);
     if (has_profiles(job))
         return folding_none("the platform has profiles: speeds or bandwidths change over time", arena);
-    struct classes classes = classes_without_contention(job->program, job->platform, job->hosts, arena);
-    if (classes.count == mesh->ranks)
-        return folding_none("no two ranks are alike: hosts or routes differ", arena);
     struct folding *folding = folding_none("", arena);
-    folding->classes = classes.count;
-    folding->equals = classes.first_of;
     folding->slices = mesh->replicas;
+    if (engine->weighs)
+        find_network(engine, job, folding, arena);
+    else
+        find_classes(job, folding, arena);
     return folding;
 }
 
@@ -125,10 +157,10 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
     *run = (struct folded_run){0};
     if (!fold)
         run->folding = folding_none("the scenario says fold: off", arena);
-    else if (engine == &engine_simgrid)
-        run->folding = folding_create(job->program, job->platform, job->hosts, true, arena);
     else
-        run->folding = folding_of_classes(job, arena);
+        run->folding = folding_of_classes(engine, job, arena);
+    if (fold && engine == &engine_simgrid && !run->folding->classes)
+        run->folding = folding_create(job->program, job->platform, job->hosts, true, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {

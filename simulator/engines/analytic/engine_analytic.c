@@ -200,4 +200,4 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
 
 const struct engine engine_analytic = {
     "analytic", "contention-free: the longest path; messages and collectives do not disturb each other", analytic_run,
-    1e-11};
+    1e-11, NULL};

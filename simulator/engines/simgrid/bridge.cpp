@@ -429,12 +429,24 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
     return nullptr;
 }
 
+const char *bridge_weighs(void)
+{
+    using simgrid::config::get_value;
+    if (get_value<std::string>("network/model") != "CM02" || get_value<std::string>("host/model") != "default")
+        return "SimGrid's model of networks or hosts is another one";
+    if (get_value<bool>("network/crosstraffic") || get_value<double>("network/weight-S") > 0)
+        return "SimGrid is set to weigh flows by more than their latencies";
+    return nullptr;
+}
+
 bool bridge_adopt(struct platform *platform, struct fault *fault)
 {
     if (platform->route == find_route || flat())
         return true;
     try {
-        const sg4::NetZone *root = sg4::create_empty_zone("root"); /* the first zone makes the models */
+        const sg4::NetZone *root = sg4::Engine::get_instance()->get_netzone_root();
+        if (!root)
+            root = sg4::create_empty_zone("root"); /* the first zone makes the models */
         flat() = new flat_zone(platform, *root->get_impl());
     } catch (const std::exception &exception) {
         return fault_set(fault, "%s", exception.what());

@@ -25,6 +25,9 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
  * platform has to outlive the process's simulation. False with the fault filled. */
 bool bridge_adopt(struct platform *platform, struct fault *fault);
 
+/* Why flows do not share links by their latencies alone, as SimGrid is set; NULL: they do. */
+const char *bridge_weighs(void);
+
 /* Starts an actor on host index `host` that calls body(argument); returns SimGrid's actor. NULL where the host is down:
  * then bridge_run says so. */
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument);

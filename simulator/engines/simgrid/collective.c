@@ -18,13 +18,21 @@ static const struct operation *operation_of(const struct group_driver *driver, u
     return &driver->lead->rank->position->operations[driver->lead->first + index];
 }
 
-static double flow_latency(struct group_driver *driver, size_t index, const struct collective_phase_flow *flow)
+/* With the members that it is between, where it stands for a class as well. */
+static struct collective_phase_flow own_flow(const struct group_driver *driver, size_t index)
+{
+    return driver->classes ? collective_flow_at(driver->classes->all, driver->classes->number[index])
+                           : collective_flow_at(driver->flows, index);
+}
+
+static double flow_latency(struct group_driver *driver, size_t index)
 {
     if (isnan(driver->latencies[index])) {
         struct run *run = driver->run;
+        struct collective_phase_flow flow = own_flow(driver, index);
         struct platform_route route;
-        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number],
-                             run->hosts[driver->members[flow->to].number], &route);
+        run->platform->route(run->platform, run->hosts[driver->members[flow.from].number],
+                             run->hosts[driver->members[flow.to].number], &route);
         driver->latencies[index] = route.latency;
     }
     return driver->latencies[index];
@@ -38,14 +46,24 @@ static enum platform_scope flow_scope(const struct group_driver *driver, const s
                                 run->hosts[driver->members[flow->to].number]);
 }
 
-static void *start_flow(struct bundle *bundle, const struct collective_phase_flow *flow)
+static void move_to_ends(const struct bundle *bundle, const struct collective_phase_flow *flow, size_t index)
+{
+    const struct group_driver *driver = bundle->driver;
+    const struct class_flows *classes = driver->classes;
+    const struct run *run = driver->run;
+    uint32_t from = classes ? classes->from[index] : run->places[driver->members[flow->from].number];
+    uint32_t to = classes ? classes->to[index] : run->places[driver->members[flow->to].number];
+    bridge_target_move(run->site, bundle->target, to);
+    bridge_actor_move(run->site, from);
+}
+
+static void *start_flow(struct bundle *bundle, size_t index)
 {
     struct group_driver *driver = bundle->driver;
-    struct run *run = driver->run;
-    double bytes = flow->share * driver->bytes / driver->choice.ratios.efficiency[flow_scope(driver, flow)];
-    bridge_target_move(run->platform, bundle->target, run->hosts[driver->members[flow->to].number]);
-    bridge_actor_move(run->platform, run->hosts[driver->members[flow->from].number]);
-    run->activities++;
+    struct collective_phase_flow flow = own_flow(driver, index);
+    double bytes = flow.share * driver->bytes / driver->choice.ratios.efficiency[flow_scope(driver, &flow)];
+    move_to_ends(bundle, &flow, index);
+    driver->run->activities++;
     return bridge_send(bundle->box, bytes > 0 ? bytes : EMPTY_MESSAGE_BYTES);
 }
 
@@ -54,17 +72,15 @@ static void run_bundle(struct bundle *bundle)
 {
     struct group_driver *driver = bundle->driver;
     void *comms[BUNDLE_FLOWS];
-    for (size_t i = bundle->first; i < bundle->last; i++) {
-        struct collective_phase_flow flow = collective_flow_at(driver->flows, driver->by_pairs ? driver->order[i] : i);
-        comms[i - bundle->first] = start_flow(bundle, &flow);
-    }
+    for (size_t i = bundle->first; i < bundle->last; i++)
+        comms[i - bundle->first] = start_flow(bundle, driver->by_pairs ? driver->order[i] : i);
     for (size_t i = bundle->first; i < bundle->last; i++) {
         size_t index = driver->by_pairs ? driver->order[i] : i;
-        struct collective_phase_flow flow = collective_flow_at(driver->flows, index);
+        struct collective_phase_flow flow = own_flow(driver, index);
         double end = bridge_wait(comms[i - bundle->first]);
         double steps = fmax(1, flow.steps * driver->choice.ratios.latency[flow_scope(driver, &flow)]);
         sg_mailbox_get(bundle->box);
-        driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) * flow_latency(driver, index, &flow));
+        driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) * flow_latency(driver, index));
     }
     if (bundle->go) {
         bundle->next = driver->free_bundles;
@@ -105,12 +121,12 @@ static struct bundle *bundle_start(struct group_driver *driver, bool own_actor)
 {
     struct run *run = driver->run;
     struct bundle *bundle = &driver->bundles[driver->started_bundles++];
-    uint32_t host = run->hosts[driver->lead->number];
-    void *target = bridge_target_start(run->platform, host);
+    uint32_t host = run->places[driver->lead->number];
+    void *target = bridge_target_start(run->site, host);
     *bundle = (struct bundle){.driver = driver, .target = target, .box = run_mailbox(run, target)};
     if (own_actor) {
         bundle->go = sg_sem_init(0);
-        bridge_actor_start(run->platform, host, bundle_actor, bundle);
+        bridge_actor_start(run->site, host, bundle_actor, bundle);
     }
     return bundle;
 }
@@ -151,6 +167,15 @@ static void await_flows(struct group_driver *driver)
     sleep_until(driver->end);
 }
 
+/* Of flows those that stand for their classes. */
+static const struct class_flows *standing_flows(const struct group_driver *driver, const struct collective_flows *flows)
+{
+    for (uint32_t set = 0; driver->standing && set < driver->standing->set_count; set++)
+        if (driver->standing->sets[set].all == flows)
+            return &driver->standing->sets[set];
+    return NULL;
+}
+
 static void choose(struct group_driver *driver)
 {
     const struct operation *operation = operation_of(driver, driver->current);
@@ -158,6 +183,8 @@ static void choose(struct group_driver *driver)
     uint32_t group = (uint32_t)(driver->group - driver->run->program->groups);
     const struct collective_flows *flows = assignment_flows(driver->run->program, group, operation);
     driver->choice = assignment_choose(driver->run->program, group, operation);
+    driver->classes = standing_flows(driver, flows);
+    flows = driver->classes ? &driver->classes->flows : flows;
     driver->bytes = cost->bytes;
     driver->repeats = fmax(cost->repeats, 1);
     for (size_t flow = 0; flows && flows != driver->flows && !collective_goes_by_members(flows) && flow < flows->count;
@@ -443,7 +470,7 @@ static struct needs find_needs(const struct group_driver *driver)
     const struct collective_flows *const *sets =
         assignment_all_flows(driver->run->program, (uint32_t)(driver->group - driver->run->program->groups), &count);
     for (uint32_t i = 0; i < count; i++)
-        add_needs(&needs, sets[i], driver->member_count);
+        add_needs(&needs, driver->standing ? &driver->standing->sets[i].flows : sets[i], driver->member_count);
     return needs;
 }
 
@@ -465,11 +492,22 @@ static void find_equals(struct group_driver *driver)
     }
 }
 
+/* The simulated rank that takes part for a member: itself, or of its class the first time. */
+static struct rank *rank_of_member(const struct group_driver *driver, uint32_t group, uint32_t number)
+{
+    const struct run *run = driver->run;
+    if (!driver->standing)
+        return run_rank(run, number);
+    struct rank *rank = &run->ranks[run->timeline->index_of[number]];
+    return rank->members[position_group_stream(rank->position, group)] ? NULL : rank;
+}
+
 static void members_init(struct group_driver *driver, uint32_t group, const uint32_t *ranks)
 {
     for (uint32_t i = 0; i < driver->member_count; i++) {
         struct member *member = &driver->members[i];
-        *member = (struct member){.number = ranks[i], .rank = run_rank(driver->run, ranks[i]), .driver = driver};
+        *member =
+            (struct member){.number = ranks[i], .rank = rank_of_member(driver, group, ranks[i]), .driver = driver};
         member->came = NAN;
         member->data_start = INFINITY;
         if (!member->rank)
@@ -485,8 +523,12 @@ static void members_init(struct group_driver *driver, uint32_t group, const uint
 /* NULL when no member is simulated. */
 static struct group_driver *driver_create(struct run *run, uint32_t group, uint32_t instance)
 {
+    if (run->network && !run->network->instances[group][instance])
+        return NULL;
     struct group_driver *driver = arena_alloc(run->arena, sizeof *driver);
-    *driver = (struct group_driver){.run = run, .group = &run->program->groups[group]};
+    *driver = (struct group_driver){.run = run,
+                                    .group = &run->program->groups[group],
+                                    .standing = run->network ? run->network->instances[group][instance] : NULL};
     driver->member_count = group_size(run->program, driver->group);
     driver->members = arena_array(run->arena, driver->member_count, sizeof *driver->members);
     uint32_t *ranks = arena_array(run->arena, driver->member_count, sizeof *ranks);
@@ -505,7 +547,7 @@ static struct group_driver *driver_create(struct run *run, uint32_t group, uint3
     driver->queue = arena_array(run->arena, driver->member_count, sizeof *driver->queue);
     driver->bundle_count = (uint32_t)needs.bundles;
     driver->bundles = arena_array(run->arena, needs.bundles + 1, sizeof *driver->bundles);
-    if (needs.acting || needs.pairs)
+    if ((needs.acting || needs.pairs) && !driver->standing)
         find_equals(driver);
     if (needs.acting)
         members_create(driver);
@@ -545,7 +587,7 @@ uint32_t drivers_actor_count(const struct drivers *drivers)
 void driver_start(struct group_driver *driver)
 {
     bundle_start(driver, false);
-    bridge_actor_start(driver->run->platform, driver->run->hosts[driver->lead->number], driver_actor, driver);
+    bridge_actor_start(driver->run->site, driver->run->places[driver->lead->number], driver_actor, driver);
     if (driver->acting)
         members_start(driver);
 }

@@ -105,7 +105,7 @@ static void send_advance(struct stream_state *stream)
     while (stream->next < description->count && operation_ready(rank, description->first + stream->next)) {
         if (!settle(stream)) {
             stream->service = ACTOR_OWN;
-            bridge_actor_start(rank->run->platform, rank->run->hosts[rank->number], stream_actor, stream);
+            bridge_actor_start(rank->run->site, rank->run->places[rank->number], stream_actor, stream);
             return;
         }
         send_post(stream, description->first + stream->next);
@@ -261,7 +261,7 @@ static void watch_newest(struct stream_state *stream)
     uint32_t id = stream->rank->position->streams[stream->index].first + stream->next - 1;
     struct watch *watch = arena_alloc(run->arena, sizeof *watch);
     *watch = (struct watch){stream, id, stream->in_flight};
-    bridge_actor_start(run->platform, run->hosts[stream->rank->number], watch_actor, watch);
+    bridge_actor_start(run->site, run->places[stream->rank->number], watch_actor, watch);
 }
 
 /* Until what is left of the newest message takes no longer than the next one's latency. Where others slow it down, how
@@ -428,7 +428,7 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
 /* The rank's actor and the mailboxes of what it receives. */
 static void rank_start(struct run *run, struct rank *rank)
 {
-    void *actor = bridge_actor_start(run->platform, run->hosts[rank->number], rank_actor, rank);
+    void *actor = bridge_actor_start(run->site, run->places[rank->number], rank_actor, rank);
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->position->streams[i].type == OPERATION_RECEIVE)
             rank->streams[i].box = run_mailbox(run, actor);
@@ -440,9 +440,10 @@ static void connect_sends(struct run *run, struct rank *rank)
     for (uint32_t i = 0; i < rank->position->stream_count; i++) {
         const struct stream *stream = &rank->position->streams[i];
         if (stream->type == OPERATION_SEND)
-            rank->streams[i].box = run_rank(run, mesh_rank(mesh, stream->peer, mesh->replica_of[rank->number]))
-                                       ->streams[stream->opposite]
-                                       .box;
+            rank->streams[i].box =
+                run->ranks[run->timeline->index_of[mesh_rank(mesh, stream->peer, mesh->replica_of[rank->number])]]
+                    .streams[stream->opposite]
+                    .box;
     }
 }
 
@@ -450,7 +451,7 @@ static void own_actors_start(struct run *run, struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->streams[i].service == ACTOR_OWN)
-            bridge_actor_start(run->platform, run->hosts[rank->number], stream_actor, &rank->streams[i]);
+            bridge_actor_start(run->site, run->places[rank->number], stream_actor, &rank->streams[i]);
 }
 
 /* Collectives that wait for nothing are ready from the start. */
@@ -540,7 +541,10 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
                       .hosts = job->hosts,
                       .timeline = job->timeline,
                       .arena = arena_create()};
-    if (!run_ahead(&run, fault) || !bridge_adopt(job->platform, fault)) {
+    run.network = job->folding ? job->folding->network : NULL;
+    run.site = run.network ? &run.network->platform : job->platform;
+    run.places = run.network ? run.network->place_of : job->hosts;
+    if (!run_ahead(&run, fault) || !bridge_adopt(run.site, fault)) {
         arena_destroy(run.arena);
         return false;
     }
@@ -558,5 +562,6 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
     return ok;
 }
 
-const struct engine engine_simgrid = {
-    "simgrid", "contention-aware: transfers share links as SimGrid's max-min model says", simgrid_run_program, 1e-7};
+const struct engine engine_simgrid = {"simgrid",
+                                      "contention-aware: transfers share links as SimGrid's max-min model says",
+                                      simgrid_run_program, 1e-7, bridge_weighs};

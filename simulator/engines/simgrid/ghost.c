@@ -29,15 +29,15 @@ static void ghost_actor(void *argument)
     const struct rank *rank = message->rank;
     struct run *run = rank->run;
     const struct mesh *mesh = run->program->mesh;
-    void *target = bridge_target_start(run->platform, run->hosts[rank->number]);
+    void *target = bridge_target_start(run->site, run->places[rank->number]);
     sg_mailbox_t box = run_mailbox(run, target);
     uint32_t *ranks = arena_array(run->arena, run->job->folding->slices, sizeof *ranks),
              count = represented(rank, ranks);
     void **comms = arena_array(run->arena, count + (size_t)1, sizeof *comms);
     for (uint32_t i = 0; i < count; i++) {
-        bridge_target_move(run->platform, target,
-                           run->hosts[mesh_rank(mesh, message->peer_position, mesh->replica_of[ranks[i]])]);
-        bridge_actor_move(run->platform, run->hosts[ranks[i]]);
+        bridge_target_move(run->site, target,
+                           run->places[mesh_rank(mesh, message->peer_position, mesh->replica_of[ranks[i]])]);
+        bridge_actor_move(run->site, run->places[ranks[i]]);
         comms[i] = bridge_send(box, message->bytes);
         run->activities++;
     }
@@ -53,5 +53,5 @@ void ghosts_send(struct rank *rank, uint32_t ghost, uint32_t peer_position, doub
     struct run *run = rank->run;
     struct ghost_message *message = arena_alloc(run->arena, sizeof *message);
     *message = (struct ghost_message){rank, ghost, peer_position, bytes};
-    bridge_actor_start(run->platform, run->hosts[rank->number], ghost_actor, message);
+    bridge_actor_start(run->site, run->places[rank->number], ghost_actor, message);
 }

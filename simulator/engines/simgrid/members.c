@@ -448,6 +448,6 @@ void members_create(struct group_driver *driver)
 void members_start(struct group_driver *driver)
 {
     for (uint32_t m = 0; m < driver->member_count; m++)
-        bridge_actor_start(driver->run->platform, driver->run->hosts[driver->members[m].number], member_actor,
+        bridge_actor_start(driver->run->site, driver->run->places[driver->members[m].number], member_actor,
                            &driver->members[m]);
 }

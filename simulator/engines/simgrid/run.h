@@ -4,6 +4,7 @@
 #define STAGESIM_SIMGRID_RUN_H
 
 #include "simulator/collectives/assignment.h"
+#include "simulator/engines/class_network.h"
 #include "simulator/engines/engine.h"
 
 #include <simgrid/mailbox.h>
@@ -131,6 +132,8 @@ struct group_driver {
     bool finished;                   /* no collective is left */
     struct collective_choice choice; /* of the running collective */
     const struct collective_flows *flows;
+    const struct class_instance *standing; /* for instances that are alike: flows stand for classes; NULL */
+    const struct class_flows *classes;     /* of the running collective */
     double bytes, repeats;
     double end;        /* of the running phase, or of all flows so far: the latest, latencies of all steps included */
     double *latencies; /* [flow] of `flows`, NaN: not looked up */
@@ -152,6 +155,9 @@ struct run {
     const struct program *program;
     struct platform *platform;
     const uint32_t *hosts;
+    struct platform *site;         /* where actors are: the platform, or the network of classes that stands for it */
+    const uint32_t *places;        /* [rank]: hosts of the site */
+    struct class_network *network; /* NULL: none */
     struct timeline *timeline;
     struct arena *arena;
     struct rank *ranks; /* [timeline index] */
