@@ -142,8 +142,8 @@ struct stagesim_identity {
 
 /* What an operation costs; shared by all operations that cost the same. */
 struct stagesim_cost {
-    double seconds; /* compute, delay: duration; of a compute at the nominal speed of the host of the position's first
-                       replica: on another replica's host it takes longer as that one is slower */
+    double seconds; /* compute, delay: duration; of a compute at the full speed of the model of the host of the
+                       position's first replica: on a host that is slower than that it takes longer */
     double flops;   /* compute: floating-point operations, recomputation included; 0 when not known */
     double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
     double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
@@ -309,7 +309,7 @@ struct stagesim_api {
     uint32_t (*positions)(const struct stagesim_job *job);
     /* Size of the named mesh axis; 1 when the mesh has no such axis. */
     uint32_t (*axis)(const struct stagesim_job *job, const char *name);
-    /* Nominal flop/s of the host of a position (of its first replica). */
+    /* Full flop/s of the model of a position's host (of its first replica). */
     double (*host_speed)(const struct stagesim_job *job, uint32_t position);
 
     /* Reports a mistake at the place of `key` in the workload's section (NULL: the section itself). */

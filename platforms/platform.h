@@ -19,16 +19,24 @@ struct platform_host {
     const char *model;       /* property `model`; NULL when not given */
     const char *node;        /* property `node`; when not given, the name of the innermost zone that holds it */
     const char *nic;         /* property `nic`: the technology of its network interface; NULL when not given */
-    double speed;            /* flop/s: SimGrid's speed, the peak of the default precision */
+    double speed;            /* flop/s: SimGrid's speed, in the state in which the host starts */
+    double full_speed;       /* flop/s: when nothing slows it down, see rating.h; 0: that is its speed */
+    uint32_t state;          /* SimGrid's pstate in which it starts */
     double peak[PRECISIONS]; /* property peak_<precision>; 0 when not given */
     double memory;           /* bytes, property `memory`; 0 when not given */
     double memory_bandwidth; /* bytes per second; 0 when not given */
     bool has_watts;          /* SimGrid's wattage_per_state is given */
-    double idle_watts;       /* of its first state: the host on and idle, and computing; 0 when not given */
+    double idle_watts; /* in the state in which it starts: the host on and idle, and computing; 0 when not given */
     double busy_watts;
     bool varies;  /* the platform file attaches profiles, to whatever */
     void *handle; /* the engine's own */
 };
+
+/* The speed at which its model's times hold. */
+static inline double platform_full_speed(const struct platform_host *host)
+{
+    return host->full_speed > 0 ? host->full_speed : host->speed;
+}
 
 enum link_sharing { LINK_SHARED, LINK_FATPIPE, LINK_OTHER };
 

@@ -46,13 +46,23 @@ static bool set_amount(const struct platform_host *host, double *to, const char 
     return true;
 }
 
-/* wattage_per_state is "Idle:AllCores" or "Idle:Epsilon:AllCores" for each state, states separated by commas. */
+/* wattage_per_state is "Idle:AllCores" or "Idle:Epsilon:AllCores" for each state, states separated by commas. That of
+ * the host's state counts. */
 static bool set_watts(struct platform_host *host, const char *value, struct fault *fault)
 {
     char state[128] = "", *rest = NULL;
-    size_t length = strcspn(value, ",");
+    const char *own = value;
+    for (uint32_t i = 0; i < host->state; i++) {
+        own += strcspn(own, ",");
+        if (!*own++)
+            return fault_set(fault,
+                             "host '%s': property wattage_per_state=\"%s\" has no watts of state %u, in which the host "
+                             "starts; expected some for each state",
+                             host->name, value, host->state);
+    }
+    size_t length = strcspn(own, ",");
     if (length < sizeof state)
-        memcpy(state, value, length);
+        memcpy(state, own, length);
     double idle = strtod(state, &rest);
     const char *last = strrchr(state, ':');
     double busy = last ? strtod(last + 1, &rest) : NAN;

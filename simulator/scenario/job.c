@@ -54,7 +54,7 @@ static uint32_t api_axis(const struct stagesim_job *job, const char *name)
 
 static double api_host_speed(const struct stagesim_job *job, uint32_t position)
 {
-    return job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]].speed;
+    return platform_full_speed(&job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]]);
 }
 
 void job_error(struct stagesim_job *job, const char *key, const char *format, ...)
@@ -245,8 +245,10 @@ static struct stagesim_device api_device(const struct stagesim_job *job, uint32_
 {
     const struct platform_host *host =
         &job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]];
-    struct stagesim_device device = {
-        .model = host->model, .speed = host->speed, .memory = host->memory, .memory_bandwidth = host->memory_bandwidth};
+    struct stagesim_device device = {.model = host->model,
+                                     .speed = platform_full_speed(host),
+                                     .memory = host->memory,
+                                     .memory_bandwidth = host->memory_bandwidth};
     memcpy(device.peak, host->peak, sizeof device.peak);
     return device;
 }

@@ -53,15 +53,66 @@ def run_stages(binary, folder, platform, engine="simgrid", placement="order", pi
 
 
 def check_slower_replicas(check, binary, folder):
-    """Two micro-batches of 3 s on the first replica's host; the other one takes longer as it is slower, or less as it is faster."""
+    """Two micro-batches of 3 s on the fastest of hosts without a model; the slower one takes longer, whichever it is."""
     for engine in ("simgrid", "analytic"):
-        for speeds, times in ((("1Tf", "2Tf"), (6, 3)), (("2Tf", "1Tf"), (6, 12)), (("2Tf", "2Tf"), (6, 6))):
+        for speeds, times in ((("1Tf", "2Tf"), (12, 6)), (("2Tf", "1Tf"), (6, 12)), (("2Tf", "2Tf"), (6, 6))):
             write_hosts(folder / "speeds.xml", [(speed, "x") for speed in speeds])
             _, rows = run_stages(binary, folder, "speeds.xml", engine)
             for rank, expected in enumerate(times):
                 busy = sum(float(row["end_s"]) - float(row["start_s"]) for row in rows
                            if row["stream"] == "compute" and row["rank"] == str(rank))
                 check.near(busy, expected, f"{engine}, {speeds}: rank {rank} computes", 1e-9)
+
+
+DEGRADED = """platform: slow.xml
+workload: transformer
+model: {{layers: 4, hidden: 2048, heads: 16, sequence: 1024, vocabulary: 32000, positions: 1024}}
+parallel: {{tensor: 2, data: 4}}
+batch: {{micro_batches: 4, micro: 2}}
+schedule: gpipe
+engine: {engine}
+"""
+
+
+def check_slow_gpu(check, binary, folder):
+    """Which GPU of alike ones is slow is of no account, nor whether its speed or its state says so: all take as long, longer than
+    without a slow one, and with all in that state. A job of a single product of twice the time needs twice the time."""
+    tool.run(binary, "platform", "generate", "dgx-h100", "--nodes", 1, "-o", "healthy.xml", cwd=folder)
+    healthy = (folder / "healthy.xml").read_text()
+
+    def time(engine, text):
+        (folder / "slow.xml").write_text(text)
+        (folder / "slow.yaml").write_text(DEGRADED.format(engine=engine))
+        return tool.summary(binary, "slow.yaml", "out", cwd=folder)
+
+    for engine in ("simgrid", "analytic"):
+        base, times = time(engine, healthy)["time"]["iteration_s"], {}
+        for gpu in range(8):
+            host = f'<host id="gpu-0-{gpu}" speed="989Tf"'
+            check.that(healthy.count(host) == 1, f"{host} in the platform")
+            for how in (' speed="494.5Tf"', ' speed="989Tf,494.5Tf" pstate="1"'):
+                text = healthy.replace(host, host.replace(' speed="989Tf"', how)).replace('"70:700"', '"70:700,70:350"')
+                times[gpu, how] = time(engine, text)["time"]["iteration_s"]
+        check.that(len({round(value / base, 9) for value in times.values()}) == 1, f"{engine}: a slow GPU: {times}")
+        check.that(min(times.values()) > 1.5 * base, f"{engine}: {base} s, and with a slow GPU {min(times.values())} s")
+        everything = healthy.replace(' speed="989Tf"', ' speed="494.5Tf"')
+        check.near(time(engine, everything)["time"]["iteration_s"], min(times.values()), f"{engine}: all GPUs are slow", 1e-6)
+
+
+def check_power(check, binary, folder):
+    """In a state of 60 to 250 W 16 GPUs take at most 4 kW, and 250 W each where they compute all the time."""
+    hosts = "".join(f'<host id="gpu-{i}" speed="2Tf,1Tf" pstate="1"><prop id="wattage_per_state" value="60:400,60:250"/></host>' for i in range(16))
+    (folder / "states.xml").write_text(tool.HEAD + '<zone id="z" routing="Full">' + hosts + '<link id="l" bandwidth="1PBps" latency="0s"/>' + "".join(
+        f'<route src="gpu-{i}" dst="gpu-{j}"><link_ctn id="l"/></route>' for i in range(16) for j in range(i)) + "</zone></platform>\n")
+    for engine in ("simgrid", "analytic"):
+        (folder / "s.yaml").write_text(STAGES.format(platform="states.xml", engine=engine, placement="order", pipeline=1, data=16,
+                                                     order="[pipeline, data]").replace("1MB", "0B"))
+        summary = tool.summary(binary, "s.yaml", "out", cwd=folder)
+        check.near(summary["time"]["iteration_s"], 12, f"{engine}: half the speed takes twice as long")
+        check.near(summary["energy"]["total_j"], 12 * 16 * 250, f"{engine}: 250 W each")
+    (folder / "states.xml").write_text((folder / "states.xml").read_text().replace(",60:250", ""))
+    refused = tool.run(binary, "check", "s.yaml", cwd=folder, expect=1)
+    check.that("has no watts of state 1" in refused.stderr, refused.stderr)
 
 
 def check_placement(check, binary, folder):
@@ -121,7 +172,7 @@ def check_balance(check, binary, folder):
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
-        for part in (check_slower_replicas, check_placement, check_networks, check_balance):
+        for part in (check_slower_replicas, check_slow_gpu, check_power, check_placement, check_networks, check_balance):
             part(check, binary, pathlib.Path(temporary))
     return check.done()
 

@@ -270,9 +270,9 @@ static double local_seconds(const struct relaxing *r, uint32_t rank, const struc
     const struct mesh *mesh = r->program->mesh;
     double seconds = operation_cost(r->program, operation)->seconds * factor_of(r->program, rank, operation);
     uint32_t first = mesh_rank(mesh, mesh->position_of[rank], 0);
-    return operation->type == OPERATION_COMPUTE
-               ? seconds * r->platform->hosts[r->hosts[first]].speed / r->platform->hosts[r->hosts[rank]].speed
-               : seconds;
+    return operation->type == OPERATION_COMPUTE ? seconds * platform_full_speed(&r->platform->hosts[r->hosts[first]]) /
+                                                      r->platform->hosts[r->hosts[rank]].speed
+                                                : seconds;
 }
 
 static double send_seconds(struct relaxing *r, uint32_t rank, const struct stream *stream,

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "platforms/library.h"
+#include "platforms/rating.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
 #include "workloads/pipeline/pipeline.h"
@@ -277,6 +278,7 @@ static void random_platform(struct random *random, struct random_job *job, bool 
     }
     if (random_chance(random, 0.2))
         job->platform.hosts[random_below(random, ranks)].speed = 1e9 / 3;
+    rating_find(&job->platform);
     random_links(random, job, shared, arena);
 }
 

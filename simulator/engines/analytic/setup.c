@@ -26,7 +26,8 @@ static double slowness_of(const struct walk *walk, uint32_t rank)
 {
     const struct mesh *mesh = walk->program->mesh;
     uint32_t first = mesh_rank(mesh, mesh->position_of[rank], 0);
-    return walk->platform->hosts[walk->hosts[first]].speed / walk->platform->hosts[walk->hosts[rank]].speed;
+    return platform_full_speed(&walk->platform->hosts[walk->hosts[first]]) /
+           walk->platform->hosts[walk->hosts[rank]].speed;
 }
 
 static bool init_entry(struct walk *walk, uint32_t index)

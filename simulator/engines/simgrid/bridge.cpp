@@ -7,6 +7,7 @@ extern "C" {
 #include "platforms/library.h"
 #include "platforms/platform_file.h"
 #include "platforms/properties.h"
+#include "platforms/rating.h"
 #include "platforms/soundness.h"
 }
 
@@ -157,6 +158,7 @@ void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
 {
     struct fault fault = {};
     out->name = arena_copy(arena, host->get_cname());
+    out->state = static_cast<uint32_t>(host->get_pstate());
     for (const char *const *key = properties_host_keys; *key; key++) {
         const char *value = host->get_property(*key);
         if (value && !properties_set(out, *key, value, arena, &fault))
@@ -164,7 +166,9 @@ void fill_host(struct platform_host *out, sg4::Host *host, struct arena *arena)
     }
     if (!out->node)
         out->node = arena_copy(arena, host->get_englobing_zone()->get_cname());
-    out->speed = host->get_pstate_speed(0);
+    out->speed = host->get_speed();
+    for (unsigned long state = 0; state < host->get_pstate_count(); state++)
+        out->full_speed = std::max(out->full_speed, host->get_pstate_speed(state));
     out->handle = host;
 }
 
@@ -298,6 +302,7 @@ struct platform *load(const char *file, bool varies, struct arena *arena)
         fill_host(&platform->hosts[i], hosts[i], arena);
     for (size_t i = 0; i < hosts.size(); i++)
         platform->hosts[i].varies = varies;
+    rating_find(platform);
     fill_links(platform, engine, kept);
     fill_library(platform, engine, hosts);
     return platform;

@@ -410,14 +410,14 @@ static enum service *choose_services(const struct position *position, struct are
 static void rank_init(struct run *run, struct rank *rank, uint32_t number, const enum service *services)
 {
     uint32_t position = run->program->mesh->position_of[number];
-    *rank = (struct rank){.run = run,
-                          .number = number,
-                          .position = &run->program->positions[position],
-                          .times = run->timeline->moments[run->timeline->index_of[number]],
-                          .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position]
-                                                                                   : NULL,
-                          .speed = run->platform->hosts[run->hosts[mesh_rank(run->program->mesh, position, 0)]].speed,
-                          .last_post = -1};
+    *rank = (struct rank){
+        .run = run,
+        .number = number,
+        .position = &run->program->positions[position],
+        .times = run->timeline->moments[run->timeline->index_of[number]],
+        .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position] : NULL,
+        .speed = platform_full_speed(&run->platform->hosts[run->hosts[mesh_rank(run->program->mesh, position, 0)]]),
+        .last_post = -1};
     rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
     rank->members = arena_array(run->arena, rank->position->stream_count, sizeof(struct member *));
     for (uint32_t i = 0; i < rank->position->stream_count; i++)

@@ -77,8 +77,8 @@ struct rank {
     struct moment *times;
     struct stream_state *streams;
     const uint32_t *ghosts; /* [operation id]: numbers of ghost messages, see struct folding; NULL: none */
-    double speed; /* of the host of the position's first replica, for which times are given: SimGrid computes with its
-                     own */
+    double speed;     /* the full one of the host of the position's first replica, for which times are given: SimGrid
+                         computes with its own */
     double last_post; /* when its newest message was sent */
     struct sleeper *sleepers;
     struct member **members; /* [stream]: what it is in the groups of its collective streams */

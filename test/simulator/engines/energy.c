@@ -16,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *write_platform(uint32_t hosts)
+/* Every other host starts in its second state, which is slower and takes fewer watts, but for the idle ones: SimGrid's
+ * plug-in has the first state's until a host does something. */
+static char *write_platform(uint32_t hosts, bool states)
 {
     char *name = strdup("/tmp/stagesim-energy-XXXXXX");
     FILE *out = fdopen(mkstemp(name), "w");
@@ -24,8 +26,14 @@ static char *write_platform(uint32_t hosts)
           "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n",
           out);
     for (uint32_t i = 0; i < hosts; i++)
-        fprintf(out, "<host id=\"g-%u\" speed=\"1Gf\"><prop id=\"wattage_per_state\" value=\"%u:%u\"/></host>\n", i,
-                50 + i, 400 + 10 * i);
+        if (states)
+            fprintf(out,
+                    "<host id=\"g-%u\" speed=\"1Gf,0.5Gf\" pstate=\"%u\"><prop id=\"wattage_per_state\" "
+                    "value=\"%u:%u,%u:%u\"/></host>\n",
+                    i, i % 2, 50 + i, 400 + 10 * i, 50 + i, 250 + i);
+        else
+            fprintf(out, "<host id=\"g-%u\" speed=\"1Gf\"><prop id=\"wattage_per_state\" value=\"%u:%u\"/></host>\n", i,
+                    50 + i, 400 + 10 * i);
     fputs("<link id=\"l\" bandwidth=\"1GBps\" latency=\"1ms\"/>\n", out);
     for (uint32_t i = 0; i < hosts; i++)
         for (uint32_t j = i + 1; j < hosts; j++)
@@ -35,7 +43,8 @@ static char *write_platform(uint32_t hosts)
     return name;
 }
 
-Test(energy, equals_simgrids_own)
+/* Returns the time of the job. */
+static double compare_energy(bool states)
 {
     struct arena *arena = arena_create();
     struct fault fault = {""};
@@ -46,7 +55,7 @@ Test(energy, equals_simgrids_own)
     struct plan *plan = schedule->plan(&request);
     struct mesh mesh = {0};
     struct program *program = pipeline_job(plan, &setting, false, &mesh, arena);
-    char *file = write_platform(mesh.ranks);
+    char *file = write_platform(mesh.ranks, states);
     cr_assert(bridge_configure(NULL, 0, &fault));
     sg_host_energy_plugin_init();
     struct platform *platform = bridge_load(file, arena, &fault);
@@ -67,8 +76,22 @@ Test(energy, equals_simgrids_own)
         expected += sg_host_get_consumed_energy(platform->hosts[i].handle);
     cr_assert(fabs(report->energy - expected) <= 1e-9 * expected, "report %.12g J, SimGrid %.12g J", report->energy,
               expected);
+    double time = report->iteration;
     free(file);
     timeline_destroy(timeline);
     plan_destroy(plan);
     arena_destroy(arena);
+    return time;
+}
+
+Test(energy, equals_simgrids_own)
+{
+    compare_energy(false);
+}
+
+/* A host in the slower state takes twice as long for each of its 8 micro-batches of 3 s. */
+Test(energy, in_each_hosts_state)
+{
+    double time = compare_energy(true);
+    cr_assert(time > 48 && time < 72, "%g s", time);
 }
