@@ -35,6 +35,12 @@ static double between_blocks(const struct transformer_model *m, const struct tra
     return (4 * l->element_bytes + 2.0 * m->dropout) * (double)m->hidden / between(l);
 }
 
+/* All that full recomputation keeps of a layer. */
+static double layer_input(const struct transformer_model *m, const struct transformer_layout *l)
+{
+    return l->element_bytes * rows(m, l) * (double)m->hidden / between(l);
+}
+
 /* Narrow widths of latent attention, before and behind their normalisation. */
 static double latent_whole(const struct transformer_model *m, const struct transformer_layout *l)
 {
@@ -45,7 +51,7 @@ double transformer_layer_activation(const struct transformer_model *m, const str
 {
     double n = rows(m, l), divided = attention_divided(m, l) + ffn_divided(m, l, (double)m->ffn);
     if (l->recompute == TRANSFORMER_FULL)
-        return l->element_bytes * n * (double)m->hidden / l->width;
+        return layer_input(m, l);
     return n * (between_blocks(m, l) + latent_whole(m, l) + divided / l->tensor);
 }
 
@@ -53,7 +59,7 @@ double transformer_expert_layer_activation(const struct transformer_model *m, co
 {
     double n = rows(m, l), e = l->element_bytes, h = (double)m->hidden, inner = (double)m->expert_ffn;
     if (l->recompute == TRANSFORMER_FULL)
-        return e * n * h;
+        return layer_input(m, l);
     double divided = attention_divided(m, l) + ffn_divided(m, l, (double)m->shared_experts * inner);
     double routed = (double)m->top_k * l->padding *
                     (e * h + ffn_divided(m, l, inner) / l->tensor); /* input of the experts, and within */

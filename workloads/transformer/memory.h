@@ -7,7 +7,8 @@
 
 /* Activations of one layer that are kept from its forward to its backward. Classic GPT in 16 bits, Korthikanti et al.
  * 2022, Table 2: s b h (10 + 24/t + 5 a s/(h t)), with sequence parallelism all of it divided by t, without the last
- * term where the attention is computed again or never stored (flash), and 2 s b h under full recomputation. */
+ * term where the attention is computed again or never stored (flash), and 2 s b h under full recomputation, that too
+ * divided by t with sequence parallelism: what lies between layers. */
 double transformer_layer_activation(const struct transformer_model *model, const struct transformer_layout *layout);
 /* Of a layer with experts: what shared experts and those on this rank compute with, and what the router and the sum
  * keep. */

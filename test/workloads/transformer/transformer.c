@@ -209,6 +209,8 @@ Test(transformer, activations)
     expect(transformer_layer_activation(&gpt, &both), 34 * s * b * h / t, "all three");
     expect(transformer_layer_activation(&gpt, &flash), 34 * s * b * h / t, "flash");
     expect(transformer_layer_activation(&gpt, &full), 2 * s * b * h, "full");
+    struct transformer_layout parts = layout_of(b, t, true, false, TRANSFORMER_FULL);
+    expect(transformer_layer_activation(&gpt, &parts), 2 * s * b * h / t, "full and sequence");
     expect(transformer_output_activation(&gpt, &both), 4 * s * b * h / t * (1 + 51200 / h), "output");
     expect(transformer_input_activation(&gpt, &both), s * b * h / t, "input");
     struct transformer_layout one = tensor, best = both;
@@ -216,6 +218,26 @@ Test(transformer, activations)
     double held = 96 * (1 + 7.0 / 24); /* 8 stages of 3 chunks, interleaved */
     cr_assert_float_eq(held * transformer_layer_activation(&gpt, &one) / 0x1p30, 66.84 - 0.09, 0.6);
     cr_assert_float_eq(held * transformer_layer_activation(&gpt, &best) / 0x1p30, 12.35, 0.25);
+}
+
+/* What lies between layers is one thing, whatever the layer is and however it is kept: under full recomputation nothing
+ * else is left of a layer with experts either, and sequence parallelism divides it. */
+Test(transformer, full_recomputation_keeps_what_lies_between_layers)
+{
+    struct transformer_model dense = gpt, sparse = gpt;
+    dense.sequence = sparse.sequence = 4096;
+    sparse.experts = 16;
+    sparse.top_k = 2;
+    sparse.expert_ffn = sparse.ffn;
+    for (double t = 1; t <= 8; t *= 2)
+        for (double context = 1; context <= 4; context *= 4)
+            for (int sequence = 0; sequence <= 1; sequence++) {
+                struct transformer_layout layout = layout_of(2, t, sequence, true, TRANSFORMER_FULL);
+                layout.context = context;
+                double between = 2.0 * 2 * 4096 / context * (double)gpt.hidden / (sequence ? t : 1);
+                expect(transformer_layer_activation(&dense, &layout), between, "dense");
+                expect(transformer_expert_layer_activation(&sparse, &layout), between, "experts");
+            }
 }
 
 Test(transformer, states)
