@@ -14,11 +14,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What child and parent share. */
+struct shared {
+    volatile int stage;
+    volatile bool finished; /* the body has returned, and all that it wrote is on its way */
+};
+
 struct child {
     int (*body)(void *user, struct isolated *self);
     void *user;
     FILE *results, *kept; /* kept: what goes to stderr */
-    volatile int *stage;
+    struct shared *shared;
+    FILE *console; /* the standard error stream as the user sees it */
 };
 
 /* Cuts the backtrace off and returns the text behind SimGrid's time, file and "[category/CRITICAL] ". */
@@ -45,7 +52,7 @@ static void read_end(FILE *kept, char *text, size_t size)
 
 struct isolation {
     FILE *results, *kept;
-    int *shared; /* the child's stage */
+    struct shared *shared;
     pid_t pid;
     int status;
     struct rusage usage; /* of the child, when it has ended */
@@ -74,7 +81,9 @@ static void last_words(const struct isolation *isolation, struct fault *fault)
     char text[4096];
     read_end(isolation->kept, text, sizeof text);
     const char *words = undecorated(text);
-    if (*words)
+    if (strcmp(words, "Segmentation fault.") == 0) /* SimGrid's handler; the plug-in's or the program's own it may be */
+        fault_set(fault, "the simulation's process crashed (segmentation fault)");
+    else if (*words)
         fault_set(fault, "%.900s", words);
     else if (WIFSIGNALED(isolation->status))
         name_signal(isolation, fault);
@@ -87,8 +96,7 @@ static int run_child(const struct child *child)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody waits for its results then */
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    int console = dup(STDERR_FILENO);
-    struct isolated self = {child->results, console >= 0 ? fdopen(console, "w") : stderr, child->stage};
+    struct isolated self = {child->results, child->console, &child->shared->stage};
     setvbuf(self.console, NULL, _IOLBF, BUFSIZ);
     dup2(fileno(child->kept), STDERR_FILENO);
     struct fault fault = {""};
@@ -102,6 +110,7 @@ static int run_child(const struct child *child)
         code = 3;
     }
     fflush(self.console);
+    child->shared->finished = true;
     return code;
 }
 
@@ -123,12 +132,18 @@ static int exit_code(const struct isolation *isolation, struct fault *fault)
         fault_set(fault, "the simulation's process was lost");
         return -1;
     }
-    if (WIFEXITED(isolation->status) && WEXITSTATUS(isolation->status) < 4) {
+    bool ended_itself = WIFEXITED(isolation->status) && WEXITSTATUS(isolation->status) < 4;
+    if (ended_itself && isolation->shared->finished)
+        return WEXITSTATUS(isolation->status);
+    if (ended_itself) {
         char text[256];
         read_end(isolation->kept, text, sizeof text);
         if (strncmp(text, "stagesim: out of memory", 23) == 0) /* the one thing that is not said to the console */
             fprintf(stderr, "%s\n", text);
-        return WEXITSTATUS(isolation->status);
+        else
+            fault_set(fault, "the process called exit(%d) before it was done; a workload returns",
+                      WEXITSTATUS(isolation->status));
+        return fault->text[0] ? -1 : WEXITSTATUS(isolation->status);
     }
     last_words(isolation, fault);
     return -1;
@@ -143,24 +158,37 @@ static void release(struct isolation *isolation)
     free(isolation);
 }
 
+static FILE *console_copy(void)
+{
+    int descriptor = dup(STDERR_FILENO);
+    FILE *console = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (descriptor >= 0 && !console)
+        close(descriptor);
+    return console;
+}
+
 struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault)
 {
     struct isolation *isolation = array_grow(NULL, &(size_t){0}, 1, sizeof *isolation);
     *isolation = (struct isolation){.results = tmpfile(), .kept = tmpfile()};
     isolation->shared =
         mmap(NULL, sizeof *isolation->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (isolation->shared != MAP_FAILED && isolation->kept && isolation->results) {
-        struct child child = {body, user, isolation->results, isolation->kept, isolation->shared};
+    FILE *console = console_copy();
+    if (isolation->shared != MAP_FAILED && isolation->kept && isolation->results && console) {
+        struct child child = {body, user, isolation->results, isolation->kept, isolation->shared, console};
         fflush(NULL);
         isolation->pid = fork();
         if (isolation->pid == 0)
             _exit(run_child(&child));
-        if (isolation->pid > 0)
-            return isolation;
-        fault_set(fault, "no process for the simulation: %s", strerror(errno));
+        if (isolation->pid < 0)
+            fault_set(fault, "no process for the simulation: %s", strerror(errno));
     } else {
         fault_set(fault, "no temporary file for the simulation: %s", strerror(errno));
     }
+    if (console)
+        fclose(console);
+    if (isolation->pid > 0)
+        return isolation;
     if (isolation->results)
         fclose(isolation->results);
     release(isolation);
@@ -179,7 +207,7 @@ int isolate_wait(struct isolation *isolation, FILE **results, int *stage, struct
     int code = exit_code(isolation, fault);
     rewind(isolation->results);
     *results = isolation->results;
-    *stage = *isolation->shared;
+    *stage = isolation->shared->stage;
     release(isolation);
     return code;
 }

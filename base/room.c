@@ -63,6 +63,11 @@ double room_bytes(void)
     return fmin(share * left, fmin(limit_of(RLIMIT_DATA), limit_of(RLIMIT_AS)));
 }
 
+bool room_is_sanitized(void)
+{
+    return SANITIZED;
+}
+
 void room_set_limit(void)
 {
     struct rlimit limit;

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/process/guard.h"
 #include "base/room.h"
 #include "base/standard_streams.h"
 #include "base/table.h"
@@ -77,6 +78,12 @@ static int run_command(const struct command *command, int argc, char **argv)
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return print_command_help(command);
+    bool quiet = false;
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        quiet |= !strcmp(argv[i], "--quiet");
+    if (!quiet)
+        guard_start();
+    guard_doing("%s", command->name);
     return command->run(command, argc, argv);
 }
 

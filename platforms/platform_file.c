@@ -244,6 +244,20 @@ static uint64_t radical_count(struct reader *reader, const char *text)
     }
 }
 
+/* SimGrid multiplies the numbers of a fat tree or a dragonfly as 32-bit integers. */
+static void check_topology(struct reader *reader, const char **attributes)
+{
+    double product = 1;
+    const char *text = attribute(attributes, "topo_parameters");
+    for (const char *at = text + strcspn(text, "0123456789"); *at; at += strcspn(at, "0123456789")) {
+        char *end;
+        product *= fmax(1, strtod(at, &end));
+        at = end;
+    }
+    if (!(product <= INT32_MAX))
+        refuse(reader, "topo_parameters=\"%.100s\": the product of all numbers is beyond %d", text, INT32_MAX);
+}
+
 static void count_hosts(struct reader *reader, const char *element, const char **attributes)
 {
     bool many = strcmp(element, "cluster") == 0 || strcmp(element, "cabinet") == 0;
@@ -358,6 +372,8 @@ static void start_host(struct reader *reader, const char *element, const char **
 {
     reader->has_zone |= strcmp(element, "cluster") == 0;
     count_hosts(reader, element, attributes);
+    if (reader->sound)
+        check_topology(reader, attributes);
     if (reader->sound)
         check_speeds(reader, element, attributes);
     if (reader->sound)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
+#include "base/process/guard.h"
 #include "base/table.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
@@ -97,6 +98,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct fault fault = {""};
     struct progress progress;
     progress_init(&progress, run->request->quiet ? NULL : run->self->console, engine->name);
+    guard_doing("simulating %s, engine %s", run->scenario->name, engine->name);
     struct engine_progress hook = progress_hook(&progress);
     struct engine_job job = {
         .program = run->job->program, .platform = run->platform, .hosts = run->job->hosts, .progress = &hook};
@@ -106,6 +108,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     double wall = now() - started;
     struct timeline *timeline = folded.timeline;
     progress_finish(&progress);
+    guard_doing("reporting on %s", run->scenario->name);
     if (!ok)
         return fault.refused ? refuse(run, &fault) : fail(run, EXIT_FAILED, &fault);
     struct run_description description;
@@ -210,8 +213,10 @@ static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run 
     run->arena = arena_create();
     run->diag = (struct diag){.out = self->console};
     int code = EXIT_BAD_INPUT;
-    if (load_platform(run, simulates) &&
-        (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
+    guard_doing("loading %s", name_of(&run->scenario->platform));
+    bool loaded = load_platform(run, simulates);
+    guard_doing("building the job of %s", run->scenario->name);
+    if (loaded && (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
         code = rest(run);
     arena_destroy(run->arena);
     return code;

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/isolate.h"
 #include "base/path_near.h"
+#include "base/process/guard.h"
 #include "commands/cli/command.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/simgrid/bridge.h"
@@ -216,8 +217,10 @@ static const struct collective_shape *place_communicator(struct computation *com
 static bool compute(struct computation *computation, struct fault *fault)
 {
     const struct collective_request *request = computation->request;
+    guard_doing("loading %s", request->file);
     computation->platform =
         bridge_configure(NULL, 0, fault) ? bridge_load(request->file, computation->arena, fault) : NULL;
+    guard_doing("computing");
     if (!computation->platform || !place_ranks(computation, fault))
         return false;
     const struct collective_shape *shape = place_communicator(computation);

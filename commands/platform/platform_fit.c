@@ -6,6 +6,7 @@
 #include "base/isolate.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "base/process/guard.h"
 #include "base/table.h"
 #include "commands/cli/result.h"
 #include "commands/platform/platform_command.h"
@@ -57,7 +58,9 @@ static int fit_isolated(void *user, struct isolated *self)
     const struct arguments *arguments = user;
     struct fault fault = {""};
     struct arena *arena = arena_create();
+    guard_doing("loading %s", arguments->file);
     struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arena, &fault) : NULL;
+    guard_doing("fitting %s", arguments->file);
     struct fitted fitted;
     memset(&fitted, 0, sizeof fitted);
     for (size_t i = 0; platform && i < arguments->count && arguments->tables[i].ranks <= platform->host_count; i++) {

@@ -4,6 +4,7 @@
 #include "base/isolate.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "base/process/guard.h"
 #include "commands/platform/platform_command.h"
 #include "commands/platform/platform_picture.h"
 #include "commands/platform/platform_text.h"
@@ -95,9 +96,11 @@ static int show_isolated(void *user, struct isolated *self)
 {
     const struct arguments *arguments = user;
     struct fault fault = {""};
+    guard_doing("loading %s", arguments->file);
     struct platform *platform =
         bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arguments->arena, &fault) : NULL;
     bool done = platform != NULL;
+    guard_doing("looking at %s", arguments->file);
     if (done && platform->host_count == 0)
         done = fault_set(&fault, "%s: no host in it can hold a rank", arguments->file);
     else if (done)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/engines/progress.h"
 
+#include "base/process/guard.h"
+
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@ static double now(void)
 void progress_init(struct progress *progress, FILE *out, const char *label)
 {
     *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, now(), 0};
+    guard_doing("%s", label);
 }
 
 static void draw(struct progress *progress, double share, double elapsed)
@@ -35,13 +38,16 @@ static void draw(struct progress *progress, double share, double elapsed)
 static void report(void *user, uint64_t done, uint64_t total)
 {
     struct progress *progress = user;
+    double share = total ? (double)done / (double)total : 0;
+    guard_share(share);
     if (!progress->out)
         return;
     double time = now();
     if (time - progress->started < patience_seconds || time - progress->drawn < interval_seconds)
         return;
     progress->drawn = time;
-    draw(progress, total ? (double)done / (double)total : 0, time - progress->started);
+    guard_shown();
+    draw(progress, share, time - progress->started);
 }
 
 struct engine_progress progress_hook(struct progress *progress)

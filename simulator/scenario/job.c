@@ -327,9 +327,15 @@ static bool build(struct stagesim_job *building)
     unsigned before = building->diag->errors;
     if (building->scenario->schedule_file && !read_plan(building))
         return false;
-    if (workload->check && !workload->check(parameters, building, &api))
-        return false;
-    return workload->build(parameters, building, &api) && building->diag->errors == before;
+    const char *refusing = workload->check && !workload->check(parameters, building, &api) ? "check" : NULL;
+    if (!refusing && !workload->build(parameters, building, &api))
+        refusing = "build";
+    bool sound = !refusing && building->diag->errors == before;
+    if (refusing && building->diag->errors == before)
+        job_error(building, NULL,
+                  "the workload '%s' refuses the job (its function '%s' returned false) and does not say why",
+                  workload->name, refusing);
+    return sound;
 }
 
 static struct program *finish_program(struct stagesim_job *building)

@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "base/quantity.h"
 #include "platforms/presets/presets.h"
+#include "platforms/soundness.h"
 #include "simulator/engines/simgrid/bridge.h"
 
 #include <errno.h>
@@ -68,7 +69,8 @@ struct platform *platform_source_native(const struct platform_source *source, st
 {
     if (source->loader == LOADER_SIMGRID || source->file)
         return NULL;
-    return preset_platform(&source->request, source->text, arena, fault);
+    struct platform *platform = preset_platform(&source->request, source->text, arena, fault);
+    return platform && platform_sound(platform, arena, fault) ? platform : NULL;
 }
 
 /* Writes the platform to a file of its own and uses that. */

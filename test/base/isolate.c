@@ -23,6 +23,19 @@ static int give_up(void *user, struct isolated *self)
     exit(200);
 }
 
+static int leave(void *user, struct isolated *self)
+{
+    (void)self;
+    exit(*(const int *)user);
+}
+
+static int fault_segment(void *user, struct isolated *self)
+{
+    (void)user, (void)self;
+    fputs("Segmentation fault.\n", stderr); /* as SimGrid's handler says it */
+    exit(139);
+}
+
 static int crash(void *user, struct isolated *self)
 {
     (void)user, (void)self;
@@ -78,6 +91,27 @@ Test(isolate, names_the_signal_that_ended_it)
     cr_assert_eq(run(crash, NULL, text, &stage, &fault), -1);
     cr_assert(strstr(fault.text, "signal 9"), "%s", fault.text);
     cr_assert_str_empty(text);
+}
+
+/* A body that does not return has done nothing, whatever code it leaves with. */
+Test(isolate, exit_is_no_return)
+{
+    char text[100];
+    int stage = 0;
+    for (int code = 0; code < 4; code++) {
+        struct fault fault = {""};
+        cr_assert_eq(run(leave, &code, text, &stage, &fault), -1);
+        cr_assert(strstr(fault.text, "called exit"), "%s", fault.text);
+    }
+}
+
+Test(isolate, a_segmentation_fault_is_called_one)
+{
+    char text[100];
+    int stage = 0;
+    struct fault fault = {""};
+    cr_assert_eq(run(fault_segment, NULL, text, &stage, &fault), -1);
+    cr_assert(strstr(fault.text, "crashed (segmentation fault)"), "%s", fault.text);
 }
 
 Test(isolate, several_at_a_time)

@@ -137,6 +137,8 @@ def structures():
     for kind in ("WIFI", "Wifi"):
         yield routing(kind), ZONE_LINE, "wireless"
     yield link('bandwidth="54Mbps,36Mbps" latency="0" sharing_policy="WIFI"'), LINK_LINE, "wireless"
+    for topology, numbers in (("FAT_TREE", "2;10,1;2000000000,2000000000;1,1"), ("DRAGONFLY", "99999,1;99999,1;9,1;9"), ("TORUS", "99999999999999999999,1")):
+        yield cluster(f'radical="0-9" topology="{topology}" topo_parameters="{numbers}"'), CONFIG_LINE, "product of all numbers"
     for radical in ("0-100000000", "0-2000000000", "0-99999999999999999999", "0-", "-1", "x", "1-2-3", ",", ""):
         yield cluster(f'radical="{radical}"'), CONFIG_LINE, "hosts" if radical[:4] in ("0-10", "0-20") else "radical"
 
