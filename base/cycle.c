@@ -74,7 +74,7 @@ static double oldest(const struct search *search, const struct pair *pair)
 static bool rests(const struct cycle_list *list, const struct pair *pair)
 {
     uint32_t begun = cycle_begun(list, pair->first.time);
-    if (cycle_begun(list, pair->second.time) != begun)
+    if (cycle_begun(list, pair->second.time) != begun || begun < list->from || begun > list->to)
         return false;
     if (!begun || list->moments[begun - 1].end <= pair->first.time)
         return true;

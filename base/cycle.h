@@ -20,9 +20,11 @@
 struct cycle_list {
     const struct moment *moments; /* [count], borrowed */
     uint32_t count;
-    uint32_t beat;     /* tasks of the list in one beat; 0: it stands still while the others repeat */
-    uint32_t from, to; /* the order repeats beat by beat from the first to before the second of these tasks */
-    bool passive;      /* its tasks only wait until data move to them: when one is posted changes nothing */
+    uint32_t beat; /* tasks of the list in one beat; 0: it stands still while the others repeat */
+    /* The order repeats beat by beat from the first to before the second of these tasks; where the list stands still,
+     * it does so when at least so many of its tasks have begun and at most so many. */
+    uint32_t from, to;
+    bool passive; /* its tasks only wait until data move to them: when one is posted changes nothing */
 };
 
 struct cycle {

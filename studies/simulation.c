@@ -12,7 +12,7 @@
 #include "simulator/engines/folded_run.h"
 #include "simulator/engines/progress.h"
 #include "simulator/engines/simgrid/bridge.h"
-#include "simulator/scenario/job.h"
+#include "simulator/scenario/steady_run.h"
 #include "studies/describe.h"
 #include "studies/levers.h"
 
@@ -103,8 +103,9 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct engine_job job = {
         .program = run->job->program, .platform = run->platform, .hosts = run->job->hosts, .progress = &hook};
     struct folded_run folded;
+    struct steady steady;
     double started = now();
-    bool ok = folded_run(engine, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
+    bool ok = steady_run(run->scenario, engine, &job, run->arena, &folded, &steady, &fault);
     double wall = now() - started;
     struct timeline *timeline = folded.timeline;
     progress_finish(&progress);
@@ -116,6 +117,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     description.engine = engine->name;
     description.folded_replicas = folded.folding->classes ? folded.folding->slices : 0;
     description.fold_reason = folded.folding->reason;
+    description.steady = steady;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
     measure(report, wall);
     if (last)

@@ -8,6 +8,7 @@
 #include "analysis/figures/collective_use.h"
 #include "analysis/figures/contention.h"
 #include "platforms/platform.h"
+#include "simulator/program/steady.h"
 #include "simulator/program/timeline.h"
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct run_description {
     uint32_t
         folded_replicas;     /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
     const char *fold_reason; /* why all were simulated; NULL or empty: not said */
+    struct steady steady;    /* how much was run */
     bool brief; /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
 };
 

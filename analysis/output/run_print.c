@@ -20,6 +20,16 @@ static void print_iteration(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
+static void print_steady(FILE *out, const struct report *report)
+{
+    char length[QUANTITY_MAX], start[QUANTITY_MAX];
+    const struct steady *steady = &report->run.steady;
+    if (steady->micro_batches)
+        fprintf(out, "%-18s %u of %u micro-batches were run: from %s on %s for every %u\n", "steady state",
+                steady->micro_batches, report->micro_batches, quantity_seconds(start, steady->start),
+                quantity_seconds(length, steady->length), steady->period);
+}
+
 static void print_bubble(FILE *out, const struct report *report)
 {
     char text[QUANTITY_MAX];
@@ -202,6 +212,7 @@ void run_print(FILE *out, size_t width, const struct report *report)
             report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
             quantity_plural(report->ranks), report->run.platform_file, report->run.engine);
     print_iteration(out, report);
+    print_steady(out, report);
     print_bubble(out, report);
     print_throughput(out, report);
     print_communication(out, report);

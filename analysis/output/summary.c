@@ -307,6 +307,24 @@ static void write_folding(struct json_writer *json, const struct report *report)
     json_object_end(json);
 }
 
+/* Of how many micro-batches the others follow, or why all were run. */
+static void write_steady(struct json_writer *json, const struct report *report)
+{
+    const struct steady *steady = &report->run.steady;
+    if (!steady->micro_batches && !steady->reason[0])
+        return;
+    json_object_begin(json, "steady", false);
+    if (steady->micro_batches) {
+        json_integer(json, "micro_batches_run", steady->micro_batches);
+        json_integer(json, "period", steady->period);
+        json_number(json, "start_s", steady->start);
+        json_number(json, "length_s", steady->length);
+    } else {
+        json_text(json, "reason", steady->reason);
+    }
+    json_object_end(json);
+}
+
 void summary_write(FILE *out, const struct report *report)
 {
     struct json_writer json = json_writer_init(out);
@@ -324,6 +342,7 @@ void summary_write(FILE *out, const struct report *report)
     write_workers(&json, report);
     write_links(&json, report);
     write_folding(&json, report);
+    write_steady(&json, report);
     write_simulation(&json, report);
     json_object_end(&json);
 }

@@ -23,6 +23,8 @@ struct engine_job {
     struct timeline *timeline;              /* made for this program, times NaN; the ranks that it has are simulated */
     const struct folding *folding;          /* how the others are represented; NULL: the timeline has all ranks */
     const struct engine_progress *progress; /* NULL: nobody watches */
+    double lasts; /* seconds that the whole job takes without contention where this is a part of it; 0: this is all */
+    bool apart;   /* another run may follow in this process */
 };
 
 struct engine {

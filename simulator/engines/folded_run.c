@@ -67,6 +67,25 @@ static struct timeline *simulate_classes(const struct engine *engine, struct eng
     return NULL;
 }
 
+/* All ranks in a process of their own. */
+static bool run_apart(const struct engine *engine, struct engine_job *job, struct folded_run *run)
+{
+    struct outcome *outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (outcome == MAP_FAILED)
+        return false;
+    job->folding = NULL;
+    job->timeline = run->timeline = timeline_create_folded(job->program, NULL, true);
+    timeline_note_latencies(job->timeline, job->platform, job->hosts);
+    run->timeline->rounding = engine->rounding;
+    bool ok = attempt(engine, job, outcome);
+    munmap(outcome, sizeof *outcome);
+    if (ok)
+        return true;
+    timeline_destroy(run->timeline);
+    run->timeline = NULL;
+    return false;
+}
+
 static bool run_all_ranks(const struct engine *engine, struct engine_job *job, struct folded_run *run,
                           struct fault *fault)
 {
@@ -166,7 +185,7 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
     if (!ok && !fault->text[0]) {
         if (run->folding->classes)
             run->folding = folding_none("replicas turned out to disturb each other in too many different ways", arena);
-        ok = run_all_ranks(engine, &here, run, fault);
+        ok = here.apart ? run_apart(engine, &here, run) : run_all_ranks(engine, &here, run, fault);
     }
     return ok;
 }

@@ -94,7 +94,8 @@ struct beats *beats_create(const struct program *program, uint32_t *const *lengt
         const struct position *position = &program->positions[index];
         struct stream_beat *streams = arena_array(arena, position->stream_count + 1, sizeof *streams);
         for (uint32_t i = 0; i < position->stream_count; i++)
-            streams[i] = (struct stream_beat){.length = lengths[index][i]};
+            streams[i] = (struct stream_beat){.length = lengths[index][i],
+                                              .to = lengths[index][i] ? 0 : position->streams[i].count};
         struct order order = {program, position, streams};
         for (uint32_t i = 0; i < position->stream_count; i++)
             find_run(&order, &position->streams[i], &streams[i]);

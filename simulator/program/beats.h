@@ -12,7 +12,7 @@ struct arena;
 
 struct stream_beat {
     uint32_t length;   /* operations of the stream in a beat; 0: the stream has none in what repeats */
-    uint32_t from, to; /* the order repeats for places from <= i < to of the stream */
+    uint32_t from, to; /* as in struct cycle_list */
 };
 
 /* [position][stream]. */

@@ -195,6 +195,7 @@ static void read_root(struct loader *loader)
     fields_read(&loader->fields, &root_section, scenario_platform_plain(loader), loader->root->at, &values);
     scenario->engine = (enum scenario_engine)values.engine;
     scenario->fold = (enum scenario_fold)values.fold;
+    scenario->steady = (enum scenario_steady)values.steady;
     scenario->placement = (enum scenario_placement)values.placement;
     scenario->iterations = (uint32_t)values.iterations;
     if (values.platform)

@@ -22,6 +22,7 @@ struct node;
 enum scenario_engine { ENGINE_SIMGRID, ENGINE_ANALYTIC, ENGINE_BOTH };
 enum scenario_placement { PLACEMENT_ORDER, PLACEMENT_NIC_AWARE };
 enum scenario_fold { FOLD_AUTO, FOLD_OFF };
+enum scenario_steady { STEADY_AUTO, STEADY_OFF };
 enum scenario_messages { MESSAGES_QUEUED, MESSAGES_PIPELINED, MESSAGES_BLOCKING };
 enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4 };     /* bits of scenario.traces */
@@ -78,6 +79,7 @@ struct scenario {
 
     enum scenario_engine engine;
     enum scenario_fold fold;
+    enum scenario_steady steady;
     enum scenario_placement placement;
     struct collective_policy collectives; /* what `communication` asks for */
     enum scenario_messages messages;

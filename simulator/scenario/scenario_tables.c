@@ -6,6 +6,7 @@
 
 static const char *const engines[] = {"simgrid", "analytic", "both", NULL};
 static const char *const folds[] = {"auto", "off", NULL};
+static const char *const steadies[] = {"auto", "off", NULL};
 static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const loaders[] = {"auto", "simgrid", NULL};
 static const char *const rails[] = {"none", "spine", "nvlink", NULL};
@@ -24,6 +25,9 @@ const struct stagesim_field root_fields[] = {
      .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
      .doc = "whether replicas that provably run alike are simulated once; default auto"},
+    {"steady", STAGESIM_FIELD_NAME, offsetof(struct root_values, steady), .names = steadies,
+     .doc = "whether fewer micro-batches are run where the job comes back to a state, and the rest follows; default "
+            "auto"},
     {"placement", STAGESIM_FIELD_NAME, offsetof(struct root_values, placement), .names = placements,
      .doc = "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network "
             "interface; default order"},

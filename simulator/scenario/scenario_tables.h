@@ -12,7 +12,7 @@
 
 struct root_values {
     const char *platform, *workload;
-    unsigned engine, fold, placement, loader;
+    unsigned engine, fold, steady, placement, loader;
     uint64_t iterations;
 };
 

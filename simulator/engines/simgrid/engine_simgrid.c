@@ -518,7 +518,7 @@ static bool run_ahead(struct run *run, struct fault *fault)
 {
     if (!engine_analytic.run(run->job, fault))
         return false;
-    double last = 0;
+    double last = run->job->lasts;
     for (uint32_t index = 0; index < run->timeline->rank_count; index++) {
         const struct position *position =
             &run->program->positions[run->program->mesh->position_of[run->timeline->ranks[index]]];

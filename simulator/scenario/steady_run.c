@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/scenario/steady_run.h"
+
+#include "base/arena.h"
+#include "simulator/program/extension.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What is being made shorter. */
+struct attempt {
+    const struct scenario *scenario;
+    const struct engine *engine;
+    const struct engine_job *job; /* the whole one */
+    struct arena *arena;
+    struct diag diag; /* of shorter jobs: says nothing */
+    uint32_t step;    /* micro-batches with which the order repeats: a beat */
+    double spent;     /* micro-batches that were run on SimGrid in vain */
+    struct steady *steady;
+};
+
+/* A job with fewer micro-batches. */
+struct shorter {
+    struct scenario scenario;
+    struct job *job; /* NULL: the schedule does not go with so few, or they do not repeat */
+    uint32_t more;   /* beats that the whole has more */
+    struct beats *beats;
+};
+
+/* A run of it that came back to a state. */
+struct found {
+    struct folded_run run;
+    struct cycle cycle;
+};
+
+static bool refuse(struct steady *steady, const char *reason)
+{
+    snprintf(steady->reason, sizeof steady->reason, "%s", reason);
+    return false;
+}
+
+/* ---- shorter jobs ---- */
+
+static void make_shorter(struct attempt *attempt, uint32_t more, struct shorter *shorter)
+{
+    *shorter = (struct shorter){.scenario = *attempt->scenario, .more = more};
+    uint32_t micro_batches = attempt->scenario->micro_batches - more * attempt->step;
+    shorter->scenario.global_batch = attempt->scenario->global_batch / attempt->scenario->micro_batches * micro_batches;
+    shorter->scenario.micro_batches = micro_batches;
+    struct job *job = job_create(&shorter->scenario, attempt->job->platform, 1, attempt->arena, &attempt->diag);
+    if (job)
+        shorter->beats = extension_beats(attempt->job->program, job->program, more, attempt->arena);
+    if (shorter->beats)
+        shorter->job = job;
+}
+
+/* Runs a shorter job and looks for a state that comes back. */
+static bool run_shorter(const struct attempt *attempt, const struct engine *engine, const struct shorter *shorter,
+                        double lasts, struct found *found)
+{
+    struct fault fault = {""};
+    struct engine_job job = *attempt->job;
+    job.program = shorter->job->program;
+    job.hosts = shorter->job->hosts;
+    job.lasts = lasts;
+    job.apart = engine == &engine_simgrid;
+    if (!folded_run(engine, &job, attempt->scenario->fold == FOLD_AUTO, attempt->arena, &found->run, &fault))
+        return false;
+    if (beats_find_cycle(shorter->beats, found->run.timeline, engine->rounding, &found->cycle, attempt->arena))
+        return true;
+    timeline_destroy(found->run.timeline);
+    found->run.timeline = NULL;
+    return false;
+}
+
+/* ---- the whole job ---- */
+
+static double last_end(const struct timeline *timeline)
+{
+    double last = 0;
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
+        const struct position *position =
+            &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]];
+        for (uint32_t i = 0; i < position->stream_count; i++)
+            if (position->streams[i].count)
+                last = fmax(last,
+                            timeline->moments[entry][position->streams[i].first + position->streams[i].count - 1].end);
+    }
+    return last;
+}
+
+/* In place of the shorter job's timeline that of the whole one. */
+static void extend(const struct attempt *attempt, const struct shorter *shorter, struct found *found,
+                   struct folded_run *run)
+{
+    const struct mesh *mesh = attempt->job->program->mesh;
+    const struct timeline *part = found->run.timeline;
+    uint32_t *equals = arena_array(attempt->arena, mesh->ranks, sizeof *equals);
+    for (uint32_t rank = 0; rank < mesh->ranks; rank++)
+        equals[rank] = part->ranks[part->index_of[rank]];
+    struct timeline *whole = timeline_create_folded(attempt->job->program, equals, false);
+    timeline_note_latencies(whole, attempt->job->platform, attempt->job->hosts);
+    whole->rounding = part->rounding;
+    whole->activities = part->activities;
+    extension_fill(whole, part, shorter->beats, &found->cycle, shorter->more);
+    timeline_destroy(found->run.timeline);
+    *run = (struct folded_run){whole, found->run.folding};
+    attempt->steady->micro_batches = shorter->scenario.micro_batches;
+    attempt->steady->period = found->cycle.beats * attempt->step;
+    attempt->steady->start = found->cycle.start;
+    attempt->steady->length = found->cycle.length;
+}
+
+/* ---- how short ---- */
+
+/* The shortest job with at least so many micro-batches that comes back to a state without contention, in as many beats
+ * as go into what is left out. False: this one does not. */
+static bool try_analytic(struct attempt *attempt, uint32_t least, struct shorter *shorter, struct found *found)
+{
+    uint32_t more = (attempt->scenario->micro_batches - least) / attempt->step;
+    for (int turn = 0; turn < 3 && more; turn++) {
+        make_shorter(attempt, more, shorter);
+        if (!shorter->job || !run_shorter(attempt, &engine_analytic, shorter, 0, found))
+            return false;
+        if (more % found->cycle.beats == 0)
+            return true;
+        timeline_destroy(found->run.timeline);
+        more -= more % found->cycle.beats;
+    }
+    return false;
+}
+
+/* The same job on SimGrid, where a cycle may be longer. */
+static bool try_simgrid(struct attempt *attempt, struct shorter *shorter, struct found *alone, struct found *found)
+{
+    double lasts = last_end(alone->run.timeline) + shorter->more / alone->cycle.beats * alone->cycle.length;
+    timeline_destroy(alone->run.timeline);
+    for (int turn = 0; turn < 2; turn++) {
+        if (2 * (attempt->spent + shorter->scenario.micro_batches) > attempt->scenario->micro_batches)
+            return false;
+        attempt->spent += shorter->scenario.micro_batches;
+        if (!run_shorter(attempt, &engine_simgrid, shorter, lasts, found))
+            return false;
+        if (shorter->more % found->cycle.beats == 0)
+            return true;
+        timeline_destroy(found->run.timeline);
+        make_shorter(attempt, shorter->more - shorter->more % found->cycle.beats, shorter);
+        if (!shorter->job || !shorter->more)
+            return false;
+    }
+    return false;
+}
+
+static bool try_all(struct attempt *attempt, struct folded_run *run)
+{
+    uint32_t workers = attempt->scenario->workers, step = attempt->step, tried = 0;
+    bool simgrid = attempt->engine == &engine_simgrid;
+    double most = attempt->scenario->micro_batches / (simgrid ? 2.0 : 4.0);
+    for (double least = workers + 3.0 * step; least <= most; least = fmax(1.4 * least, least + 2.0 * step)) {
+        struct shorter shorter;
+        struct found alone, found;
+        tried = (uint32_t)least;
+        if (!try_analytic(attempt, tried, &shorter, &alone))
+            continue;
+        if (!simgrid)
+            found = alone;
+        else if (!try_simgrid(attempt, &shorter, &alone, &found))
+            continue;
+        extend(attempt, &shorter, &found, run);
+        return true;
+    }
+    snprintf(attempt->steady->reason, sizeof attempt->steady->reason,
+             tried ? "no state came back in %u micro-batches" : "%u micro-batches are too few to repeat",
+             tried ? tried : attempt->scenario->micro_batches);
+    return false;
+}
+
+/* ---- whether at all ---- */
+
+/* Micro-batches of one direction of a pipeline count on by one where two are added. */
+static bool find_step(struct attempt *attempt)
+{
+    uint32_t least = extension_step(attempt->job->program), micro_batches = attempt->scenario->micro_batches;
+    for (uint32_t factor = 1; least && factor <= 2; factor++) {
+        struct shorter shorter;
+        attempt->step = factor * least;
+        if (micro_batches / 2 < attempt->step)
+            break;
+        make_shorter(attempt, micro_batches / 2 / attempt->step, &shorter);
+        if (shorter.job)
+            return true;
+    }
+    return false;
+}
+
+static bool may_be_shorter(struct attempt *attempt)
+{
+    const struct scenario *scenario = attempt->scenario;
+    const struct program *program = attempt->job->program;
+    if (scenario->steady == STEADY_OFF)
+        return refuse(attempt->steady, "the scenario says steady: off");
+    if (attempt->engine == &engine_analytic && scenario->fold == FOLD_AUTO)
+        return refuse(attempt->steady, "the analytic engine evaluates one rank of each class in less time");
+    if (!scenario->schedule || !scenario->micro_batches)
+        return refuse(attempt->steady, "the job has no schedule that stagesim could make shorter");
+    if (program->iterations > 1)
+        return refuse(attempt->steady, "several iterations are run");
+    if (attempt->job->platform->host_count && attempt->job->platform->hosts[0].varies)
+        return refuse(attempt->steady, "the platform has profiles: speeds or bandwidths change over time");
+    return find_step(attempt) || refuse(attempt->steady, "the order of the schedule does not repeat");
+}
+
+bool steady_run(const struct scenario *scenario, const struct engine *engine, const struct engine_job *job,
+                struct arena *arena, struct folded_run *run, struct steady *steady, struct fault *fault)
+{
+    *steady = (struct steady){0};
+    struct attempt attempt = {.scenario = scenario, .engine = engine, .job = job, .arena = arena, .steady = steady};
+    attempt.diag.out = fopen("/dev/null", "w");
+    bool extended = attempt.diag.out && may_be_shorter(&attempt) && try_all(&attempt, run);
+    if (attempt.diag.out)
+        fclose(attempt.diag.out);
+    return extended || folded_run(engine, job, scenario->fold == FOLD_AUTO, arena, run, fault);
+}
