@@ -28,6 +28,7 @@ const struct schedule *const schedule_table[] = {
     &schedule_dualpipe,
     &schedule_dualpipe_v,
     &schedule_bpipe,
+    &schedule_best,
     NULL,
 };
 /* clang-format on */

@@ -4,6 +4,7 @@
 #define STAGESIM_SCHEDULE_H
 
 #include "schedules/plan/plan.h"
+#include "schedules/plan/plan_timing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,8 @@ struct schedule_request {
     int64_t options[SCHEDULE_OPTIONS_MAX]; /* in the order of the schedule's option table */
     double forward, backward, weight; /* times of one micro-batch on one worker's share, backward whole; for schedules
                                          whose order depends on times; 1, 2, 1 when not known */
+    const struct plan_costs *costs;   /* times of the schedule's own stages, and of a message; NULL: those above, spread
+                                         evenly, and messages that take no time */
 };
 
 /* Why a request does not fit a schedule: which of its inputs is to blame, and text with what would be accepted. */
@@ -42,6 +45,7 @@ struct schedule {
     bool crosses;        /* its order crosses iterations: asked for several at once to find the steady state;
                             where an option forbids it, the plan has one iteration all the same */
     bool split_backward; /* has W slots */
+    bool adapts;         /* its order depends on the request's costs */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */
     uint32_t (*stages)(const struct schedule_request *request);

@@ -365,17 +365,17 @@ static int write_result(const struct arguments *arguments, const struct schedule
 }
 
 /* Times of the stages, from those of the model's shares in order. */
-static struct plan_costs stage_costs(const struct arguments *arguments, const struct plan *plan)
+static struct plan_costs stage_costs(const struct arguments *arguments, uint32_t workers, uint32_t stages)
 {
     double *times[COSTS];
     for (enum cost cost = FORWARD; cost < COSTS; cost++) {
         times[cost] = NULL;
         if (!arguments->costs[cost].count)
             continue;
-        times[cost] = arena_array(arguments->arena, plan->stages, sizeof(double));
-        for (uint32_t stage = 0; stage < plan->stages; stage++)
-            times[cost][stage] = plan_share_cut(arguments->costs[cost].values, arguments->costs[cost].count,
-                                                plan->workers, plan->stages, stage);
+        times[cost] = arena_array(arguments->arena, stages, sizeof(double));
+        for (uint32_t stage = 0; stage < stages; stage++)
+            times[cost][stage] =
+                plan_share_cut(arguments->costs[cost].values, arguments->costs[cost].count, workers, stages, stage);
     }
     return (struct plan_costs){times[FORWARD], times[BACKWARD], times[WEIGHT], times[BLOCK], arguments->latency};
 }
@@ -385,7 +385,7 @@ static int show(const struct command *command, const struct arguments *arguments
     int code = check_times(command, arguments, view->plan->workers);
     if (code)
         return code;
-    struct plan_costs costs = stage_costs(arguments, view->plan);
+    struct plan_costs costs = stage_costs(arguments, view->plan->workers, view->plan->stages);
     bool crosses = view->schedule && view->schedule->crosses && view->plan->iterations == 1;
     /* before the plan's own times, for it needs the more memory */
     double steady = crosses ? schedule_steady_iteration(view->schedule, view->request, &costs) : 0;
@@ -438,6 +438,11 @@ static int show_schedule(const struct command *command, const struct arguments *
     int code = make_request(command, schedule, arguments, &request);
     if (code)
         return code;
+    code = check_times(command, arguments, request.workers);
+    if (code)
+        return code;
+    struct plan_costs costs = stage_costs(arguments, request.workers, schedule->stages(&request));
+    request.costs = &costs;
     struct plan *plan = schedule->plan(&request);
     if (plan_check(plan, &(struct plan_reporter){print_mistake, (void *)schedule->name}))
         code = show(command, arguments, &(struct schedule_view){schedule->name, schedule, &request, plan, NULL});

@@ -199,6 +199,10 @@ static void write_figures(FILE *out, const struct schedule_view *view)
     if (overlap)
         write_number(out, plan->iterations > 1 ? ", of all " : " when iterations follow each other, alone ",
                      timing->makespan);
+    if (plan->bound > 0 && timing->makespan <= plan->bound * (1 + 1e-9))
+        fputs(", optimal: no order takes less", out);
+    else if (plan->bound > 0)
+        fprintf(out, ", at most %.2g %% above the shortest", 100 * (timing->makespan / plan->bound - 1));
     fprintf(out, "; bubble %.4f of the time, %.4f over ideal, largest span %.4f\n", timing->ratio, timing->over_ideal,
             timing->span_max);
     write_per_worker(out, "micro-batches in flight at most:", timing->peak_in_flight, plan->workers);

@@ -6,7 +6,7 @@
 #include "schedules/best/exact.h"
 #include "schedules/best/improve.h"
 
-#include <string.h>
+#include <math.h>
 
 enum { SLICE_FIRST = 4000, BEAM_FIRST = 8, BEAM_MOST = 1024 };
 
@@ -153,12 +153,20 @@ static void run_round(struct search *search, int64_t slice)
     }
 }
 
+/* The bound in the caller's time. Where times were rounded the longest path may be off by half a unit for each
+ * operation and message on it. */
+static double proven(const struct search *search)
+{
+    double rounding = search->instance->exact ? 0 : search->instance->operations;
+    return fmax((double)search->least - rounding, 0) * search->instance->unit;
+}
+
 static void report(struct search *search)
 {
     const struct best_request *request = search->request;
     double unit = search->instance->unit;
     if (request->report && !request->report(request->user, request->effort - (uint64_t)search->left,
-                                            (double)search->makespan * unit, (double)search->least * unit))
+                                            (double)search->makespan * unit, proven(search)))
         search->stopped = true;
 }
 
@@ -248,7 +256,7 @@ bool best_search(const struct best_request *request, struct best_result *result)
     bool any = search.makespan < INT64_MAX;
     *result = (struct best_result){.plan = any ? make_plan(instance, search.best) : NULL,
                                    .makespan = (double)search.makespan * instance->unit,
-                                   .bound = (double)search.least * instance->unit,
+                                   .bound = proven(&search),
                                    .optimal = any && instance->exact && search.makespan <= search.least,
                                    .stopped = search.stopped,
                                    .evaluations = request->effort - (uint64_t)(search.left > 0 ? search.left : 0)};

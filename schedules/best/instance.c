@@ -21,7 +21,7 @@ static double longest(const struct instance_request *request)
 
 static bool is_whole(double value)
 {
-    return fabs(value - round(value)) <= 1e-9 * fmax(1, fabs(value));
+    return fabs(value - round(value)) <= fmin(1e-7 + 1e-15 * fabs(value), 1e-2);
 }
 
 static bool all_whole(const struct instance_request *request, double scale)
@@ -57,7 +57,7 @@ static int64_t *scaled(const struct instance *instance, const double *times, con
     int64_t *units = arena_array(arena, instance->stages, sizeof *units);
     for (uint32_t stage = 0; stage < instance->stages; stage++) {
         double value = (times[stage] - (less ? less[stage] : 0)) * scale;
-        units[stage] = (int64_t)fmax(instance->exact ? round(value) : floor(value), 0);
+        units[stage] = (int64_t)fmax(round(value), 0);
     }
     return units;
 }
@@ -79,6 +79,32 @@ static void list_stages(struct instance *instance, struct arena *arena)
     }
 }
 
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The largest unit there is, so that the numbers do not depend on the unit of the times. */
+static void reduce(struct instance *instance)
+{
+    int64_t divisor = instance->latency;
+    for (uint32_t kind = 0; kind < instance->kinds; kind++)
+        for (uint32_t stage = 0; stage < instance->stages; stage++)
+            divisor = common_divisor(divisor, instance->length[kind][stage]);
+    if (divisor < 2)
+        return;
+    instance->latency /= divisor;
+    instance->unit *= (double)divisor;
+    for (uint32_t kind = 0; kind < instance->kinds; kind++)
+        for (uint32_t stage = 0; stage < instance->stages; stage++)
+            instance->length[kind][stage] /= divisor;
+}
+
 struct instance *instance_create(const struct instance_request *request, struct arena *arena)
 {
     struct instance *instance = arena_alloc(arena, sizeof *instance);
@@ -94,7 +120,8 @@ struct instance *instance_create(const struct instance_request *request, struct 
     instance->length[BEST_BACKWARD] = scaled(instance, request->backward, request->weight, scale, arena);
     if (request->weight)
         instance->length[BEST_WEIGHT] = scaled(instance, request->weight, NULL, scale, arena);
-    instance->latency = (int64_t)(instance->exact ? round(request->latency * scale) : floor(request->latency * scale));
+    instance->latency = (int64_t)round(request->latency * scale);
+    reduce(instance);
     instance->operations = instance->kinds * instance->stages * instance->batches;
     list_stages(instance, arena);
     return instance;

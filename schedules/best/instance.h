@@ -41,8 +41,8 @@ struct instance_request {
     uint32_t limit; /* in stashes of one stage and micro-batch; 0: none */
 };
 
-/* Memory is the arena's. Where the times have no common unit that keeps sums exact, they are rounded down to a unit so
- * small that all rounding together stays below 1e-9 of the longest time. */
+/* Memory is the arena's. Where the times have no common unit that keeps sums exact, they are rounded to a unit of less
+ * than 1e-7 of the longest one, and `exact` is false: every time is then off by up to half a unit. */
 struct instance *instance_create(const struct instance_request *request, struct arena *arena);
 
 static inline uint32_t operation_of(const struct instance *instance, uint32_t kind, uint32_t stage, uint32_t batch)

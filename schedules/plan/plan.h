@@ -85,6 +85,8 @@ struct plan {
     uint32_t *staleness; /* [worker]: updates between the weights used and the newest; 0 when synchronous */
     uint32_t *partners;  /* [worker]: whose memory takes its evicted stashes; NULL where nothing is evicted */
     struct plan_order *orders; /* [worker] */
+    double bound;              /* no order of this placement within these stashes takes less, in the unit of the times
+                                  that the plan was asked for; 0: not known */
 };
 
 /* An empty plan; the caller owns it. Copies are unplaced (worker UINT32_MAX), sync eager, versions 1. */

@@ -12,6 +12,7 @@
 #include "workloads/pipeline/pipeline.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,24 @@ static double mean(const double *values, uint32_t count)
     return sum / count;
 }
 
+/* How long a message to a neighbouring worker takes while nothing else is under way: the longest of those between the
+ * first replicas' hosts. */
+static double message_seconds(const struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    uint32_t workers = job->scenario->workers;
+    double bytes = 0, longest = 0;
+    for (uint32_t stage = 0; costs->message && stage < costs->stages; stage++)
+        bytes = fmax(bytes, costs->message[stage]);
+    for (uint32_t worker = 0; worker + 1 < workers; worker++) {
+        struct platform_route route;
+        uint32_t from = job->job->hosts[mesh_rank(&job->scenario->mesh, worker, 0)];
+        uint32_t to = job->job->hosts[mesh_rank(&job->scenario->mesh, worker + 1, 0)];
+        job->platform->route(job->platform, from, to, &route);
+        longest = fmax(longest, route.latency + bytes / route.bandwidth);
+    }
+    return longest;
+}
+
 /* The plan of the scenario's schedule; times are those of one worker's share, the mean over workers. */
 static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
@@ -89,6 +108,11 @@ static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pi
     request.forward = mean(costs->forward, costs->stages) * chunks;
     request.backward = mean(costs->backward, costs->stages) * chunks;
     request.weight = mean(costs->weight, costs->stages) * chunks;
+    struct plan_costs times = {costs->forward, costs->backward, costs->weight, costs->block, 0};
+    if (scenario->schedule->adapts) {
+        times.latency = message_seconds(job, costs);
+        request.costs = &times;
+    }
     return scenario->schedule->plan(&request);
 }
 

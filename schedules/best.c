@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Best: the shortest order that a search finds for the times, messages and stashes of this very job, with a proof of
+ * how much shorter another one could be at most. It begins with the orders of all other schedules of the same
+ * placement. */
+#include "schedules/best/best.h"
+
+#include "base/arena.h"
+#include "schedules/schedules.h"
+
+#include <string.h>
+
+enum { MEMORY, CHUNKS, PLACEMENT, BACKWARD, EFFORT };
+enum { LOOP, WAVE };
+enum { SPLIT, WHOLE };
+enum { SEEDS_MAX = 64 };
+
+static const char *const placements[] = {"loop", "wave", NULL};
+static const char *const backwards[] = {"split", "whole", NULL};
+
+static const struct schedule_option options[] = {
+    [MEMORY] = {.key = "memory",
+                .initial = 0,
+                .least = 0,
+                .most = 1 << 20,
+                .doc = "micro-batches whose activations a worker may hold; 0: any number"},
+    [CHUNKS] = {.key = "chunks",
+                .initial = 1,
+                .least = 1,
+                .most = BEST_OF_WORKER_MAX,
+                .doc = "stages of the model on each worker"},
+    [PLACEMENT] = {.key = "placement",
+                   .names = placements,
+                   .initial = LOOP,
+                   .doc = "chunks begin again at the first worker, or go back from the last one"},
+    [BACKWARD] = {.key = "backward",
+                  .names = backwards,
+                  .initial = SPLIT,
+                  .doc = "input and weight gradients apart, or in one"},
+    [EFFORT] = {.key = "effort",
+                .initial = 100000,
+                .least = 1,
+                .most = (int64_t)1 << 40,
+                .doc = "partial orders that the search may look at"},
+    {0},
+};
+
+static uint32_t stages(const struct schedule_request *request)
+{
+    uint64_t count = (uint64_t)request->workers * (uint64_t)request->options[CHUNKS];
+    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
+static uint32_t kinds(const struct schedule_request *request)
+{
+    return request->options[BACKWARD] == SPLIT ? 3 : 2;
+}
+
+static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
+{
+    uint64_t count = stages(request);
+    if (count > BEST_STAGES_MAX)
+        return schedule_refuse(refusal, REFUSED_WORKERS, NULL, "best takes at most %d stages, not %llu",
+                               BEST_STAGES_MAX, (unsigned long long)count);
+    uint64_t most = BEST_OPERATIONS_MAX / kinds(request) / count;
+    if (request->micro_batches > most)
+        return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
+                               "best takes at most %llu micro-batches through %llu stages, not %u",
+                               (unsigned long long)most, (unsigned long long)count, request->micro_batches);
+    return true;
+}
+
+static void place(const struct schedule_request *request, uint32_t *worker_of)
+{
+    uint32_t workers = request->workers;
+    for (uint32_t stage = 0; stage < stages(request); stage++) {
+        bool back = request->options[PLACEMENT] == WAVE && stage / workers % 2;
+        worker_of[stage] = back ? workers - 1 - stage % workers : stage % workers;
+    }
+}
+
+/* One micro-batch after the other: whatever the limit, this order keeps it. */
+static struct plan *one_by_one(const struct schedule_request *request, const uint32_t *worker_of)
+{
+    struct plan *plan = plan_create(request->workers, stages(request), 1, request->micro_batches);
+    for (uint32_t stage = 0; stage < plan->stages; stage++)
+        plan_place(plan, 0, stage, worker_of[stage]);
+    for (uint32_t batch = 0; batch < request->micro_batches; batch++) {
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            plan_append(plan, worker_of[stage], SLOT_FORWARD, 0, stage, batch);
+        for (uint32_t stage = plan->stages; stage-- > 0;) {
+            plan_append(plan, worker_of[stage], SLOT_BACKWARD, 0, stage, batch)->split = kinds(request) == 3;
+            if (kinds(request) == 3)
+                plan_append(plan, worker_of[stage], SLOT_WEIGHT, 0, stage, batch);
+        }
+    }
+    return plan;
+}
+
+/* ---- seeds: the other schedules ---- */
+
+/* The schedule's plan where it can have as many chunks as asked for; NULL where it cannot. */
+static struct plan *seed_of(const struct schedule *schedule, const struct schedule_request *request)
+{
+    struct schedule_request other = schedule_request_default(schedule, request->workers, request->micro_batches);
+    struct schedule_refusal refusal;
+    other.forward = request->forward;
+    other.backward = request->backward;
+    other.weight = request->weight;
+    if (schedule->asynchronous || schedule == &schedule_best)
+        return NULL;
+    for (unsigned i = 0; schedule->options && schedule->options[i].key; i++) {
+        if (!strcmp(schedule->options[i].key, "chunks"))
+            other.options[i] = request->options[CHUNKS];
+        if (!strcmp(schedule->options[i].key, "waves"))
+            other.options[i] = request->options[CHUNKS] / 2;
+    }
+    return schedule_fits(schedule, &other, &refusal) ? schedule->plan(&other) : NULL;
+}
+
+static uint32_t make_seeds(const struct schedule_request *request, const uint32_t *worker_of, struct plan **seeds)
+{
+    uint32_t count = 0;
+    seeds[count++] = one_by_one(request, worker_of);
+    for (const struct schedule *const *schedule = schedule_table; *schedule && count < SEEDS_MAX - 1; schedule++) {
+        struct plan *plan = seed_of(*schedule, request);
+        if (plan)
+            seeds[count++] = plan;
+    }
+    seeds[count] = NULL;
+    return count;
+}
+
+/* ---- the plan ---- */
+
+/* Times of the stages where the request has only those of a share. */
+static void spread(const struct schedule_request *request, double *times, double share)
+{
+    for (uint32_t stage = 0; stage < stages(request); stage++)
+        times[stage] = share / (double)request->options[CHUNKS];
+}
+
+static void set_times(const struct schedule_request *request, struct instance_request *instance, struct arena *arena)
+{
+    const struct plan_costs *costs = request->costs;
+    double *forward = arena_array(arena, instance->stages, sizeof *forward);
+    double *backward = arena_array(arena, instance->stages, sizeof *backward);
+    double *weight = arena_array(arena, instance->stages, sizeof *weight);
+    spread(request, forward, request->forward);
+    spread(request, backward, request->backward);
+    spread(request, weight, request->weight);
+    instance->forward = costs && costs->forward ? costs->forward : forward;
+    instance->backward = costs && costs->backward ? costs->backward : backward;
+    if (request->options[BACKWARD] == SPLIT)
+        instance->weight = costs && costs->weight ? costs->weight : weight;
+    instance->latency = costs ? costs->latency : 0;
+}
+
+static struct plan *generate(const struct schedule_request *request)
+{
+    struct arena *arena = arena_create();
+    struct plan *seeds[SEEDS_MAX];
+    uint32_t *worker_of = arena_array(arena, stages(request), sizeof *worker_of);
+    place(request, worker_of);
+    uint32_t count = make_seeds(request, worker_of, seeds);
+    struct best_request search = {
+        .instance = {.workers = request->workers,
+                     .stages = stages(request),
+                     .batches = request->micro_batches,
+                     .worker_of = worker_of,
+                     .limit = (uint32_t)(request->options[MEMORY] * request->options[CHUNKS])},
+        .effort = (uint64_t)request->options[EFFORT],
+        .seeds = (const struct plan *const *)seeds};
+    struct best_result result = {0};
+    set_times(request, &search.instance, arena);
+    best_search(&search, &result);
+    result.plan->bound = result.bound;
+    for (uint32_t i = 0; i < count; i++)
+        plan_destroy(seeds[i]);
+    arena_destroy(arena);
+    return result.plan;
+}
+
+const struct schedule schedule_best = {
+    .name = "best",
+    .summary = "searched for: the shortest order for these very times, messages and stashes, with a proven lower bound",
+    .source =
+        "branch and bound over active schedules (Giffler and Thompson 1960) with one-machine bounds (Carlier 1982)",
+    .split_backward = true,
+    .adapts = true,
+    .options = options,
+    .stages = stages,
+    .fits = fits,
+    .plan = generate,
+};
