@@ -35,8 +35,7 @@ const struct preset *preset_find(const char *name);
  * it does not come in that shape. */
 bool preset_design(const struct platform_request *request, struct arena *arena, struct design *design,
                    struct fault *fault);
-/* The platform of a preset, from its structure and without a file; `name` is what messages call it. NULL with the
- * fault filled, or with an empty one where only a file can tell the routes. */
+/* The platform of a preset, without SimGrid; `name` is what messages call it. NULL with the fault filled. */
 struct platform *preset_platform(const struct platform_request *request, const char *name, struct arena *arena,
                                  struct fault *fault);
 

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "base/quantity.h"
+#include "platforms/network_read.h"
 #include "platforms/presets/presets.h"
 #include "platforms/soundness.h"
 #include "simulator/engines/simgrid/bridge.h"
@@ -67,8 +68,11 @@ bool platform_source_typed(const char *text, struct platform_source *source, str
 
 struct platform *platform_source_native(const struct platform_source *source, struct arena *arena, struct fault *fault)
 {
-    if (source->loader == LOADER_SIMGRID || source->file)
+    const char *why;
+    if (source->loader == LOADER_SIMGRID)
         return NULL;
+    if (source->file)
+        return network_read_file(source->file, arena, &why);
     struct platform *platform = preset_platform(&source->request, source->text, arena, fault);
     return platform && platform_sound(platform, arena, fault) ? platform : NULL;
 }
