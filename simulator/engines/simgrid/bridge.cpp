@@ -439,7 +439,9 @@ const char *bridge_weighs(void)
     using simgrid::config::get_value;
     if (get_value<std::string>("network/model") != "CM02" || get_value<std::string>("host/model") != "default")
         return "SimGrid's model of networks or hosts is another one";
-    if (get_value<bool>("network/crosstraffic") || get_value<double>("network/weight-S") > 0)
+    /* Its default is another model's until CM02 is set up, with 0. */
+    bool weight = !simgrid::config::is_default("network/weight-S") && get_value<double>("network/weight-S") > 0;
+    if (get_value<bool>("network/crosstraffic") || weight)
         return "SimGrid is set to weigh flows by more than their latencies";
     return nullptr;
 }
