@@ -22,6 +22,7 @@ struct watch {
     const struct program *program;
     const struct position *position;
     const struct moment *moments;
+    double rounding; /* of moments */
     const struct busy_scratch *scratch;
     size_t busy_count; /* of the current window, in scratch->busy */
     struct sum busy, span, causes[CAUSES], exposed, overlapped;
@@ -54,7 +55,8 @@ static void attribute(struct watch *watch, const struct window *window, uint32_t
     if (window->computes.first == window->computes.end || next <= window->computes.first) {
         sum_add(&watch->causes[CAUSE_FILL], idle.end - idle.start);
     } else if (next < window->computes.end) {
-        sum_add(&watch->causes[cause_before(watch->position, watch->moments, next)], idle.end - idle.start);
+        sum_add(&watch->causes[cause_before(watch->position, watch->moments, next, watch->rounding)],
+                idle.end - idle.start);
     } else {
         double collective = cause_collective_after(watch->position, watch->moments, idle, watch->scratch->moving);
         sum_add(&watch->causes[CAUSE_COLLECTIVE], collective);
@@ -119,6 +121,7 @@ struct rank_times busy_times(const struct frame *frame, uint32_t entry, const st
         .program = timeline->program,
         .position = &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]],
         .moments = timeline->moments[entry],
+        .rounding = timeline->rounding,
         .scratch = scratch};
     for (uint32_t i = 0; i < frame->windows; i++) {
         struct window window = frame_window(frame, entry, i);

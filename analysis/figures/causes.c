@@ -19,7 +19,7 @@ static enum cause cause_of_type(uint8_t type)
 }
 
 /* enum cause lists receive, collective, dependency in the order in which they win a tie. */
-enum cause cause_before(const struct position *position, const struct moment *moments, uint32_t id)
+enum cause cause_before(const struct position *position, const struct moment *moments, uint32_t id, double rounding)
 {
     const struct operation *operation = &position->operations[id];
     enum cause cause = CAUSE_DEPENDENCY;
@@ -29,10 +29,10 @@ enum cause cause_before(const struct position *position, const struct moment *mo
         if (position->operations[awaited].type == OPERATION_COMPUTE)
             continue;
         enum cause other = cause_of_type(position->operations[awaited].type);
-        if (moments[awaited].end > latest || (moments[awaited].end == latest && other < cause)) {
-            latest = moments[awaited].end;
+        double end = moments[awaited].end, apart = end - latest, least = rounding * fmax(end, latest);
+        if (apart > least || (apart >= -least && other < cause))
             cause = other;
-        }
+        latest = fmax(latest, end);
     }
     return cause;
 }

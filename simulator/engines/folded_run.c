@@ -41,13 +41,22 @@ static bool attempt(const struct engine *engine, const struct engine_job *job, s
     return pid > 0 && status == 0 && outcome->ok;
 }
 
+/* Whether another attempt, behind some that were not proven, costs more than it can save. */
+static bool is_worthless(const struct folding *folding, uint32_t spent)
+{
+    return spent && 2 * (spent + folding->classes) > folding->slices;
+}
+
 /* Attempts until a timeline is proven; NULL when none can be. */
 static struct timeline *simulate_classes(const struct engine *engine, struct engine_job *job, struct folding *folding)
 {
     struct outcome *outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     enum fold_verdict verdict = outcome == MAP_FAILED ? FOLD_REFUTED : FOLD_AGAIN;
     job->timeline = NULL;
-    for (int i = 0; i < ATTEMPTS_MAX && verdict == FOLD_AGAIN; i++) {
+    for (uint32_t i = 0, spent = 0; i < ATTEMPTS_MAX && verdict == FOLD_AGAIN; i++) {
+        if (is_worthless(folding, spent))
+            break;
+        spent += folding->classes;
         timeline_destroy(job->timeline);
         job->timeline = folding_timeline(folding, job->program, true);
         timeline_note_latencies(job->timeline, job->platform, job->hosts); /* the attempt has memory of its own */
