@@ -207,6 +207,7 @@ static void find_energy(struct making *making)
 
 /* ---- workers ---- */
 
+/* The one that ends last, the lowest of equals. */
 static uint32_t last_replica(const struct frame *frame)
 {
     const struct mesh *mesh = frame->timeline->program->mesh;
@@ -224,12 +225,33 @@ static uint32_t last_replica(const struct frame *frame)
     return last;
 }
 
-static void describe_workers(struct making *making)
+/* The replica on which the critical path spends most time, so that a picture of it shows the path. */
+static uint32_t path_replica(const struct making *making, const struct critical_path *path)
+{
+    const struct timeline *timeline = making->frame->timeline;
+    const struct mesh *mesh = timeline->program->mesh;
+    double *seconds = arena_array(making->arena, mesh->replicas, sizeof *seconds);
+    if (!path->step_count)
+        return last_replica(making->frame);
+    double before = making->frame->ends[making->frame->first_measured + making->frame->measured - 1] - path->length;
+    uint32_t most = 0;
+    for (size_t i = 0; i < path->step_count; i++) {
+        struct critical_step step = path->steps[i];
+        double end = timeline->moments[step.entry][step.id].end;
+        seconds[mesh->replica_of[timeline->ranks[step.entry]]] += end - before;
+        before = end;
+    }
+    for (uint32_t replica = 1; replica < mesh->replicas; replica++)
+        most = seconds[replica] > seconds[most] ? replica : most;
+    return most;
+}
+
+static void describe_workers(struct making *making, const struct critical_path *path)
 {
     struct report *report = making->report;
     const struct timeline *timeline = making->frame->timeline;
     const struct mesh *mesh = timeline->program->mesh;
-    uint32_t replica = last_replica(making->frame);
+    uint32_t replica = path_replica(making, path);
     report->worker_count = mesh->positions;
     report->workers = arena_array(making->arena, mesh->positions, sizeof *report->workers);
     for (uint32_t position = 0; position < mesh->positions; position++) {
@@ -290,10 +312,9 @@ static void rank_links(struct making *making)
     free(used);
 }
 
-static void describe_path(struct making *making)
+static void describe_path(struct making *making, const struct critical_path *path)
 {
     struct report *report = making->report;
-    const struct critical_path *path = critical_path_create(making->frame, making->arena);
     report->has_critical_path = path->step_count > 0;
     report->critical_length = path->length;
     report->critical_compute = path->compute;
@@ -342,10 +363,11 @@ struct report *report_create(const struct run_description *run, const struct tim
     if (run->brief)
         return report;
     find_energy(&making);
-    describe_workers(&making);
+    const struct critical_path *path = critical_path_create(frame, arena);
+    describe_workers(&making, path);
     report->sent_bytes = traffic_total(frame);
     report->collectives = collective_uses(frame, &report->collective_count, arena);
     rank_links(&making);
-    describe_path(&making);
+    describe_path(&making, path);
     return report;
 }

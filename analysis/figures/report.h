@@ -61,7 +61,7 @@ struct lever {
     bool fits;           /* in the platform's memory */
 };
 
-struct worker_report { /* one position of the replica that ends last */
+struct worker_report { /* one position of the replica on which the critical path spends most time */
     uint32_t position, rank;
     uint32_t simulated_rank; /* the rank whose times these are: another one where replicas were folded */
     const char *host;

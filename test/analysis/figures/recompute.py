@@ -319,6 +319,7 @@ class Checker:
         self.bubbles(figures, summary["bubble"], T)
         self.communication(figures, summary["communication"], T)
         self.workers(figures, summary["workers"], T)
+        self.shown(summary["workers"], T)
         self.path(summary.get("critical_path"), T)
         self.slacks()
         return self.mistakes
@@ -374,6 +375,24 @@ class Checker:
                 self.near(name + cause, worker["causes"][cause], f.get(cause, 0) / T, 1)
             if run.summary["scenario"]["workload"] == "stages":
                 self.near(name + "peak_in_flight", worker["peak_in_flight"], run.in_flight(worker["rank"]), 1)
+
+    def shown(self, workers, T):
+        """The workers are those of the replica on which the critical path spends most time."""
+        run = self.run
+        if len(run.ranks) != run.summary["scenario"]["ranks"]:
+            return  # folded: not every replica has operations
+        chain, _, length = run.critical_path()
+        replicas = defaultdict(list)  # those of a position lie in the order of ranks
+        for rank in sorted(run.ranks):
+            replicas[run.ranks[rank][0].position].append(rank)
+        replica_of = {rank: number for ranks in replicas.values() for number, rank in enumerate(ranks)}
+        seconds, before = defaultdict(float), run.ends[run.measured[-1]] - length
+        for operation in chain:
+            seconds[replica_of[operation.rank]] += operation.end - before
+            before = operation.end
+        here = {replica_of[worker["rank"]] for worker in workers}
+        if len(here) != 1 or seconds[here.pop()] < max(seconds.values()) - 1e-9 * T:
+            self.mistakes.append("the workers are not those of the critical path")
 
     def read(self, name):
         with open(os.path.join(self.run.directory, name), newline="") as file:

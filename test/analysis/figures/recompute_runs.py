@@ -41,6 +41,16 @@ def run_layers(stagesim, root, scratch):
     return recompute.main(directories)
 
 
+def run_tensor(stagesim, root, scratch):
+    """Replicas that differ by next to nothing: which of them ends last is chance, which one the critical path runs on is not."""
+    scenario, out = os.path.join(scratch, "tensor.yaml"), os.path.join(scratch, "tensor")
+    with open(scenario, "w") as file:
+        file.write("platform: dgx-a100:2\nworkload: transformer\nmodel: llama3-8b\nparallel: {tensor: 4, pipeline: 4}\nfold: off\n"
+                   "batch: {micro_batches: 8, micro: 1}\ntransformer: {sequence_parallel: true, attention: flash}\nschedule: 1f1b\n")
+    subprocess.run([stagesim, "run", scenario, "--trace", "csv", "-o", out, "--quiet"], check=True, stdout=subprocess.DEVNULL, cwd=root)
+    return recompute.main([out])
+
+
 def main():
     stagesim, root = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     failed = False
@@ -60,6 +70,7 @@ def main():
                 failed = True
             failed |= recompute.main(directories)
         failed |= run_layers(stagesim, root, scratch)
+        failed |= run_tensor(stagesim, root, scratch)
     return failed
 
 
