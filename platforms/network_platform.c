@@ -2,6 +2,7 @@
 /* struct platform of a network: hosts and links in version order, routes between hosts. */
 #include "base/arena.h"
 #include "platforms/network.h"
+#include "platforms/rating.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -151,5 +152,6 @@ struct platform *network_platform(struct network *network, const char *name)
     struct platform *platform = arena_alloc(network->arena, sizeof *platform);
     *platform = (struct platform){.file = name, .route = find_route, .reaches = reaches, .handle = network};
     fill_hosts(platform, network);
+    rating_find(platform);
     return fill_links(platform, network) ? platform : NULL;
 }

@@ -5,6 +5,7 @@
 #include "platforms/generate/layout.h"
 #include "platforms/generate/written.h"
 #include "platforms/generate/xml.h"
+#include "platforms/rating.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -309,6 +310,7 @@ struct platform *structure_platform(const struct design *design, const char *nam
     *platform = (struct platform){.file = name, .route = find_route, .reaches = reaches, .handle = structure};
     if (!fill_hosts(platform, structure, arena, fault))
         return NULL;
+    rating_find(platform);
     fill_links(platform, structure, arena);
     if (design->library && !written_library(&platform->library, &design->library->properties, fault))
         return NULL;

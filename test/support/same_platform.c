@@ -28,8 +28,9 @@ static bool same_text(const char *left, const char *right)
 static bool same_host(const struct platform_host *a, const struct platform_host *b)
 {
     return same_text(a->name, b->name) && same_text(a->model, b->model) && same_text(a->node, b->node) &&
-           same_text(a->nic, b->nic) && a->speed == b->speed && !memcmp(a->peak, b->peak, sizeof a->peak) &&
-           a->memory == b->memory && a->memory_bandwidth == b->memory_bandwidth && a->has_watts == b->has_watts &&
+           same_text(a->nic, b->nic) && a->speed == b->speed && a->full_speed == b->full_speed &&
+           a->state == b->state && !memcmp(a->peak, b->peak, sizeof a->peak) && a->memory == b->memory &&
+           a->memory_bandwidth == b->memory_bandwidth && a->has_watts == b->has_watts &&
            a->idle_watts == b->idle_watts && a->busy_watts == b->busy_watts && a->varies == b->varies;
 }
 
