@@ -54,7 +54,7 @@ static void print_help(FILE *out)
         help_text_print(out, arena_print(arena, "  %-11s %s\n", (*command)->name, (*command)->summary), width);
     help_text_print(
         out,
-        "\n`stagesim COMMAND --help` explains a command. Options of run, compare and check:\n"
+        "\n`stagesim help COMMAND` explains a command. Options of run, compare and check:\n"
         "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace paje,chrome,csv   --picture svg,png,pdf\n"
         "  --report   --quiet\n"
         "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n"
@@ -103,13 +103,34 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* NULL where there is none of that name. */
+static const struct command *find_command(const char *name)
+{
+    for (const struct command *const *command = command_table; *command; command++)
+        if (!strcmp((*command)->name, name))
+            return *command;
+    return NULL;
+}
+
+/* `stagesim help`, or with a command's name what its --help prints. */
+static int help(int argc, char **argv)
+{
+    const struct command *command = argc > 2 ? find_command(argv[2]) : NULL;
+    if (argc > 2 && strcmp(argv[2], "--help") != 0)
+        return command ? print_command_help(command) : unknown_command(argv[2]);
+    print_help(stdout);
+    return EXIT_DONE;
+}
+
 static int run_arguments(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    if (!strcmp(argv[1], "help"))
+        return help(argc, argv);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         print_help(stdout);
         return EXIT_DONE;
     }
@@ -117,10 +138,8 @@ static int run_arguments(int argc, char **argv)
         puts("stagesim " STAGESIM_VERSION);
         return EXIT_DONE;
     }
-    for (const struct command *const *command = command_table; *command; command++)
-        if (!strcmp((*command)->name, argv[1]))
-            return run_command(*command, argc - 1, argv + 1);
-    return unknown_command(argv[1]);
+    const struct command *command = find_command(argv[1]);
+    return command ? run_command(command, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
 int main(int argc, char **argv)

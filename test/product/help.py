@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""help.py STAGESIM [MANUAL]: every command has a help text with examples that run as they are printed, in the source folder; the
-manual page names every command and option; usage mistakes end with exit code 2 and a usage line."""
+"""help.py STAGESIM [PAGE]...: every command has a help text with examples that run as they are printed, in the source folder; manual
+pages name every command and option; usage mistakes end with exit code 2 and a usage line."""
+import os
 import pathlib
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -38,11 +40,19 @@ def examples(check, binary, name, text, folder):
         check.that(result.returncode == 0 and (result.stdout or "-o" in line), f"{line}: exit code {result.returncode}\n{result.stderr}")
 
 
-def manual(check, path, texts):
-    page = pathlib.Path(path).read_text().replace("\\-", "-")
+def manual(check, paths, texts):
+    """A page for each command with all its options, all named by stagesim(1), in the language of manual pages."""
+    pages = {path.stem: path.read_text().replace("\\-", "-").replace("\\(aq", "'") for path in map(pathlib.Path, paths)}
+    check.that(set(pages) == {"stagesim", *(f"stagesim-{name}" for name in texts)}, f"manual pages {sorted(pages)}")
     for name, text in texts.items():
-        check.that(f'.SS "stagesim {name}: ' in page, f"the manual page lacks the command {name}")
-        check.that(options_in(text) <= options_in(page), f"the manual page lacks {sorted(options_in(text) - options_in(page))}")
+        page = pages.get(f"stagesim-{name}", "")
+        check.that(f"stagesim-{name} (1)" in pages["stagesim"], f"stagesim(1) does not name stagesim-{name}(1)")
+        check.that(options_in(text) <= options_in(page), f"stagesim-{name}(1) lacks {sorted(options_in(text) - options_in(page))}")
+    if shutil.which("man"):
+        for path in paths:
+            shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", path], stdin=subprocess.DEVNULL, capture_output=True,
+                                   text=True, env={**os.environ, "MANWIDTH": "100"})
+            check.that(shown.returncode == 0 and not shown.stderr and "NAME" in shown.stdout, f"man {path}: {shown.stderr}")
 
 
 def usage_mistakes(check, binary, names):
@@ -59,6 +69,10 @@ def main():
     check.that({"run", "compare", "check", "schedule", "platform", "list"} <= set(names), f"commands {names}")
     check.that(re.fullmatch(r"stagesim \d+\.\d+\.\d+\n", tool.run(binary, "--version").stdout), "--version")
     texts = {name: tool.run(binary, name, "--help").stdout for name in names}
+    for name, text in texts.items():
+        check.that(tool.run(binary, "help", name).stdout == text, f"`help {name}` is not what `{name} --help` prints")
+    check.that(tool.run(binary, "help").stdout == tool.run(binary, "help", "--help").stdout == general, "`help`")
+    check.that("did you mean 'run'?" in tool.run(binary, "help", "rum", expect=2).stderr, "no suggestion for `help rum`")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for name in ("scenarios", "platforms"):
@@ -68,7 +82,7 @@ def main():
         for name, text in texts.items():
             examples(check, binary, name, text, folder)
     if len(sys.argv) > 2:
-        manual(check, sys.argv[2], texts)
+        manual(check, sys.argv[2:], texts)
     usage_mistakes(check, binary, names)
     return check.done()
 

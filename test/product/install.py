@@ -114,6 +114,14 @@ def read_manual(check, root):
         check.that((root / path[1:]).exists(), f"the manual page names {path}, which was not installed")
 
 
+def find_completions(check, root):
+    """Where bash, zsh and fish look for them."""
+    for path in ("share/bash-completion/completions/stagesim", "share/zsh/site-functions/_stagesim",
+                 "share/fish/vendor_completions.d/stagesim.fish"):
+        check.that("schedules" in find(root, path).read_text(), f"{path} is no completion")
+    check.that(find(root, "stagesim-run.1").parent == find(root, "stagesim.1").parent, "pages of commands are elsewhere")
+
+
 def compile_header(root, folder, c_compiler, cpp_compiler):
     """The installed header needs nothing before it, in C and in C++."""
     header = find(root, "workload.h")
@@ -129,7 +137,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         root, folder = pathlib.Path(temporary).resolve() / "root", pathlib.Path(temporary).resolve() / "plugin"
         call("meson", "install", "--no-rebuild", "--quiet", "--destdir", root, cwd=build)
-        binary = str(find(root, "stagesim"))
+        binary = str(find(root, "bin/stagesim"))
         build_plugin(check, root, folder)
         run_plugin(check, binary, folder)
         compare_with_formula(check, binary, folder)
@@ -142,6 +150,7 @@ def main():
             check.that(len([path for path in root.rglob(scenario.name)]) >= 1, f"{scenario.name} was not installed")
         follow_links(check, root)
         read_manual(check, root)
+        find_completions(check, root)
         check.that(len(list(root.rglob("platforms/*.xml"))) >= 4, "fewer than four platforms were installed")
     return check.done()
 
