@@ -6,8 +6,10 @@
  * Data-parallel and tensor-parallel replicas of a position share its program.
  *
  * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. stagesim refuses it, with both
- * numbers and the path, when `abi` or `size` differ from its own. Fields are only ever appended; a break changes the
- * number. Units: seconds, bytes, flop. Calls are made from one thread. Strings passed in are copied. */
+ * numbers and the path, when `abi` differs from its own. Structs that have a `size` grow at their end under one number:
+ * a smaller size that a version has had is read as far as it goes, and what is missing is zero; a larger one is
+ * refused. All other structs stay as they are under one number. Enumerations and struct stagesim_api get new entries at
+ * their end; of a stagesim whose api->size is smaller a plug-in must not use what lies behind. Units: seconds, bytes, flop. Calls are made from one thread. Strings passed in are copied. */
 #ifndef STAGESIM_WORKLOAD_H
 #define STAGESIM_WORKLOAD_H
 
@@ -19,7 +21,7 @@
 extern "C" {
 #endif
 
-#define STAGESIM_WORKLOAD_ABI 2u
+#define STAGESIM_WORKLOAD_ABI 3u
 
 /* ---- the section of the scenario that a workload reads ---- */
 

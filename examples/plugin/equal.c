@@ -29,7 +29,8 @@ struct costs {
 
 static struct stagesim_identity identity(enum stagesim_kind kind, uint32_t layer, uint32_t iteration)
 {
-    return (struct stagesim_identity){.kind = kind, .layer = layer, .iteration = iteration};
+    return (struct stagesim_identity){
+        .kind = kind, .micro_batch = STAGESIM_NONE, .layer = layer, .iteration = iteration};
 }
 
 static void build_iteration(struct stagesim_job *job, const struct stagesim_api *api, const struct parameters *p,

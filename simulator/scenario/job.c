@@ -8,6 +8,7 @@
 #include "schedules/plan/plan_file.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/program_check.h"
+#include "simulator/scenario/abi.h"
 #include "simulator/scenario/placement.h"
 #include "workloads/pipeline/pipeline.h"
 
@@ -217,14 +218,8 @@ static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline 
     return operations <= PROGRAM_OPERATIONS_MAX && operations * OPERATION_BYTES <= room;
 }
 
-static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
-    if (costs->size != sizeof *costs) {
-        job_error(job, NULL,
-                  "the workload was built for a struct stagesim_pipeline of %zu bytes; this stagesim has %zu",
-                  costs->size, sizeof *costs);
-        return false;
-    }
     if (!scenario_check_pipeline(job->scenario, job->diag))
         return false;
     job->plan = make_plan(job, costs);
@@ -263,6 +258,21 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     return true;
 }
 
+/* A struct of the workload's in today's layout. False after reporting that it is of none that there has been. */
+static bool take(struct stagesim_job *job, enum abi_struct which, const void *theirs, size_t size, void *ours)
+{
+    struct fault fault = {""};
+    if (!abi_read(which, theirs, size, ours, &fault))
+        job_error(job, NULL, "the workload hands over %s", fault.text);
+    return !*fault.text;
+}
+
+static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *theirs)
+{
+    struct stagesim_pipeline costs;
+    return take(job, ABI_PIPELINE, theirs, theirs->size, &costs) && plan_pipeline(job, &costs);
+}
+
 /* ---- the device, and figures for the report ---- */
 
 static struct stagesim_device api_device(const struct stagesim_job *job, uint32_t position)
@@ -294,8 +304,9 @@ static const char *api_efficiency_table(struct stagesim_job *job, const char *mo
 
 static void api_declare(struct stagesim_job *job, const struct stagesim_figures *figures)
 {
-    if (figures->size == sizeof *figures)
-        job->job->figures = *figures;
+    struct stagesim_figures known;
+    if (take(job, ABI_FIGURES, figures, figures->size, &known))
+        job->job->figures = known;
 }
 
 static bool api_scheduled(const struct stagesim_job *job)
@@ -305,8 +316,9 @@ static bool api_scheduled(const struct stagesim_job *job)
 
 static void api_pace(struct stagesim_job *job, const struct stagesim_pace *pace)
 {
-    if (pace->size == sizeof *pace)
-        job->pace = *pace;
+    struct stagesim_pace known;
+    if (take(job, ABI_PACE, pace, pace->size, &known))
+        job->pace = known;
 }
 
 static const struct stagesim_api api = {

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "simulator/scenario/abi.h"
 #include "simulator/scenario/fields.h"
 #include "workloads/workload_table.h"
 
@@ -74,17 +75,8 @@ static bool check_fields(const struct stagesim_workload *workload, const char *p
     return true;
 }
 
-/* abi and size come first: nothing else is looked at before both are right. */
 static bool check_workload(const struct stagesim_workload *workload, const char *path, struct fault *fault)
 {
-    if (workload->abi != STAGESIM_WORKLOAD_ABI)
-        return fault_set(fault,
-                         "%s was built for workload ABI %u, this stagesim has %u: build it again with this workload.h",
-                         path, workload->abi, STAGESIM_WORKLOAD_ABI);
-    if (workload->size != sizeof *workload)
-        return fault_set(
-            fault, "%s has a workload of %zu bytes, this stagesim expects %zu: build it again with this workload.h",
-            path, workload->size, sizeof *workload);
     if (!is_word(workload->name))
         return fault_set(fault, "%s: the workload has no name of lower-case letters, digits and '-'", path);
     if (!workload->build)
@@ -92,7 +84,24 @@ static bool check_workload(const struct stagesim_workload *workload, const char 
     return check_fields(workload, path, fault);
 }
 
-const struct stagesim_workload *plugin_load(const char *path, struct fault *fault)
+/* The workload in today's layout, NULL when it is none. abi and size come first: nothing else is looked at before both
+ * are right. */
+static const struct stagesim_workload *read_workload(const struct stagesim_workload *workload, const char *path,
+                                                     struct arena *arena, struct fault *fault)
+{
+    struct fault why = {""};
+    struct stagesim_workload *own = arena_alloc(arena, sizeof *own);
+    if (workload->abi != STAGESIM_WORKLOAD_ABI)
+        fault_set(fault, "%s was built for workload ABI %u, this stagesim has %u: build it again with this workload.h",
+                  path, workload->abi, STAGESIM_WORKLOAD_ABI);
+    else if (!abi_read(ABI_WORKLOAD, workload, workload->size, own, &why))
+        fault_set(fault, "%s has %s", path, why.text);
+    else if (check_workload(own, path, fault))
+        return own;
+    return NULL;
+}
+
+const struct stagesim_workload *plugin_load(const char *path, struct arena *arena, struct fault *fault)
 {
     if (!path_check_readable(path, fault))
         return NULL;
@@ -105,7 +114,9 @@ const struct stagesim_workload *plugin_load(const char *path, struct fault *faul
     const struct stagesim_workload *workload = dlsym(library, "stagesim_workload_plugin");
     if (!workload)
         fault_set(fault, "%s is no stagesim plug-in: it does not export 'stagesim_workload_plugin'", path);
-    if (workload && check_workload(workload, path, fault))
+    if (workload)
+        workload = read_workload(workload, path, arena, fault);
+    if (workload)
         return workload;
     dlclose(library);
     return NULL;
@@ -145,11 +156,11 @@ const struct stagesim_workload *plugin_find(const char *text, const char *direct
     if (strchr(text, '/') || (length > 3 && !strcmp(text + length - 3, ".so"))) {
         const char *path = path_resolve(directory, text, arena);
         /* Without a '/' dlopen would search the library path. */
-        return plugin_load(strchr(path, '/') ? path : arena_print(arena, "./%s", path), fault);
+        return plugin_load(strchr(path, '/') ? path : arena_print(arena, "./%s", path), arena, fault);
     }
     const char *path = path_find_installed(INSTALLED_PLUGINS, text, ".so", arena);
     if (path)
-        return plugin_load(path, fault);
+        return plugin_load(path, arena, fault);
     refuse_name(text, fault);
     return NULL;
 }

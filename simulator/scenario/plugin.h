@@ -13,7 +13,7 @@ struct arena;
  * with the fault filled, which names the path, and both numbers where abi or size differ. */
 const struct stagesim_workload *plugin_find(const char *text, const char *directory, struct arena *arena,
                                             struct fault *fault);
-/* The plug-in in a shared object. */
-const struct stagesim_workload *plugin_load(const char *path, struct fault *fault);
+/* The plug-in in a shared object; of an older layout, a copy in today's. Memory from the arena. */
+const struct stagesim_workload *plugin_load(const char *path, struct arena *arena, struct fault *fault);
 
 #endif
