@@ -9,7 +9,8 @@
  * numbers and the path, when `abi` differs from its own. Structs that have a `size` grow at their end under one number:
  * a smaller size that a version has had is read as far as it goes, and what is missing is zero; a larger one is
  * refused. All other structs stay as they are under one number. Enumerations and struct stagesim_api get new entries at
- * their end; of a stagesim whose api->size is smaller a plug-in must not use what lies behind. Units: seconds, bytes, flop. Calls are made from one thread. Strings passed in are copied. */
+ * their end; of a stagesim whose api->size is smaller a plug-in must not use what lies behind. Units: seconds, bytes,
+ * flop. Calls are made from one thread. Strings passed in are copied. */
 #ifndef STAGESIM_WORKLOAD_H
 #define STAGESIM_WORKLOAD_H
 
