@@ -98,7 +98,7 @@ static void try_request(const struct schedule *schedule, const struct schedule_r
         return;
     }
     tally->fitting++;
-    if (mentions(schedule, "effort") && request->workers * request->micro_batches > 64)
+    if (mentions(schedule, "effort") && request->workers * request->micro_batches > 32)
         return; /* each a search of its own */
     struct plan *plan = harness_plan(schedule->name, request), *again = schedule->plan(request);
     expect_plan(schedule, request, plan);

@@ -45,6 +45,10 @@ Test(large, every_schedule)
 {
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
         size_t slots;
+        struct schedule_refusal refusal;
+        struct schedule_request request = schedule_request_default(*schedule, 64, 4096);
+        if ((*schedule)->adapts && !schedule_fits(*schedule, &request, &refusal))
+            continue; /* a search has a size of its own, and says so */
         double taken = measure(*schedule, 4096, &slots);
         cr_log_info("%-14s %8zu slots %.3f s", (*schedule)->name, slots, taken);
         cr_expect_lt(taken, limit, "%s: %zu slots in %.2f s", (*schedule)->name, slots, taken);
