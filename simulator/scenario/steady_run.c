@@ -203,11 +203,13 @@ static bool may_be_shorter(struct attempt *attempt)
         return refuse(attempt->steady, "the analytic engine evaluates one rank of each class in less time");
     if (!scenario->schedule || !scenario->micro_batches)
         return refuse(attempt->steady, "the job has no schedule that stagesim could make shorter");
+    if (scenario->schedule->adapts)
+        return refuse(attempt->steady, "the schedule makes an order for just so many micro-batches");
     if (program->iterations > 1)
         return refuse(attempt->steady, "several iterations are run");
     if (attempt->job->platform->host_count && attempt->job->platform->hosts[0].varies)
         return refuse(attempt->steady, "the platform has profiles: speeds or bandwidths change over time");
-    return find_step(attempt) || refuse(attempt->steady, "the order of the schedule does not repeat");
+    return find_step(attempt) || refuse(attempt->steady, "the order of the micro-batches does not repeat");
 }
 
 bool steady_run(const struct scenario *scenario, const struct engine *engine, const struct engine_job *job,

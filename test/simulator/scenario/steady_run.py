@@ -17,7 +17,7 @@ STAGESIM, ENGINE = sys.argv[1:3]
 JOBS = int(sys.argv[3]) if len(sys.argv) > 3 else 40
 TOLERANCE = {"analytic": 1e-9, "simgrid": 1e-6}[ENGINE]
 # Their orders, or with contention their times, need not repeat: at least these do without contention.
-REPEAT = {"1f1b", "eager-1f1b", "interleaved", "zb-h1", "chimera"}
+REPEAT = {"1f1b", "chimera"}
 
 
 def run(*arguments):
@@ -50,6 +50,7 @@ def write(folder, name, draw):
         f"activation: 100MiB, parameters: 1GiB}}\n"
         f"parallel: {{data: {draw.choice([1, 2])}, pipeline: {workers}}}\norder: {draw.choice(['[pipeline, data]', '[data, pipeline]'])}\n"
         f"batch: {{micro_batches: {workers * draw.choice([16, 20, 24])}}}\nschedule: {name}\nengine: {ENGINE}\n"
+        f"communication: {{messages: {draw.choice(['queued', 'pipelined', 'blocking'])}}}\n"
         f"fold: {'off' if ENGINE == 'analytic' else draw.choice(['auto', 'off'])}\n")
     return scenario
 
