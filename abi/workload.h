@@ -379,6 +379,9 @@ struct stagesim_api {
     /* The pipeline workers (positions) that hold a stage under the scenario's schedule, each once; their number. Writes
      * at most `capacity` of them. Before `pipeline`. */
     uint32_t (*stage_workers)(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
+    /* Like error, for what is no mistake of the scenario: a file that cannot be read, no memory. Who tries many
+     * scenarios stops then, and does not take this one for impossible. */
+    void (*trouble)(struct stagesim_job *job, const char *key, const char *format, ...);
 };
 
 /* ---- what a plug-in is ---- */

@@ -168,6 +168,15 @@ void diag_error(struct diag *diag, struct place at, const char *format, ...)
     va_end(arguments);
 }
 
+void diag_trouble(struct diag *diag, struct place at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    diag->trouble = true;
+    diag_verror(diag, at, format, arguments);
+    va_end(arguments);
+}
+
 void diag_note(struct diag *diag, struct place at, const char *format, ...)
 {
     if (!diag->out || diag->errors > ERRORS_SHOWN)

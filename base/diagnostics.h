@@ -19,11 +19,15 @@ struct place {
 struct diag {
     FILE *out;       /* where reports go; NULL: they are only counted */
     unsigned errors; /* reports of diag_error so far */
+    bool trouble;    /* one of them was diag_trouble */
 };
 
 /* Writes `file:line:column: error: text`, then the source line and a caret where the file can be read again. One call
  * is one mistake; `format` has no trailing newline. */
 __attribute__((format(printf, 3, 4))) void diag_error(struct diag *diag, struct place at, const char *format, ...);
+/* The same for what is no mistake of the input: a file that cannot be read, no memory. Who asks whether an input is
+ * good must not take it for a bad one. */
+__attribute__((format(printf, 3, 4))) void diag_trouble(struct diag *diag, struct place at, const char *format, ...);
 void diag_verror(struct diag *diag, struct place at, const char *format, va_list arguments);
 /* The same with `note:`; does not count as a mistake. Used for the second place of a cross-field check. */
 __attribute__((format(printf, 3, 4))) void diag_note(struct diag *diag, struct place at, const char *format, ...);
@@ -36,6 +40,7 @@ enum { FAULT_SIZE = 1024 };
 struct fault {
     char text[FAULT_SIZE];
     bool refused; /* it is the input's fault after all: a program that cannot finish */
+    bool trouble; /* a file could not be read, where others are about what is in files */
 };
 
 /* Fills the fault unless it is filled already; returns false, so that one can `return fault_set(...)`. */

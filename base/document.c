@@ -71,9 +71,11 @@ static char character_at(const struct reader *reader, yaml_mark_t mark)
 static void report_syntax(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
-    const char *problem = parser->problem ? parser->problem : "out of memory";
+    const char *problem = parser->problem ? parser->problem : "the text breaks off";
     struct place at = mark_place(reader, parser->problem_mark);
-    if (parser->error == YAML_READER_ERROR)
+    if (parser->error == YAML_MEMORY_ERROR)
+        diag_trouble(reader->diag, at, "out of memory");
+    else if (parser->error == YAML_READER_ERROR)
         diag_error(reader->diag, offset_place(reader, parser->problem_offset), "this is not UTF-8 text: %s", problem);
     else if (character_at(reader, parser->problem_mark) == '\t')
         diag_error(reader->diag, at, "this is not YAML: lines are indented with blanks, not with tabs");
@@ -275,7 +277,7 @@ static struct node *parse(const struct document_kind *kind, const char *text, si
     if (!check_directives(&reader))
         return NULL;
     if (!yaml_parser_initialize(&reader.parser)) {
-        diag_error(diag, origin, "out of memory");
+        diag_trouble(diag, origin, "out of memory");
         return NULL;
     }
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
@@ -332,7 +334,7 @@ struct node *document_load_kind(const struct document_kind *kind, const char *fi
         size = read_all(descriptor, text, kind->bytes_max);
     struct node *root = NULL;
     if (size < 0)
-        diag_error(diag, at, "cannot read '%s': %s%s", file, strerror(errno), path_near(".", file, arena));
+        diag_trouble(diag, at, "cannot read '%s': %s%s", file, strerror(errno), path_near(".", file, arena));
     else
         root = document_parse_kind(kind, file, text, (size_t)size, arena, diag);
     free(text);

@@ -18,7 +18,7 @@ struct isolated {
 };
 
 /* Runs body in a child process and returns its exit code. *results is a stream at its start with what the child wrote,
- * to be closed by the caller. When the child ends by a signal or by an exit code above 3, the fault holds what was
+ * to be closed by the caller. When the child ends by a signal or is ended by a library, the fault holds what was
  * last written to stderr, *stage tells how far it was, and -1 is returned. -1 with the fault filled also when no
  * process could be made. */
 int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **results, int *stage,

@@ -11,6 +11,7 @@
 #include "simulator/scenario/plugin.h"
 #include "workloads/workload_table.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct items {
     struct item *items;
     size_t count, capacity;
     struct arena *arena;
+    bool incomplete; /* a file could not be read; that was said */
 };
 
 static void add(struct items *items, const char *name, const char *summary, const struct schedule *schedule)
@@ -81,17 +83,21 @@ static void add_algorithms(struct items *items)
 }
 
 /* The first line of a model's file, where it is a comment. */
-static const char *model_summary(const char *name, struct arena *arena)
+static const char *model_summary(const char *name, struct items *items)
 {
-    const char *path = path_find_installed(INSTALLED_MODELS, name, ".yaml", arena);
+    const char *path = path_find_installed(INSTALLED_MODELS, name, ".yaml", items->arena);
     FILE *file = path ? fopen(path, "r") : NULL;
     char line[512] = "";
     if (file && !fgets(line, sizeof line, file))
         line[0] = '\0';
+    if (!file || ferror(file)) {
+        fprintf(stderr, "stagesim list: the model %s cannot be read: %s\n", name, strerror(errno));
+        items->incomplete = true;
+    }
     if (file)
         fclose(file);
     line[strcspn(line, "\r\n")] = '\0';
-    return arena_copy(arena, line[0] == '#' ? line + 1 + strspn(line + 1, " #") : "");
+    return arena_copy(items->arena, line[0] == '#' ? line + 1 + strspn(line + 1, " #") : "");
 }
 
 static void add_models(struct items *items)
@@ -99,7 +105,7 @@ static void add_models(struct items *items)
     size_t count;
     const char **names = path_list_installed(INSTALLED_MODELS, ".yaml", &count, items->arena);
     for (size_t i = 0; i < count; i++)
-        add(items, names[i], model_summary(names[i], items->arena), NULL);
+        add(items, names[i], model_summary(names[i], items), NULL);
 }
 
 static void print_text(const struct items *items)
@@ -176,7 +182,7 @@ static int print_list(const struct list *list, bool json)
         (json ? list->json : list->text)(stdout);
     }
     arena_destroy(items.arena);
-    return EXIT_DONE;
+    return items.incomplete ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int unknown_list(const struct command *command, const char *word)

@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/files/output.h"
+#include "base/process/crash.h"
 #include "base/process/guard.h"
 #include "base/room.h"
 #include "base/standard_streams.h"
@@ -147,6 +149,7 @@ int main(int argc, char **argv)
     struct fault fault = {""};
     if (!standard_streams_open())
         return EXIT_FAILED;
+    crash_catch(output_remove_all);
     setlocale(LC_NUMERIC, "C");
     room_set_limit();
     int code = run_arguments(argc, argv);

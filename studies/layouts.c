@@ -139,15 +139,17 @@ static void layout_sets(const struct scenario *scenario, const struct layout_row
         sets[i] = (struct scenario_set){.text = texts[i]};
 }
 
-/* False where the job cannot be laid out so. */
-static bool evaluate_layout(const struct scenario *scenario, struct platform *platform, struct layout_row *row)
+/* False where the job cannot be laid out so; `diag` counts what hinders it, and knows whether it was trouble outside.
+ */
+static bool evaluate_layout(const struct scenario *scenario, struct platform *platform, struct layout_row *row,
+                            struct diag *diag)
 {
     struct arena *arena = arena_create();
     struct scenario_set sets[LAYOUT_SETS];
     struct evaluation evaluation;
     layout_sets(scenario, row, "analytic", sets, arena);
     struct evaluation_request request = {scenario->request, sets, LAYOUT_SETS, UINT64_MAX};
-    bool ok = evaluate(&request, platform, arena, &(struct diag){0}, &evaluation);
+    bool ok = evaluate(&request, platform, arena, diag, &evaluation);
     if (ok) {
         struct comparison_row result = comparison_row_of(evaluation.report);
         row->model = layout_model_seconds(evaluation.job);
@@ -166,7 +168,8 @@ static uint32_t spread_ranks(const struct mesh *mesh)
 }
 
 /* Of as many ranks along x, y, z and data; writes those that can be. */
-static size_t write_layouts(const struct scenario *scenario, struct platform *platform, FILE *results)
+static size_t write_layouts(const struct scenario *scenario, struct platform *platform, FILE *results,
+                            struct diag *diag)
 {
     uint32_t ranks = spread_ranks(&scenario->mesh);
     size_t count = 0;
@@ -179,7 +182,7 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
                     continue;
                 struct layout_row row = {
                     x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
-                if (evaluate_layout(scenario, platform, &row))
+                if (evaluate_layout(scenario, platform, &row, diag))
                     count += fwrite(&row, sizeof row, 1, results);
             }
     return count;
@@ -189,7 +192,14 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
 static int evaluate_all(void *user, struct platform *platform, FILE *results, struct diag *diag)
 {
     const struct scenario *scenario = user;
-    if (write_layouts(scenario, platform, results))
+    struct diag hindered = {0};
+    size_t count = write_layouts(scenario, platform, results, &hindered);
+    if (hindered.trouble) {
+        diag_trouble(diag, (struct place){scenario->file, 0, 0},
+                     "not every layout could be evaluated: a file could not be read again, or there was no memory");
+        return EXIT_FAILED;
+    }
+    if (count)
         return EXIT_DONE;
     struct arena *arena = arena_create();
     job_create_steady(scenario, platform, arena, diag);
@@ -226,7 +236,8 @@ static int by_analytic(const void *left, const void *right)
     return by_value(a->analytic, b->analytic, a, b);
 }
 
-static void read_rows(FILE *results, struct layout_table *table)
+/* False after it was reported that they cannot be read back. */
+static bool read_rows(FILE *results, struct layout_table *table)
 {
     size_t capacity = 0;
     struct layout_row row;
@@ -235,6 +246,9 @@ static void read_rows(FILE *results, struct layout_table *table)
         table->rows[table->count++] = row;
         table->fitting += row.fits;
     }
+    if (ferror(results))
+        fputs("stagesim: the layouts could not be read back\n", stderr);
+    return !ferror(results);
 }
 
 /* ---- SimGrid ---- */
@@ -276,8 +290,8 @@ int layouts_find(const struct scenario *scenario, enum layouts_method method, si
         return EXIT_BAD_INPUT;
     int code =
         simulation_visit(&(struct simulation_visit){scenario, evaluate_all, (void *)(uintptr_t)scenario}, &results);
-    if (code == EXIT_DONE)
-        read_rows(results, table);
+    if (code == EXIT_DONE && !read_rows(results, table))
+        code = EXIT_FAILED;
     if (results)
         fclose(results);
     if (table->count)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/figures/rank_correlation.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,9 +31,7 @@ double rank_correlation(const double *left, const double *right, size_t count)
 {
     if (count < 2)
         return NAN;
-    double *ranks = calloc(2 * count, sizeof *ranks);
-    if (!ranks)
-        return NAN;
+    double *ranks = array_zeroed(2 * count, sizeof *ranks);
     rank_values(left, count, ranks);
     rank_values(right, count, ranks + count);
     double spread = sqrt(covariance(ranks, ranks, count) * covariance(ranks + count, ranks + count, count));

@@ -28,6 +28,7 @@ struct output {
     const char *directory; /* as users know it */
     const char *real;      /* without symbolic links */
     struct stage stage;
+    bool is_committing; /* its files are on their way */
     bool is_single;     /* one file, without a stage, in */
     int folder;         /* this descriptor's directory; -1: it is written to as it is */
     const char *target; /* the single file's name there */
@@ -60,12 +61,18 @@ static void remove_files(const struct output *output)
         rmdir(output->made[i]);
 }
 
-/* Ends the process as the signal would have done without a handler; a child process leaves the files to its parent. */
-static void on_interruption(int number)
+/* A child process leaves the files to its parent. */
+void output_remove_all(void)
 {
     for (const struct output *output = being_written; output; output = output->next)
-        if (output->owner == getpid())
+        if (output->owner == getpid() && !output->is_committing)
             remove_files(output);
+}
+
+/* Ends the process as the signal would have done without a handler. */
+static void on_interruption(int number)
+{
+    output_remove_all();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -322,8 +329,10 @@ static bool open_temporary(struct output *output, const struct output_file *file
     bool fine = locked && fstat(fileno(stream), &status) == 0 && is_still_temporary(output, &status);
     if (!locked)
         fault_set(fault, "%s: another process is writing it", file->name);
-    else if (fine && (!S_ISREG(status.st_mode) || status.st_nlink > 1 || ftruncate(fileno(stream), 0) != 0))
+    else if (fine && (!S_ISREG(status.st_mode) || status.st_nlink > 1))
         fine = fault_set(fault, "%s: cannot be written: '%.200s' beside it is in the way", file->name, file->path);
+    else if (fine && ftruncate(fileno(stream), 0) != 0)
+        return fault_set(fault, "%s: cannot be written: %s", file->name, strerror(errno));
     if (!fine)
         let_go(output);
     return fine;
@@ -429,6 +438,7 @@ bool output_commit(struct output *output, struct fault *fault)
     else if (fine) /* it stays locked until it has its name; what closing would say */
         fine = fsync(fileno(output->files[0].stream)) == 0 || errno == EINVAL ||
                fault_set(fault, "%s: cannot be written: %s", output->directory, strerror(errno));
+    output->is_committing = true;
     fine = fine && place_files(output, fault);
     if (output->is_single)
         close_files(output, &(struct fault){""});

@@ -38,6 +38,10 @@ void output_print_names(const struct output *output, FILE *out);
  * files are as they were; false with the fault filled. Frees the set either way. */
 bool output_commit(struct output *output, struct fault *fault);
 
+/* Removes the files of all sets whose commit has not begun. Only for a process that ends now: what a signal's handler
+ * may call. */
+void output_remove_all(void);
+
 /* Removes the files and the directories that were made for them, and frees the set. NULL is fine. */
 void output_abort(struct output *output);
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const char suffix[] = ".stagesim";
-enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, RETIRE_ATTEMPTS = 3 };
+enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, ATTEMPTS = 3 };
 
 static void close_descriptor(int *descriptor)
 {
@@ -292,9 +292,7 @@ static bool retire(const struct stage *stage, const struct stage_record *record,
 {
     mkdirat(stage->parent, stage->place, 0777);
     int now = openat(stage->parent, stage->place, FOLDER);
-    bool done = false;
-    for (int i = 0; now >= 0 && !done && i < RETIRE_ATTEMPTS; i++)
-        done = tree_retire(content, now, &record->names);
+    bool done = now >= 0 && tree_retire(content, now, &record->names);
     close_descriptor(&now);
     return done;
 }
@@ -348,7 +346,9 @@ static bool is_writable(const struct stage *stage, struct fault *fault)
 
 static bool unsettled(struct stage *stage, struct fault *fault)
 {
-    stage->keep = true;
+    struct stage_record record;
+    stage->keep = stage_record_read(&record, stage->folder) != 0 || record.kind != STAGE_WRITES;
+    stage_record_free(&record);
     return fault_set(fault,
                      "%s: cannot be written to: an earlier process was ended while it wrote there, and what it left in "
                      "'%.200s' cannot be put in order: %s",
@@ -379,15 +379,20 @@ bool stage_open(struct stage *stage, const char *directory, const char *path, st
     return fine;
 }
 
+static bool remove_folder(const struct stage *stage)
+{
+    bool has_lock = stage->lock >= 0;
+    return (!has_lock || (settle(stage, false) && tree_remove(stage->folder, "lock"))) &&
+           (unlinkat(stage->parent, stage->name, AT_REMOVEDIR) == 0 || (!has_lock && errno == ENOTEMPTY));
+}
+
+/* What fails once need not fail twice. Without its lock the folder is only removed when there is nothing in it. */
 void stage_close(struct stage *stage)
 {
+    bool gone = stage->folder < 0 || stage->keep;
     close_descriptor(&stage->content);
-    if (stage->lock >= 0 && !stage->keep && settle(stage, false)) {
-        unlinkat(stage->folder, "lock", 0);
-        unlinkat(stage->parent, stage->name, AT_REMOVEDIR);
-    } else if (stage->lock < 0 && stage->folder >= 0) {
-        unlinkat(stage->parent, stage->name, AT_REMOVEDIR); /* when there is nothing in it */
-    }
+    for (int i = 0; i < ATTEMPTS && !gone; i++)
+        gone = remove_folder(stage);
     close_all(stage);
 }
 

@@ -104,7 +104,9 @@ bool tree_remove(int parent, const char *name)
         remove_entries(folder, 0);
         close(folder);
     }
-    return unlinkat(parent, name, AT_REMOVEDIR) == 0;
+    struct stat status;
+    return unlinkat(parent, name, AT_REMOVEDIR) == 0 ||
+           (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT);
 }
 
 /* ---- linking ---- */

@@ -2,6 +2,7 @@
 #include "commands/layouts/layouts_output.h"
 
 #include "analysis/figures/rank_correlation.h"
+#include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/table.h"
 #include "base/text_writer.h"
@@ -21,8 +22,8 @@ static struct ranking rank_all(const struct layout_table *table)
 {
     struct ranking ranking = {.counts = {table->fitting, table->fitting, table->simulated}};
     for (int column = 0; column < COLUMNS; column++) {
-        ranking.values[column] = calloc(table->count + 1, sizeof(double));
-        ranking.ranks[column] = calloc(table->count + 1, sizeof(double));
+        ranking.values[column] = array_zeroed(table->count, sizeof(double));
+        ranking.ranks[column] = array_zeroed(table->count, sizeof(double));
         for (size_t i = 0; i < ranking.counts[column]; i++) {
             const struct layout_row *row = &table->rows[i];
             ranking.values[column][i] = column == MODEL      ? row->model

@@ -59,12 +59,15 @@ static void read_row(struct reader *reader, const struct hwloc_distances_s *matr
     }
 }
 
-static void read_matrix(struct reader *reader, const char *name, const char *class_name)
+/* False when hwloc cannot give the matrix out; it is no mistake that there is none. */
+static bool read_matrix(struct reader *reader, const char *name, const char *class_name)
 {
     struct hwloc_distances_s *matrix = NULL;
     unsigned count = 1;
-    if (hwloc_distances_get_by_name(reader->topology, name, &count, &matrix, 0) != 0 || count == 0 || !matrix)
-        return;
+    if (hwloc_distances_get_by_name(reader->topology, name, &count, &matrix, 0) != 0)
+        return false;
+    if (count == 0 || !matrix)
+        return true;
     reader->import->link_class = class_name;
     for (unsigned row = 0; row < matrix->nbobjs; row++) {
         uint32_t gpu = gpu_of_object(reader, matrix->objs[row]);
@@ -72,6 +75,7 @@ static void read_matrix(struct reader *reader, const char *name, const char *cla
             read_row(reader, matrix, row, gpu);
     }
     hwloc_distances_release(reader->topology, matrix);
+    return true;
 }
 
 /* hwloc 2.9.0 wrote twice the rate of NVLink 3 and 4; its successor corrected that. */
@@ -166,9 +170,10 @@ static bool read_topology(struct import *import, hwloc_topology_t topology, cons
     bool sound = hwloc_tree_read(&reader);
     if (sound) {
         add_memories(&reader);
-        read_matrix(&reader, "XeLinkBandwidth", "xelink");
-        read_matrix(&reader, "XGMIBandwidth", "xgmi");
-        read_matrix(&reader, "NVLinkBandwidth", "nvlink");
+        sound = read_matrix(&reader, "XeLinkBandwidth", "xelink") && read_matrix(&reader, "XGMIBandwidth", "xgmi") &&
+                read_matrix(&reader, "NVLinkBandwidth", "nvlink");
+        if (!sound)
+            fault_set(fault, "hwloc cannot give its matrices of bandwidths out: %s", strerror(errno));
         correct_version(import, version);
     }
     free(reader.objects);

@@ -80,7 +80,7 @@ struct node *fields_load_rows(const char *file, const struct stagesim_row_type *
     if (text)
         list = fields_parse_rows(file, text, size, type, arena, diag);
     else
-        diag_error(diag, at, "cannot read '%s': %s", file, strerror(errno));
+        diag_trouble(diag, at, "cannot read '%s': %s", file, strerror(errno));
     free(text);
     return list;
 }

@@ -69,6 +69,16 @@ void job_error(struct stagesim_job *job, const char *key, const char *format, ..
     diag_error(job->diag, scenario_blame(job->scenario, key, message), "%s", message);
 }
 
+static void api_trouble(struct stagesim_job *job, const char *key, const char *format, ...)
+{
+    char message[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    diag_trouble(job->diag, scenario_blame(job->scenario, key, message), "%s", message);
+}
+
 /* ---- the pipeline ---- */
 
 static double mean(const double *values, uint32_t count)
@@ -352,6 +362,7 @@ static const struct stagesim_api api = {
     .pace = api_pace,
     .collective_seconds = job_collective_seconds,
     .stage_workers = api_stage_workers,
+    .trouble = api_trouble,
 };
 
 /* ---- the job ---- */

@@ -77,7 +77,7 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
     }
     if (efficiency_read(table, &out->efficiency, &fault))
         return true;
-    j->api->error(j->job, "compute.table", "%s", fault.text);
+    (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.table", "%s", fault.text);
     return false;
 }
 

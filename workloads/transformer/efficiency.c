@@ -3,6 +3,7 @@
 
 #include "base/paths.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,12 @@ static void close_file(FILE **file)
         fclose(*file);
 }
 
+static bool unreadable(const char *path, struct fault *fault)
+{
+    fault->trouble = true;
+    return fault_set(fault, "%s: cannot be read: %s", path, strerror(errno));
+}
+
 static bool read_lines(FILE *file, const char *path, struct efficiency *efficiency, struct fault *fault)
 {
     char line[256];
@@ -93,6 +100,8 @@ static bool read_lines(FILE *file, const char *path, struct efficiency *efficien
             return fault_set(fault, "%s:%u: %s", path, number, reason.text);
         header = true;
     }
+    if (ferror(file))
+        return unreadable(path, fault);
     if (!efficiency->matrix.count || !efficiency->memory.count)
         return fault_set(fault, "%s: there is no line of '%s'", path, efficiency->matrix.count ? "memory" : "matrix");
     return true;
@@ -102,7 +111,7 @@ bool efficiency_read(const char *path, struct efficiency *efficiency, struct fau
 {
     *efficiency = (struct efficiency){.flash = default_flash};
     __attribute__((cleanup(close_file))) FILE *file = path_check_readable(path, fault) ? fopen(path, "r") : NULL;
-    return file && read_lines(file, path, efficiency, fault);
+    return (file || unreadable(path, fault)) && read_lines(file, path, efficiency, fault);
 }
 
 void efficiency_constant(struct efficiency *efficiency, double share)

@@ -49,6 +49,7 @@ bool layer_profile_read(const char *path, struct layer_profile *profile, struct 
     size_t size = 0;
     char *text = csv_load(path, FILE_SIZE_MAX, &size);
     *profile = (struct layer_profile){0};
+    fault->trouble = !text;
     if (!text)
         return fault_set(fault, "%s: cannot be read: %s", path, strerror(errno));
     struct csv *csv = csv_open(path, text, size, &columns, NULL, fault);

@@ -368,7 +368,7 @@ static bool set_profile(struct transformer_job *j)
         ok = !j->profile.rows[kind] ||
              layer_profile_at(&j->profile, (enum layer_kind)kind, j->layout.samples, &time, &fault);
     if (!ok)
-        j->api->error(j->job, "compute.profile", "%s", fault.text);
+        (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.profile", "%s", fault.text);
     return ok;
 }
 

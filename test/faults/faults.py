@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""faults.py STAGESIM INJECT PRELOAD [--full] [--only COMMAND] [--call CALL] [--from N] [--jobs J]: every command with the n-th call of a kind failing, and
+killed at the n-th: open, read, write, rename, link, unlink, mkdir, fork, mmap, malloc, and an exchange of directories that the file system
+refuses, for n = 1, 2, ... until a run passes untouched.
+
+A command whose call fails ends with exit code 0, 1 or 3, and with a message where it is not 0; what it prints with code 0 is what it always
+prints. Its output files are the old ones or the new ones, never a mixture, and nothing else is left. After a kill there may be one marked
+folder or file, which is gone after the next run.
+
+Without --full a sample of n is tried: the first ones and some between. Exit code 77: the kernel cannot be asked to fail calls."""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool
+
+CALLS = ("open", "read", "write", "rename", "exchange", "link", "unlink", "mkdir", "fork", "mmap", "malloc")
+KILLED_AT = ("open", "write", "rename", "link", "unlink", "mkdir", "fork")  # between two of these nothing changes on the disk
+SAMPLE = {"error": 6, "kill": 4}
+SKIPPED = 77
+
+# Arguments, and the output directory or file. OUT stands for a time that differs between the old set and the new one.
+COMMANDS = {
+    "run": (["run", "s.yaml", "-o", "out", "--trace", "csv,paje,chrome", "--report", "--set", "stages.forward=TIME"], "out"),
+    "print": (["run", "s.yaml", "--engine", "both"], None),
+    "compare": (["compare", "s.yaml", "--schedules", "1f1b,gpipe", "-o", "out", "--trace", "csv", "--picture", "svg", "--set",
+                 "stages.forward=TIME"], "out"),
+    "search": (["search", "t.yaml", "-o", "out", "--jobs", "1", "--set", "model.sequence=SIZE"], "out"),
+    "check": (["check", "s.yaml"], None),
+    "layouts": (["layouts", "l.yaml", "--top", "1"], None),
+    "report": (["report", "saved"], None),
+    "schedule": (["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--forward", "TIME", "-o", "plan.csv"], "plan.csv"),
+    "collective": (["collective", "all-reduce", "--platform", "platform.xml", "--sizes", "SIZE:1MiB:4", "-o", "ring.svg"], "ring.svg"),
+    "show": (["platform", "show", "platform.xml"], None),
+    "generate": (["platform", "generate", "ring", "--nodes", "SMALL", "-o", "ring.xml"], "ring.xml"),
+    "import": (["platform", "import", "node.xml", "--nodes", "SMALL", "-o", "two.xml"], "two.xml"),
+    "fit": (["platform", "fit", "measured.txt", "--platform", "platform.xml", "-o", "fitted.xml"], None),
+    "list": (["list", "models", "--format", "json"], None),
+}
+WORDS = {"old": {"TIME": "1", "SIZE": "256", "SMALL": "3"}, "new": {"TIME": "2", "SIZE": "512", "SMALL": "4"}}
+SEARCHED = """platform: dgx-a100-2
+workload: transformer
+model: {layers: 4, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
+parallel: {pipeline: 2, data: 2}
+batch: {global: 12, micro: 1}
+schedule: 1f1b
+search: {micro: [1], schedules: [1f1b], recompute: [none], zero: [0], gpus: 4}
+"""
+LAID_OUT = """platform: dgx-a100-2
+workload: transformer
+model: {layers: 2, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
+parallel: {z: 2, data: 1}
+tensor_parallel: {algorithm: axonn-3d}
+batch: {global: 8, micro_batches: 1}
+schedule: 1f1b
+"""
+
+
+def words(arguments, which):
+    filled = []
+    for argument in arguments:
+        for word, value in WORDS[which].items():
+            unit = "s" if word == "TIME" and "=" in argument else ""
+            argument = argument.replace(word, value + unit)
+        filled.append(argument)
+    return filled
+
+
+def clean(text):
+    """Without what depends on the clock."""
+    return b"\n".join(line for line in text.split(b"\n") if not any(word in line for word in (b"wall", b"per_second", b"rss")))
+
+
+def content(path):
+    if path.is_dir():
+        return {str(each.relative_to(path)): clean(each.read_bytes()) for each in sorted(path.rglob("*")) if each.is_file()}
+    return {"": clean(path.read_bytes())} if path.exists() else {}
+
+
+class Sweep:
+    """One command in a folder of its own."""
+
+    def __init__(self, tools, folder, name):
+        self.binary, self.inject, self.preload = tools
+        self.folder, self.name = folder, name
+        self.arguments, self.out = COMMANDS[name]
+        self.temporary = folder.with_name(folder.name + ".tmp")
+        self.kept = folder.with_name(folder.name + ".old")
+        self.faults, self.runs = [], 0
+        self.prepare()
+
+    def prepare(self):
+        self.folder.mkdir()
+        self.temporary.mkdir()
+        tool.write_mesh(self.folder / "platform.xml", 4, latency="1us", bandwidth="10GBps")
+        tool.write_scenario(self.folder / "s.yaml", "platform.xml", "1f1b", 4, 4, stages="forward: 1s, backward: 2s, message: 1MB")
+        for name, text in (("t.yaml", SEARCHED), ("l.yaml", LAID_OUT)):
+            (self.folder / name).write_text(text)
+        shutil.copy(tool.ROOT / "test/fuzz/corpus/hwloc/two.xml", self.folder / "node.xml")
+        shutil.copy(tool.ROOT / "test/fuzz/corpus/measured/printed.txt", self.folder / "measured.txt")
+        if self.name == "report":
+            tool.run(self.binary, "run", "s.yaml", "-o", "saved", "--trace", "csv", "--report", cwd=self.folder)
+            self.out = "saved"
+        if self.name == "fit":
+            self.out = "fitted.xml"
+        self.expected, self.printed = {}, {}
+        for which in ("new", "old"):
+            self.runs += 1
+            done = self.start("open", 0, "error", which)
+            if done[0] == SKIPPED:
+                raise SystemExit(SKIPPED)
+            if done[0] != 0:
+                raise SystemExit(f"{self.name}: exit code {done[0]} without a fault\n{done[2].decode()}")
+            self.expected[which] = content(self.folder / self.out) if self.out else {}
+            self.printed[which] = clean(done[1])
+        if self.out:
+            self.copy(self.folder / self.out, self.kept)
+        self.listing = sorted(path.name for path in self.folder.iterdir())
+
+    @staticmethod
+    def copy(source, target):
+        if target.is_dir():
+            shutil.rmtree(target)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copyfile(source, target)
+
+    def start(self, call, number, action, which, plain=False):
+        """Exit code (negative: a signal), standard output, standard error, number of calls."""
+        counter, result = self.temporary.with_suffix(".count"), self.temporary.with_suffix(".result")
+        counter.write_bytes(bytes(8))
+        malloc = call == "malloc"
+        environment = dict(os.environ, TMPDIR=str(self.temporary), FAULT_ACTION=action, FAULT_COUNT=str(counter),
+                           FAULT_MALLOC=str(number if malloc else 0))
+        command = [self.binary, *words(self.arguments, which)]
+        if not plain:
+            command = [self.inject, call, "0" if malloc else str(number), action, str(result), "env", f"LD_PRELOAD={self.preload}", *command]
+        with tempfile.TemporaryFile() as errors:
+            try:
+                done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+                                      env=environment, timeout=120)
+            except subprocess.TimeoutExpired:
+                return -1000, b"", b"", 0
+            errors.seek(0)
+            said = errors.read()
+        if plain or done.returncode:
+            return done.returncode, done.stdout, said, 0
+        calls, status = map(int, result.read_text().split())
+        code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        return code, done.stdout, said, int.from_bytes(counter.read_bytes(), "little") if malloc else calls
+
+    def fault(self, text):
+        self.faults.append(text)
+
+    def left(self):
+        return sorted(set(path.name for path in self.folder.iterdir()) - set(self.listing)) + [path.name for path in self.temporary.iterdir()]
+
+    def reset(self):
+        for name in self.left():
+            path = self.folder / name if (self.folder / name).exists() else self.temporary / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if self.out and content(self.folder / self.out) != self.expected["old"]:
+            self.copy(self.kept, self.folder / self.out)
+
+    def is_one_set(self, what):
+        found = content(self.folder / self.out) if self.out else {}
+        which = [each for each in ("new", "old") if found == self.expected[each]]
+        if not which:
+            self.fault(f"{what}: the output files are a mixture: {sorted(found)}")
+        return which
+
+    def try_error(self, call, number):
+        code, printed, said, count = self.start(call, number, "error", "new")
+        what = f"{self.name}: {call} {number} of {count} fails, exit code {code}"
+        if code not in (0, 1, 3):
+            self.fault(f"{what}\n{said.decode('utf-8', 'replace')[-400:]}")
+        if code and not said:
+            self.fault(f"{what}, no message")
+        which = self.is_one_set(what)
+        if code == 0 and "new" not in which:
+            self.fault(f"{what}, but the files are the old ones")
+        if code == 0 and clean(printed) != self.printed["new"]:
+            self.fault(f"{what}, but it prints something else:\n{printed.decode('utf-8', 'replace')[:300]}")
+        if self.left():
+            self.fault(f"{what}, left: {self.left()}\n{said.decode('utf-8', 'replace')[-300:]}")
+
+    def try_kill(self, call, number):
+        code, _, _, _ = self.start(call, number, "kill", "new")
+        what = f"{self.name}: killed at {call} {number} (exit code {code})"
+        self.is_one_set(what)
+        left = self.left()
+        if len(left) > 1 or (left and not (left[0].startswith(".") and left[0].endswith(".stagesim"))):
+            self.fault(f"{what}, left: {left}")
+        if not self.out:
+            return
+        code, _, said, _ = self.start(call, 0, "error", "new", plain=True)
+        if code or content(self.folder / self.out) != self.expected["new"] or self.left():
+            self.fault(f"{what}; the next run: exit code {code}, left {self.left()}\n{said.decode('utf-8', 'replace')[-300:]}")
+
+    def sweep(self, call, action, full, first):
+        """n from 1 on until a run passes untouched, or a sample of these."""
+        count = self.start(call, 0, "error", "new")[3]
+        some = SAMPLE[action]
+        numbers = range(first, count + 1) if full or count <= some else sorted(
+            {1, 2, *(1 + (count - 1) * i // (some - 2) for i in range(some - 1))})
+        for number in numbers:
+            self.reset()
+            self.runs += 1
+            (self.try_error if action == "error" else self.try_kill)(call, number)
+        self.reset()
+        return count
+
+
+def run_command(tools, folder, name, options):
+    sweep = Sweep(tools, pathlib.Path(folder) / name, name)
+    counts = []
+    for call in CALLS:
+        if options.call and call != options.call:
+            continue
+        counts.append(f"{call} {sweep.sweep(call, 'error', options.full, options.first)}")
+        if call in KILLED_AT:
+            sweep.sweep(call, "kill", options.full, options.first)
+    return sweep, f"{name}: {sweep.runs} runs; calls: {', '.join(counts)}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tools", nargs=3)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only")
+    parser.add_argument("--call")
+    parser.add_argument("--from", dest="first", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    tools = [os.path.abspath(path) for path in options.tools]
+    faults = runs = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        work = [pool.submit(run_command, tools, folder, name, options) for name in COMMANDS if options.only in (None, name)]
+        for future in work:
+            sweep, text = future.result()
+            print(text, *sweep.faults, sep="\n  ", flush=True)
+            faults, runs = faults + len(sweep.faults), runs + sweep.runs
+    print(f"{runs} runs, {faults} failed")
+    return 1 if faults or not runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
