@@ -1,50 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluates the layouts of a search space on the analytic engine, in several processes, and ranks them. */
+/* Finds the fastest layouts of a search space that fit in memory, on the analytic engine, in several processes. */
 #ifndef STAGESIM_SEARCH_H
 #define STAGESIM_SEARCH_H
 
+#include "studies/search_journal.h"
 #include "studies/search_space.h"
-
-enum search_status { SEARCH_FITS, SEARCH_DOES_NOT_FIT, SEARCH_ILLEGAL };
-
-enum { SEARCH_REASON_MAX = 240 };
-
-/* One candidate's outcome; plain data, which processes hand over. */
-struct search_result {
-    uint32_t index; /* of the candidate */
-    uint32_t micro_batches;
-    enum search_status status;
-    uint32_t like; /* a candidate that fits: the one in the ranking with the same time and memory, mostly itself */
-    bool pareto;   /* fits, and nothing that fits is both faster and smaller */
-    double iteration, samples_per_s;   /* seconds */
-    double mfu, bubble;                /* mfu 0: not known */
-    double peak_bytes, capacity_bytes; /* of the fullest rank; capacity 0: not known */
-    double verified;                   /* iteration on the SimGrid engine; 0: not run */
-    char reason[SEARCH_REASON_MAX];    /* SEARCH_ILLEGAL: the first mistake */
-};
+#include "studies/search_table.h"
+#include "studies/search_workers.h"
 
 /* Why candidates are left out. */
 struct search_reason {
-    uint32_t count;
+    uint64_t count;
     const char *text; /* of the first of them; the others differ in numbers at most */
 };
 
 struct search {
     const struct scenario *scenario;
     struct search_space space;
-    struct search_result *results; /* [space.count]; in the order of candidates */
-    uint32_t *ranked; /* [ranked_count]: candidates that fit, the fastest first; of those with equal time and memory
-                         only the first */
-    uint32_t ranked_count, fit_count, unfit_count, illegal_count;
-    struct search_reason *reasons; /* of the illegal ones, the most frequent first */
+    struct search_table table;
+    struct search_identity identity;
+    uint32_t kept; /* how many of the best are exact */
+    /* Candidates that were timed, the fastest first, then the smallest, then by number: ranked_count of them, in memory
+     * that search_finish gives back. Of those with equal time and memory all but the first are like it. */
+    uint64_t *ranked;
+    uint64_t ranked_count, different; /* different: without those that are like another */
+    uint64_t *best; /* the first best_count different ones, where they are in `ranked`; in the order of the time on
+                       SimGrid where it was asked */
+    uint32_t best_count;
+    uint64_t untried, waiting, unfit, illegal; /* candidates not looked at; that fit, perhaps, and were not timed */
+    uint64_t passed[SEARCH_BOUNDS];            /* discarded by a bound */
+    struct search_reason *reasons;             /* of the illegal ones, the most frequent first */
     size_t reason_count;
+    bool stopped;           /* before it was done */
+    uint32_t merged_shards; /* parts that the search was cut into; 0: not merged */
 };
 
-/* Evaluates all candidates in `jobs` processes and ranks them; the outcome does not depend on their number. Returns an
- * exit code after every mistake was reported on standard error. Memory from the arena. */
-int search_run(struct search *search, const struct scenario *scenario, unsigned jobs, bool quiet, struct arena *arena);
+/* Prepares a search: its space, on the platform's GPUs, and an empty table. Returns an exit code after every mistake
+ * was reported on standard error. Memory from the arena; finish it all the same. */
+int search_create(struct search *search, const struct scenario *scenario, const struct search_request *request,
+                  struct arena *arena);
+void search_finish(struct search *search);
 
-/* Simulates the best `count` on the SimGrid engine and ranks them by it. Returns an exit code. */
-int search_verify(struct search *search, uint32_t count, bool quiet, struct arena *arena);
+/* Fills the table in request->jobs processes; with a journal, from and to it. */
+int search_run(struct search *search, const struct search_request *request);
+/* Fills the table from parts, which are the journals of the same search. */
+int search_merge(struct search *search, const char *const *files, size_t count);
+
+/* Opens the request's journal for what is simulated; what it has goes to the table. Returns an exit code. */
+int search_begin_journal(struct search *search, const struct search_request *request);
+
+/* Ranks what is in the table. What bounds discard in the light of all that was timed is discarded, timed or not, so
+ * that the outcome does not depend on the order in which candidates were tried. False with the fault filled. */
+bool search_rank(struct search *search, const struct search_request *request, struct arena *arena, struct fault *fault);
+
+/* Simulates the best `count` on the SimGrid engine and orders them by it. Those that are known are not run again. Only
+ * every shards-th, from the shard-th on, where `shards` is larger than 1; what is found goes to the journal, if any.
+ * Returns an exit code. */
+int search_verify(struct search *search, uint32_t count, const struct search_request *request, struct arena *arena);
 
 #endif

@@ -3,154 +3,254 @@
 
 #include "base/arena.h"
 #include "base/document.h"
+#include "base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = 250000, RECOMPUTES = RECOMPUTE_FULL + 1 };
-
-/* What each coordinate may be. */
-struct choices {
-    uint32_t *micro, *zero;
-    size_t micro_count, zero_count;
-    const struct schedule **schedules;
-    size_t schedule_count;
-    unsigned recompute;
-};
+/* Files of results have a record for each. */
+static const uint64_t candidates_max = UINT64_C(100000000);
 
 struct making {
     const struct scenario *scenario;
     struct search_space *space;
-    struct choices choices;
     struct arena *arena;
 };
 
-static int by_value(const void *left, const void *right)
+static enum search_role role_of(enum search_dimension dimension)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
+    return search_dimensions[dimension].role;
 }
 
-/* The values of a list, ascending, each once; those of `defaults` where it is not given. */
-static uint32_t *values_of(const struct stagesim_list *list, const uint32_t *defaults, size_t default_count,
-                           size_t *count, struct arena *arena)
+static bool is_transformer(const struct scenario *scenario)
 {
-    *count = list->count ? list->count : default_count;
-    uint32_t *values = arena_array(arena, *count + 1, sizeof *values);
-    for (size_t i = 0; i < *count; i++)
-        values[i] = list->count ? (uint32_t)list->values[i] : defaults[i];
-    qsort(values, *count, sizeof *values, by_value);
-    size_t kept = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (kept == 0 || values[kept - 1] != values[i])
-            values[kept++] = values[i];
+    return !strcmp(scenario->workload->name, "transformer");
+}
+
+/* ---- values ---- */
+
+/* Where a value stands among the words of its dimension, or the number that it is. */
+static uint64_t place_of(const char *text, const char *const *words)
+{
+    struct quantity_reason reason;
+    uint64_t count = 0;
+    for (uint64_t i = 0; words && words[i]; i++)
+        if (!strcmp(words[i], text))
+            return i;
+    return quantity_count(text, &count, &reason) ? count : UINT64_MAX;
+}
+
+/* In order, each once. */
+static void sort_values(const struct scenario *scenario, enum search_dimension dimension, const char **texts,
+                        uint32_t *count)
+{
+    const char *const *words = scenario_dimension_words(scenario, dimension);
+    for (uint32_t i = 1; i < *count; i++)
+        for (uint32_t k = i; k > 0 && place_of(texts[k], words) < place_of(texts[k - 1], words); k--) {
+            const char *text = texts[k];
+            texts[k] = texts[k - 1];
+            texts[k - 1] = text;
+        }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++)
+        if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0)
+            texts[kept++] = texts[i];
     *count = kept;
-    return values;
 }
 
-static bool allows(const struct stagesim_list *list, uint32_t value)
+/* Words of a text, separated by spaces. */
+static uint32_t split(const char *text, const char **words, struct arena *arena)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->values[i] == value)
-            return true;
-    return list->count == 0;
+    uint32_t count = 0;
+    for (size_t length; *text; text += length + (text[length] == ' ')) {
+        length = strcspn(text, " ");
+        words[count++] = arena_print(arena, "%.*s", (int)length, text);
+    }
+    return count;
 }
 
-/* Those of the scenario's list, or where it has none some and its own schedule; each once, in the order of the table.
- */
-static void choose_schedules(struct making *making)
+static uint32_t powers(uint64_t most, const char **words, struct arena *arena)
 {
-    static const char *const defaults[] = {"1f1b", "interleaved", "zb-h1"};
+    uint32_t count = 0;
+    for (uint64_t power = 1; power <= most && power <= 65536; power *= 2)
+        words[count++] = arena_print(arena, "%llu", (unsigned long long)power);
+    return count;
+}
+
+static void choose_values(struct making *making, enum search_dimension dimension)
+{
     const struct scenario *scenario = making->scenario;
-    const struct stagesim_texts *listed = &scenario->search.schedules;
-    const char *const *names = listed->count ? listed->texts : defaults;
-    size_t count = listed->count ? listed->count : sizeof defaults / sizeof *defaults, known = 0;
-    struct choices *choices = &making->choices;
-    while (schedule_table[known])
-        known++;
-    choices->schedules = arena_array(making->arena, known, sizeof *choices->schedules);
-    for (size_t i = 0; i < known; i++) {
-        const struct schedule *schedule = schedule_table[i];
-        bool chosen = !listed->count && schedule == scenario->schedule;
-        for (size_t k = 0; k < count && !chosen; k++)
-            chosen = !strcmp(schedule->name, names[k]);
-        if (chosen)
-            choices->schedules[choices->schedule_count++] = schedule;
+    const struct stagesim_texts *given = &scenario->search.values[dimension];
+    const char *defaults = search_dimensions[dimension].defaults;
+    size_t room = given->count > 64 ? given->count : 64;
+    const char **texts = arena_array(making->arena, room, sizeof *texts);
+    uint32_t count = (uint32_t)given->count;
+    if (!scenario_has_dimension(scenario, dimension) || role_of(dimension) == SEARCH_SCHEDULE)
+        return;
+    if (count)
+        memcpy(texts, given->texts, count * sizeof *texts);
+    else if (role_of(dimension) == SEARCH_MICRO && !is_transformer(scenario))
+        count = powers(scenario->global_batch, texts, making->arena);
+    else if (dimension == DIMENSION_recompute && !is_transformer(scenario))
+        count = 0;
+    else if (dimension == DIMENSION_balance && node_find(scenario->root, "transformer.layers_per_stage"))
+        count = 0;
+    else if (strcmp(defaults, "any") != 0)
+        count = split(defaults, texts, making->arena);
+    sort_values(scenario, dimension, texts, &count);
+    making->space->values[dimension] = (struct search_values){texts, count};
+}
+
+/* ---- schedules ---- */
+
+static bool is_listed(const struct stagesim_texts *texts, const char *name)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (!strcmp(texts->texts[i], name) || !strcmp(texts->texts[i], "all"))
+            return true;
+    return false;
+}
+
+/* Those of the scenario's list, or where it has none some and its own schedule. */
+static bool is_chosen(const struct making *making, const struct schedule *schedule)
+{
+    const struct stagesim_texts *given = &making->scenario->search.values[DIMENSION_schedules];
+    const char *names[8];
+    if (given->count)
+        return is_listed(given, schedule->name);
+    struct stagesim_texts defaults = {0, names};
+    defaults.count = split(search_dimensions[DIMENSION_schedules].defaults, names, making->arena);
+    return schedule == making->scenario->schedule || is_listed(&defaults, schedule->name);
+}
+
+static const struct schedule_option *option_of(const struct schedule *schedule, enum search_dimension dimension)
+{
+    const char *key = strchr(search_dimensions[dimension].path, '.') + 1;
+    for (const struct schedule_option *option = schedule->options; option && option->key; option++)
+        if (!strcmp(option->key, key))
+            return option;
+    return NULL;
+}
+
+/* All variants of a schedule from a dimension on. */
+static void add_variants(struct making *making, struct search_variant variant, enum search_dimension from)
+{
+    struct search_space *space = making->space;
+    while (from < DIMENSIONS &&
+           (role_of(from) != SEARCH_OPTION || !space->values[from].count || !option_of(variant.schedule, from)))
+        from++;
+    if (from == DIMENSIONS) {
+        space->variants =
+            array_grow(space->variants, &space->variant_capacity, space->variant_count + 1, sizeof *space->variants);
+        space->variants[space->variant_count++] = variant;
+        return;
+    }
+    for (uint32_t i = 0; i < space->values[from].count; i++) {
+        variant.options[from] = space->values[from].texts[i];
+        add_variants(making, variant, from + 1);
     }
 }
 
-static void choose(struct making *making)
+static void choose_variants(struct making *making)
 {
-    static const uint32_t micros[] = {1, 2, 4, 8}, zeros[] = {0, 1, 2, 3};
-    const struct scenario_search *search = &making->scenario->search;
-    struct choices *choices = &making->choices;
-    choices->micro = values_of(&search->micro, micros, 4, &choices->micro_count, making->arena);
-    choices->zero = values_of(&search->zero, zeros, 4, &choices->zero_count, making->arena);
-    choices->recompute = search->recompute ? search->recompute : (1u << RECOMPUTES) - 1;
-    choose_schedules(making);
+    for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++)
+        if (is_chosen(making, *schedule))
+            add_variants(making, (struct search_variant){.schedule = *schedule}, 0);
 }
 
-/* Counts the candidates of one mesh, and where there is room writes them. */
-static void add_mesh(struct making *making, uint32_t data, uint32_t tensor, uint32_t pipeline)
+/* ---- meshes ---- */
+
+/* Values of a dimension that a mesh of these sizes has; 1 where it is not for it. */
+static uint64_t choices(const struct making *making, const struct search_mesh *mesh, enum search_dimension dimension)
 {
-    const struct choices *choices = &making->choices;
+    const struct search_space *space = making->space;
+    uint64_t count = space->values[dimension].count ? space->values[dimension].count : 1;
+    switch (role_of(dimension)) {
+    case SEARCH_AXIS:
+    case SEARCH_OPTION:
+        return 1;
+    case SEARCH_SCHEDULE:
+        return mesh->scheduled ? space->variant_count : 1;
+    case SEARCH_TENSOR_KEY:
+        return mesh->sizes[DIMENSION_tensor] > 1 ? count : 1;
+    default:
+        return count;
+    }
+}
+
+static void add_mesh(struct making *making, struct search_mesh mesh)
+{
     struct search_space *space = making->space;
-    for (size_t micro = 0; micro < choices->micro_count; micro++)
-        for (size_t schedule = 0; schedule < choices->schedule_count; schedule++)
-            for (unsigned recompute = 0; recompute < RECOMPUTES; recompute++)
-                for (size_t zero = 0; zero < choices->zero_count && choices->recompute >> recompute & 1; zero++) {
-                    if (space->candidates)
-                        space->candidates[space->count] = (struct search_candidate){data,
-                                                                                    tensor,
-                                                                                    pipeline,
-                                                                                    choices->micro[micro],
-                                                                                    choices->zero[zero],
-                                                                                    choices->schedules[schedule],
-                                                                                    (enum scenario_recompute)recompute};
-                    space->count += space->count <= CANDIDATES_MAX;
-                }
+    uint64_t count = 1;
+    mesh.scheduled = is_transformer(making->scenario) || mesh.sizes[DIMENSION_pipeline] > 1;
+    for (enum search_dimension i = 0; i < DIMENSIONS && count <= candidates_max; i++)
+        count *= choices(making, &mesh, i);
+    mesh.first = space->count;
+    space->meshes = array_grow(space->meshes, &space->mesh_capacity, space->mesh_count + 1, sizeof *space->meshes);
+    space->meshes[space->mesh_count++] = mesh;
+    space->count += space->count <= candidates_max ? count : 0;
 }
 
-static void add_meshes(struct making *making, uint32_t ranks)
+/* Whether an axis may have a size. */
+static bool allows(const struct making *making, enum search_dimension axis, uint32_t size)
 {
-    const struct scenario_search *search = &making->scenario->search;
-    making->space->count = 0;
-    for (uint32_t data = 1; data <= ranks; data++)
-        for (uint32_t tensor = 1; ranks % data == 0 && tensor <= ranks / data; tensor++) {
-            uint32_t pipeline = ranks / data / tensor;
-            if (ranks / data % tensor == 0 && allows(&search->data, data) && allows(&search->tensor, tensor) &&
-                allows(&search->pipeline, pipeline))
-                add_mesh(making, data, tensor, pipeline);
+    const struct search_values *values = &making->space->values[axis];
+    bool any = !values->count && !strcmp(search_dimensions[axis].defaults, "any");
+    if (!values->count)
+        return any || size == mesh_size(&making->scenario->mesh, search_dimensions[axis].key);
+    for (uint32_t i = 0; i < values->count; i++)
+        if (place_of(values->texts[i], NULL) == size)
+            return true;
+    return false;
+}
+
+/* Shares `ranks` out among the axes from `axis` on. */
+static void add_meshes(struct making *making, struct search_mesh mesh, enum search_dimension axis, uint32_t ranks)
+{
+    while (axis < DIMENSIONS && role_of(axis) != SEARCH_AXIS)
+        axis++;
+    if (axis == DIMENSIONS) {
+        if (ranks == 1)
+            add_mesh(making, mesh);
+        return;
+    }
+    for (uint32_t size = 1; size <= ranks; size++)
+        if (ranks % size == 0 && allows(making, axis, size)) {
+            mesh.sizes[axis] = size;
+            add_meshes(making, mesh, axis + 1, ranks / size);
         }
 }
 
-/* Ranks along axes that are not searched. */
-static uint32_t other_ranks(const struct scenario *scenario)
-{
-    const struct mesh *mesh = &scenario->mesh;
-    return mesh->ranks / (mesh_size(mesh, "data") * mesh_size(mesh, "tensor") * mesh_size(mesh, "pipeline"));
-}
+/* ---- all ---- */
 
 static bool check(const struct making *making, uint32_t platform_gpus, struct diag *diag)
 {
     const struct scenario *scenario = making->scenario;
-    uint32_t gpus = making->space->gpus, others = other_ranks(scenario);
     unsigned before = diag->errors;
-    if (strcmp(scenario->workload->name, "transformer") != 0)
-        diag_error(
-            diag, scenario_place(scenario, "workload"),
-            "layouts of '%s' cannot be searched: only of the workload transformer the work follows from the layout",
-            scenario->workload->name);
+    if (!is_transformer(scenario) && strcmp(scenario->workload->name, "layers") != 0)
+        diag_error(diag, scenario_place(scenario, "workload"),
+                   "layouts of '%s' cannot be searched: only of the workloads transformer and layers the work follows "
+                   "from the layout",
+                   scenario->workload->name);
     else if (!scenario->global_batch)
         diag_error(diag, scenario_place(scenario, "batch"),
                    "the samples of an iteration are not known; expected batch.global");
-    if (gpus > platform_gpus)
+    if (making->space->gpus > platform_gpus)
         diag_error(diag, scenario_place(scenario, "search.gpus"), "the platform has %u GPUs, fewer than %u",
-                   platform_gpus, gpus);
-    else if (gpus % others)
-        diag_error(diag, scenario_place(scenario, "search.gpus"),
-                   "%u GPUs cannot be divided by the %u ranks of the axes that are not searched", gpus, others);
+                   platform_gpus, making->space->gpus);
     return diag->errors == before;
+}
+
+/* The dimensions of every table: those that search has always shown, and others with a choice. */
+static void choose_shown(struct search_space *space)
+{
+    static const enum search_dimension always[] = {DIMENSION_data, DIMENSION_tensor, DIMENSION_pipeline,
+                                                   DIMENSION_micro, DIMENSION_schedules};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        space->shown[always[i]] = true;
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        space->shown[i] |=
+            space->values[i].count > 1 || ((i == DIMENSION_recompute || i == DIMENSION_zero) && space->values[i].count);
 }
 
 bool search_space_create(struct search_space *space, const struct scenario *scenario, uint32_t gpus,
@@ -160,52 +260,116 @@ bool search_space_create(struct search_space *space, const struct scenario *scen
     *space = (struct search_space){.gpus = scenario->search.gpus ? (uint32_t)scenario->search.gpus : gpus};
     if (!check(&making, gpus, diag))
         return false;
-    choose(&making);
-    uint32_t ranks = space->gpus / other_ranks(scenario);
-    add_meshes(&making, ranks);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        choose_values(&making, i);
+    choose_variants(&making);
+    add_meshes(&making, (struct search_mesh){{0}, 0}, 0, space->gpus);
+    choose_shown(space);
+    struct place at = scenario_place(scenario, "search");
     if (space->count == 0)
-        diag_error(diag, scenario_place(scenario, "search"),
-                   "no sizes of data, tensor and pipeline that are allowed make %u ranks", ranks);
-    if (space->count > CANDIDATES_MAX)
-        diag_error(diag, scenario_place(scenario, "search"), "there are more than %d candidates; allow fewer of each",
-                   CANDIDATES_MAX);
-    if (space->count == 0 || space->count > CANDIDATES_MAX)
-        return false;
-    space->candidates = arena_array(arena, space->count, sizeof *space->candidates);
-    add_meshes(&making, ranks);
-    return true;
+        diag_error(diag, at, "no sizes of data, tensor and pipeline that are allowed make %u ranks", space->gpus);
+    if (space->count > candidates_max)
+        diag_error(diag, at, "there are more than %llu candidates; allow fewer of each",
+                   (unsigned long long)candidates_max);
+    return space->count > 0 && space->count <= candidates_max;
+}
+
+void search_space_finish(struct search_space *space)
+{
+    free(space->meshes);
+    free(space->variants);
+    space->meshes = NULL;
+    space->variants = NULL;
+}
+
+/* ---- a candidate ---- */
+
+static const struct search_mesh *mesh_of(const struct search_space *space, uint64_t index)
+{
+    size_t low = 0, high = space->mesh_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (space->meshes[middle].first <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &space->meshes[low];
+}
+
+/* The candidate's variant of a schedule; NULL: it has none. */
+static const struct search_variant *take_apart(const struct search_space *space, uint64_t index,
+                                               const char *values[DIMENSIONS], struct arena *arena)
+{
+    const struct search_mesh *mesh = mesh_of(space, index);
+    uint64_t rest = index - mesh->first, span = 1;
+    bool tensor = mesh->sizes[DIMENSION_tensor] > 1;
+    const struct search_variant *variant = NULL;
+    for (enum search_dimension i = DIMENSIONS; i-- > 0;) {
+        values[i] = NULL;
+        if (role_of(i) == SEARCH_AXIS) {
+            values[i] = arena_print(arena, "%u", mesh->sizes[i]);
+        } else if (role_of(i) == SEARCH_SCHEDULE && mesh->scheduled) {
+            variant = &space->variants[rest / span % space->variant_count];
+            values[i] = variant->schedule->name;
+            span *= space->variant_count;
+        } else if (role_of(i) != SEARCH_OPTION && role_of(i) != SEARCH_SCHEDULE && space->values[i].count) {
+            bool free_choice = role_of(i) != SEARCH_TENSOR_KEY || tensor;
+            values[i] = space->values[i].texts[free_choice ? rest / span % space->values[i].count : 0];
+            span *= free_choice ? space->values[i].count : 1;
+        }
+    }
+    for (enum search_dimension i = 0; variant && i < DIMENSIONS; i++)
+        if (role_of(i) == SEARCH_OPTION)
+            values[i] = variant->options[i];
+    return variant;
+}
+
+void search_space_values(const struct search_space *space, uint64_t index, const char *values[DIMENSIONS],
+                         struct arena *arena)
+{
+    take_apart(space, index, values, arena);
 }
 
 /* "schedule={name: interleaved, recompute: full, chunks: 4}". */
-static const char *schedule_set(const struct search_candidate *candidate, const struct scenario *scenario,
-                                struct arena *arena)
+static const char *schedule_set(const struct search_variant *variant, const char *const values[DIMENSIONS],
+                                const struct scenario *scenario, struct arena *arena)
 {
-    char *text = arena_print(arena, "schedule={name: %s, recompute: %s", candidate->schedule->name,
-                             recompute_name(candidate->recompute));
+    static const char *const names[] = {"none", "selective", "full"};
+    const char *recompute = values[DIMENSION_recompute] ? values[DIMENSION_recompute] : names[scenario->recompute];
+    char *text = arena_print(arena, "schedule={name: %s, recompute: %s", variant->schedule->name, recompute);
     const struct node *written = node_get(scenario->root, "schedule");
-    for (const struct schedule_option *option = candidate->schedule->options; option && option->key; option++) {
+    for (const struct schedule_option *option = variant->schedule->options; option && option->key; option++) {
         const struct node *value = written && written->kind == NODE_MAP ? node_get(written, option->key) : NULL;
-        if (value && value->kind == NODE_SCALAR)
-            text = arena_print(arena, "%s, %s: %s", text, option->key, value->text);
+        const char *chosen = value && value->kind == NODE_SCALAR ? value->text : NULL;
+        for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+            if (variant->options[i] && option_of(variant->schedule, i) == option)
+                chosen = variant->options[i];
+        if (chosen)
+            text = arena_print(arena, "%s, %s: %s", text, option->key, chosen);
     }
     return arena_print(arena, "%s}", text);
 }
 
-void search_candidate_sets(const struct search_candidate *candidate, const struct scenario *scenario,
-                           struct scenario_set sets[SEARCH_SETS], struct arena *arena)
+size_t search_space_sets(const struct search_space *space, const struct scenario *scenario, uint64_t index,
+                         struct scenario_set sets[SEARCH_SETS_MAX], struct arena *arena)
 {
-    sets[0] = (struct scenario_set){NULL, arena_print(arena, "parallel.data=%u", candidate->data)};
-    sets[1] = (struct scenario_set){NULL, arena_print(arena, "parallel.tensor=%u", candidate->tensor)};
-    sets[2] = (struct scenario_set){NULL, arena_print(arena, "parallel.pipeline=%u", candidate->pipeline)};
-    sets[3] = (struct scenario_set){NULL, arena_print(arena, "batch={global: %llu, micro: %u}",
-                                                      (unsigned long long)scenario->global_batch, candidate->micro)};
-    sets[4] = (struct scenario_set){NULL, schedule_set(candidate, scenario, arena)};
-    sets[5] = (struct scenario_set){NULL, arena_print(arena, "transformer.zero=%u", candidate->zero)};
-}
-
-const char *recompute_name(enum scenario_recompute recompute)
-{
-    static const char *const names[] = {
-        [RECOMPUTE_NONE] = "none", [RECOMPUTE_SELECTIVE] = "selective", [RECOMPUTE_FULL] = "full"};
-    return names[recompute];
+    const char *values[DIMENSIONS];
+    const struct search_variant *variant = take_apart(space, index, values, arena);
+    size_t count = 0;
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++) {
+        const char *path = search_dimensions[i].path, *text = NULL;
+        bool in_schedule = role_of(i) == SEARCH_OPTION || i == DIMENSION_recompute;
+        if (!values[i] || (variant && in_schedule))
+            continue;
+        if (role_of(i) == SEARCH_MICRO)
+            text = arena_print(arena, "batch={global: %llu, micro: %s}", (unsigned long long)scenario->global_batch,
+                               values[i]);
+        else if (role_of(i) == SEARCH_SCHEDULE)
+            text = schedule_set(variant, values, scenario, arena);
+        else
+            text = arena_print(arena, "%s=%s", path, values[i]);
+        sets[count++] = (struct scenario_set){NULL, text};
+    }
+    return count;
 }

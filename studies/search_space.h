@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layouts that `stagesim search` tries: every combination of what the scenario's section `search` allows. */
+/* The layouts that `stagesim search` tries: every combination of what the scenario's section `search` allows. They are
+ * numbered and made when they are asked for: nothing is kept of each. */
 #ifndef STAGESIM_SEARCH_SPACE_H
 #define STAGESIM_SEARCH_SPACE_H
 
@@ -7,34 +8,52 @@
 
 struct arena;
 
-struct search_candidate {
-    uint32_t data, tensor, pipeline;
-    uint32_t micro; /* samples of a micro-batch */
-    uint32_t zero;
-    const struct schedule *schedule;
-    enum scenario_recompute recompute;
-};
-
-/* In the order of data, tensor, pipeline, micro, schedule, recompute, zero, each ascending. */
-struct search_space {
-    uint32_t gpus;
-    struct search_candidate *candidates;
+/* The values of a dimension, in order; count 0: the scenario's own, or of a schedule's option what its variants say. */
+struct search_values {
+    const char *const *texts;
     uint32_t count;
 };
 
-enum { SEARCH_SETS = 6 };
+/* Sizes of the axes, and the number of the first candidate with them. */
+struct search_mesh {
+    uint32_t sizes[DIMENSIONS]; /* of dimensions that are axes */
+    uint64_t first;
+    bool scheduled; /* the candidates have a schedule */
+};
 
-/* All candidates on `gpus` of the platform's GPUs, or on as many as the scenario says. Axes other than data, tensor and
- * pipeline stay as the scenario has them. False with the mistakes reported. Memory from the arena. */
+/* A schedule with values of its options; NULL: as the scenario has them. */
+struct search_variant {
+    const struct schedule *schedule;
+    const char *options[DIMENSIONS]; /* of dimensions that are options */
+};
+
+struct search_space {
+    uint32_t gpus;
+    uint64_t count;
+    struct search_values values[DIMENSIONS];
+    bool shown[DIMENSIONS]; /* dimensions with more than one value, and those that always are */
+    struct search_mesh *meshes;
+    size_t mesh_count, mesh_capacity;
+    struct search_variant *variants;
+    size_t variant_count, variant_capacity;
+};
+
+enum { SEARCH_SETS_MAX = DIMENSIONS + 2 };
+
+/* All candidates on `gpus` of the platform's GPUs, or on as many as the scenario says, ordered by their dimensions in
+ * the order of the table, each ascending. False with the mistakes reported. Memory from the arena; finish it all the
+ * same. */
 bool search_space_create(struct search_space *space, const struct scenario *scenario, uint32_t gpus,
                          struct arena *arena, struct diag *diag);
+void search_space_finish(struct search_space *space);
 
-/* The candidate as values of the scenario, what `--set` takes; the global batch stays the scenario's, and of the
- * schedule's options those that the candidate's schedule has. Texts from the arena. */
-void search_candidate_sets(const struct search_candidate *candidate, const struct scenario *scenario,
-                           struct scenario_set sets[SEARCH_SETS], struct arena *arena);
+/* The value of every dimension of a candidate; NULL: the scenario's own, or none. Texts from the arena. */
+void search_space_values(const struct search_space *space, uint64_t index, const char *values[DIMENSIONS],
+                         struct arena *arena);
 
-/* "none", "selective", "full". */
-const char *recompute_name(enum scenario_recompute recompute);
+/* The candidate as values of the scenario, what `--set` takes: how many. The global batch stays the scenario's, and of
+ * the schedule's options those that the candidate's schedule has. Texts from the arena. */
+size_t search_space_sets(const struct search_space *space, const struct scenario *scenario, uint64_t index,
+                         struct scenario_set sets[SEARCH_SETS_MAX], struct arena *arena);
 
 #endif

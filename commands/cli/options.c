@@ -20,7 +20,12 @@ enum {
     OPTION_METHOD,
     OPTION_GPUS,
     OPTION_TOP,
-    OPTION_JOBS
+    OPTION_JOBS,
+    OPTION_EXHAUSTIVE,
+    OPTION_RESUME,
+    OPTION_MERGE,
+    OPTION_TIME_LIMIT,
+    OPTION_SHARD
 };
 
 enum { TOP_MAX = 1000, JOBS_MAX = 256 };
@@ -38,6 +43,11 @@ static const struct option long_options[] = {
     {"gpus", required_argument, NULL, OPTION_GPUS},
     {"top", required_argument, NULL, OPTION_TOP},
     {"jobs", required_argument, NULL, OPTION_JOBS},
+    {"exhaustive", no_argument, NULL, OPTION_EXHAUSTIVE},
+    {"resume", no_argument, NULL, OPTION_RESUME},
+    {"merge", no_argument, NULL, OPTION_MERGE},
+    {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT},
+    {"shard", required_argument, NULL, OPTION_SHARD},
     {"output", required_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
@@ -59,6 +69,12 @@ static char needs(int option)
     case OPTION_GPUS:
     case OPTION_JOBS:
         return 'g';
+    case OPTION_EXHAUSTIVE:
+    case OPTION_RESUME:
+    case OPTION_MERGE:
+    case OPTION_TIME_LIMIT:
+    case OPTION_SHARD:
+        return 'x';
     case OPTION_SCHEDULES:
         return 's';
     case OPTION_FORMAT:
@@ -109,6 +125,38 @@ static bool read_count(const struct command *command, const char *option, const 
     return true;
 }
 
+static bool read_time_limit(const struct command *command, const char *text, double *seconds)
+{
+    struct quantity_reason reason;
+    if (quantity_parse(QUANTITY_TIME, text, seconds, &reason) && *seconds > 0)
+        return true;
+    command_usage(command, "--time-limit takes a time such as 60s, not '%s'", text);
+    return false;
+}
+
+/* Options of a search alone. */
+static bool read_search_option(const struct command *command, int option, const char *value, struct options *options)
+{
+    switch (option) {
+    case OPTION_EXHAUSTIVE:
+        options->exhaustive = true;
+        return true;
+    case OPTION_RESUME:
+        options->resume = true;
+        return true;
+    case OPTION_MERGE:
+        options->merge = true;
+        return true;
+    case OPTION_TIME_LIMIT:
+        return read_time_limit(command, value, &options->time_limit);
+    case OPTION_SHARD:
+        options->shard = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool read_option(const struct command *command, int option, const char *value, struct arena *arena,
                         struct options *options)
 {
@@ -149,7 +197,7 @@ static bool read_option(const struct command *command, int option, const char *v
     case OPTION_JOBS:
         return read_count(command, "--jobs", value, 1, JOBS_MAX, &options->jobs);
     default:
-        return false;
+        return read_search_option(command, option, value, options);
     }
 }
 

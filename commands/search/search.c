@@ -5,11 +5,13 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/search/search_output.h"
+#include "commands/search/search_parts.h"
 #include "simulator/scenario/scenario_write.h"
 
+#include <string.h>
 #include <unistd.h>
 
-enum { TOP_DEFAULT = 5, JOBS_MAX = 64 };
+enum { TOP_DEFAULT = 10, KEPT_LEAST = 10, JOBS_MAX = 64 };
 
 static unsigned processors(void)
 {
@@ -23,17 +25,16 @@ static unsigned processors(void)
 static bool write_best(const struct search *search, struct output *output, const char *directory, struct arena *arena,
                        struct fault *fault)
 {
-    const struct search_result *best = &search->results[search->ranked[0]];
-    struct scenario_set sets[SEARCH_SETS];
+    struct scenario_set sets[SEARCH_SETS_MAX];
     struct diag diag = {.out = stderr};
-    search_candidate_sets(&search->space.candidates[best->index], search->scenario, sets, arena);
-    struct scenario_request request = scenario_request_with(&search->scenario->request, sets, SEARCH_SETS, arena);
+    size_t count = search_space_sets(&search->space, search->scenario, search->ranked[search->best[0]], sets, arena);
+    struct scenario_request request = scenario_request_with(&search->scenario->request, sets, count, arena);
     const struct scenario *scenario = scenario_load(&request, arena, &diag);
     FILE *out = output_open(output, "best.yaml", fault);
     if (!scenario || !out)
         return fault_set(fault, "the scenario changed during the search");
-    fprintf(out, "# The best of %u layouts of %s on %u GPUs that `stagesim search` tried.\n", search->space.count,
-            search->scenario->name, search->space.gpus);
+    fprintf(out, "# The best of %llu layouts of %s on %u GPUs that `stagesim search` tried.\n",
+            (unsigned long long)search->space.count, search->scenario->name, search->space.gpus);
     scenario_write(out, scenario, directory);
     return true;
 }
@@ -72,33 +73,114 @@ static uint32_t shown(const struct options *options)
     return options->top == OPTIONS_NOT_GIVEN || options->top == 0 ? TOP_DEFAULT : options->top;
 }
 
-static int search_layouts(struct search *search, const struct scenario *scenario, const struct options *options,
-                          struct arena *arena)
+/* A search as the options want it. */
+struct wanted {
+    const struct options *options;
+    const struct scenario *scenario;
+    struct search_request request;
+    struct search search;
+    struct arena *arena;
+    bool partial; /* a shard: its part is all that is written */
+};
+
+/* Without slashes at the end. */
+static size_t path_length(const char *path)
 {
-    int code = search_run(search, scenario, options->jobs ? options->jobs : processors(), options->quiet, arena);
-    if (code == EXIT_DONE && scenario->engine != ENGINE_ANALYTIC)
-        code = search_verify(search, options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top, options->quiet,
-                             arena);
-    if (code != EXIT_DONE)
-        return code;
-    search_print(search->ranked_count ? stdout : stderr, search, shown(options),
-                 search->ranked_count ? options->format : COMPARISON_TABLE);
-    if (search->ranked_count)
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
+static void fill_request(struct wanted *wanted)
+{
+    const struct options *options = wanted->options;
+    uint32_t best = shown(options);
+    wanted->request.kept = best > KEPT_LEAST ? best : KEPT_LEAST;
+    wanted->request.jobs = options->jobs ? options->jobs : processors();
+    wanted->request.exhaustive = options->exhaustive;
+    wanted->request.quiet = options->quiet;
+    wanted->request.time_limit = options->time_limit;
+    wanted->request.resume = options->resume;
+    if (options->output)
+        wanted->request.journal =
+            options->merge && !wanted->partial ? NULL
+            : wanted->partial
+                ? arena_print(wanted->arena, "%s/%s-%u-of-%u.journal", options->output,
+                              options->merge ? "best" : "part", wanted->request.shard, wanted->request.shards)
+                : arena_print(wanted->arena, "%.*s.journal", (int)path_length(options->output), options->output);
+}
+
+static uint32_t top_of(const struct options *options)
+{
+    return options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top;
+}
+
+static int rank_all(struct wanted *wanted)
+{
+    struct fault fault = {""};
+    if (search_rank(&wanted->search, &wanted->request, wanted->arena, &fault))
         return EXIT_DONE;
-    fputs("stagesim: none of the layouts is legal and fits in memory\n", stderr);
+    fprintf(stderr, "stagesim: %s\n", fault.text);
+    return EXIT_FAILED;
+}
+
+/* Of one process, or from parts. */
+static int fill_table(struct wanted *wanted)
+{
+    const struct options *options = wanted->options;
+    int code = search_create(&wanted->search, wanted->scenario, &wanted->request, wanted->arena);
+    if (code != EXIT_DONE || !options->merge)
+        return code == EXIT_DONE ? search_run(&wanted->search, &wanted->request) : code;
+    size_t count = 0;
+    const char **files = search_parts_list(options->files + 1, (size_t)options->file_count - 1, &count, wanted->arena);
+    return files ? search_merge(&wanted->search, files, count) : EXIT_BAD_INPUT;
+}
+
+static int search_layouts(struct wanted *wanted)
+{
+    struct search *search = &wanted->search;
+    const struct options *options = wanted->options;
+    int code = fill_table(wanted);
+    if (code == EXIT_DONE && options->merge)
+        code = search_parts_check(search);
+    if (code == EXIT_DONE && wanted->partial)
+        code = search_begin_journal(search, &wanted->request);
+    if (code == EXIT_DONE)
+        code = rank_all(wanted);
+    if (code == EXIT_DONE && wanted->scenario->engine != ENGINE_ANALYTIC && !search->stopped)
+        code = search_verify(search, top_of(options), &wanted->request, wanted->arena);
+    if (code != EXIT_DONE || wanted->partial)
+        return code;
+    search_print(search->best_count ? stdout : stderr, search, shown(options),
+                 search->best_count ? options->format : COMPARISON_TABLE);
+    if (search->best_count)
+        return EXIT_DONE;
+    fprintf(stderr, "stagesim: %s\n",
+            search->stopped ? "nothing was timed yet" : "none of the layouts is legal and fits in memory");
     return EXIT_BAD_INPUT;
 }
 
-/* The output directory is there before the search begins: a mistake in it must not cost an hour. */
-static int search_into(struct search *search, const struct scenario *scenario, const struct options *options,
-                       struct arena *arena)
+static void remove_journal(const struct search_request *request)
+{
+    if (request->journal)
+        unlink(request->journal);
+}
+
+/* The output directory is there before the search begins: a mistake in it must not cost an hour. The journal goes when
+ * all is done. */
+static int search_into(struct wanted *wanted)
 {
     struct fault fault = {""};
+    const struct options *options = wanted->options;
     struct output *output = output_create(options->output, &fault);
-    int code = output ? search_layouts(search, scenario, options, arena) : EXIT_BAD_INPUT;
+    int code = output ? search_layouts(wanted) : EXIT_BAD_INPUT;
+    bool done = code == EXIT_DONE || (code == EXIT_BAD_INPUT && !wanted->search.stopped);
+    if (output && done && !wanted->search.stopped && wanted->search.table.results)
+        remove_journal(&wanted->request);
     if (code != EXIT_DONE)
         output_abort(output);
-    else if (!write_files(search, output, options->output, shown(options), arena, &fault)) {
+    else if (!write_files(&wanted->search, output, options->output, shown(options), wanted->arena, &fault)) {
         output_abort(output);
         code = EXIT_FAILED;
     } else if (!output_commit(output, &fault)) {
@@ -113,16 +195,51 @@ static int search_into(struct search *search, const struct scenario *scenario, c
     return code;
 }
 
+/* A part of a search: of its candidates, or with --merge of the best that are simulated. */
+static int search_part(struct wanted *wanted)
+{
+    struct fault fault = {""};
+    if (!search_parts_directory(wanted->options->output, &fault)) {
+        fprintf(stderr, "stagesim: %s\n", fault.text);
+        return EXIT_BAD_INPUT;
+    }
+    if (!wanted->options->merge) {
+        int code = search_create(&wanted->search, wanted->scenario, &wanted->request, wanted->arena);
+        return code == EXIT_DONE ? search_run(&wanted->search, &wanted->request) : code;
+    }
+    return search_layouts(wanted);
+}
+
 static int run_search(const struct options *options, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL};
-    const struct scenario *scenario = scenario_load(&request, arena, &diag);
-    struct search search;
-    if (!scenario)
+    struct wanted wanted = {.options = options,
+                            .scenario = scenario_load(&request, arena, &diag),
+                            .request = {.shard = 1, .shards = 1},
+                            .search = {.table = {.reasons = -1}},
+                            .arena = arena,
+                            .partial = options->shard != NULL};
+    if (!wanted.scenario ||
+        (wanted.partial && !search_shard_read(options->shard, &wanted.request.shard, &wanted.request.shards)))
         return EXIT_BAD_INPUT;
-    return options->output ? search_into(&search, scenario, options, arena)
-                           : search_layouts(&search, scenario, options, arena);
+    fill_request(&wanted);
+    int code = wanted.partial ? search_part(&wanted) : options->output ? search_into(&wanted) : search_layouts(&wanted);
+    search_finish(&wanted.search);
+    return code;
+}
+
+/* What does not go together. */
+static int check_options(const struct command *command, const struct options *options)
+{
+    if (options->file_count < 1 || (options->file_count > 1 && !options->merge))
+        return command_usage(command, "expected one scenario, got %d", options->file_count);
+    if (options->merge && options->file_count < 2)
+        return command_usage(command, "--merge expects the directories of the parts behind the scenario");
+    if ((options->shard || options->resume) && !options->output)
+        return command_usage(command, "%s expects -o DIR, where what was found is kept",
+                             options->shard ? "--shard" : "--resume");
+    return EXIT_DONE;
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -130,32 +247,45 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "ofgk", argc, argv, arena, &options))
-        code = options.file_count == 1 ? run_search(&options, arena)
-                                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+    if (options_read(command, "ofgkx", argc, argv, arena, &options))
+        code = check_options(command, &options);
+    else
+        code = EXIT_USAGE;
+    if (code == EXIT_DONE)
+        code = run_search(&options, arena);
     arena_destroy(arena);
     return code;
 }
 
 const struct command command_search = {
     .name = "search",
-    .arguments = "SCENARIO [--gpus N] [--top K] [-o DIR] [--jobs J] [OPTION]...",
-    .summary = "find the fastest layout of a transformer that fits in memory",
-    .help = "Tries every size of the axes data, tensor and pipeline, micro-batch size, schedule, recomputation and "
-            "ZeRO stage that the\n"
-            "scenario's section `search` allows, on the analytic engine; the best are simulated with contention. "
-            "Prints the best,\n"
-            "and how many others do not fit in memory or are illegal, and why.\n\n"
-            "  --gpus N                         how many GPUs a layout has; default: all of the platform\n"
-            "  --top K                          how many are simulated and printed; 0: none, 5 printed (5)\n"
-            "  --jobs J                         processes at a time; default: one for each processor\n"
-            "  -o DIR                           write search.csv, search.json, search.svg and best.yaml, the winner's "
-            "scenario\n"
-            "  --picture svg,png,pdf            formats of the picture\n"
-            "  --format table|csv|json          what is printed\n"
-            "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-            "                                   (analytic: nothing is simulated with contention)\n"
-            "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set 'search.micro=[1,2]' "
-            "--top 3 -o found\n",
+    .arguments = "SCENARIO [--gpus N] [--top K] [-o DIR] [--jobs J] [OPTION]... | SCENARIO --merge DIR... [OPTION]...",
+    .summary = "find the fastest layout that fits in memory",
+    .help =
+        "Tries every layout that the scenario's section `search` allows (axes, micro-batch size, schedule and its "
+        "options,\n"
+        "recomputation, ZeRO stage, ...), on the analytic engine; the best are simulated with contention. Layouts "
+        "that a bound\n"
+        "shows to be slower than the best, and no smaller than a faster one, are not timed. Prints the best, and how "
+        "many others\n"
+        "do not fit in memory or are illegal, and why.\n\n"
+        "  --gpus N                         how many GPUs a layout has; default: all of the platform\n"
+        "  --top K                          how many are simulated and printed; 0: none, 10 printed (10)\n"
+        "  --jobs J                         processes at a time; default: one for each processor\n"
+        "  --exhaustive                     time all that fit\n"
+        "  --time-limit TIME                such as 60s: stop then, with the best so far; Ctrl-C does the same\n"
+        "  -o DIR                           write search.csv, search.json, search.svg and best.yaml, the winner's "
+        "scenario\n"
+        "  --resume                         go on where a search into DIR was ended\n"
+        "  --shard K/N|slurm                only the K-th of N parts, into DIR; slurm: what the task of a job array "
+        "is\n"
+        "  --merge DIR...                   join the parts in these directories; with --shard, simulate a part of "
+        "the best\n"
+        "  --picture svg,png,pdf            formats of the picture\n"
+        "  --format table|csv|json          what is printed\n"
+        "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+        "                                   (analytic: nothing is simulated with contention)\n"
+        "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set 'search.micro=[1,2]' "
+        "--top 3 -o found\n",
     .run = run,
 };

@@ -4,39 +4,31 @@
 #include "analysis/pictures/picture_chart.h"
 #include "base/arena.h"
 #include "base/json_writer.h"
+#include "base/quantity.h"
 #include "base/table.h"
 #include "base/text_writer.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const char *const status_names[] = {
-    [SEARCH_FITS] = "fits", [SEARCH_DOES_NOT_FIT] = "does not fit", [SEARCH_ILLEGAL] = "illegal"};
+    [SEARCH_UNTRIED] = "not tried", [SEARCH_WAITS] = "not timed",           [SEARCH_PASSED] = "discarded",
+    [SEARCH_FITS] = "fits",         [SEARCH_DOES_NOT_FIT] = "does not fit", [SEARCH_ILLEGAL] = "illegal"};
 
-static const struct search_result *ranked(const struct search *search, uint32_t rank)
+static const struct search_result *result_at(const struct search *search, uint64_t rank)
 {
-    return &search->results[search->ranked[rank]];
+    return &search->table.results[search->ranked[rank]];
 }
 
-/* ---- table ---- */
-
-static struct table *begin_table(bool verified)
+static const struct search_result *best(const struct search *search, uint32_t number)
 {
-    static const char *const columns[] = {"data", "tensor", "pipeline", "micro"};
-    struct table *table = table_create();
-    table_column(table, "rank", '>');
-    for (size_t i = 0; i < 4; i++)
-        table_column(table, columns[i], '>');
-    table_column(table, "schedule", '<');
-    table_column(table, "recompute", '<');
-    table_column(table, "zero", '>');
-    if (verified)
-        table_column(table, "iteration", '>');
-    table_column(table, verified ? "analytic" : "iteration", '>');
-    table_column(table, "samples/s", '>');
-    table_column(table, "MFU", '>');
-    table_column(table, "bubble", '>');
-    table_column(table, "memory", '>');
-    return table;
+    return result_at(search, search->best[number]);
+}
+
+static bool is_like_the_one_before(const struct search *search, uint64_t rank)
+{
+    const struct search_result *result = result_at(search, rank), *before = rank ? result_at(search, rank - 1) : NULL;
+    return before && before->iteration == result->iteration && before->peak_bytes == result->peak_bytes;
 }
 
 static double time_of(const struct search_result *result)
@@ -50,19 +42,47 @@ static double at_time(const struct search_result *result, double figure)
     return time_of(result) > 0 ? figure * result->iteration / time_of(result) : figure;
 }
 
-static void add_row(struct table *table, const struct search *search, uint32_t rank, bool verified)
+/* The heading of a dimension. */
+static const char *name_of(enum search_dimension dimension)
 {
-    const struct search_result *result = ranked(search, rank);
-    const struct search_candidate *candidate = &search->space.candidates[result->index];
+    return dimension == DIMENSION_schedules ? "schedule" : search_dimensions[dimension].key;
+}
+
+static bool is_number(const struct search *search, enum search_dimension dimension)
+{
+    return !scenario_dimension_words(search->scenario, dimension) && dimension != DIMENSION_schedules;
+}
+
+/* ---- table ---- */
+
+static struct table *begin_table(const struct search *search, bool verified)
+{
+    struct table *table = table_create();
+    table_column(table, "rank", '>');
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (search->space.shown[i])
+            table_column(table, name_of(i), is_number(search, i) ? '>' : '<');
+    if (verified)
+        table_column(table, "iteration", '>');
+    table_column(table, verified ? "analytic" : "iteration", '>');
+    table_column(table, "samples/s", '>');
+    table_column(table, "MFU", '>');
+    table_column(table, "bubble", '>');
+    table_column(table, "memory", '>');
+    return table;
+}
+
+static void add_row(struct table *table, const struct search *search, uint32_t number, bool verified)
+{
+    const struct search_result *result = best(search, number);
+    struct arena *arena = arena_create();
+    const char *values[DIMENSIONS];
     char text[QUANTITY_MAX];
-    table_cell(table, "%u", rank + 1);
-    table_cell(table, "%u", candidate->data);
-    table_cell(table, "%u", candidate->tensor);
-    table_cell(table, "%u", candidate->pipeline);
-    table_cell(table, "%u", candidate->micro);
-    table_cell(table, "%s", candidate->schedule->name);
-    table_cell(table, "%s", recompute_name(candidate->recompute));
-    table_cell(table, "%u", candidate->zero);
+    search_space_values(&search->space, search->ranked[search->best[number]], values, arena);
+    table_cell(table, "%u", number + 1);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (search->space.shown[i])
+            table_cell(table, "%s", values[i] ? values[i] : "");
     if (verified)
         table_cell(table, "%s", quantity_seconds(text, result->verified));
     table_cell(table, "%s", quantity_seconds(text, result->iteration));
@@ -70,24 +90,48 @@ static void add_row(struct table *table, const struct search *search, uint32_t r
     table_cell(table, "%s", result->mfu > 0 ? quantity_percent(text, at_time(result, result->mfu)) : "");
     table_cell(table, "%s", quantity_percent(text, result->bubble));
     table_cell(table, "%s", quantity_binary_bytes(text, result->peak_bytes));
+    arena_destroy(arena);
+}
+
+static uint64_t passed(const struct search *search)
+{
+    return search->passed[SEARCH_BY_WORK] + search->passed[SEARCH_BY_ORDER];
+}
+
+static void print_counts(FILE *out, const struct search *search)
+{
+    typedef unsigned long long number;
+    fprintf(out, "candidates %llu on %u GPUs: fit %llu, do not fit in memory %llu, illegal %llu\n",
+            (number)search->space.count, search->space.gpus, (number)(search->ranked_count + passed(search)),
+            (number)search->unfit, (number)search->illegal);
+    if (search->ranked_count + passed(search)) {
+        fprintf(out, "of those that fit: timed %llu (%llu like another)", (number)search->ranked_count,
+                (number)(search->ranked_count - search->different));
+        if (passed(search))
+            fprintf(out, ", discarded by a bound %llu (own work %llu, order %llu)", (number)passed(search),
+                    (number)search->passed[SEARCH_BY_WORK], (number)search->passed[SEARCH_BY_ORDER]);
+        putc('\n', out);
+    }
+    if (search->untried || search->waiting)
+        fprintf(out,
+                "stopped early: %llu candidates were not looked at, %llu not timed; what is above is the best so far\n",
+                (number)search->untried, (number)search->waiting);
+    for (size_t i = 0; i < search->reason_count; i++)
+        fprintf(out, "%8llu  %s\n", (number)search->reasons[i].count, search->reasons[i].text);
 }
 
 static void print_table(FILE *out, const struct search *search, uint32_t top)
 {
-    bool verified = search->ranked_count && ranked(search, 0)->verified > 0;
-    if (search->ranked_count) {
-        struct table *table = begin_table(verified);
-        for (uint32_t rank = 0; rank < top && rank < search->ranked_count; rank++)
-            add_row(table, search, rank, verified);
+    bool verified = search->best_count && best(search, 0)->verified > 0;
+    if (search->best_count) {
+        struct table *table = begin_table(search, verified);
+        for (uint32_t number = 0; number < top && number < search->best_count; number++)
+            add_row(table, search, number, verified && best(search, number)->verified > 0);
         table_print(table, out, 0);
         table_destroy(table);
         putc('\n', out);
     }
-    fprintf(out, "candidates %u on %u GPUs: fit %u (%u like another), do not fit in memory %u, illegal %u\n",
-            search->space.count, search->space.gpus, search->fit_count, search->fit_count - search->ranked_count,
-            search->unfit_count, search->illegal_count);
-    for (size_t i = 0; i < search->reason_count; i++)
-        fprintf(out, "%8u  %s\n", search->reasons[i].count, search->reasons[i].text);
+    print_counts(out, search);
 }
 
 /* ---- csv ---- */
@@ -116,89 +160,121 @@ static void put_quoted(struct text_writer *text, const char *value)
     text_char(text, '"');
 }
 
-/* rank 0: none. */
-static void put_row(struct text_writer *text, const struct search *search, const struct search_result *result,
-                    uint32_t rank)
+static void put_values(struct text_writer *text, const struct search *search, uint64_t index)
 {
-    const struct search_candidate *candidate = &search->space.candidates[result->index];
-    bool legal = result->status != SEARCH_ILLEGAL;
+    struct arena *arena = arena_create();
+    const char *values[DIMENSIONS];
+    search_space_values(&search->space, index, values, arena);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (search->space.shown[i]) {
+            text_string(text, values[i] ? values[i] : "");
+            text_char(text, ',');
+        }
+    arena_destroy(arena);
+}
+
+/* rank 0: none. */
+static void put_row(struct text_writer *text, const struct search *search, uint64_t index, uint64_t rank)
+{
+    const struct search_result *result = &search->table.results[index];
+    bool timed = result->status == SEARCH_FITS, known = result->peak_bytes > 0 && result->status != SEARCH_ILLEGAL;
+    char reason[SEARCH_REASON_MAX];
     if (rank)
         text_integer(text, rank);
     text_char(text, ',');
     text_string(text, status_names[result->status]);
     text_char(text, ',');
-    put_integer(text, candidate->data);
-    put_integer(text, candidate->tensor);
-    put_integer(text, candidate->pipeline);
-    put_integer(text, candidate->micro);
-    text_string(text, candidate->schedule->name);
-    text_char(text, ',');
-    text_string(text, recompute_name(candidate->recompute));
-    text_char(text, ',');
-    put_integer(text, candidate->zero);
-    put_number(text, result->micro_batches, legal);
-    put_number(text, result->iteration, legal);
-    put_number(text, result->verified, result->verified > 0);
-    put_number(text, time_of(result) / (double)search->scenario->global_batch, legal);
-    put_number(text, at_time(result, result->samples_per_s), legal);
-    put_number(text, at_time(result, result->mfu), legal && result->mfu > 0);
-    put_number(text, result->bubble, legal);
-    put_number(text, result->peak_bytes, legal && result->peak_bytes > 0);
-    text_string(text, !legal ? "," : result->pareto ? "true," : "false,");
-    if (!legal)
-        put_quoted(text, result->reason);
+    put_values(text, search, index);
+    if (timed)
+        put_integer(text, result->micro_batches);
+    else
+        text_char(text, ',');
+    put_number(text, result->iteration, timed);
+    put_number(text, result->verified, timed && result->verified > 0);
+    put_number(text, time_of(result) / (double)search->scenario->global_batch, timed);
+    put_number(text, at_time(result, result->samples_per_s), timed);
+    put_number(text, at_time(result, result->mfu), timed && result->mfu > 0);
+    put_number(text, result->bubble, timed);
+    put_number(text, result->peak_bytes, known);
+    put_number(text, result->bound == SEARCH_BY_WORK ? result->work : result->order, result->bound);
+    text_string(text, !timed ? "," : result->pareto ? "true," : "false,");
+    if (result->status == SEARCH_ILLEGAL) {
+        search_table_get_reason(&search->table, result, reason);
+        put_quoted(text, reason);
+    }
     text_char(text, '\n');
 }
 
-/* The ranking, each followed by those like it. */
+/* One of the ranking, and those like it. */
+static void put_alike(struct text_writer *text, const struct search *search, uint64_t at, uint64_t rank)
+{
+    put_row(text, search, search->ranked[at], rank);
+    for (uint64_t next = at + 1; next < search->ranked_count && is_like_the_one_before(search, next); next++)
+        put_row(text, search, search->ranked[next], rank);
+}
+
+/* The best in the order that SimGrid gave them, then all others. */
 static void put_ranked(struct text_writer *text, const struct search *search)
 {
-    size_t count = search->space.count;
-    uint32_t *next = array_grow(NULL, &(size_t){0}, 2 * count + 2, sizeof *next), *last = next + count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct search_result *result = &search->results[i];
-        next[i] = last[i] = i; /* chains of those alike; the end points to itself */
-        if (result->status != SEARCH_FITS || result->like == i)
+    uint64_t rank = 0;
+    for (uint32_t number = 0; number < search->best_count; number++)
+        put_alike(text, search, search->best[number], ++rank);
+    uint64_t different = 0;
+    for (uint64_t at = 0; at < search->ranked_count; at++) {
+        if (is_like_the_one_before(search, at))
             continue;
-        next[last[result->like]] = i; /* the one in the ranking has the lower number */
-        last[result->like] = i;
+        if (++different > search->best_count)
+            put_alike(text, search, at, ++rank);
     }
-    for (uint32_t rank = 0; rank < search->ranked_count; rank++)
-        for (uint32_t i = search->ranked[rank], before = UINT32_MAX; i != before; before = i, i = next[i])
-            put_row(text, search, &search->results[i], rank + 1);
-    free(next);
 }
 
 static void print_csv(FILE *out, const struct search *search)
 {
+    static const enum search_status others[] = {SEARCH_PASSED, SEARCH_DOES_NOT_FIT, SEARCH_WAITS, SEARCH_UNTRIED,
+                                                SEARCH_ILLEGAL};
     struct text_writer *text = text_writer_create(out);
-    text_string(
-        text,
-        "rank,status,data,tensor,pipeline,micro,schedule,recompute,zero,micro_batches,iteration_s,verified_iteration_s,"
-        "seconds_per_sample,samples_per_s,mfu,bubble_ratio,peak_bytes,pareto,reason\n");
+    text_string(text, "rank,status,");
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (search->space.shown[i]) {
+            text_string(text, name_of(i));
+            text_char(text, ',');
+        }
+    text_string(text, "micro_batches,iteration_s,verified_iteration_s,seconds_per_sample,samples_per_s,mfu,"
+                      "bubble_ratio,peak_bytes,bound_s,pareto,reason\n");
     put_ranked(text, search);
-    for (int status = SEARCH_DOES_NOT_FIT; status <= SEARCH_ILLEGAL; status++)
-        for (uint32_t i = 0; i < search->space.count; i++)
-            if ((int)search->results[i].status == status)
-                put_row(text, search, &search->results[i], 0);
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        for (uint64_t i = 0; i < search->space.count; i++)
+            if (search->table.results[i].status == others[k])
+                put_row(text, search, i, 0);
     text_writer_destroy(text);
 }
 
 /* ---- json ---- */
 
-static void put_layout(struct json_writer *json, const struct search *search, uint32_t rank)
+static void put_dimensions(struct json_writer *json, const struct search *search, uint64_t index)
 {
-    const struct search_result *result = ranked(search, rank);
-    const struct search_candidate *candidate = &search->space.candidates[result->index];
+    struct arena *arena = arena_create();
+    const char *values[DIMENSIONS];
+    search_space_values(&search->space, index, values, arena);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++) {
+        uint64_t number;
+        struct quantity_reason reason;
+        if (!search->space.shown[i] || !values[i])
+            continue;
+        if (is_number(search, i) && quantity_count(values[i], &number, &reason))
+            json_integer(json, name_of(i), number);
+        else
+            json_text(json, name_of(i), values[i]);
+    }
+    arena_destroy(arena);
+}
+
+static void put_layout(struct json_writer *json, const struct search *search, uint64_t at, uint64_t rank)
+{
+    const struct search_result *result = result_at(search, at);
     json_object_begin(json, NULL, false);
-    json_integer(json, "rank", rank + 1);
-    json_integer(json, "data", candidate->data);
-    json_integer(json, "tensor", candidate->tensor);
-    json_integer(json, "pipeline", candidate->pipeline);
-    json_integer(json, "micro", candidate->micro);
-    json_text(json, "schedule", candidate->schedule->name);
-    json_text(json, "recompute", recompute_name(candidate->recompute));
-    json_integer(json, "zero", candidate->zero);
+    json_integer(json, "rank", rank);
+    put_dimensions(json, search, search->ranked[at]);
     json_integer(json, "micro_batches", result->micro_batches);
     json_number(json, "iteration_s", result->iteration);
     if (result->verified > 0)
@@ -214,33 +290,54 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
     json_object_end(json);
 }
 
+static void put_counts(struct json_writer *json, const struct search *search)
+{
+    json_integer(json, "gpus", search->space.gpus);
+    json_integer(json, "candidates", search->space.count);
+    json_integer(json, "fit", search->ranked_count + passed(search));
+    json_integer(json, "timed", search->ranked_count);
+    json_integer(json, "different", search->different);
+    json_integer(json, "discarded_by_work", search->passed[SEARCH_BY_WORK]);
+    json_integer(json, "discarded_by_order", search->passed[SEARCH_BY_ORDER]);
+    json_integer(json, "do_not_fit", search->unfit);
+    json_integer(json, "illegal", search->illegal);
+    json_integer(json, "not_looked_at", search->untried);
+    json_integer(json, "not_timed", search->waiting);
+    json_array_begin(json, "reasons", true);
+    for (size_t i = 0; i < search->reason_count; i++) {
+        json_object_begin(json, NULL, false);
+        json_integer(json, "count", search->reasons[i].count);
+        json_text(json, "example", search->reasons[i].text);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+/* The rank of what is at a place of the ranking and no longer among the best where it was. */
+static uint64_t rank_of(const struct search *search, uint64_t at, uint64_t analytic)
+{
+    for (uint32_t number = 0; number < search->best_count; number++)
+        if (search->best[number] == at)
+            return number + 1;
+    return analytic;
+}
+
 static void print_json(FILE *out, const struct search *search, uint32_t top)
 {
     struct json_writer json = json_writer_init(out);
     json_object_begin(&json, NULL, true);
     json_text(&json, "scenario", search->scenario->name);
-    json_integer(&json, "gpus", search->space.gpus);
-    json_integer(&json, "candidates", search->space.count);
-    json_integer(&json, "fit", search->fit_count);
-    json_integer(&json, "different", search->ranked_count);
-    json_integer(&json, "do_not_fit", search->unfit_count);
-    json_integer(&json, "illegal", search->illegal_count);
-    json_array_begin(&json, "reasons", true);
-    for (size_t i = 0; i < search->reason_count; i++) {
-        json_object_begin(&json, NULL, false);
-        json_integer(&json, "count", search->reasons[i].count);
-        json_text(&json, "example", search->reasons[i].text);
-        json_object_end(&json);
-    }
-    json_array_end(&json);
+    put_counts(&json, search);
     json_array_begin(&json, "best", true);
-    for (uint32_t rank = 0; rank < top && rank < search->ranked_count; rank++)
-        put_layout(&json, search, rank);
+    for (uint32_t number = 0; number < top && number < search->best_count; number++)
+        put_layout(&json, search, search->best[number], number + 1);
     json_array_end(&json);
     json_array_begin(&json, "pareto", true);
-    for (uint32_t rank = 0; rank < search->ranked_count; rank++)
-        if (ranked(search, rank)->pareto)
-            put_layout(&json, search, rank);
+    for (uint64_t at = 0, rank = 0; at < search->ranked_count; at++) {
+        rank += !is_like_the_one_before(search, at);
+        if (result_at(search, at)->pareto)
+            put_layout(&json, search, at, rank_of(search, at, rank));
+    }
     json_array_end(&json);
     json_object_end(&json);
 }
@@ -257,7 +354,7 @@ void search_print(FILE *out, const struct search *search, uint32_t top, enum com
 
 /* ---- picture ---- */
 
-enum series { FITTING, UNFIT, FRONT, BEST, SERIES };
+enum series { FITTING, FRONT, BEST, SERIES };
 
 /* The coordinates of one series; the caller's arrays have room for all candidates. */
 struct points {
@@ -273,25 +370,24 @@ static void add_point(struct points *points, const struct search_result *result)
 
 static void collect_points(const struct search *search, struct points *points)
 {
-    for (uint32_t i = 0; i < search->space.count; i++)
-        if (search->results[i].status != SEARCH_ILLEGAL)
-            add_point(&points[search->results[i].status == SEARCH_FITS ? FITTING : UNFIT], &search->results[i]);
-    for (uint32_t rank = 0; rank < search->ranked_count; rank++)
-        if (ranked(search, rank)->pareto)
-            add_point(&points[FRONT], ranked(search, rank));
-    if (search->ranked_count)
-        add_point(&points[BEST], ranked(search, 0));
+    for (uint64_t at = 0; at < search->ranked_count; at++) {
+        add_point(&points[FITTING], result_at(search, at));
+        if (result_at(search, at)->pareto)
+            add_point(&points[FRONT], result_at(search, at));
+    }
+    if (search->best_count)
+        add_point(&points[BEST], best(search, 0));
 }
 
 bool search_picture(FILE *out, const struct search *search, enum canvas_format format, struct fault *fault)
 {
-    static const char *const names[SERIES] = {"fits", "does not fit", "Pareto front", "best"};
+    static const char *const names[SERIES] = {"fits", "Pareto front", "best"};
     struct arena *arena = arena_create();
     struct points points[SERIES];
     struct chart_series series[SERIES];
     for (int i = 0; i < SERIES; i++)
-        points[i] = (struct points){arena_array(arena, (size_t)search->space.count + 1, sizeof(double)),
-                                    arena_array(arena, (size_t)search->space.count + 1, sizeof(double)), 0};
+        points[i] = (struct points){arena_array(arena, (size_t)search->ranked_count + 1, sizeof(double)),
+                                    arena_array(arena, (size_t)search->ranked_count + 1, sizeof(double)), 0};
     collect_points(search, points);
     size_t count = 0;
     for (int i = 0; i < SERIES; i++)
@@ -299,8 +395,8 @@ bool search_picture(FILE *out, const struct search *search, enum canvas_format f
             series[count++] = (struct chart_series){names[i], i == FRONT ? CHART_LINE : CHART_POINTS, points[i].x,
                                                     points[i].y, points[i].count};
     double capacity = 0;
-    for (uint32_t i = 0; i < search->space.count; i++)
-        capacity = search->results[i].capacity_bytes > 0 ? search->results[i].capacity_bytes : capacity;
+    for (uint64_t at = 0; at < search->ranked_count; at++)
+        capacity = fmax(capacity, result_at(search, at)->capacity_bytes);
     struct chart chart = {
         .title = arena_print(arena, "%.60s: layouts on %u GPUs", search->scenario->name, search->space.gpus),
         .subtitle = "each mark is a layout: axes, micro-batch, schedule, recomputation, ZeRO",

@@ -62,8 +62,6 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
         return;
     pipeline_outline_peaks(job->plan, costs, peaks);
     compare_memory(job, peaks, sketch);
-    if (job->scenario->iterations > 1) /* iterations reach into each other: the mean may be below the work of one */
-        return;
     sketch->work = pipeline_outline_work(&request, job->arena);
     sketch->order = order ? pipeline_outline_order(&request, job->arena) : 0;
 }

@@ -224,14 +224,6 @@ static void read_output(struct loader *loader)
     loader->scenario->all_replicas = values.replicas == 1;
 }
 
-static void read_search(struct loader *loader)
-{
-    const struct node *node = node_get(loader->root, search_section.name);
-    fields_check_keys(&loader->fields, &search_section, NULL, node);
-    fields_read(&loader->fields, &search_section, node, loader->root->at, &loader->scenario->search);
-    scenario_check_schedules(loader, node_get(node, "schedules"));
-}
-
 /* The values are checked here and handed on as they were written. */
 static void read_simgrid(struct loader *loader)
 {
@@ -265,7 +257,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
         scenario_check_pipeline(loader->scenario, loader->fields.diag);
     read_root(loader);
     read_output(loader);
-    read_search(loader);
+    scenario_read_search(loader);
     read_simgrid(loader);
 }
 

@@ -10,6 +10,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/mesh.h"
 #include "simulator/scenario/platform_source.h"
+#include "simulator/scenario/search_dimensions.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,12 +29,10 @@ enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4 };     /* bits of scenario.traces */
 enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* bits of scenario.pictures */
 
-/* What `search` varies. Lists that are not given have count 0, bits 0. */
+/* What `search` varies; a dimension that is not given has count 0. */
 struct scenario_search {
     uint64_t gpus; /* 0: all of the platform */
-    struct stagesim_list data, tensor, pipeline, micro, zero;
-    struct stagesim_texts schedules; /* each the name of one that there is */
-    unsigned recompute;              /* bits of enum scenario_recompute */
+    struct stagesim_texts values[DIMENSIONS];
 };
 
 /* A value given on the command line in place of the file's. */
@@ -121,6 +120,11 @@ struct schedule_request scenario_schedule_request(const struct scenario *scenari
 bool scenario_check_pipeline(const struct scenario *scenario, struct diag *diag);
 /* The platform has a GPU for every rank. False with the mistake reported at `parallel`, and a note at `platform`. */
 bool scenario_check_platform(const struct scenario *scenario, const struct platform *platform, struct diag *diag);
+
+/* Whether the scenario's workload has the key of a dimension (stagesim's own keys it always has). */
+bool scenario_has_dimension(const struct scenario *scenario, enum search_dimension dimension);
+/* The words that values of a dimension are of, NULL-terminated; NULL: they are numbers, or not known. */
+const char *const *scenario_dimension_words(const struct scenario *scenario, enum search_dimension dimension);
 
 /* Markdown tables of all keys: name, type, meaning. From the tables that the reader works with. */
 void scenario_print_keys(FILE *out);

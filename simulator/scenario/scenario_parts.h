@@ -27,7 +27,9 @@ void scenario_shape_mesh(struct loader *loader);
 void scenario_read_batch(struct loader *loader);
 /* schedule, or the one named by `replacement` where that is not NULL. */
 void scenario_read_schedule(struct loader *loader, const char *replacement);
-/* Schedules that a list names, at the places of its entries: those that do not exist are reported. */
-void scenario_check_schedules(struct loader *loader, const struct node *list);
+/* The schedule of that name; NULL after the mistake was reported. */
+const struct schedule *scenario_find_schedule(struct loader *loader, const char *name, struct place at);
+/* search: every value is one that its key could have. */
+void scenario_read_search(struct loader *loader);
 
 #endif

@@ -55,7 +55,7 @@ static void read_option(struct loader *loader, const struct schedule_option *opt
         *value = (int64_t)count;
 }
 
-static const struct schedule *find_schedule(struct loader *loader, const char *name, struct place at)
+const struct schedule *scenario_find_schedule(struct loader *loader, const char *name, struct place at)
 {
     const char *names[SCHEDULES_MAX];
     size_t count = 0;
@@ -70,25 +70,17 @@ static const struct schedule *find_schedule(struct loader *loader, const char *n
     return NULL;
 }
 
-void scenario_check_schedules(struct loader *loader, const struct node *list)
-{
-    bool many = list && list->kind == NODE_LIST;
-    for (const struct node *entry = many ? list->first : list; entry; entry = many ? entry->next : NULL)
-        if (entry->kind == NODE_SCALAR && !node_is_empty(entry))
-            find_schedule(loader, entry->text, entry->at);
-}
-
 /* The schedule that the section names, or its replacement. */
 static const struct schedule *choose_schedule(struct loader *loader, const struct schedule_values *values,
                                               const char *replacement)
 {
     struct place at = node_place(loader->root, "schedule.name");
     if (replacement)
-        return find_schedule(loader, replacement, (struct place){.file = "--schedules"});
+        return scenario_find_schedule(loader, replacement, (struct place){.file = "--schedules"});
     if (values->name && values->file)
         diag_error(loader->fields.diag, at, "a schedule has a name or a file, not both");
     else if (values->name)
-        return find_schedule(loader, values->name, at);
+        return scenario_find_schedule(loader, values->name, at);
     return NULL;
 }
 

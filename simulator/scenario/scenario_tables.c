@@ -145,29 +145,13 @@ const struct stagesim_field output_fields[] = {
     {0},
 };
 
-#define SEARCH(key, type, name, ...)                                                                                   \
-    {                                                                                                                  \
-        key, type, offsetof(struct scenario_search, name), __VA_ARGS__                                                 \
-    }
+#define DIMENSION(key, path, role, defaults, text)                                                                     \
+    {#key, STAGESIM_FIELD_TEXTS, offsetof(struct scenario_search, values[DIMENSION_##key]), .doc = text},
 
 static const struct stagesim_field search_fields[] = {
-    SEARCH("gpus", STAGESIM_FIELD_COUNT, gpus, .least = 1, .most = (double)RANKS_MAX,
-           .doc = "how many GPUs a layout has; default: all of the platform"),
-    SEARCH("data", STAGESIM_FIELD_COUNTS, data, .least = 1, .most = (double)RANKS_MAX,
-           .doc = "sizes of the axis data; default: any"),
-    SEARCH("tensor", STAGESIM_FIELD_COUNTS, tensor, .least = 1, .most = (double)RANKS_MAX,
-           .doc = "sizes of the axis tensor; default: any"),
-    SEARCH("pipeline", STAGESIM_FIELD_COUNTS, pipeline, .least = 1, .most = (double)RANKS_MAX,
-           .doc = "sizes of the axis pipeline; default: any"),
-    SEARCH("micro", STAGESIM_FIELD_COUNTS, micro, .least = 1, .most = 65536,
-           .doc = "samples of a micro-batch; default 1, 2, 4, 8"),
-    SEARCH("schedules", STAGESIM_FIELD_TEXTS, schedules,
-           .doc = "schedules, see `stagesim list schedules`; default 1f1b, interleaved, zb-h1 and the scenario's"),
-    SEARCH("recompute", STAGESIM_FIELD_NAMES, recompute, .names = recomputes,
-           .doc = "activations computed again; default none, selective and full"),
-    SEARCH("zero", STAGESIM_FIELD_COUNTS, zero, .least = 0, .most = 3,
-           .doc = "what replicas share; default 0, 1, 2, 3"),
-    {0},
+    {"gpus", STAGESIM_FIELD_COUNT, offsetof(struct scenario_search, gpus), .least = 1, .most = (double)RANKS_MAX,
+     .doc = "how many GPUs a layout has; default: all of the platform"},
+    SEARCH_DIMENSIONS(DIMENSION){0},
 };
 
 const struct fields_section root_section = {"the scenario", true, root_fields};

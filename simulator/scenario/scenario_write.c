@@ -19,10 +19,26 @@ struct writing {
 
 /* ---- paths ---- */
 
-/* The way from one existing directory to a file; the file's absolute path where there is none. */
+/* The absolute path of a directory, also of one that is still to be made; the caller frees it, NULL: there is none. */
+static char *absolute_path(const char *path, struct arena *arena)
+{
+    char *absolute = realpath(path, NULL);
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    const char *own = arena_print(arena, "%.*s", (int)length, path), *slash = strrchr(own, '/');
+    if (absolute || slash == own || !*own)
+        return absolute;
+    char *above = absolute_path(slash ? arena_print(arena, "%.*s", (int)(slash - own), own) : ".", arena);
+    absolute = above ? strdup(arena_print(arena, "%s/%s", above, slash ? slash + 1 : own)) : NULL;
+    free(above);
+    return absolute;
+}
+
+/* The way from one directory to a file; the file's absolute path where there is none. */
 static const char *relative_path(const char *from, const char *to, struct arena *arena)
 {
-    char *start = realpath(from, NULL), *end = realpath(to, NULL);
+    char *start = absolute_path(from, arena), *end = realpath(to, NULL);
     const char *path = end ? arena_copy(arena, end) : to;
     if (start && end) {
         size_t common = 0;

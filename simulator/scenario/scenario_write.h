@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* Writes the scenario so that it means the same when it lies in `directory` (which exists): files that it names are
- * named from there. The section `search` is left out. Write errors stay on the stream. */
+/* Writes the scenario so that it means the same when it lies in `directory` (which may still be made): files that it
+ * names are named from there. The section `search` is left out. Write errors stay on the stream. */
 void scenario_write(FILE *out, const struct scenario *scenario, const char *directory);
 
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`stagesim search` against brute force: every candidate of a small space is checked and run on its own. The same layouts are legal, come to the same
-time and memory, and win; the output does not depend on the number of processes; the winner's scenario runs.
+"""`stagesim search` against brute force: every candidate of a small space is checked and run on its own. The same
+layouts are legal, come to the same time and memory, and win; the output does not depend on the number of processes,
+on shards, nor on a kill and a resume; the winner's scenario runs.
 
 usage: search.py STAGESIM
 """
@@ -11,8 +12,12 @@ import itertools
 import json
 import os
 import pathlib
+import random
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
@@ -24,7 +29,8 @@ parallel: {pipeline: 2, data: 2}
 batch: {global: 12, micro: 1}
 schedule: {name: interleaved, chunks: 3}
 transformer: {attention: standard}
-search: {micro: [1, 3], schedules: [1f1b, interleaved], recompute: [none, full], zero: [0, 2]}
+search: {micro: [1, 3], schedules: [1f1b, interleaved], recompute: [none, full], zero: [0, 2],
+         balance: even, sequence_parallel: false}
 """
 GPUS, GLOBAL = 4, 12
 
@@ -56,7 +62,8 @@ def row_of(candidate):
 
 
 def brute_force(check, binary, folder):
-    tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "-o", "found", "--quiet", cwd=folder)
+    tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "-o", "found", "--quiet", "--exhaustive",
+             cwd=folder)
     with open(folder / "found/search.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     keys = ("data", "tensor", "pipeline", "micro", "schedule", "recompute", "zero")
@@ -74,12 +81,14 @@ def brute_force(check, binary, folder):
             continue
         fits = summary["memory"]["fits"]
         check.that(row["status"] == ("fits" if fits else "does not fit"), f"{candidate}: {row['status']}, fits: {fits}")
-        check.near(float(row["iteration_s"]), summary["time"]["iteration_s"], f"{candidate}: time", 1e-12)
         check.near(float(row["peak_bytes"]), summary["memory"]["peak_bytes"], f"{candidate}: memory", 1e-12)
+        if not fits:
+            check.that(not row["iteration_s"], f"{candidate} does not fit and was timed")
+            continue
+        check.near(float(row["iteration_s"]), summary["time"]["iteration_s"], f"{candidate}: time", 1e-12)
         check.near(float(row["mfu"]), summary["throughput"]["mfu"], f"{candidate}: mfu", 1e-12)
         check.near(float(row["seconds_per_sample"]), summary["time"]["iteration_s"] / GLOBAL, f"{candidate}: seconds per sample", 1e-12)
-        if fits:
-            times.append((summary["time"]["iteration_s"], summary["memory"]["peak_bytes"]))
+        times.append((float(row["iteration_s"]), float(row["peak_bytes"])))
     kinds = {row["status"] for row in rows}
     check.that(kinds == {"fits", "does not fit", "illegal"}, f"a case that has all kinds: {kinds}")
     check_ranking(check, folder, rows, times)
@@ -112,6 +121,132 @@ def same_for_any_number_of_processes(check, binary, folder):
     for name in ("search.csv", "search.json", "search.svg", "best.yaml"):
         one, three = (folder / f"jobs-{jobs}" / name for jobs in (1, 3))
         check.that(one.read_bytes() == three.read_bytes(), f"{name} depends on --jobs")
+
+
+FILES = ("search.csv", "search.json", "search.svg", "best.yaml")
+
+
+def compare(check, folder, one, other, what):
+    for name in FILES:
+        check.that((folder / one / name).read_bytes() == (folder / other / name).read_bytes(), f"{name}: {what}")
+
+
+def parts(check, binary, folder):
+    """Shards, one of them killed at first, come to the bytes of one process; so does what is simulated in shards."""
+    arguments = ("search", "s.yaml", "--gpus", GPUS, "--top", 3, "--quiet")
+    tool.run(binary, *arguments, "-o", "whole", cwd=folder)
+    for shard in (1, 3):
+        tool.run(binary, *arguments, "-o", "parts", "--shard", f"{shard}/3", cwd=folder)
+    missing = tool.run(binary, *arguments, "-o", "merged", "--merge", "parts", cwd=folder, expect=1)
+    check.that("the first is 2/3" in missing.stderr, f"a missing part: {missing.stderr!r}")
+    environment = {"SLURM_ARRAY_TASK_ID": "14", "SLURM_ARRAY_TASK_MIN": "10", "SLURM_ARRAY_TASK_STEP": "4",
+                   "SLURM_ARRAY_TASK_COUNT": "3"}
+    tool.run(binary, *arguments, "-o", "parts", "--shard", "slurm", cwd=folder, env={**os.environ, **environment})
+    names = sorted(path.name for path in (folder / "parts").iterdir())
+    check.that(names == [f"part-{shard}-of-3.journal" for shard in (1, 2, 3)], f"parts {names}")
+    tool.run(binary, *arguments, "-o", "merged", "--merge", "parts", cwd=folder)
+    compare(check, folder, "whole", "merged", "parts differ from one process")
+    for shard in (1, 2):
+        tool.run(binary, *arguments, "-o", "parts", "--merge", "parts", "--shard", f"{shard}/2", cwd=folder)
+    tool.run(binary, *arguments, "-o", "merged-again", "--merge", "parts", cwd=folder)
+    compare(check, folder, "whole", "merged-again", "simulated in parts")
+    other = tool.run(binary, *arguments, "-o", "other", "--merge", "parts", "--set", "search.zero=0", cwd=folder, expect=1)
+    check.that("is of another search" in other.stderr, f"parts of another search: {other.stderr!r}")
+
+
+def killed_and_resumed(check, binary, folder):
+    """kill -9 at any moment, as often as it takes; also a torn last entry."""
+    arguments = [str(binary), "search", "s.yaml", "--gpus", str(GPUS), "--engine", "analytic", "--quiet", "--jobs", "2"]
+    subprocess.run([*arguments, "-o", "calm"], cwd=folder, check=True, capture_output=True)
+    delay, kills = 0.004, 0
+    while True:
+        process = subprocess.Popen([*arguments, "-o", "killed", "--resume"], cwd=folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            process.wait(delay)
+            break
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            kills += 1
+            delay *= 1.3
+            journal = folder / "killed.journal"
+            if journal.exists() and kills % 3 == 0:
+                with open(journal, "ab") as file:
+                    file.write(b"torn")
+    check.that(kills > 3 and process.returncode == 0, f"{kills} kills, exit {process.returncode}")
+    compare(check, folder, "calm", "killed", "a search that was killed and resumed")
+    check.that(not (folder / "killed.journal").exists(), "the journal goes when all is done")
+
+
+def stopped_early(check, binary, folder):
+    """A limit of time and an interruption give what is there and say what is missing; the journal goes on."""
+    wide = ["search", "s.yaml", "--engine", "analytic", "--set", "search={}", "--quiet"]
+    limited = tool.run(binary, *wide, "-o", "limited", "--time-limit", "400ms", cwd=folder, expect=None)
+    text = limited.stdout + limited.stderr
+    check.that("stopped early" in text or limited.returncode == 0 and "candidates" in text, f"time limit: {text!r}")
+    wide += ["--set", "search.schedules=all", "--jobs", "1"]
+    process = subprocess.Popen([str(binary), *wide, "-o", "interrupted", "--exhaustive"], cwd=folder, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    journal = folder / "interrupted.journal"
+    while process.poll() is None and not (journal.exists() and journal.stat().st_size > 400000):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    check.that(process.returncode in (0, 1) and "stopped early" in out + error, f"interrupted: {out!r} {error!r}")
+    check.that((folder / "interrupted.journal").exists(), "an interrupted search keeps its journal")
+    done = tool.run(binary, *wide, "-o", "interrupted", "--exhaustive", "--resume", cwd=folder)
+    check.that("stopped early" not in done.stdout, "a resumed search is done")
+
+
+def random_space(random):
+    """A small job and the lists of its search."""
+    pick = lambda values, most=3: sorted(random.sample(values, random.randint(1, min(most, len(values)))))
+    gpus = random.choice((2, 4, 8, 16))
+    schedules = ("1f1b", "interleaved", "zb-h1", "gpipe", "chimera", "dualpipe-v", "eager-1f1b", "hanayo", "zb-v", "v-half",
+                 "breadth-first", "gems", "bpipe", "pipedream-2bw")
+    lists = {"micro": pick([1, 2, 4], 2), "schedules": pick(list(schedules), 3), "recompute": pick(["none", "selective", "full"], 2),
+             "zero": pick([0, 1, 2, 3], 2), "balance": pick(["even", "auto"]), "sequence_parallel": pick(["false", "true"])}
+    if random.random() < 0.3:
+        lists["overlap"] = ["false", "true"]
+    if random.random() < 0.3:
+        lists["chunks"] = pick([2, 3, 4])
+    values = ", ".join(f"{key}: [{', '.join(map(str, value))}]" for key, value in lists.items())
+    return f"""platform: dgx-a100-2
+workload: transformer
+model: {{layers: {random.choice((8, 12, 16))}, hidden: {random.choice((2048, 4096, 8192))}, heads: 16, sequence: 1024, vocabulary: 32000}}
+parallel: {{pipeline: 2, data: 2}}
+batch: {{global: {random.choice((16, 32, 48))}, micro: 1}}
+schedule: 1f1b
+transformer: {{attention: {random.choice(("standard", "flash"))}, granularity: {random.choice(("stage", "layer"))}}}
+search: {{gpus: {gpus}, {values}}}
+"""
+
+
+def bounds_discard_nothing_that_counts(check, binary, folder):
+    """On random spaces the best and the Pareto front are those of timing everything; most is discarded."""
+    def one(seed):
+        name, top = f"random-{seed}.yaml", 1 + seed % 12
+        (folder / name).write_text(random_space(random.Random(seed)))
+        found = []
+        for arguments in ((), ("--exhaustive",)):
+            result = tool.run(binary, "search", name, "--engine", "analytic", "--top", top, "--format", "json", "--quiet", "--jobs", 1,
+                              *arguments, cwd=folder, expect=None)
+            found.append(json.loads(result.stdout) if result.returncode == 0 else None)
+        return seed, found
+    discarded = timed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for seed, (quick, whole) in pool.map(one, range(200)):
+            if quick is None or whole is None:
+                check.that(quick == whole, f"random-{seed}: one finds nothing")
+                continue
+            check.that(quick["best"] == whole["best"], f"random-{seed}: the best")
+            strip = lambda rows: [{key: value for key, value in row.items() if key != "rank"} for row in rows]
+            check.that(strip(quick["pareto"]) == strip(whole["pareto"]), f"random-{seed}: the Pareto front")
+            check.that(quick["fit"] == whole["fit"] and quick["illegal"] == whole["illegal"], f"random-{seed}: counts")
+            discarded += quick["discarded_by_work"] + quick["discarded_by_order"]
+            timed += quick["timed"]
+    check.that(discarded > timed / 2, f"{discarded} discarded, {timed} timed")
 
 
 def verified(check, binary, folder):
@@ -162,7 +297,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         (folder / "s.yaml").write_text(SCENARIO)
-        for part in (brute_force, winner_runs, same_for_any_number_of_processes, verified, other_axes_and_files, refused):
+        for part in (brute_force, winner_runs, same_for_any_number_of_processes, parts, killed_and_resumed, stopped_early,
+                     bounds_discard_nothing_that_counts, verified, other_axes_and_files, refused):
             part(check, binary, folder)
     return check.done()
 

@@ -119,8 +119,8 @@ enum outcome { BAD, ILLEGAL, UNKNOWN, FINE };
 static enum outcome compare(const struct job_outline *outline, const struct report *report, uint64_t seed)
 {
     bool memory = fabs(outline->peak_bytes - report->peak_bytes) <= 1e-9 * report->peak_bytes;
-    bool bounds = outline->work <= report->iteration && outline->order <= report->iteration &&
-                  (report->iterations > 1 || (outline->work > 0 && outline->order > 0));
+    bool bounds = outline->work <= report->iteration && outline->order <= report->iteration && outline->work > 0 &&
+                  outline->order > 0;
     bool judged = outline->fits == report->fits && outline->capacity_bytes == report->capacity_bytes;
     if (memory && bounds && judged)
         return FINE;

@@ -70,7 +70,7 @@ void pipeline_outline_peaks(const struct plan *plan, const struct stagesim_pipel
 struct copy_times {
     double forward, backward; /* whole */
     double input;             /* of a split backward: its first part */
-    double weight, block;     /* block: as in struct stagesim_pipeline, with exchanges */
+    double weight, block;     /* block: as in struct stagesim_pipeline where that has it, with exchanges */
     double message;           /* to the next stage of the pipeline */
 };
 
@@ -142,8 +142,7 @@ static struct copy_times stage_computes(const struct outline *o, uint32_t stage)
         times.weight -= less * part->weight;
     }
     times.input = times.backward - times.weight;
-    times.block =
-        costs->block ? fmin(costs->block[stage], times.forward + times.backward) : times.forward + times.backward;
+    times.block = at(costs->block, stage);
     return times;
 }
 
@@ -220,7 +219,7 @@ static double block_seconds(const struct outline *o, const struct slot *slots)
 {
     const struct copy_times *first = copy_of(o, slots[0].pipeline, slots[0].stage),
                             *second = copy_of(o, slots[1].pipeline, slots[1].stage);
-    if (slots[0].kind == slots[1].kind)
+    if (!o->request->costs->block || slots[0].kind == slots[1].kind)
         return slot_seconds(o, &slots[0]) + slot_seconds(o, &slots[1]);
     const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
     double weight = backward->split ? copy_of(o, backward->pipeline, backward->stage)->weight : 0;
@@ -321,7 +320,7 @@ double pipeline_outline_order(const struct pipeline_outline_request *request, st
         arrays[2][stage] = least.weight;
         arrays[3][stage] = least.block;
     }
-    struct plan_costs costs = {arrays[0], arrays[1], arrays[2], arrays[3],
+    struct plan_costs costs = {arrays[0], arrays[1], arrays[2], request->costs->block ? arrays[3] : NULL,
                                isinf(latency) || plan->partners ? 0 : latency / 2};
     struct plan_timing timing;
     plan_timing_init(&timing, plan, &costs);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/search_bounds.h"
+
+#include <sched.h>
+#include <string.h>
+
+static void lock(struct search_bounds *bounds)
+{
+    while (atomic_flag_test_and_set_explicit(&bounds->lock, memory_order_acquire))
+        sched_yield();
+}
+
+static void unlock(struct search_bounds *bounds)
+{
+    atomic_flag_clear_explicit(&bounds->lock, memory_order_release);
+}
+
+static bool comes_before(const struct search_point *a, const struct search_point *b)
+{
+    return a->time < b->time || (a->time == b->time && a->bytes < b->bytes);
+}
+
+/* Puts a point into its place; of equal ones there is one. Points beyond `most` are dropped. */
+static void insert(struct search_point *points, uint32_t *count, uint32_t most, struct search_point point)
+{
+    uint32_t at = *count;
+    while (at > 0 && comes_before(&point, &points[at - 1]))
+        at--;
+    if (at == most || (at > 0 && !comes_before(&points[at - 1], &point)))
+        return;
+    uint32_t moved = *count < most ? *count - at : most - 1 - at;
+    memmove(points + at + 1, points + at, moved * sizeof *points);
+    points[at] = point;
+    *count += *count < most;
+}
+
+/* Those behind it that need as much are no longer on the front. */
+static void add_to_front(struct search_bounds *bounds, struct search_point point)
+{
+    for (uint32_t i = 0; i < bounds->front_count && bounds->front[i].time <= point.time; i++)
+        if (bounds->front[i].bytes <= point.bytes)
+            return;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < bounds->front_count; i++)
+        if (bounds->front[i].time < point.time || bounds->front[i].bytes < point.bytes)
+            bounds->front[kept++] = bounds->front[i];
+    bounds->front_count = kept;
+    insert(bounds->front, &bounds->front_count, SEARCH_FRONT_MAX, point);
+}
+
+void search_bounds_note(struct search_bounds *bounds, double time, double bytes)
+{
+    struct search_point point = {time, bytes};
+    lock(bounds);
+    insert(bounds->best, &bounds->best_count, bounds->kept, point);
+    add_to_front(bounds, point);
+    unlock(bounds);
+}
+
+bool search_bounds_exclude(struct search_bounds *bounds, double bound, double bytes)
+{
+    lock(bounds);
+    bool slower = bounds->best_count == bounds->kept && bound > bounds->best[bounds->kept - 1].time, dominated = false;
+    for (uint32_t i = 0; slower && i < bounds->front_count && bounds->front[i].time < bound && !dominated; i++)
+        dominated = bounds->front[i].bytes <= bytes;
+    unlock(bounds);
+    return slower && dominated;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/search_workers.h"
+
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/isolate.h"
+#include "simulator/engines/progress.h"
+#include "studies/evaluate.h"
+#include "studies/search_bounds.h"
+#include "studies/search_journal.h"
+#include "studies/simulation.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { OPERATIONS_MAX = 20000000, RELEASE_EVERY = 4096 };
+
+/* The steps of a search; children wait for the parent to begin the second. */
+enum step { STEP_LOOK, STEP_TIME };
+
+/* What the processes share. */
+struct shared {
+    atomic_int step;
+    atomic_bool stop, failed, lost;    /* asked to stop; the journal cannot be written; a process has died */
+    _Atomic uint64_t next[2], done[2]; /* of either step */
+    _Atomic uint64_t waiting;          /* candidates of the second step */
+    struct search_bounds bounds;
+};
+
+struct working {
+    const struct search_work *work;
+    struct shared *shared;
+    uint64_t *order; /* candidates of the second step, the smallest bound first */
+    uint64_t own;    /* candidates of this shard */
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- one candidate ---- */
+
+/* The text of the first mistake, without its place. */
+static void put_reason(struct search_table *table, struct search_result *result, char *report)
+{
+    static const char mark[] = ": error: ";
+    char *end = strchr(report, '\n'), *start = strstr(report, mark);
+    start = start && (!end || start < end) ? start + sizeof mark - 1 : report;
+    if (end)
+        *end = '\0';
+    result->status = SEARCH_ILLEGAL;
+    search_table_put_reason(table, result, start);
+}
+
+/* What is asked of a candidate. */
+enum question { ASK_OUTLINE, ASK_ORDER, ASK_TIME };
+
+static void take_outline(struct search_result *result, const struct job_outline *outline, bool order)
+{
+    result->status = outline->known && !outline->fits ? SEARCH_DOES_NOT_FIT : SEARCH_WAITS;
+    result->peak_bytes = outline->known ? outline->peak_bytes : 0;
+    result->capacity_bytes = outline->known ? outline->capacity_bytes : 0;
+    result->work = outline->known ? outline->work : 0;
+    if (order)
+        result->order = outline->known ? outline->order : 0;
+}
+
+static void take_report(struct search_result *result, const struct report *report)
+{
+    result->status = report->fits ? SEARCH_FITS : SEARCH_DOES_NOT_FIT;
+    result->micro_batches = report->micro_batches;
+    result->iteration = report->fits ? report->iteration : 0;
+    result->samples_per_s = report->fits ? report->samples_per_s : 0;
+    result->mfu = report->fits ? report->mfu : 0;
+    result->bubble = report->fits ? report->bubble : 0;
+    if (result->work > 0)
+        return; /* the outline's memory stays, which is the same but for rounding: bounds have been compared with it */
+    result->peak_bytes = report->peak_bytes;
+    result->capacity_bytes = report->capacity_bytes;
+}
+
+static void ask(const struct working *w, uint64_t index, enum question question, struct platform *platform)
+{
+    const struct search_work *work = w->work;
+    struct search_result *result = &work->table->results[index];
+    struct arena *arena = arena_create();
+    struct scenario_set sets[SEARCH_SETS_MAX];
+    char *text = NULL;
+    size_t size = 0, count = search_space_sets(work->space, work->scenario, index, sets, arena);
+    struct evaluation_request request = {work->scenario->request, sets, count, OPERATIONS_MAX};
+    struct diag diag = {.out = open_memstream(&text, &size)};
+    struct evaluation evaluation;
+    struct job_outline outline;
+    bool legal = question == ASK_TIME
+                     ? evaluate(&request, platform, arena, &diag, &evaluation)
+                     : evaluate_outline(&request, platform, question == ASK_ORDER, arena, &diag, &outline);
+    if (diag.out)
+        fclose(diag.out);
+    if (!legal)
+        put_reason(work->table, result, text ? text : (char[]){""});
+    else if (question == ASK_TIME)
+        take_report(result, evaluation.report);
+    else
+        take_outline(result, &outline, question == ASK_ORDER);
+    free(text);
+    arena_destroy(arena);
+}
+
+static void write_down(const struct working *w, uint64_t index)
+{
+    const struct search_work *work = w->work;
+    if (work->journal >= 0 && !search_journal_append(work->journal, index, &work->table->results[index], work->table))
+        atomic_store(&w->shared->failed, true);
+}
+
+/* ---- the children ---- */
+
+static uint64_t index_of(const struct working *w, uint64_t number)
+{
+    const struct search_request *request = w->work->request;
+    return request->shard - 1 + number * request->shards;
+}
+
+static void release(const struct working *w, uint64_t number)
+{
+    const struct search_table *table = w->work->table;
+    if (number % RELEASE_EVERY == 0)
+        search_scratch_release(table->results, table->count * sizeof *table->results);
+}
+
+static bool is_over(const struct working *w)
+{
+    return atomic_load(&w->shared->stop) || atomic_load(&w->shared->failed) || atomic_load(&w->shared->lost);
+}
+
+static void look_at_all(const struct working *w, struct platform *platform)
+{
+    for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_LOOK], 1)) < w->own;) {
+        uint64_t index = index_of(w, number);
+        if (w->work->table->results[index].status == SEARCH_UNTRIED) {
+            ask(w, index, ASK_OUTLINE, platform);
+            write_down(w, index);
+        }
+        release(w, number);
+        atomic_fetch_add(&w->shared->done[STEP_LOOK], 1);
+    }
+}
+
+/* Whether a bound of the candidate says that it need not be timed. */
+static bool is_passed(const struct working *w, struct search_result *result, enum search_bound bound)
+{
+    double seconds = bound == SEARCH_BY_WORK ? result->work : result->order;
+    if (w->work->request->exhaustive || !search_bounds_exclude(&w->shared->bounds, seconds, result->peak_bytes))
+        return false;
+    result->status = SEARCH_PASSED;
+    return true;
+}
+
+static void time_one(const struct working *w, uint64_t index, struct platform *platform)
+{
+    struct search_result *result = &w->work->table->results[index];
+    if (is_passed(w, result, SEARCH_BY_WORK))
+        return;
+    if (!w->work->request->exhaustive && result->work > 0) {
+        ask(w, index, ASK_ORDER, platform);
+        if (is_passed(w, result, SEARCH_BY_ORDER))
+            return;
+    }
+    ask(w, index, ASK_TIME, platform);
+    if (result->status == SEARCH_FITS)
+        search_bounds_note(&w->shared->bounds, result->iteration, result->peak_bytes);
+}
+
+static void time_all(const struct working *w, struct platform *platform)
+{
+    uint64_t waiting = atomic_load(&w->shared->waiting);
+    for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_TIME], 1)) < waiting;) {
+        time_one(w, w->order[number], platform);
+        write_down(w, w->order[number]);
+        release(w, number);
+        atomic_fetch_add(&w->shared->done[STEP_TIME], 1);
+    }
+}
+
+static int evaluate_some(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    const struct working *w = user;
+    (void)diag, (void)results; /* mistakes of candidates are results, and those are in the table */
+    signal(SIGINT, SIG_IGN);   /* SimGrid has put a handler of its own there; the parent says when to stop */
+    look_at_all(w, platform);
+    while (atomic_load(&w->shared->step) == STEP_LOOK && !is_over(w))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    if (atomic_load(&w->shared->step) == STEP_TIME)
+        time_all(w, platform);
+    return EXIT_DONE;
+}
+
+/* ---- the parent ---- */
+
+static int by_bound(const void *left, const void *right, void *user)
+{
+    const struct search_result *results = user;
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    if (results[a].work != results[b].work)
+        return results[a].work < results[b].work ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* Puts those that wait in order, and notes what is known already. */
+static void begin_timing(struct working *w)
+{
+    struct search_result *results = w->work->table->results;
+    uint64_t count = 0;
+    for (uint64_t number = 0; number < w->own; number++) {
+        uint64_t index = index_of(w, number);
+        if (results[index].status == SEARCH_WAITS)
+            w->order[count++] = index;
+        else if (results[index].status == SEARCH_FITS)
+            search_bounds_note(&w->shared->bounds, results[index].iteration, results[index].peak_bytes);
+    }
+    if (count)
+        qsort_r(w->order, count, sizeof *w->order, by_bound, results);
+    atomic_store(&w->shared->waiting, count);
+    atomic_store(&w->shared->step, STEP_TIME);
+}
+
+static volatile sig_atomic_t interrupted; /* what the handler reaches */
+
+static void note_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+static unsigned count_running(struct isolation **processes, unsigned count)
+{
+    unsigned running = 0;
+    for (unsigned i = 0; i < count; i++)
+        running += isolate_runs(processes[i]);
+    return running;
+}
+
+/* Until all processes have ended; true: they were stopped early. */
+static bool watch(struct working *w, struct isolation **processes, unsigned count)
+{
+    const struct search_request *request = w->work->request;
+    struct shared *shared = w->shared;
+    struct progress progress;
+    progress_init(&progress, request->quiet ? NULL : stderr, "search");
+    struct engine_progress hook = progress_hook(&progress);
+    double started = now();
+    for (unsigned running; (running = count_running(processes, count)) > 0;) {
+        bool late = request->time_limit > 0 && now() - started > request->time_limit;
+        if (late || interrupted)
+            atomic_store(&shared->stop, true);
+        uint64_t looked = atomic_load(&shared->done[STEP_LOOK]);
+        bool looking = atomic_load(&shared->step) == STEP_LOOK;
+        if (looking && looked == w->own && !is_over(w))
+            begin_timing(w);
+        else if (looking && running < count)
+            atomic_store(&shared->lost, true);
+        hook.report(hook.user, looked + atomic_load(&shared->done[STEP_TIME]), w->own + atomic_load(&shared->waiting));
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+    }
+    progress_finish(&progress);
+    return atomic_load(&shared->stop);
+}
+
+static int run_processes(struct working *w, bool *stopped)
+{
+    const struct search_request *request = w->work->request;
+    struct simulation_visit visit = {w->work->scenario, evaluate_some, w};
+    struct arena *arena = arena_create();
+    unsigned jobs = request->jobs < w->own ? request->jobs : (unsigned)(w->own ? w->own : 1), started = 0;
+    struct isolation **processes = arena_array(arena, jobs, sizeof *processes);
+    struct fault fault = {""};
+    struct sigaction before, ignore = {.sa_handler = SIG_IGN};
+    struct sigaction note = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
+    interrupted = 0;
+    sigaction(SIGINT, &ignore, &before); /* children keep it: the parent says when to stop */
+    while (started < jobs && (processes[started] = simulation_visit_start(&visit, &fault)))
+        started++;
+    sigaction(SIGINT, &note, NULL);
+    if (!started)
+        fprintf(stderr, "stagesim: %s\n", fault.text);
+    *stopped = started && watch(w, processes, started);
+    int code = started ? EXIT_DONE : EXIT_FAILED;
+    for (unsigned i = 0; i < started; i++) {
+        FILE *results;
+        int ended = simulation_visit_wait(&visit, processes[i], &results);
+        if (results)
+            fclose(results);
+        code = ended > code && !interrupted ? ended : code; /* SimGrid's handler may have ended it */
+    }
+    sigaction(SIGINT, &before, NULL);
+    arena_destroy(arena);
+    return code;
+}
+
+int search_work(const struct search_work *work, bool *stopped)
+{
+    const struct search_request *request = work->request;
+    struct fault fault = {""};
+    struct working w = {.work = work};
+    uint64_t count = work->space->count;
+    *stopped = false;
+    w.own = count / request->shards + (request->shard - 1 < count % request->shards);
+    w.shared = search_scratch_map(sizeof *w.shared, &fault);
+    w.order = w.shared ? search_scratch_map(count * sizeof *w.order, &fault) : NULL;
+    int code = w.order ? EXIT_DONE : EXIT_FAILED;
+    if (code == EXIT_DONE) {
+        w.shared->bounds.kept = request->kept;
+        code = run_processes(&w, stopped);
+    } else {
+        fprintf(stderr, "stagesim: %s\n", fault.text);
+    }
+    if (code == EXIT_DONE && atomic_load(&w.shared->failed)) {
+        fprintf(stderr, "stagesim: %s: cannot be written to\n", request->journal);
+        code = EXIT_FAILED;
+    }
+    search_scratch_unmap(w.order, count * sizeof *w.order);
+    search_scratch_unmap(w.shared, sizeof *w.shared);
+    return code;
+}
