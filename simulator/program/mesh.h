@@ -3,7 +3,8 @@
  * differs; a replica is a coordinate along the others.
  *
  * What a user calls an axis is a name: usually of one axis, of several where the name was cut into factors
- * (`mesh_cut`), or of some factors of others: the ranks that share experts are part of those along context and data.
+ * (`mesh_cut`), or of some factors of others: the ranks that share experts are part of those along context and data, or
+ * tensor as well.
  * Groups of ranks are made of axes, so that a cut gives groups along a part of a name. */
 #ifndef STAGESIM_MESH_H
 #define STAGESIM_MESH_H

@@ -9,8 +9,8 @@
 
 /* Sizes and their order, innermost first. */
 struct axes {
-    uint64_t sizes[AXIS_NAMES]; /* by index into axis_names */
-    unsigned order[AXIS_NAMES]; /* indices into axis_names */
+    uint64_t sizes[PARALLEL_SIZES]; /* by index into axis_names, and SIZE_EXPERT_TENSOR, 0: not given */
+    unsigned order[AXIS_NAMES];     /* indices into axis_names */
     unsigned count;
 };
 
@@ -104,22 +104,45 @@ static uint64_t count_ranks(const struct axes *axes)
     return ranks;
 }
 
-/* Ranks that share experts are neighbours along context and data, whichever of them is the inner one. */
-static void name_experts(struct loader *loader, struct mesh *mesh, uint32_t experts)
+/* The ranks that share each expert are all along tensor, or one: then those along tensor, each with whole experts, have
+ * a name. False after a mistake. */
+static bool name_whole_experts(struct loader *loader, struct mesh *mesh, uint64_t given)
+{
+    uint32_t tensor = mesh_size(mesh, "tensor"), axes;
+    if (given > 1 && given != tensor) {
+        diag_error(loader->fields.diag, node_place(loader->root, "parallel.expert_tensor"),
+                   "each expert is shared by all ranks along tensor or held by one; expected 1%s",
+                   tensor > 1 ? arena_print(loader->fields.arena, " or %u", tensor) : "");
+        return false;
+    }
+    mesh_select(mesh, "tensor", &axes);
+    if (given == 1 && tensor > 1)
+        mesh_add_name(mesh, "whole_experts", axes);
+    return true;
+}
+
+/* Ranks that share experts are neighbours along context and data, whichever of them is the inner one; before these
+ * along tensor, where these ranks do not share each expert. */
+static void name_experts(struct loader *loader, struct mesh *mesh, uint32_t experts, uint64_t expert_tensor)
 {
     uint32_t sharing, part;
-    if (experts == 1)
+    if (!name_whole_experts(loader, mesh, expert_tensor) || experts == 1)
         return;
-    mesh_select(mesh, "context,data", &sharing);
+    mesh_select(mesh, "whole_experts,context,data", &sharing);
     if (mesh_cut(mesh, sharing, experts, &part))
         mesh_add_name(mesh, axis_names[AXIS_EXPERT], part);
+    else if (expert_tensor == 1 && mesh_size(mesh, "tensor") > 1)
+        diag_error(
+            loader->fields.diag, node_place(loader->root, "parallel.expert"),
+            "experts cannot be shared by %u neighbours along tensor %u, context %u and data %u; expected some of "
+            "them from the inner one on, the last of them by a divisor",
+            experts, mesh_size(mesh, "tensor"), mesh_size(mesh, "context"), mesh_size(mesh, "data"));
     else
         diag_error(loader->fields.diag, node_place(loader->root, "parallel.expert"),
                    "experts cannot be shared by %u neighbours along context %u and data %u; expected a divisor of the "
-                   "inner one of them, "
-                   "or the inner "
-                   "one times a divisor of the other",
-                   experts, mesh_size(mesh, "context"), mesh_size(mesh, "data"));
+                   "inner one of them, or the inner one times a divisor of the other%s",
+                   experts, mesh_size(mesh, "context"), mesh_size(mesh, "data"),
+                   mesh_size(mesh, "tensor") > 1 ? "; with expert_tensor: 1 they lie along tensor first" : "");
 }
 
 void scenario_read_mesh(struct loader *loader)
@@ -128,6 +151,7 @@ void scenario_read_mesh(struct loader *loader)
     struct axes axes = {.count = 0};
     for (unsigned axis = 0; axis < AXIS_NAMES; axis++)
         axes.sizes[axis] = 1;
+    axes.sizes[SIZE_EXPERT_TENSOR] = 0;
     const struct node *node = node_get(loader->root, "parallel");
     fields_check_keys(&loader->fields, &parallel_section, NULL, node);
     fields_read(&loader->fields, &parallel_section, node, loader->root->at, axes.sizes);
@@ -146,7 +170,7 @@ void scenario_read_mesh(struct loader *loader)
             mesh->axes[i].size = 1;
     }
     mesh_finish(mesh, loader->fields.arena);
-    name_experts(loader, mesh, (uint32_t)axes.sizes[AXIS_EXPERT]);
+    name_experts(loader, mesh, (uint32_t)axes.sizes[AXIS_EXPERT], axes.sizes[SIZE_EXPERT_TENSOR]);
     scenario->workers = mesh_size(mesh, "pipeline");
     scenario->data = mesh_size(mesh, "data");
 }

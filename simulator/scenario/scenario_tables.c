@@ -70,9 +70,14 @@ const struct stagesim_field parallel_fields[] = {
     AXIS(2, "z", "third axis of it"),
     AXIS(3, "tensor", "ranks that share every layer"),
     AXIS(AXIS_CONTEXT, "context", "ranks that share a sequence"),
-    AXIS(AXIS_EXPERT, "expert", "ranks that share the experts of a layer: neighbours along context and data"),
+    AXIS(AXIS_EXPERT, "expert",
+         "ranks that share the experts of a layer: neighbours along context and data, with expert_tensor: 1 "
+         "along tensor first"),
     AXIS(AXIS_PIPELINE, "pipeline", "pipeline workers (D), each with a share of the layers"),
     AXIS(AXIS_DATA, "data", "replicas that train on different samples"),
+    [SIZE_EXPERT_TENSOR] = {"expert_tensor", STAGESIM_FIELD_COUNT, SIZE_EXPERT_TENSOR * sizeof(uint64_t), .least = 1,
+                            .most = (double)RANKS_MAX,
+                            .doc = "of the ranks along tensor, those that share each expert: 1 or all; default all"},
     {0},
 };
 

@@ -44,7 +44,9 @@ struct output_values {
 };
 
 /* Names of the mesh's axes, innermost first unless the scenario says otherwise; NULL-terminated. */
-enum { AXIS_CONTEXT = 4, AXIS_EXPERT = 5, AXIS_PIPELINE = 6, AXIS_DATA = 7, AXIS_NAMES }; /* indices into axis_names */
+enum { AXIS_TENSOR = 3, AXIS_CONTEXT, AXIS_EXPERT, AXIS_PIPELINE, AXIS_DATA, AXIS_NAMES }; /* indices into axis_names */
+/* No axis: the ranks of the axis tensor that share each expert; 1 where it is not given. */
+enum { SIZE_EXPERT_TENSOR = AXIS_NAMES, PARALLEL_SIZES };
 extern const char *const axis_names[AXIS_NAMES + 1];
 
 extern const struct stagesim_field root_fields[], platform_fields[], parallel_fields[], batch_fields[],
@@ -56,7 +58,7 @@ union simgrid_value {
     unsigned name;
 };
 
-/* Sections of the scenario's own; parallel_fields fill uint64_t[AXIS_NAMES]. */
+/* Sections of the scenario's own; parallel_fields fill uint64_t[PARALLEL_SIZES]. */
 extern const struct fields_section root_section, platform_section, parallel_section, batch_section, schedule_section,
     output_section, simgrid_section, search_section;
 /* `communication` may hold keys of the workload, too. */

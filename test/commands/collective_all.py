@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""collective_all.py STAGESIM: `--algorithm all` says of each algorithm what it says when it is asked for alone, to the digit.
+"""collective_all.py STAGESIM [--sweep]: `--algorithm all` says of each algorithm what it says when it is asked for alone, to the digit.
 
-Every preset with 3 nodes and two other numbers from 1 to 16 (where it can have as many), the collectives taking turns."""
+Every preset with 3 nodes and another number from 1 to 16 (where it can have as many), the collectives taking turns; with --sweep every
+number and collective."""
 import csv
 import json
 import pathlib
@@ -32,20 +33,21 @@ def one(check, binary, kind, platform, what):
 
 
 def main():
-    check, binary = tool.Checker(), tool.binary_argument()
+    check, binary, sweep = tool.Checker(), tool.binary_argument(), "--sweep" in sys.argv
     presets = [preset["name"] for preset in json.loads(tool.run(binary, "list", "presets", "--format", "json").stdout)]
     with tempfile.TemporaryDirectory() as temporary:
         platform = pathlib.Path(temporary) / "platform.xml"
         for number, preset in enumerate(presets):
-            for turn, nodes in enumerate((3, 1 + number % 16, 1 + (number + 8) % 16)):
+            for turn, nodes in enumerate(range(1, 17) if sweep else (3, 1 + number * 3 % 16)):
                 fewer = ["--gpus-per-node", 8] if preset == "gb200-nvl72" else []
                 made = tool.run(binary, "platform", "generate", preset, "--nodes", nodes, *fewer, "-o", platform, expect=None)
                 check.that(made.returncode == 0 or made.returncode == 1 and " try " in made.stderr, made.stderr)
                 if made.returncode:
                     continue
-                kind = KINDS[(number + turn) % len(KINDS)]
+                kinds = KINDS if sweep else [KINDS[(number + turn) % len(KINDS)]]
                 if json.loads(tool.run(binary, "platform", "show", platform, "--format", "json").stdout)["gpus"] > 1:
-                    one(check, binary, kind, platform, f"{kind} on {nodes} nodes of {preset}")
+                    for kind in kinds:
+                        one(check, binary, kind, platform, f"{kind} on {nodes} nodes of {preset}")
     return check.done()
 
 

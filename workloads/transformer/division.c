@@ -69,9 +69,9 @@ static bool check_counts(const struct transformer_job *j)
                       (unsigned long long)m->top_groups);
         ok = false;
     }
-    if (m->expert_ffn % (uint64_t)j->layout.tensor) {
+    if (m->expert_ffn % (uint64_t)j->layout.expert_tensor) {
         j->api->error(j->job, "model.expert_ffn", "expert_ffn %llu cannot be divided over %.0f tensor-parallel ranks",
-                      (unsigned long long)m->expert_ffn, j->layout.tensor);
+                      (unsigned long long)m->expert_ffn, j->layout.expert_tensor);
         ok = false;
     }
     return ok;

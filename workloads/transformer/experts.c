@@ -16,11 +16,12 @@ static double own_rows(const struct transformer_layout *l, const struct operator
     return s->rows / (l->sequence_parallel ? l->tensor : 1);
 }
 
-/* Tokens that come to this rank's experts, each as often as it chose one of them. */
+/* Tokens that come to this rank's experts, each as often as it chose one of them: those of all ranks along tensor that
+ * share an expert, or its own ones' equal. */
 static double routed_rows(const struct transformer_model *m, const struct transformer_layout *l,
                           const struct operator_shape *s)
 {
-    return s->rows * (double)m->top_k * l->padding;
+    return s->rows * (double)m->top_k * l->padding * l->expert_tensor / l->tensor;
 }
 
 /* Experts whose products are one grouped operator, and its sizes: all tokens of the rank, the columns of one expert. */
@@ -71,7 +72,8 @@ static struct grouped grouped_of(const struct transformer_model *m, const struct
                                  enum transformer_block block)
 {
     struct grouped grouped = {operator_shape_of(m, l), block == BLOCK_SHARED ? 1 : (double)m->experts / l->expert};
-    grouped.shape.ffn = (double)(m->expert_ffn * (block == BLOCK_SHARED ? m->shared_experts : 1)) / l->tensor;
+    grouped.shape.ffn = block == BLOCK_SHARED ? (double)(m->expert_ffn * m->shared_experts) / l->tensor
+                                              : (double)m->expert_ffn / l->expert_tensor;
     if (block == BLOCK_EXPERTS)
         grouped.shape.rows = routed_rows(m, l, &grouped.shape);
     return grouped;

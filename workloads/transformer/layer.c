@@ -196,7 +196,7 @@ static void add_tensor(const struct transformer_job *j, struct stagesim_exchange
                        enum stagesim_collective collective)
 {
     double bytes = j->layout.element_bytes * routed_elements(j, (double)j->model.top_k, true);
-    if (j->layout.tensor > 1)
+    if (j->layout.expert_tensor > 1)
         add_exchange(exchanges, (struct stagesim_exchange){collective, STAGESIM_TENSOR, STAGESIM_AFTER, "tensor", bytes,
                                                            1, false});
 }

@@ -61,8 +61,8 @@ double transformer_expert_layer_activation(const struct transformer_model *m, co
     if (l->recompute == TRANSFORMER_FULL)
         return layer_input(m, l);
     double divided = attention_divided(m, l) + ffn_divided(m, l, (double)m->shared_experts * inner);
-    double routed = (double)m->top_k * l->padding *
-                    (e * h + ffn_divided(m, l, inner) / l->tensor); /* input of the experts, and within */
+    double routed = (double)m->top_k * l->padding * (e * h + ffn_divided(m, l, inner) / l->expert_tensor) *
+                    l->expert_tensor / l->tensor; /* input of the experts, and within */
     double own =
         (4 * (double)m->experts + e * (double)m->top_k * h) / between(l); /* the router's scores, what is summed */
     return n * (between_blocks(m, l) + latent_whole(m, l) + divided / l->tensor + routed + own);

@@ -21,6 +21,7 @@ struct transformer_layout {
     bool whole_inner;     /* matrix products sum over the whole inner dimension: panels are gathered before */
     double context;       /* ranks that share each sequence */
     double expert;        /* ranks that share the experts of a layer */
+    double expert_tensor; /* ranks along tensor that share each expert: all of them or one */
     double padding;       /* a rank computes and sends so many times the tokens that its experts get on average */
     bool sequence_parallel; /* normalisations and residuals are divided by `tensor`, too */
     bool flash;             /* attention as one operator that never stores its scores */

@@ -32,7 +32,7 @@ static double share_of(const struct transformer_model *m, enum transformer_block
 /* Of the routed experts that a rank has of one layer. */
 static double expert_parameters(const struct transformer_job *j)
 {
-    return (double)j->model.experts / j->layout.expert * transformer_expert(&j->model) / j->layout.tensor;
+    return (double)j->model.experts / j->layout.expert * transformer_expert(&j->model) / j->layout.expert_tensor;
 }
 
 static double block_parameters(const struct transformer_job *j, enum transformer_block block)
@@ -419,7 +419,7 @@ static double context_buffers(const struct transformer_job *j)
 static double sharing_ranks(const struct transformer_job *j, bool experts)
 {
     if (experts)
-        return j->data * j->layout.context / j->layout.expert;
+        return j->data * j->layout.context * j->layout.tensor / j->layout.expert_tensor / j->layout.expert;
     return j->sharing;
 }
 
@@ -533,7 +533,7 @@ bool transformer_lower(const struct transformer_job *j)
         .buffers = s.arrays[BUFFERS],
         .expert_gradient = s.arrays[EXPERT_GRADIENT],
         .expert_gathered = s.arrays[EXPERT_GATHERED],
-        .expert_axes = "context,data,-expert",
+        .expert_axes = "whole_experts,context,data,-expert",
         .sync_axes = hybrid ? copies : tensor_sync_axes(&j->tensor),
         .shard_axes = hybrid ? shared : tensor_shard_axes(&j->tensor),
         .late_gather = axonn && !(overlap & OVERLAP_GATHER),

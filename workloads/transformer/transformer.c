@@ -402,16 +402,17 @@ static void describe_job(struct transformer_job *j)
     transformer_model_complete(&j->model);
     j->workers = j->api->workers(j->job);
     describe_tensor(j);
-    j->layout =
-        (struct transformer_layout){.samples = j->api->micro_batch_size(j->job),
-                                    .sequence_parallel = p->sequence_parallel && j->api->axis(j->job, "tensor") > 1,
-                                    .flash = p->attention == ATTENTION_FLASH,
-                                    .element_bytes = element,
-                                    .gradient_bytes = p->gradients ? element : 4,
-                                    .context = j->api->axis(j->job, "context"),
-                                    .expert = j->api->axis(j->job, "expert"),
-                                    .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
-                                    .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
+    j->layout = (struct transformer_layout){
+        .samples = j->api->micro_batch_size(j->job),
+        .sequence_parallel = p->sequence_parallel && j->api->axis(j->job, "tensor") > 1,
+        .flash = p->attention == ATTENTION_FLASH,
+        .element_bytes = element,
+        .gradient_bytes = p->gradients ? element : 4,
+        .context = j->api->axis(j->job, "context"),
+        .expert = j->api->axis(j->job, "expert"),
+        .expert_tensor = (double)j->api->axis(j->job, "tensor") / j->api->axis(j->job, "whole_experts"),
+        .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
+        .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
     tensor_set_layout(&j->tensor, &j->layout);
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
 }

@@ -13,7 +13,7 @@ import tempfile
 
 STAGESIM = os.path.abspath(sys.argv[1])
 LAYERS, DENSE, HIDDEN, HEADS, KV_HEADS, SEQUENCE, VOCABULARY = 4, 2, 512, 8, 4, 1024, 4096
-FFN, EXPERTS, TOP_K, SHARED, EXPERT_FFN, MICRO, MICRO_BATCHES = 2048, 8, 2, 1, 256, 2, 3
+FFN, EXPERTS, TOP_K, SHARED, EXPERT_FFN, MICRO, MICRO_BATCHES = 2048, 16, 2, 1, 256, 2, 3
 BASE = f"""platform: gpus.xml
 workload: transformer
 model:
@@ -85,7 +85,7 @@ def sent(rows):
 
 # ---- what a rank has of the model: parameters that all ranks of its stage hold, and routed experts ----
 
-def parameters(stage, t, p, e):
+def parameters(stage, t, p, e, te):
     layers = range(stage * LAYERS // p, (stage + 1) * LAYERS // p)
     width = HIDDEN // HEADS
     attention = (HIDDEN * (HIDDEN + 2 * KV_HEADS * width) + HIDDEN * HIDDEN) / t + HIDDEN
@@ -93,7 +93,7 @@ def parameters(stage, t, p, e):
     router = HIDDEN + EXPERTS * HIDDEN + SHARED * 3 * HIDDEN * EXPERT_FFN / t
     count = sum(attention + (dense if layer < DENSE else router) for layer in layers)
     count += VOCABULARY * HIDDEN / t * ((stage == 0) + (stage == p - 1)) + (HIDDEN if stage == p - 1 else 0)
-    routed = sum(EXPERTS / e * 3 * HIDDEN * EXPERT_FFN / t for layer in layers if layer >= DENSE)
+    routed = sum(EXPERTS / e * 3 * HIDDEN * EXPERT_FFN / te for layer in layers if layer >= DENSE)
     return count, routed
 
 
@@ -102,7 +102,7 @@ def ring(ranks, size):
     return (ranks - 1) / ranks * size
 
 
-# ---- the formulas; t, c, d, p, e ranks along the axes, `again` 1 where layers are computed again ----
+# ---- the formulas; t, c, d, p, e ranks along the axes, te those that share each expert (t or 1), `again` 1 where layers are computed again ----
 
 def context_bytes(layers, t, c, again):
     """Keys and values of all tokens, in the forward and again in the backward, and their gradients: Llama 3, section 3.3; Ring Attention."""
@@ -116,20 +116,20 @@ def expert_bytes(expert_layers, t, c, e, again, copies=TOP_K, dispatch=2):
     return MICRO_BATCHES * expert_layers * (2 + again) * ring(e, tokens * copies * HIDDEN * (dispatch + 2))
 
 
-def tensor_bytes(stage, layers, expert_layers, t, c, p, again):
+def tensor_bytes(stage, layers, expert_layers, t, c, p, te, again):
     """Sequence parallelism: all-gather and reduce-scatter around each block, inputs once more in the backward (Korthikanti et al. 2022); tokens
-    of experts, of which each is there top_k times, are gathered and scattered once in each direction."""
+    of experts, of which each is there top_k times, are gathered and scattered once in each direction where te ranks share an expert."""
     once = ring(t, 2 * MICRO * SEQUENCE / c * HIDDEN)
     blocks = 2 * layers - expert_layers + SHARED * expert_layers
-    volume = blocks * (5 + 2 * again) + expert_layers * (4 + 2 * again) * TOP_K + 2 * (stage == 0) + 2 * (stage == p - 1)
+    volume = blocks * (5 + 2 * again) + expert_layers * (te > 1) * (4 + 2 * again) * TOP_K + 2 * (stage == 0) + 2 * (stage == p - 1)
     return MICRO_BATCHES * volume * once
 
 
-def sync_bytes(stage, zero, t, c, d, p, e):
+def sync_bytes(stage, zero, t, c, d, p, e, te):
     """Gradients in fp32 over all ranks that hold the same parameters, of experts only those; weights in 16 bits where they are sharded."""
     times = MICRO_BATCHES if zero >= 2 else 1
     sync = gather = 0
-    for count, ranks in zip(parameters(stage, t, p, e), (c * d, c * d // e)):
+    for count, ranks in zip(parameters(stage, t, p, e, te), (c * d, t * c * d // te // e)):
         sync += (times if zero else 2) * ring(ranks, 4 * count)
         gather += (2 * MICRO_BATCHES if zero == 3 else zero > 0) * ring(ranks, 2 * count)
     return sync, gather
@@ -141,6 +141,7 @@ def stage_of(rank, t, c, p):
 
 def check_volumes(folder, mesh, zero, recompute, *sets):
     t, c, d, p, e = (mesh.get(axis, 1) for axis in ("tensor", "context", "data", "pipeline", "expert"))
+    te = mesh.get("expert_tensor", t)
     again, what = int(recompute == "full"), f"{mesh} zero {zero} {recompute} {sets}"
     sums = sent(run(folder, mesh, f"transformer.zero={zero}", f"schedule.recompute={recompute}", *sets))
     expect(len(sums) in (0, t * c * d * p), f"{what}: {len(sums)} ranks")
@@ -148,10 +149,10 @@ def check_volumes(folder, mesh, zero, recompute, *sets):
         stage, of = stage_of(rank, t, c, p), f"rank {rank} of {what}"
         layers = LAYERS // p
         experts = sum(layer >= DENSE for layer in range(stage * layers, (stage + 1) * layers))
-        sync, gather = sync_bytes(stage, zero, t, c, d, p, e)
+        sync, gather = sync_bytes(stage, zero, t, c, d, p, e, te)
         near(sums[rank]["context"], context_bytes(layers, t, c, again), f"context, {of}")
         near(sums[rank]["expert"], expert_bytes(experts, t, c, e, again), f"expert, {of}")
-        near(sums[rank]["tensor"], tensor_bytes(stage, layers, experts, t, c, p, again), f"tensor, {of}")
+        near(sums[rank]["tensor"], tensor_bytes(stage, layers, experts, t, c, p, te, again), f"tensor, {of}")
         near(sums[rank]["gradient-sync"], sync, f"gradient-sync, {of}")
         near(sums[rank]["parameter-gather"], gather, f"parameter-gather, {of}")
         near(sums[rank]["activation"], (stage < p - 1) * MICRO_BATCHES * 2 * MICRO * SEQUENCE / c * HIDDEN / t, f"activation, {of}")
@@ -161,6 +162,9 @@ def check_grid(folder):
     meshes = [{"data": d, "context": c, "tensor": t, "pipeline": p, "expert": e} for t, c, d, p, e in
               ((1, 1, 4, 1, 1), (1, 1, 4, 1, 2), (1, 1, 4, 2, 4), (1, 2, 1, 1, 1), (1, 4, 1, 1, 4), (1, 2, 4, 1, 2), (1, 2, 4, 2, 4), (1, 2, 4, 1, 8),
                (1, 4, 2, 2, 2), (2, 1, 2, 1, 2), (2, 2, 2, 2, 4), (2, 4, 2, 1, 2), (4, 2, 2, 2, 1), (2, 8, 1, 2, 8))]
+    meshes += [{"tensor": t, "context": c, "data": d, "pipeline": p, "expert": e, "expert_tensor": 1} for t, c, d, p, e in
+               ((2, 1, 2, 1, 1), (2, 1, 2, 1, 2), (2, 1, 4, 1, 8), (4, 1, 2, 2, 2), (4, 1, 2, 2, 4), (2, 2, 2, 2, 4), (2, 2, 2, 2, 8),
+                (2, 1, 8, 2, 16), (1, 2, 4, 1, 8))]
     for number, mesh in enumerate(meshes):
         for method in ("all-gather", "ring"):
             zero, recompute = (0, 1, 3)[number % 3], ("none", "full")[number % 2]
@@ -259,16 +263,17 @@ def check_granularity(folder):
 def check_memory(folder):
     """One micro-batch's activations (flash attention, no dropout), 18 bytes of a parameter, keys and values of other ranks."""
     heads = 2 * KV_HEADS * (HIDDEN // HEADS)
-    for c, d, e in ((1, 4, 4), (2, 2, 4), (4, 1, 2)):
+    for t, c, d, e, te in ((1, 1, 4, 4, 1), (1, 2, 2, 4, 1), (1, 4, 1, 2, 1), (2, 1, 4, 4, 2), (2, 1, 4, 8, 1), (4, 2, 1, 8, 1)):
         for method in ("all-gather", "ring"):
-            run(folder, {"context": c, "data": d, "expert": e}, f"transformer.context_method={method}", "transformer.granularity=stage")
-            tokens = MICRO * SEQUENCE / c
+            mesh = {"tensor": t, "context": c, "data": d, "expert": e, "expert_tensor": te}
+            run(folder, mesh, f"transformer.context_method={method}", "transformer.granularity=stage")
+            tokens = MICRO * SEQUENCE / c / t
             layer = 4 * 2 * HIDDEN + 2 * (2 * HIDDEN + heads)
-            experts = SHARED * 6 * EXPERT_FFN + TOP_K * (2 * HIDDEN + 6 * EXPERT_FFN) + 4 * EXPERTS + 2 * TOP_K * HIDDEN
+            experts = SHARED * 6 * EXPERT_FFN + TOP_K * (2 * HIDDEN * te + 6 * EXPERT_FFN) + 4 * EXPERTS + 2 * TOP_K * HIDDEN
             activations = tokens * (LAYERS * layer + DENSE * 6 * FFN + (LAYERS - DENSE) * experts + 4 * HIDDEN + 4 * VOCABULARY)
-            others = 0 if c == 1 else 2 * MICRO * SEQUENCE * heads * (1 if method == "all-gather" else 2 / c)
+            others = 0 if c == 1 else 2 * MICRO * SEQUENCE * heads / t * (1 if method == "all-gather" else 2 / c)
             peak = json.loads((folder / "out" / "summary.json").read_text())["memory"]["peak_bytes"]
-            near(peak, 18 * sum(parameters(0, 1, 1, e)) + activations + others, f"memory, context {c}, expert {e}, {method}")
+            near(peak, 18 * sum(parameters(0, t, 1, e, te)) + activations + others, f"memory, {mesh}, {method}")
 
 
 def check_blocks_hide(folder):

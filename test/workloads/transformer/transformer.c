@@ -109,6 +109,7 @@ static struct transformer_layout layout_of(double samples, double tensor, bool s
                                        .tensor = tensor,
                                        .context = 1,
                                        .expert = 1,
+                                       .expert_tensor = tensor,
                                        .padding = 1,
                                        .width = 1,
                                        .gathered_rows = 1,
