@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "schedules/schedules.h"
+#include "schedules/stage_times.h"
 
 #include <string.h>
 
@@ -132,29 +133,6 @@ static uint32_t make_seeds(const struct schedule_request *request, const uint32_
 
 /* ---- the plan ---- */
 
-/* Times of the stages where the request has only those of a share. */
-static void spread(const struct schedule_request *request, double *times, double share)
-{
-    for (uint32_t stage = 0; stage < stages(request); stage++)
-        times[stage] = share / (double)request->options[CHUNKS];
-}
-
-static void set_times(const struct schedule_request *request, struct instance_request *instance, struct arena *arena)
-{
-    const struct plan_costs *costs = request->costs;
-    double *forward = arena_array(arena, instance->stages, sizeof *forward);
-    double *backward = arena_array(arena, instance->stages, sizeof *backward);
-    double *weight = arena_array(arena, instance->stages, sizeof *weight);
-    spread(request, forward, request->forward);
-    spread(request, backward, request->backward);
-    spread(request, weight, request->weight);
-    instance->forward = costs && costs->forward ? costs->forward : forward;
-    instance->backward = costs && costs->backward ? costs->backward : backward;
-    if (request->options[BACKWARD] == SPLIT)
-        instance->weight = costs && costs->weight ? costs->weight : weight;
-    instance->latency = costs ? costs->latency : 0;
-}
-
 static struct plan *generate(const struct schedule_request *request)
 {
     struct arena *arena = arena_create();
@@ -171,7 +149,7 @@ static struct plan *generate(const struct schedule_request *request)
         .effort = (uint64_t)request->options[EFFORT],
         .seeds = (const struct plan *const *)seeds};
     struct best_result result = {0};
-    set_times(request, &search.instance, arena);
+    stage_times_fill(request, stages(request), request->options[BACKWARD] == SPLIT, &search.instance, arena);
     best_search(&search, &result);
     result.plan->bound = result.bound;
     for (uint32_t i = 0; i < count; i++)

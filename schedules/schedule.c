@@ -22,6 +22,7 @@ const struct schedule *const schedule_table[] = {
     &schedule_hanayo,
     &schedule_zb_h1,
     &schedule_zb_h2,
+    &schedule_zb_auto,
     &schedule_zb_v,
     &schedule_v_half,
     &schedule_v_min,

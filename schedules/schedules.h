@@ -10,7 +10,7 @@ extern const struct schedule schedule_pipedream, schedule_pipedream_2bw;
 extern const struct schedule schedule_gems, schedule_chimera;
 extern const struct schedule schedule_interleaved, schedule_breadth_first;
 extern const struct schedule schedule_zb_h1, schedule_zb_h2, schedule_zb_v, schedule_v_half, schedule_v_min,
-    schedule_dualpipe, schedule_dualpipe_v, schedule_bpipe, schedule_hanayo, schedule_best;
+    schedule_dualpipe, schedule_dualpipe_v, schedule_bpipe, schedule_hanayo, schedule_best, schedule_zb_auto;
 
 /* One stage per worker: the `stages` of schedules without chunks. */
 uint32_t stages_one_per_worker(const struct schedule_request *request);

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""zb_auto.py STAGESIM: the heuristic of Zero Bubble gives the spans and the orders that its authors' implementation gives."""
+import csv
+import io
+import subprocess
+import sys
+
+# workers, micro-batches, times (forward, input gradient, weight gradient), latency, memory, largest span of a worker
+SPANS = [
+    (4, 8, (1, 1, 1), 0, "1p", 27),
+    (4, 8, (1, 1, 1), 0, "2p", 24),
+    (4, 8, (2, 2, 1), 0, "1p", 49),
+    (4, 6, (2, 3, 1), 0, "1p", 48),
+    (4, 6, (2, 3, 1), 0, "2p", 46),
+    (4, 8, (1, 1, 1), 0.25, "1p", 30),
+    (4, 8, (10, 12, 9), 1, "1p", 299),
+    (4, 8, (10, 12, 9), 1, "2p", 262),
+    (8, 24, (2, 2, 1), 0, "1p", 141),
+    (8, 24, (2, 2, 1), 0, "2p", 125),
+]
+WORDS = {
+    ("1p", 0): "FFFFBWFBWFBWFBWFBWBWBWBW",
+    ("1p", 1): "FFFBFBWFBWFBWFBWFBWBWBWW",
+    ("1p", 2): "FFBFBFBWFBWFBWFBWFBWBWWW",
+    ("1p", 3): "FBFBFBFBWFBWFBWFBWFBWWWW",
+    ("2p", 0): "FFFFFFFBFWBWBWBWBWBWBWBW",
+}
+
+
+def slots(binary, workers, batches, times, latency, memory, scale=1):
+    forward, backward, weight = (time * scale for time in times)
+    command = [binary, "schedule", "zb-auto", "--workers", str(workers), "--micro-batches", str(batches), "--format", "csv"]
+    command += ["--forward", repr(forward), "--backward", repr(backward + weight), "--weight", repr(weight)]
+    command += ["--latency", repr(latency * scale), "--option", f"memory={memory}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def word(rows, worker):
+    return "".join(row["kind"] for row in rows if row["worker"] == str(worker))
+
+
+def span(rows, workers):
+    def of(worker):
+        own = [row for row in rows if row["worker"] == str(worker)]
+        return max(float(row["end"]) for row in own) - min(float(row["start"]) for row in own)
+
+    return max(of(worker) for worker in range(workers))
+
+
+def main():
+    binary, faults = sys.argv[1], 0
+    for workers, batches, times, latency, memory, expected in SPANS:
+        rows = slots(binary, workers, batches, times, latency, memory)
+        found = span(rows, workers)
+        if abs(found - expected) > 1e-9 * expected:
+            print(f"{workers} workers, {batches} micro-batches, {times}, {memory}: span {found}, expected {expected}")
+            faults += 1
+        for scale in (3, 0.1, 1e-6):
+            other = slots(binary, workers, batches, times, latency, memory, scale)
+            if [word(other, w) for w in range(workers)] != [word(rows, w) for w in range(workers)]:
+                print(f"{times} times {scale}: another order")
+                faults += 1
+    for (memory, worker), expected in WORDS.items():
+        found = word(slots(binary, 4, 8, (1, 1, 1), 0, memory), worker)
+        if found != expected:
+            print(f"memory {memory}, worker {worker}: {found}, expected {expected}")
+            faults += 1
+    print(f"{len(SPANS)} spans in four units, {len(WORDS)} orders, {faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
