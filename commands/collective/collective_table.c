@@ -7,6 +7,7 @@
 #include "base/process/guard.h"
 #include "commands/cli/command.h"
 #include "simulator/collectives/assignment.h"
+#include "simulator/engines/folded_run.h"
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/program/program.h"
 
@@ -103,15 +104,14 @@ static bool simulate_rows(const struct computation *computation, const struct co
     struct collective_policy policy = {.stepwise = request->stepwise};
     policy.algorithms[request->kind] = algorithm;
     assignment_place(program->assignment, computation->platform, computation->hosts, &policy);
-    struct timeline *timeline = timeline_create(program);
-    struct engine_job job = {
-        .program = program, .platform = computation->platform, .hosts = computation->hosts, .timeline = timeline};
-    bool done = request->engine->run(&job, fault);
+    struct engine_job job = {.program = program, .platform = computation->platform, .hosts = computation->hosts};
+    struct folded_run run;
+    bool done = folded_run(request->engine, &job, true, computation->arena, &run, fault);
     uint32_t first = program->positions[0].streams[position_group_stream(&program->positions[0], 0)].first;
     for (size_t i = 0; done && i < request->size_count; i++)
         rows[i].seconds =
-            whole_seconds(timeline, computation->ranks, first + (uint32_t)i * (is_rooted(request->kind) ? 2 : 1));
-    timeline_destroy(timeline);
+            whole_seconds(run.timeline, computation->ranks, first + (uint32_t)i * (is_rooted(request->kind) ? 2 : 1));
+    timeline_destroy(run.timeline);
     return done;
 }
 

@@ -318,13 +318,18 @@ static bool always_reaches(struct platform *platform, uint32_t from, uint32_t to
     return true;
 }
 
-/* A flow of the class crosses one link of that class as often as any other of its flows does; all together load each
+/* Every route begins with a link of its own, which is never full: SimGrid looks at the first link of a flow to find out
+ * what changes when it begins, and overlooks the others if another flow has begun there at the same moment.
+ *
+ * A flow of the class crosses one link of that class as often as any other of its flows does; all together load each
  * link of the class with so many. */
 static void list_links(struct builder *builder, const struct flow *flow, uint32_t class, struct pair_route *route)
 {
     struct routes *routes = builder->routes;
     const uint32_t *own = &builder->finder->links[flow->first_link];
     route->first = routes->link_count;
+    routes->links = array_grow(routes->links, &routes->link_capacity, routes->link_count + 1, sizeof *routes->links);
+    routes->links[routes->link_count++] = builder->links.count + (uint32_t)routes->count++;
     for (uint32_t i = 0; i < flow->link_count; i++) {
         uint32_t kind = builder->links.class_of[own[i]], crossed = 0;
         bool before = false;
@@ -471,14 +476,22 @@ static void make_hosts(struct builder *builder)
     }
 }
 
+/* First those of classes, then the first ones of routes. */
 static void make_links(struct builder *builder)
 {
     struct finder *finder = builder->finder;
     struct platform *platform = &builder->network->platform;
-    platform->link_count = builder->links.count;
+    uint32_t classes = builder->links.count;
+    platform->link_count = classes + (uint32_t)builder->routes->count;
     platform->links = arena_array(finder->arena, platform->link_count + (size_t)1, sizeof *platform->links);
-    for (uint32_t i = 0; i < platform->link_count; i++) {
+    double fastest = 1;
+    for (uint32_t i = 0; i < classes; i++) {
         platform->links[i] = finder->platform->links[builder->links.first[i]];
+        fastest = fmax(fastest, platform->links[i].bandwidth);
+    }
+    for (uint32_t i = 0; i < platform->link_count; i++) {
+        if (i >= classes)
+            platform->links[i] = (struct platform_link){.bandwidth = 1e3 * fastest, .sharing = LINK_SHARED};
         platform->links[i].name = arena_print(finder->arena, "links %u", i);
     }
 }
@@ -517,9 +530,9 @@ static struct class_network *build(struct finder *finder)
     builder.taken = array_zeroed(builder.flows.count, sizeof *builder.taken);
     make_routes(&builder);
     make_hosts(&builder);
-    make_links(&builder);
     connect_messages(&builder);
     keep_instances(&builder);
+    make_links(&builder);
     uint32_t *links = arena_array(finder->arena, builder.routes->link_count + 1, sizeof *links);
     if (builder.routes->link_count)
         memcpy(links, builder.routes->links, builder.routes->link_count * sizeof *links);

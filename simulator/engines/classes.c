@@ -99,7 +99,7 @@ static void add_partners(struct finder *finder, const struct collective_flows *f
 
 /* How long flows take on the instance's hosts follows from what is mixed in here. A link is shared by the flows of one
  * phase only where they begin together, and otherwise by those of one collective. */
-static uint64_t mix_flows(struct finder *finder, uint64_t hash, const struct collective_flows *flows, uint64_t label)
+static uint64_t mix_flows(struct finder *finder, uint64_t hash, const struct collective_flows *flows)
 {
     forget_links(finder);
     for (size_t i = 0, end = 0; i < flows->count; i++) {
@@ -108,10 +108,17 @@ static uint64_t mix_flows(struct finder *finder, uint64_t hash, const struct col
             forget_links(finder);
         end = i == end ? collective_phase_end(flows, i) : end;
         hash = mix_route(finder, hash, finder->ranks[flow.from], finder->ranks[flow.to], flow.share > 0);
-        if (flows->start != START_TOGETHER && !flows->all_to_all) /* there everybody waits for everybody */
-            add_partners(finder, flows, &flow, label);
     }
     return hash;
+}
+
+/* Of an all-to-all everybody waits for everybody. */
+static void add_all_partners(struct finder *finder, const struct collective_flows *flows, uint64_t label)
+{
+    if (flows->start == START_TOGETHER || flows->all_to_all)
+        return;
+    for (size_t i = 0; i < flows->count; i++)
+        add_partners(finder, flows, &flows->items[i], label);
 }
 
 static void add_instance(struct finder *finder, uint32_t group, uint32_t number)
@@ -125,7 +132,9 @@ static void add_instance(struct finder *finder, uint32_t group, uint32_t number)
     uint64_t colour = refine_mix(2, group);
     colour = refine_mix_number(colour, overlap_share(finder->platform, finder->hosts, finder->ranks, size));
     for (uint32_t set = 0; set < count; set++) {
-        colour = mix_flows(finder, colour, sets[set], refine_mix(group, set));
+        if (group_instances(program, description) > 1) /* otherwise there is nothing to compare */
+            colour = mix_flows(finder, colour, sets[set]);
+        add_all_partners(finder, sets[set], refine_mix(group, set));
         ordered |= sets[set]->start != START_TOGETHER;
         apart |= sets[set]->ends_apart;
     }

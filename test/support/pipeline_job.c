@@ -50,12 +50,12 @@ struct program *pipeline_job(const struct plan *plan, const struct setting *sett
                                       .message = arrays[3],
                                       .gradient = arrays[4]};
     add_exchanges(&costs, setting, arena);
-    unsigned tensor = setting->tensor > 0;
+    unsigned tensor = setting->tensor > 0, inside = tensor && !setting->tensor_outside;
     mesh->axis_count = 2 + tensor;
-    mesh->axes[0] = (struct mesh_axis){.name = "tensor", .size = setting->tensor};
-    mesh->axes[tensor + data_innermost] =
+    mesh->axes[inside ? 0 : 2] = (struct mesh_axis){.name = "tensor", .size = setting->tensor};
+    mesh->axes[inside + data_innermost] =
         (struct mesh_axis){.name = "pipeline", .size = plan->workers, .distinct = true};
-    mesh->axes[tensor + !data_innermost] = (struct mesh_axis){.name = "data", .size = setting->data};
+    mesh->axes[inside + !data_innermost] = (struct mesh_axis){.name = "data", .size = setting->data};
     mesh_finish(mesh, arena);
     struct program_builder *builder = program_builder_create(mesh);
     struct pipeline_request request = {.plan = plan, .costs = &costs, .repetitions = 1};

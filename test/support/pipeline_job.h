@@ -12,7 +12,8 @@ struct arena;
 struct setting {
     uint32_t workers, micro_batches, data;
     double forward, backward, latency, bandwidth, message, gradient;
-    uint32_t tensor; /* ranks along an innermost axis of that name; 0: there is none */
+    uint32_t tensor;     /* ranks along an axis of that name; 0: there is none */
+    bool tensor_outside; /* outermost, otherwise innermost */
     /* Of every forward and every backward, among others the tensor axis'; NULL: none. */
     const struct stagesim_exchanges *forward_exchanges, *backward_exchanges;
 };

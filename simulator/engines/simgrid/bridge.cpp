@@ -437,7 +437,8 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
 const char *bridge_weighs(void)
 {
     using simgrid::config::get_value;
-    if (get_value<std::string>("network/model") != "CM02" || get_value<std::string>("host/model") != "default")
+    const std::string host = get_value<std::string>("host/model"); /* SimGrid's default becomes "compound" */
+    if (get_value<std::string>("network/model") != "CM02" || (host != "default" && host != "compound"))
         return "SimGrid's model of networks or hosts is another one";
     /* Its default is another model's until CM02 is set up, with 0. */
     bool weight = !simgrid::config::is_default("network/weight-S") && get_value<double>("network/weight-S") > 0;
