@@ -33,7 +33,8 @@ sg_mailbox_t run_mailbox(struct run *run, void *actor)
 
 void run_stagger(const struct run *run, uint32_t count)
 {
-    sg_actor_sleep_for(count * fmax(STAGGER * fmax(1, simgrid_get_clock()), STAGGER_PRECISIONS * run->precision));
+    sg_actor_sleep_for(count *
+                       fmax(STAGGER * fmax(run->length, simgrid_get_clock()), STAGGER_PRECISIONS * run->precision));
 }
 
 static bool is_done(const struct rank *rank, uint32_t id)
@@ -529,6 +530,7 @@ static bool run_ahead(struct run *run, struct fault *fault)
                     run->timeline->moments[index][position->streams[i].first + position->streams[i].count - 1].end);
     }
     timeline_reset(run->timeline);
+    run->length = last;
     run->precision = bridge_set_precision(fmax(LEAST_PRECISION, PRECISION_SHARE * last));
     return true;
 }

@@ -17,7 +17,7 @@
 /* SimGrid's selective update (3.32 and later) looks only at the first link of a transfer that begins to move. When that
  * link is already known to have changed at this very moment, because another transfer began there, the other links are
  * forgotten and keep their old shares. So transfers that would leave a rank at one moment leave one after the other,
- * this share of the time apart: far more than a rounding, far less than anybody measures. */
+ * this share of the job's time apart: far more than a rounding, far less than anybody measures. */
 #define STAGGER 1e-13
 /* Events that are no further apart than `surf/precision` are one to SimGrid. Where that is below the rounding of the
  * clock an event can slip between two clock readings and is never found again; where it is large, times are wrong. So
@@ -164,6 +164,7 @@ struct run {
     uint64_t done, total, activities;
     uint32_t mailboxes;      /* names given so far */
     struct spare_box *boxes; /* mailboxes for two that nobody uses now */
+    double length;           /* seconds that the job takes without contention */
     double precision;        /* seconds within which events are one */
 };
 
