@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
+#include "simulator/scenario/steady_run.h"
 #include "studies/describe.h"
 
 uint64_t count_operations(const struct program *program)
@@ -42,7 +43,8 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
         return false;
     }
     struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
-    if (!folded_run(&engine_analytic, &timed, true, arena, &run, &fault)) {
+    struct steady steady;
+    if (!steady_run(scenario, &engine_analytic, &timed, arena, &run, &steady, &fault)) {
         diag_error(diag, scenario_place(scenario, ""), "%s", fault.text);
         return false;
     }
@@ -50,6 +52,7 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
     job_describe(job, &description);
     description.engine = engine_analytic.name;
     description.brief = true;
+    description.steady = steady;
     *evaluation = (struct evaluation){job, report_create(&description, run.timeline, platform, arena)};
     timeline_destroy(run.timeline);
     return true;

@@ -25,7 +25,8 @@ enum {
     OPTION_RESUME,
     OPTION_MERGE,
     OPTION_TIME_LIMIT,
-    OPTION_SHARD
+    OPTION_SHARD,
+    OPTION_SLURM
 };
 
 enum { TOP_MAX = 1000, JOBS_MAX = 256 };
@@ -48,6 +49,7 @@ static const struct option long_options[] = {
     {"merge", no_argument, NULL, OPTION_MERGE},
     {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT},
     {"shard", required_argument, NULL, OPTION_SHARD},
+    {"slurm", optional_argument, NULL, OPTION_SLURM},
     {"output", required_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
@@ -74,6 +76,7 @@ static char needs(int option)
     case OPTION_MERGE:
     case OPTION_TIME_LIMIT:
     case OPTION_SHARD:
+    case OPTION_SLURM:
         return 'x';
     case OPTION_SCHEDULES:
         return 's';
@@ -151,6 +154,9 @@ static bool read_search_option(const struct command *command, int option, const 
         return read_time_limit(command, value, &options->time_limit);
     case OPTION_SHARD:
         options->shard = value;
+        return true;
+    case OPTION_SLURM:
+        options->slurm = value ? value : "";
         return true;
     default:
         return false;

@@ -26,6 +26,7 @@ struct options {
     bool exhaustive, resume, merge; /* --exhaustive, --resume, --merge */
     double time_limit;              /* --time-limit, seconds; 0: not given */
     const char *shard;              /* --shard; NULL: not given */
+    const char *slurm;              /* --slurm, options of sbatch; NULL: not given */
     char *const *files;             /* the arguments that are no options */
     int file_count;
 };
@@ -41,7 +42,7 @@ struct options {
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and
  * --quiet: o
  * (-o, --picture), t (--trace, --report), s (--schedules), f (--format), l (--method), k (--top), g (--gpus, --jobs), x
- * (--exhaustive, --time-limit, --resume, --shard, --merge).
+ * (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
                   struct options *options);

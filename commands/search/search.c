@@ -6,6 +6,7 @@
 #include "commands/cli/options.h"
 #include "commands/search/search_output.h"
 #include "commands/search/search_parts.h"
+#include "commands/search/search_slurm.h"
 #include "simulator/scenario/scenario_write.h"
 
 #include <string.h>
@@ -210,7 +211,20 @@ static int search_part(struct wanted *wanted)
     return search_layouts(wanted);
 }
 
-static int run_search(const struct options *options, struct arena *arena)
+static int run_on_slurm(const struct wanted *wanted, int argc, char **argv)
+{
+    const struct options *options = wanted->options;
+    bool simulates = wanted->scenario->engine != ENGINE_ANALYTIC;
+    struct slurm_search slurm = {
+        .options = options,
+        .scenario = wanted->scenario,
+        .request = &wanted->request,
+        .output = arena_print(wanted->arena, "%.*s", (int)path_length(options->output), options->output),
+        .simulated = simulates ? top_of(options) : 0};
+    return search_slurm(&slurm, argc, argv, wanted->arena);
+}
+
+static int run_search(const struct options *options, int argc, char **argv, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL};
@@ -224,6 +238,8 @@ static int run_search(const struct options *options, struct arena *arena)
         (wanted.partial && !search_shard_read(options->shard, &wanted.request.shard, &wanted.request.shards)))
         return EXIT_BAD_INPUT;
     fill_request(&wanted);
+    if (options->slurm)
+        return run_on_slurm(&wanted, argc, argv);
     int code = wanted.partial ? search_part(&wanted) : options->output ? search_into(&wanted) : search_layouts(&wanted);
     search_finish(&wanted.search);
     return code;
@@ -236,9 +252,11 @@ static int check_options(const struct command *command, const struct options *op
         return command_usage(command, "expected one scenario, got %d", options->file_count);
     if (options->merge && options->file_count < 2)
         return command_usage(command, "--merge expects the directories of the parts behind the scenario");
-    if ((options->shard || options->resume) && !options->output)
+    if ((options->shard || options->resume || options->slurm) && !options->output)
         return command_usage(command, "%s expects -o DIR, where what was found is kept",
-                             options->shard ? "--shard" : "--resume");
+                             options->shard    ? "--shard"
+                             : options->resume ? "--resume"
+                                               : "--slurm");
     return EXIT_DONE;
 }
 
@@ -252,7 +270,7 @@ static int run(const struct command *command, int argc, char **argv)
     else
         code = EXIT_USAGE;
     if (code == EXIT_DONE)
-        code = run_search(&options, arena);
+        code = run_search(&options, argc, argv, arena);
     arena_destroy(arena);
     return code;
 }

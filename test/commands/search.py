@@ -4,7 +4,7 @@
 layouts are legal, come to the same time and memory, and win; the output does not depend on the number of processes,
 on shards, nor on a kill and a resume; the winner's scenario runs.
 
-usage: search.py STAGESIM
+usage: search.py STAGESIM [RANDOM SPACES]
 """
 import concurrent.futures
 import csv
@@ -33,6 +33,7 @@ search: {micro: [1, 3], schedules: [1f1b, interleaved], recompute: [none, full],
          balance: even, sequence_parallel: false}
 """
 GPUS, GLOBAL = 4, 12
+SPACES = int(sys.argv[2]) if len(sys.argv) > 2 else 40  # hundreds by hand
 
 
 def candidates():
@@ -236,7 +237,7 @@ def bounds_discard_nothing_that_counts(check, binary, folder):
         return seed, found
     discarded = timed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for seed, (quick, whole) in pool.map(one, range(200)):
+        for seed, (quick, whole) in pool.map(one, range(SPACES)):
             if quick is None or whole is None:
                 check.that(quick == whole, f"random-{seed}: one finds nothing")
                 continue
