@@ -5,12 +5,12 @@
  * differs, for a pipeline one per worker) streams of operations that run in order, and what each operation waits for.
  * Data-parallel and tensor-parallel replicas of a position share its program.
  *
- * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. stagesim refuses it, with both
- * numbers and the path, when `abi` differs from its own. Structs that have a `size` grow at their end under one number:
- * a smaller size that a version has had is read as far as it goes, and what is missing is zero; a larger one is
- * refused. All other structs stay as they are under one number. Enumerations and struct stagesim_api get new entries at
- * their end; of a stagesim whose api->size is smaller a plug-in must not use what lies behind. Units: seconds, bytes,
- * flop. Calls are made from one thread. Strings passed in are copied. */
+ * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. stagesim refuses it, and names both
+ * numbers and the path, when its `abi` differs. Under one ABI number, structs with a `size` grow only at their end.
+ * stagesim reads a smaller size of an earlier version as far as it goes and takes missing fields as zero. It refuses a
+ * larger size. Structs without a `size` do not change. Enumerations and struct stagesim_api get new entries only at
+ * their end; a plug-in must not use entries beyond api->size. Units are seconds, bytes and flop. All calls come from
+ * one thread. Strings passed in are copied. */
 #ifndef STAGESIM_WORKLOAD_H
 #define STAGESIM_WORKLOAD_H
 
@@ -59,7 +59,7 @@ struct stagesim_texts {
     const char *const *texts;
 };
 
-/* How much data: numbers, of which the precision says how many bytes each has, or bytes. */
+/* How much data: either elements, whose size the precision gives, or bytes. */
 struct stagesim_amount {
     double elements, bytes; /* one of them; the other one is 0 */
     bool given;
@@ -81,11 +81,11 @@ struct stagesim_row_type {
     const void *defaults;                /* its initial bytes; NULL: all zero */
 };
 
-/* One key of a section. "key" is in the section named like the workload; "section.key" is in another section of the
- * scenario, for instance "model.layers"; there may be a file's name in the scenario in place of a section, which is
- * then that YAML file's content. Names of stagesim's own sections are refused. A table ends with an entry whose key is
- * NULL. A key that is not given leaves what the parameters held before (see stagesim_workload.defaults). `least` and
- * `most` bound numbers when least < most; both inclusive. */
+/* One key of a section. "key" is in the section with the workload's name; "section.key" is in another section of the
+ * scenario, for instance "model.layers". The scenario may name a YAML file instead of such a section; the file then
+ * holds the section. Names of stagesim's own sections are refused. A table ends with an entry whose key is NULL. A key
+ * that is not given keeps its default (see stagesim_workload.defaults). `least` and `most` bound numbers, inclusively,
+ * when least < most. */
 struct stagesim_field {
     const char *key;
     enum stagesim_field_type type;
@@ -182,13 +182,13 @@ struct stagesim_figures {
     double peak_flops;      /* flop/s of a rank in the precision in use */
     double tokens;          /* of the whole training */
     double price;           /* of a GPU for an hour */
-    /* Of the time that ranks compute, the share in which their memory and not their arithmetic sets the pace; where
-     * known the report says by what the job is limited. */
+    /* memory_bound is the share of computing time in which memory, not arithmetic, sets the pace. If bounds_known, the
+     * report says what limits the job. */
     bool bounds_known;
     double memory_bound;
 };
 
-/* What the replicas of a stage share among each other (ZeRO, Rajbhandari et al. 2020) in place of an all-reduce of
+/* What the replicas of a stage divide among themselves (ZeRO, Rajbhandari et al. 2020) instead of an all-reduce of
  * gradients. */
 enum stagesim_sharding {
     STAGESIM_SHARD_NOTHING,
@@ -198,10 +198,10 @@ enum stagesim_sharding {
                                   optimizer */
 };
 
-/* When a part's exchange runs, relative to the part's computation. What comes next waits for all of them. */
+/* When a part's exchange runs, relative to the part's computation. The next part waits for all exchanges. */
 enum stagesim_moment {
-    STAGESIM_AFTER,         /* behind the computation and what runs beside it */
-    STAGESIM_BEFORE,        /* ahead of the computation, behind all that came before */
+    STAGESIM_AFTER,         /* after the computation and everything beside it */
+    STAGESIM_BEFORE,        /* before the computation, after everything earlier */
     STAGESIM_BESIDE,        /* starts when the computation could */
     STAGESIM_BESIDE_WEIGHT, /* of a backward: starts with the input's gradient complete, while the weight's is computed;
                                AFTER where a schedule splits its backwards */
@@ -237,12 +237,11 @@ struct stagesim_part {
     double forward_flops, backward_flops, weight_flops;
     double gradient, expert_gradient;
     struct stagesim_exchanges forward_exchanges, backward_exchanges;
-    /* Not 0: only computed together with parts of the same number, for what runs beside it runs beside nothing else, or
-     * because it varies.
-     */
+    /* Not 0: computed together only with parts of the same number, because its exchanges run beside nothing else or
+     * because it varies. */
     uint32_t apart;
-    /* The computation takes so many times longer at each coordinate along these axes (as for `varying_cost`); NULL: the
-     * same everywhere. Halves and blocks do not vary. */
+    /* Factors on the computation's time, one per coordinate along these axes (as for `varying_cost`); NULL: the same
+     * everywhere. Halves and blocks do not vary. */
     const char *varies;
     const double *factors;
 };
@@ -290,14 +289,14 @@ struct stagesim_pipeline {
     bool late_replicas;   /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
 };
 
-/* How iterations follow each other, where it is not one after the other with all ranks together. */
+/* How iterations follow each other, if not one after the other with all ranks together. */
 struct stagesim_pace {
     size_t size;      /* sizeof(struct stagesim_pace) at build time */
-    uint32_t period;  /* figures are means over so many iterations, which repeat as a whole; 1 or 0: each is like the
-                         others */
-    bool overlapping; /* an iteration begins before the one before has ended */
-    bool independent; /* ranks that compute go through their iterations each at its own speed: T is that in which they
-                         do one each, on the mean (the inverse of the mean of their rates) */
+    uint32_t period;  /* this many iterations repeat as a whole, and figures are means over them; 1 or 0: all iterations
+                         are alike */
+    bool overlapping; /* an iteration begins before the previous one has ended */
+    bool independent; /* computing ranks go through iterations at their own speed; T is the inverse of the mean of their
+                         rates */
 };
 
 struct stagesim_api {
@@ -326,9 +325,10 @@ struct stagesim_api {
      * are the innermost 8 along an axis that was cut there (see `cut`). */
     uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 
-    /* Operations. What makes no sense (a position, cost, group or iteration that does not exist, a message to oneself)
-     * is reported as the workload's mistake, once, and returns STAGESIM_NONE. Each returns its id within the position;
-     * ids of one position are valid for `wait`. Operations of one stream run in the order in which they are added. */
+    /* Operations. An argument that makes no sense (a position, cost, group or iteration that does not exist, a message
+     * to oneself) is reported once as the workload's mistake, and the call returns STAGESIM_NONE. Each returns its id
+     * within the position; ids of one position are valid for `wait`. Operations of one stream run in the order in which
+     * they are added. */
     uint32_t (*compute)(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
     uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
                       uint32_t cost);
@@ -361,13 +361,12 @@ struct stagesim_api {
     /* Figures of the job for the report. */
     void (*declare)(struct stagesim_job *job, const struct stagesim_figures *figures);
 
-    /* An entry of the cost table whose seconds and flop are multiplied by a factor for each coordinate along the named
-     * axes (as for `group`), of which there are the product of the axes' sizes; the innermost axis counts one by one.
-     */
+    /* An entry of the cost table whose seconds and flop are multiplied by a factor per coordinate along the named axes
+     * (as for `group`). There are as many factors as the product of the axes' sizes, the innermost axis fastest. */
     uint32_t (*varying_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes,
                              const double *factors);
-    /* Cuts the axes so that groups along "NAME:inner" can be made: of the ranks along NAME those that share all but the
-     * innermost `inner` coordinates. Only before the first group. False where the sizes do not allow it. */
+    /* Cuts the axes so that groups along "NAME:inner" can be made: ranks along NAME that share all but the innermost
+     * `inner` coordinates. Only before the first group. False if the sizes do not allow it. */
     bool (*cut)(struct stagesim_job *job, const char *axes, uint32_t inner);
     /* Whether the scenario has a schedule. */
     bool (*scheduled)(const struct stagesim_job *job);
@@ -379,14 +378,14 @@ struct stagesim_api {
     /* The pipeline workers (positions) that hold a stage under the scenario's schedule, each once; their number. Writes
      * at most `capacity` of them. Before `pipeline`. */
     uint32_t (*stage_workers)(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
-    /* Like error, for what is no mistake of the scenario: a file that cannot be read, no memory. Who tries many
-     * scenarios stops then, and does not take this one for impossible. */
+    /* Like error, for trouble that is not the scenario's fault: a file that cannot be read, no memory. A search then
+     * stops instead of counting the layout as illegal. */
     void (*trouble)(struct stagesim_job *job, const char *key, const char *format, ...);
 };
 
 /* ---- what a plug-in is ---- */
 
-/* What the mesh of a job is besides the scenario's axes. */
+/* The mesh of a job beyond the scenario's axes. */
 struct stagesim_shape {
     bool distinct; /* no rank is a replica of another one: every rank is a position of its own, in the order of ranks */
     uint32_t extra; /* ranks behind those of the axes, on hosts of their own, such as parameter servers; only where
