@@ -150,7 +150,8 @@ static bool fill_links(struct platform *platform, struct network *network)
 struct platform *network_platform(struct network *network, const char *name)
 {
     struct platform *platform = arena_alloc(network->arena, sizeof *platform);
-    *platform = (struct platform){.file = name, .route = find_route, .reaches = reaches, .handle = network};
+    *platform = (struct platform){
+        .file = name, .loader = "stagesim", .route = find_route, .reaches = reaches, .handle = network};
     fill_hosts(platform, network);
     rating_find(platform);
     return fill_links(platform, network) ? platform : NULL;

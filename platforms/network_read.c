@@ -831,6 +831,8 @@ static void fill_library(struct reader *reader, struct platform_library *library
 
 static struct platform *end(struct reader *reader, const char *name, const char **why)
 {
+    if (!reader->network->zone_count)
+        leave(reader, "no zone");
     struct platform *platform = reader->why ? NULL : network_platform(reader->network, name);
     struct fault fault = {""};
     if (!platform)

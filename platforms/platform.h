@@ -103,6 +103,8 @@ struct platform_library {
 
 struct platform {
     const char *file;
+    const char *loader;        /* who read it: "stagesim" or "simgrid"; NULL: nobody, it was made */
+    const char *loader_reason; /* why SimGrid did; NULL: stagesim did */
     uint32_t
         host_count; /* hosts that can hold a rank (property kind absent everywhere, or kind=gpu), in version order */
     struct platform_host *hosts;

@@ -72,12 +72,14 @@ static void notes(const struct run *run, const struct report *report)
                 report->run.schedule ? report->run.schedule : report->run.workload);
 }
 
-static void measure(struct report *report, double wall)
+static void measure(struct report *report, const struct platform *platform, double wall)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     report->wall = wall;
     report->activities_per_s = wall > 0 ? (double)report->activities / wall : 0;
+    report->platform_loader = platform->loader;
+    report->platform_loader_reason = platform->loader_reason;
     report->peak_rss_bytes = 1024.0 * (double)usage.ru_maxrss;
 }
 
@@ -119,7 +121,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     description.fold_reason = folded.folding->reason;
     description.steady = steady;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
-    measure(report, wall);
+    measure(report, run->platform, wall);
     if (last)
         levers_find(run->scenario, run->platform, run->job->program, report, run->arena);
     if (run->alone)
@@ -176,10 +178,11 @@ static bool configure(struct run *run)
  * settings for it to check. */
 static bool load_platform(struct run *run, bool simulates)
 {
+    const char *why = NULL;
     struct fault fault = {""};
     const struct scenario *scenario = run->scenario;
     *run->self->stage = STAGE_LOADING;
-    run->platform = platform_source_native(&scenario->platform, run->arena, &fault);
+    run->platform = platform_source_native(&scenario->platform, run->arena, &why, &fault);
     bool native = run->platform || fault.text[0], needed = simulates || scenario->simgrid_count > 0;
     if (!native || needed) {
         *run->self->stage = STAGE_CONFIGURING;
@@ -188,7 +191,7 @@ static bool load_platform(struct run *run, bool simulates)
         *run->self->stage = STAGE_LOADING;
     }
     if (!native)
-        run->platform = platform_source_simgrid(&scenario->platform, run->arena, &fault);
+        run->platform = platform_source_simgrid(&scenario->platform, why, run->arena, &fault);
     if (run->platform)
         *run->self->stage = STAGE_RUNNING;
     else

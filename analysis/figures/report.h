@@ -121,6 +121,7 @@ struct report {
     double wall, activities_per_s;
     uint64_t activities;
     double peak_rss_bytes;
+    const char *platform_loader, *platform_loader_reason; /* see platform.h; NULL: not known */
 };
 
 /* The name and size of the largest part: "activations". */

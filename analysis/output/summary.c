@@ -288,6 +288,10 @@ static void write_simulation(struct json_writer *json, const struct report *repo
     json_integer(json, "activities", report->activities);
     json_number(json, "activities_per_s", report->activities_per_s);
     json_number(json, "peak_rss_bytes", report->peak_rss_bytes);
+    if (report->platform_loader)
+        json_text(json, "platform_loader", report->platform_loader);
+    if (report->platform_loader_reason)
+        json_text(json, "platform_loader_reason", report->platform_loader_reason);
     json_object_end(json);
 }
 

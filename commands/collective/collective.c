@@ -27,6 +27,7 @@ struct arguments {
     const char *sizes, *output;
     enum format format; /* FORMATS: not given */
     double list[SIZES_MAX];
+    struct arena *arena;
 };
 
 /* ---- the command line ---- */
@@ -227,7 +228,8 @@ static bool write_result(FILE *out, void *user, struct fault *fault)
     enum canvas_format picture;
     bool drawn = canvas_format_of(format_names[arguments->format], &picture), done = true;
     arguments->request.all |= drawn && !arguments->request.algorithm;
-    if (!collective_table_init(&table, &arguments->request, fault))
+    if (!platform_source_typed(arguments->request.file, &arguments->request.source, arguments->arena, fault) ||
+        !collective_table_init(&table, &arguments->request, fault))
         return false;
     if (drawn)
         done = collective_picture_write(out, &arguments->request, &table, picture, fault);
@@ -245,6 +247,7 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct arguments *arguments = arena_alloc(arena, sizeof *arguments);
+    arguments->arena = arena;
     arguments->request.engine = &engine_simgrid;
     arguments->sizes = default_sizes;
     arguments->format = FORMATS;
@@ -259,11 +262,11 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_collective = {
     .name = "collective",
-    .arguments = "KIND --platform FILE [OPTION]...",
+    .arguments = "KIND --platform PLATFORM [OPTION]...",
     .summary = "how long a collective takes by size, as nccl-tests measures it; compares algorithms",
     .help = "KIND is one of all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce, send-receive.\n"
             "size, algbw and busbw have nccl-tests' meanings.\n\n"
-            "  --platform FILE          a SimGrid platform\n"
+            "  --platform PLATFORM      a SimGrid platform's file, or a preset with its nodes such as dgx-h100:4\n"
             "  --ranks N                only its first N GPUs\n"
             "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would "
             "take), or all\n"

@@ -3,12 +3,10 @@
 
 #include "base/arena.h"
 #include "base/isolate.h"
-#include "base/path_near.h"
 #include "base/process/guard.h"
 #include "commands/cli/command.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/folded_run.h"
-#include "simulator/engines/simgrid/bridge.h"
 #include "simulator/program/program.h"
 
 #include <math.h>
@@ -219,7 +217,7 @@ static bool compute(struct computation *computation, struct fault *fault)
     const struct collective_request *request = computation->request;
     guard_doing("loading %s", request->file);
     computation->platform =
-        bridge_configure(NULL, 0, fault) ? bridge_load(request->file, computation->arena, fault) : NULL;
+        platform_source_load(&request->source, request->engine == &engine_simgrid, computation->arena, fault);
     guard_doing("computing");
     if (!computation->platform || !place_ranks(computation, fault))
         return false;
@@ -275,8 +273,6 @@ bool collective_table_init(struct collective_table *table, const struct collecti
     bool done = false;
     struct fault inner = {""};
     *table = (struct collective_table){0};
-    if (!path_check_platform(request->file, fault))
-        return false;
     int code = isolate(compute_isolated, (void *)request, &results, &stage, &inner);
     if (code == EXIT_DONE)
         done = read_rows(table, results, fault);

@@ -6,9 +6,11 @@
 #include "base/diagnostics.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/engines/engine.h"
+#include "simulator/scenario/platform_source.h"
 
 struct collective_request {
-    const char *file; /* platform */
+    const char *file;              /* platform, as messages call it */
+    struct platform_source source; /* the same */
     enum stagesim_collective kind;
     uint32_t ranks;                               /* the first ones of the platform; 0: all */
     const struct collective_algorithm *algorithm; /* NULL: auto */

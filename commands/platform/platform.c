@@ -188,7 +188,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_platform = {
     .name = "platform",
     .arguments = "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY.xml] | show "
-                 "PLATFORM.xml | fit "
+                 "PLATFORM | fit "
                  "TABLE... [OPTION]...",
     .summary = "writes SimGrid platforms from products or topology files, and shows them",
     .help =
@@ -213,19 +213,20 @@ const struct command command_platform = {
         "  --pcie genGxL           PCI Express where the file has no speeds, e.g. gen4x16\n"
         "  --partitions            a partitioned device is one host for each partition\n"
         "  -o, --output FILE       write there instead of to standard output\n\n"
-        "show: what is in a platform, any that SimGrid can load.\n\n"
+        "show: what is in a platform: a file, any that SimGrid can load, or PRESET:NODES.\n\n"
         "  --between HOST HOST     only the route between two hosts: links, bandwidth, latency\n"
         "  --format FORMAT         text, json, svg or png (what FILE ends in; text)\n"
         "  -o, --output FILE       write there instead of to standard output\n\n"
         "fit: launch times and protocols of collectives from tables that nccl-tests measured; prints the errors before "
         "and after.\n\n"
-        "  --platform FILE         the platform to start from\n"
+        "  --platform PLATFORM     a file or PRESET:NODES, to start from\n"
         "  -o, --output FILE       the platform with what was found\n"
         "  --picture FILE          time over size, measured and fitted (.svg, .png or .pdf)\n\n"
         "examples:\n"
         "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
         "  stagesim platform generate dgx-a100:2:ib-hdr dgx-a100:2:roce-200 --join ethernet-25 -o mixed.xml\n"
         "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"
-        "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n",
+        "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n"
+        "  stagesim platform show dgx-h100:64\n",
     .run = run,
 };

@@ -13,8 +13,8 @@
 #include "platforms/generate/xml.h"
 #include "platforms/library.h"
 #include "simulator/collectives/fit.h"
-#include "simulator/engines/simgrid/bridge.h"
 #include "simulator/program/program.h"
+#include "simulator/scenario/platform_source.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -32,6 +32,9 @@ struct fitted {
 
 struct arguments {
     const char *file, *output, *picture; /* picture NULL: none */
+    struct platform_source source;
+    char *text; /* of the platform's file */
+    size_t size;
     enum canvas_format format;
     struct arena *arena;
     double *predicted[TABLES_MAX];      /* seconds of each row */
@@ -59,7 +62,7 @@ static int fit_isolated(void *user, struct isolated *self)
     struct fault fault = {""};
     struct arena *arena = arena_create();
     guard_doing("loading %s", arguments->file);
-    struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arena, &fault) : NULL;
+    struct platform *platform = platform_source_load(&arguments->source, false, arena, &fault);
     guard_doing("fitting %s", arguments->file);
     struct fitted fitted;
     memset(&fitted, 0, sizeof fitted);
@@ -97,8 +100,6 @@ static bool fit(struct arguments *arguments, struct fault *fault)
     FILE *results = NULL;
     int stage = 0;
     struct fault inner = {""};
-    if (!path_check_platform(arguments->file, fault))
-        return false;
     int code = isolate(fit_isolated, arguments, &results, &stage, &inner);
     bool done = code == EXIT_DONE && receive(arguments, results);
     if (code < 0)
@@ -240,20 +241,25 @@ static bool write_platform(FILE *out, const char *text, const struct arguments *
     return inserted || fault_set(fault, "the platform has no <zone> or <cluster> that could hold properties");
 }
 
+/* The text of the platform's file, ended by a 0 byte. */
+static bool load_text(void *user, const char *path, struct fault *fault)
+{
+    struct arguments *arguments = user;
+    char *text = csv_load(path, FILE_MAX, &arguments->size);
+    if (!text)
+        return fault_set(fault, "%s: %s", path, strerror(errno));
+    arguments->text = arena_alloc(arguments->arena, arguments->size + 1);
+    memcpy(arguments->text, text, arguments->size);
+    free(text);
+    return true;
+}
+
 static bool write_fitted(FILE *out, void *user, struct fault *fault)
 {
     struct arguments *arguments = user;
-    struct arena *arena = arena_create();
-    size_t size = 0;
-    char *text = csv_load(arguments->file, FILE_MAX, &size), *copy = text ? arena_alloc(arena, size + 1) : NULL;
-    if (text)
-        memcpy(copy, text, size);
-    else
-        fault_set(fault, "%s: %s", arguments->file, strerror(errno));
-    free(text);
-    bool done = copy && fit(arguments, fault) && write_platform(out, copy, arguments, fault);
-    arena_destroy(arena);
-    return done;
+    return platform_source_typed(arguments->file, &arguments->source, arguments->arena, fault) &&
+           platform_source_with_file(&arguments->source, load_text, arguments, fault) && fit(arguments, fault) &&
+           write_platform(out, arguments->text, arguments, fault);
 }
 
 static void print_errors(const struct arguments *arguments)

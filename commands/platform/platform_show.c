@@ -2,7 +2,6 @@
 /* stagesim platform show: see platform.c. */
 #include "base/arena.h"
 #include "base/isolate.h"
-#include "base/path_near.h"
 #include "base/paths.h"
 #include "base/process/guard.h"
 #include "commands/platform/platform_command.h"
@@ -10,7 +9,7 @@
 #include "commands/platform/platform_text.h"
 #include "platforms/view.h"
 #include "platforms/zones.h"
-#include "simulator/engines/simgrid/bridge.h"
+#include "simulator/scenario/platform_source.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMATS };
 
 struct arguments {
     const char *file;
+    struct platform_source source;
     const char *hosts[2]; /* --between; NULL: the whole platform */
     enum format format;
     const char *output;
@@ -75,11 +75,24 @@ static bool show_route(FILE *out, const struct arguments *arguments, struct plat
     return true;
 }
 
+struct zones_request {
+    struct arena *arena;
+    const struct zone *root;
+};
+
+static bool read_zones(void *user, const char *path, struct fault *fault)
+{
+    struct zones_request *request = user;
+    request->root = zones_read(path, request->arena, fault);
+    return request->root != NULL;
+}
+
 static bool show_whole(FILE *out, const struct arguments *arguments, struct platform *platform, struct fault *fault)
 {
-    const struct zone *root = zones_read(arguments->file, arguments->arena, fault);
-    if (!root)
+    struct zones_request request = {arguments->arena, NULL};
+    if (!platform_source_with_file(&arguments->source, read_zones, &request, fault))
         return false;
+    const struct zone *root = request.root;
     const struct view *view = view_create(platform, arguments->arena);
     if (arguments->format == FORMAT_TEXT)
         platform_text_write(out, view, root);
@@ -97,8 +110,7 @@ static int show_isolated(void *user, struct isolated *self)
     const struct arguments *arguments = user;
     struct fault fault = {""};
     guard_doing("loading %s", arguments->file);
-    struct platform *platform =
-        bridge_configure(NULL, 0, &fault) ? bridge_load(arguments->file, arguments->arena, &fault) : NULL;
+    struct platform *platform = platform_source_load(&arguments->source, false, arguments->arena, &fault);
     bool done = platform != NULL;
     guard_doing("looking at %s", arguments->file);
     if (done && platform->host_count == 0)
@@ -135,10 +147,10 @@ static bool take_results(FILE *out, FILE *results, int code, const char *file, s
 
 static bool show(FILE *out, void *user, struct fault *fault)
 {
-    const struct arguments *arguments = user;
+    struct arguments *arguments = user;
     FILE *results = NULL;
     int stage = 0;
-    if (!path_check_platform(arguments->file, fault))
+    if (!platform_source_typed(arguments->file, &arguments->source, arguments->arena, fault))
         return false;
     int code = isolate(show_isolated, user, &results, &stage, fault);
     bool done = take_results(out, results, code, arguments->file, fault);

@@ -307,7 +307,8 @@ struct platform *structure_platform(const struct design *design, const char *nam
     structure->nodes = design->nodes;
     structure->pod = design->fabric.pod ? design->fabric.pod : design->nodes;
     structure->cables = arena_array(arena, design->node->cable_count + 1, sizeof *structure->cables);
-    *platform = (struct platform){.file = name, .route = find_route, .reaches = reaches, .handle = structure};
+    *platform = (struct platform){
+        .file = name, .loader = "stagesim", .route = find_route, .reaches = reaches, .handle = structure};
     if (!fill_hosts(platform, structure, arena, fault))
         return NULL;
     rating_find(platform);

@@ -2,6 +2,7 @@
 #include "simulator/scenario/platform_source.h"
 
 #include "base/arena.h"
+#include "base/path_near.h"
 #include "base/paths.h"
 #include "base/quantity.h"
 #include "platforms/network_read.h"
@@ -61,18 +62,19 @@ bool platform_source_typed(const char *text, struct platform_source *source, str
         return platform_source_parse(text, source, arena, fault);
     *source = (struct platform_source){.text = path_platform(text, arena)};
     source->file = source->text;
-    return true;
+    return path_check_platform(source->file, fault);
 }
 
 /* ---- loading ---- */
 
-struct platform *platform_source_native(const struct platform_source *source, struct arena *arena, struct fault *fault)
+struct platform *platform_source_native(const struct platform_source *source, struct arena *arena, const char **why,
+                                        struct fault *fault)
 {
-    const char *why;
+    *why = "loader: simgrid";
     if (source->loader == LOADER_SIMGRID)
         return NULL;
     if (source->file)
-        return network_read_file(source->file, arena, &why);
+        return network_read_file(source->file, arena, why);
     struct platform *platform = preset_platform(&source->request, source->text, arena, fault);
     return platform && platform_sound(platform, arena, fault) ? platform : NULL;
 }
@@ -114,19 +116,23 @@ static bool load_file(void *user, const char *path, struct fault *fault)
     return load->platform != NULL;
 }
 
-struct platform *platform_source_simgrid(const struct platform_source *source, struct arena *arena, struct fault *fault)
+struct platform *platform_source_simgrid(const struct platform_source *source, const char *why, struct arena *arena,
+                                         struct fault *fault)
 {
     struct simgrid_load load = {arena, NULL};
-    if (platform_source_with_file(source, load_file, &load, fault))
-        load.platform->file = source->file ? source->file : source->text;
+    if (!platform_source_with_file(source, load_file, &load, fault))
+        return NULL;
+    load.platform->file = source->file ? source->file : source->text;
+    load.platform->loader_reason = why;
     return load.platform;
 }
 
 struct platform *platform_source_load(const struct platform_source *source, bool simulates, struct arena *arena,
                                       struct fault *fault)
 {
-    struct platform *platform = platform_source_native(source, arena, fault);
+    const char *why;
+    struct platform *platform = platform_source_native(source, arena, &why, fault);
     if (fault->text[0] || ((!platform || simulates) && !bridge_configure(NULL, 0, fault)))
         return NULL;
-    return platform ? platform : platform_source_simgrid(source, arena, fault);
+    return platform ? platform : platform_source_simgrid(source, why, arena, fault);
 }

@@ -32,15 +32,17 @@ bool platform_source_check(const struct platform_source *source, struct fault *f
 /* PRESET:NODES or PRESET:NODES:NIC; the texts live in the arena. False with the fault filled, also for a preset that
  * does not come in that shape. */
 bool platform_source_parse(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault);
-/* The same for what is typed on the command line, where it may be a file as well; of a file nothing is checked. */
+/* The same for what is typed on the command line, where it may be a file as well: that can be read. The text is
+ * borrowed. */
 bool platform_source_typed(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault);
 
 /* The platform in the arena without SimGrid. NULL with the fault filled, or with an empty one where it is left to
- * SimGrid: then platform_source_simgrid loads it. */
-struct platform *platform_source_native(const struct platform_source *source, struct arena *arena, struct fault *fault);
-/* The platform in the arena by SimGrid's loader; to be called once in a process, after bridge_configure. NULL with the
- * fault filled. */
-struct platform *platform_source_simgrid(const struct platform_source *source, struct arena *arena,
+ * SimGrid: then platform_source_simgrid loads it, and *why says why. */
+struct platform *platform_source_native(const struct platform_source *source, struct arena *arena, const char **why,
+                                        struct fault *fault);
+/* The platform in the arena by SimGrid's loader, for that reason; to be called once in a process, after
+ * bridge_configure. NULL with the fault filled. */
+struct platform *platform_source_simgrid(const struct platform_source *source, const char *why, struct arena *arena,
                                          struct fault *fault);
 /* By whichever, with SimGrid's defaults where it needs SimGrid or `simulates` says that its engine will run. */
 struct platform *platform_source_load(const struct platform_source *source, bool simulates, struct arena *arena,

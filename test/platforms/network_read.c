@@ -236,7 +236,7 @@ static const char *keep(const char *name, const struct text *text)
     return name;
 }
 
-enum { PLATFORMS = 100, MISTAKES = 150 };
+enum { PLATFORMS = 40, MISTAKES = 60 };
 
 ParameterizedTestParameters(network_read, random)
 {

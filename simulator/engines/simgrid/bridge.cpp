@@ -291,6 +291,7 @@ struct platform *load(const char *file, bool varies, struct arena *arena)
     loaded *kept = owner.get();
     kept->arena = arena;
     platform->file = arena_copy(arena, file);
+    platform->loader = "simgrid";
     platform->handle = kept;
     platform->route = find_route;
     platform->reaches = find_reaches;

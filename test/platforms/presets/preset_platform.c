@@ -14,13 +14,10 @@
 /* Options, but for the preset; one that a preset refuses is tried without it. */
 static const struct platform_request variants[] = {
     {.nodes = 1},
-    {.nodes = 2},
     {.nodes = 16},
     {.nodes = 11, .pod = 3, .oversubscription = 2.7},
-    {.nodes = 64, .pod = 16},
     {.nodes = 5, .per_node = 3, .pod = 2},
     {.nodes = 4, .nic = "roce-200", .pod = 2},
-    {.nodes = 3, .nic = "ib-ndr"},
     {.nodes = 6, .pod = 3, .rails = RAILS_SPINE},
     {.nodes = 6, .pod = 3, .rails = RAILS_NVLINK},
 };
