@@ -23,7 +23,8 @@ draw pipedream-2bw pipedream-2bw --iterations 2
 # The demo, for the front page.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$stagesim" compare "$(dirname "$0")/../scenarios/demo.yaml" --schedules gpipe,1f1b,chimera -o "$work/compare" --picture png --quiet >"$work/log"
+"$stagesim" compare "$(dirname "$0")/../scenarios/demo.yaml" --schedules gpipe,1f1b,chimera \
+    -o "$work/compare" --picture png --quiet >"$work/log"
 mv "$work/compare/comparison.png" "$images/comparison.png"
 
 # Data against model parallelism.
@@ -40,8 +41,10 @@ tables=$(dirname "$0")/../../shared/nccl
 [ ! -d "$tables" ] || python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$tables" "$images"
 
 rows=$(dirname "$0")/../../shared/vtrain
-[ ! -d "$rows" ] || python3 "$(dirname "$0")/../test/validation/picture.py" "$stagesim" "$images/accuracy.svg" "$rows/multi_node.csv" "$rows/single_node.csv" >"$work/log"
+[ ! -d "$rows" ] || python3 "$(dirname "$0")/../test/validation/picture.py" "$stagesim" \
+    "$images/accuracy.svg" "$rows/multi_node.csv" "$rows/single_node.csv" >"$work/log"
 
 # Layouts, for doc/search.md.
-"$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic -o "$work/search" --picture png --quiet >"$work/log"
+"$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic \
+    -o "$work/search" --picture png --quiet >"$work/log"
 mv "$work/search/search.png" "$images/search.png"

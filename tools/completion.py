@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""completion.py STAGESIM OUTPUT_DIR: completions for bash (stagesim), zsh (_stagesim) and fish (stagesim.fish), from the
-tables of options that `stagesim COMMAND --help` prints and the names that `stagesim list` knows."""
+"""completion.py STAGESIM OUTPUT_DIR: completions for bash (stagesim), zsh (_stagesim) and fish (stagesim.fish), from
+the tables of options that `stagesim COMMAND --help` prints and the names that `stagesim list` knows."""
 import json
 import pathlib
 import re
@@ -81,7 +81,8 @@ def read_commands(binary, listed):
     """name -> (summary, options, words for its arguments)"""
     general = text_of(binary, "--help")
     commands = {}
-    for name, summary in re.findall(r"^  ([a-z]+) +(\S.*)$", general.split("commands:\n")[1].split("\n\n")[0], flags=re.M):
+    for name, summary in re.findall(r"^  ([a-z]+) +(\S.*)$", general.split("commands:\n")[1].split("\n\n")[0],
+                                    flags=re.M):
         _, usage, body = text_of(binary, name, "--help").split("\n\n", 2)
         options = read_options(body, listed)
         if name == "compare":
@@ -202,9 +203,11 @@ def zsh(commands, presets):
         if arguments:
             words.append(quoted(f"1:argument:({' '.join(arguments)})"))
         if name == "platform":
-            words.append(f'"2:preset or file:{{ if [[ \\$words[2] == generate ]]; then compadd {" ".join(presets)}; else _files; fi }}"')
+            words.append(f'"2:preset or file:{{ if [[ \\$words[2] == generate ]]; then compadd {" ".join(presets)}; '
+                         f'else _files; fi }}"')
         words.append(quoted("*:file:_files"))
-        cases.append(f"    {name})\n        _arguments \\\n            " + " \\\n            ".join(words) + "\n        ;;")
+        cases.append(f"    {name})\n        _arguments \\\n            " + " \\\n            ".join(words) +
+                     "\n        ;;")
     return ZSH.replace("@COMMANDS@", "\n".join(lines)).replace("@CASES@", "\n".join(cases))
 
 
@@ -213,7 +216,8 @@ def zsh(commands, presets):
 def fish(commands, presets):
     lines = ["# fish completion for stagesim", f"set -l commands {' '.join(commands)} help"]
     for name, (summary, _, _) in commands.items():
-        lines.append(f'complete -c stagesim -n "not __fish_seen_subcommand_from $commands" -f -a {name} -d {quoted(summary)}')
+        lines.append(f'complete -c stagesim -n "not __fish_seen_subcommand_from $commands" -f -a {name} -d '
+                     f'{quoted(summary)}')
     lines.append('complete -c stagesim -n "__fish_seen_subcommand_from help" -f -a "$commands"')
     for name, (_, options, arguments) in commands.items():
         here = f'complete -c stagesim -n "__fish_seen_subcommand_from {name}"'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""installed_links.py DOC_DIR: run by `meson install`. Links of the installed pages to files that stay in the source, such as tests, become
-the names of these files, so that every link that is left leads somewhere."""
+"""installed_links.py DOC_DIR: run by `meson install`. Links of the installed pages to files that stay in the source,
+such as tests, become the names of these files, so that every link that is left leads somewhere."""
 import os
 import pathlib
 import re

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the networks that come with the workload `layers`, from the published shapes of their architectures.
 
-networks.py DIRECTORY        writes NAME.yaml for each network
-networks.py --check DIRECTORY compares, and prints what differs
+networks.py DIRECTORY        writes NAME.yaml for each network networks.py --check DIRECTORY compares, and prints what
+differs
 
-A row is a convolution with its normalisation and activation function, a pooling or a dense layer. Counts are of one sample:
-flops        of the forward, 2 for each multiply-add of convolutions and matrix products; nothing else is counted
-parameters   normalisations and biases included
-inputs, outputs   elements read and written
-activations  elements kept from the forward to the backward: the output; with batch normalisation that of the convolution, too
-boundary     elements that cross a cut behind the row: also what later rows still need of earlier ones
-"""
+A row is a convolution with its normalisation and activation function, a pooling or a dense layer. Counts are of one
+sample: flops        of the forward, 2 for each multiply-add of convolutions and matrix products; nothing else is
+counted parameters   normalisations and biases included inputs, outputs   elements read and written activations
+elements kept from the forward to the backward: the output; with batch normalisation that of the convolution, too
+boundary     elements that cross a cut behind the row: also what later rows still need of earlier ones """
 import pathlib
 import sys
 
@@ -30,17 +28,19 @@ class Network:
     def add(self, name, kind, sources, shape, macs=0, parameters=0, kept=1, steps=1):
         """A row; the number by which later ones name it. `kept`: outputs that the backward needs."""
         outputs = shape[0] * shape[1] * shape[2]
-        self.rows.append({"name": name, "kind": kind, "sources": sources, "shape": shape, "flops": 2 * macs, "parameters": parameters,
-                          "inputs": sum(self.elements(node) for node in sources), "outputs": outputs, "activations": kept * outputs,
-                          "steps": steps})
+        self.rows.append({"name": name, "kind": kind, "sources": sources, "shape": shape, "flops": 2 * macs,
+                          "parameters": parameters, "inputs": sum(self.elements(node) for node in sources),
+                          "outputs": outputs, "activations": kept * outputs, "steps": steps})
         return len(self.rows) - 1
 
     def convolution(self, name, source, channels, kernel, stride=1, pad=0, norm=True, added=()):
-        """`source`: a node, or a list whose channels are concatenated. `added`: nodes whose outputs are added to this one's."""
+        """`source`: a node, or a list whose channels are concatenated. `added`: nodes whose outputs are added to this
+        one's."""
         sources = source if isinstance(source, list) else [source]
         kernel, pad = [pair if isinstance(pair, tuple) else (pair, pair) for pair in (kernel, pad)]
         inputs = sum(self.shape(node)[0] for node in sources)
-        height, width = [(size + 2 * pad[i] - kernel[i]) // stride + 1 for i, size in enumerate(self.shape(sources[0])[1:])]
+        height, width = [(size + 2 * pad[i] - kernel[i]) // stride + 1 for i,
+                         size in enumerate(self.shape(sources[0])[1:])]
         weights = inputs * channels * kernel[0] * kernel[1]
         return self.add(name, "convolution", sources + list(added), (channels, height, width), weights * height * width,
                         weights + (2 if norm else 1) * channels, kept=2 if norm else 1)
@@ -57,7 +57,8 @@ class Network:
 
     def dense(self, name, source, outputs, length=1):
         inputs = self.elements(source) // length
-        return self.add(name, "dense", [source], (outputs, length, 1), length * inputs * outputs, inputs * outputs + outputs)
+        return self.add(name, "dense", [source], (outputs, length, 1), length * inputs * outputs,
+                        inputs * outputs + outputs)
 
     def boundary(self, last):
         """What rows behind `last` read of rows up to it."""
@@ -67,7 +68,8 @@ class Network:
     def write(self, head):
         lines = head + [f"parameters: {sum(row['parameters'] for row in self.rows)}", "layers:"]
         for i, row in enumerate(self.rows):
-            keys = ["name", "kind", "flops", "parameters", "inputs", "outputs", "activations"] + (["steps"] if row["steps"] > 1 else [])
+            keys = ["name", "kind", "flops", "parameters", "inputs", "outputs",
+                    "activations"] + (["steps"] if row["steps"] > 1 else [])
             cells = [f"{key}: {row[key]}" for key in keys] + [f"boundary: {self.boundary(i)}"]
             lines.append("- {" + ", ".join(cells) + "}")
         return "\n".join(lines) + "\n"
@@ -128,8 +130,10 @@ def inception_a(net, name, source, pooled):
 
 def inception_c(net, name, source, inner):
     row, column = ((1, 7), 1, (0, 3)), ((7, 1), 1, (3, 0))
-    return [chain(net, f"{name}_1x1", source, [(192, 1)]), chain(net, f"{name}_7x7", source, [(inner, 1), (inner, *row), (192, *column)]),
-            chain(net, f"{name}_7x7double", source, [(inner, 1), (inner, *column), (inner, *row), (inner, *column), (192, *row)]),
+    return [chain(net, f"{name}_1x1", source, [(192, 1)]),
+            chain(net, f"{name}_7x7", source, [(inner, 1), (inner, *row), (192, *column)]),
+            chain(net, f"{name}_7x7double", source,
+                  [(inner, 1), (inner, *column), (inner, *row), (inner, *column), (192, *row)]),
             chain(net, f"{name}_pooled", net.pool(f"{name}_pool", source, 3, 1, 1), [(192, 1)])]
 
 
@@ -137,10 +141,13 @@ def inception_e(net, name, source):
     row, column = ((1, 3), 1, (0, 1)), ((3, 1), 1, (1, 0))
     single = chain(net, f"{name}_1x1", source, [(320, 1)])
     three = chain(net, f"{name}_3x3", source, [(384, 1)])
-    three = [chain(net, f"{name}_3x3{side}", three, [(384, *kernel)]) for side, kernel in (("row", row), ("column", column))]
+    three = [chain(net, f"{name}_3x3{side}", three, [(384, *kernel)]) for side,
+             kernel in (("row", row), ("column", column))]
     double = chain(net, f"{name}_double", source, [(448, 1), (384, 3, 1, 1)])
-    double = [chain(net, f"{name}_double{side}", double, [(384, *kernel)]) for side, kernel in (("row", row), ("column", column))]
-    return [single, *three, *double, chain(net, f"{name}_pooled", net.pool(f"{name}_pool", source, 3, 1, 1), [(192, 1)])]
+    double = [chain(net, f"{name}_double{side}", double, [(384, *kernel)]) for side,
+              kernel in (("row", row), ("column", column))]
+    return [single, *three, *double,
+            chain(net, f"{name}_pooled", net.pool(f"{name}_pool", source, 3, 1, 1), [(192, 1)])]
 
 
 def inception_v3():
@@ -150,12 +157,14 @@ def inception_v3():
     node = net.pool("pool2", node, 3, 2)
     for name, pooled in (("5b", 32), ("5c", 64), ("5d", 64)):
         node = inception_a(net, f"mixed{name}", node, pooled)
-    node = [chain(net, "mixed6a_3x3", node, [(384, 3, 2)]), chain(net, "mixed6a_double", node, [(64, 1), (96, 3, 1, 1), (96, 3, 2)]),
+    node = [chain(net, "mixed6a_3x3", node, [(384, 3, 2)]),
+            chain(net, "mixed6a_double", node, [(64, 1), (96, 3, 1, 1), (96, 3, 2)]),
             net.pool("mixed6a_pool", node, 3, 2)]
     for name, inner in (("6b", 128), ("6c", 160), ("6d", 160), ("6e", 192)):
         node = inception_c(net, f"mixed{name}", node, inner)
     node = [chain(net, "mixed7a_3x3", node, [(192, 1), (320, 3, 2)]),
-            chain(net, "mixed7a_7x7", node, [(192, 1), (192, (1, 7), 1, (0, 3)), (192, (7, 1), 1, (3, 0)), (192, 3, 2)]),
+            chain(net, "mixed7a_7x7", node,
+                  [(192, 1), (192, (1, 7), 1, (0, 3)), (192, (7, 1), 1, (3, 0)), (192, 3, 2)]),
             net.pool("mixed7a_pool", node, 3, 2)]
     for name in ("7b", "7c"):
         node = inception_e(net, f"mixed{name}", node)
@@ -169,30 +178,37 @@ def lstm():
     node = net.add("embedding", "embedding", [None], (width, words, 1), parameters=vocabulary * width)
     for number in (1, 2):
         weights = 4 * width * 2 * width
-        node = net.add(f"lstm{number}", "recurrent", [node], (width, words, 1), words * weights, weights + 4 * width, kept=7, steps=words)
+        node = net.add(f"lstm{number}", "recurrent", [node], (width, words, 1), words * weights, weights + 4 * width,
+                       kept=7, steps=words)
     net.dense("softmax", node, vocabulary, length=words)
     return net
 
 
 NETWORKS = {
     "alexnet": (alexnet, "AlexNet, 224 x 224 images: 61,100,840 parameters, 0.714 G multiply-adds forward",
-                "The single-tower form: Krizhevsky, One weird trick, 2014 (arXiv 1404.5997); counts as in torchvision."),
-    "inception-v3": (inception_v3, "Inception-v3 without auxiliary classifier, 299 x 299 images: 23,834,568 parameters, 5.713 G multiply-adds",
-                     "Szegedy et al. 2015 (arXiv 1512.00567), as in torchvision; the auxiliary classifier would add 3,326,696 parameters."),
-    "lstm-ptb": (lstm, "LSTM of two layers of 1,500, 35 words of 10,000: 66,022,000 parameters, 1.785 G multiply-adds",
-                 "The large model of Zaremba, Sutskever and Vinyals 2014 (arXiv 1409.2329): 66 M parameters."),
+                "The single-tower form: Krizhevsky, One weird trick, 2014 (arXiv 1404.5997); counts as in "
+                "torchvision."),
+    "inception-v3": (inception_v3,
+                     "Inception-v3 without auxiliary classifier, 299 x 299 "
+                     "images: 23,834,568 parameters, 5.713 G multiply-adds",
+                     "Szegedy et al. 2015 (arXiv 1512.00567), "
+                     "as in torchvision; the auxiliary classifier would add 3,326,696 parameters."),
+    "lstm-ptb": (lstm,
+                 "LSTM " "of " "two " "layers " "of " "1,500, " "35 " "words " "of " "10,000: " "66,022,000 "
+                 "parameters, " "1.785 " "G " "multiply-adds",
+                 "The large model of Zaremba, Sutskever and Vinyals 2014 " "(arXiv 1409.2329): 66 M parameters."),
     "resnet-50": (resnet50, "ResNet-50, 224 x 224 images: 25,557,032 parameters, 4.089 G multiply-adds",
                   "He et al. 2015 (arXiv 1512.03385), the stride in the 3 x 3 convolution, as in torchvision."),
     "vgg-16": (vgg16, "VGG-16, 224 x 224 images: 138,357,544 parameters, 15.470 G multiply-adds",
-               "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration D without normalisation."),
-}
+               "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration D without normalisation."),}
 
 
 def main():
     check, folder = sys.argv[1] == "--check", pathlib.Path(sys.argv[-1])
     faults = 0
     for name, (build, title, source) in NETWORKS.items():
-        text = build().write([f"# {title}", f"# {source}", "# Made by tools/networks.py; doc/layers.md says what the keys mean."])
+        text = build().write([f"# {title}", f"# {source}",
+                              "# Made by tools/networks.py; doc/layers.md says what the keys mean."])
         path = folder / f"{name}.yaml"
         if check and path.read_text() != text:
             print(f"{path} is not what tools/networks.py writes")

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden errors: runs `COMMAND check CASE.yaml` for every case of this folder and compares standard error.
 
-A case is CASE.yaml, or CASE.sh that prints it, optionally with CASE.args, further arguments; or CASE.command with all arguments; and CASE.stderr
-with what must come out. The exit code must be 1, 2 where the usage is printed, standard output empty, and no file may appear
-or change. `--update` writes the .stderr files.
-"""
+A case is CASE.yaml, or CASE.sh that prints it, optionally with CASE.args, further arguments; or CASE.command with all
+arguments; and CASE.stderr with what must come out. The exit code must be 1, 2 where the usage is printed, standard
+output empty, and no file may appear or change. `--update` writes the .stderr files. """
 import argparse
 import concurrent.futures
 import os
@@ -86,7 +85,8 @@ def main():
         results = list(pool.map(lambda name: run_case(command, name, folder, plugins), names))
         for number, (name, (errors, faults)) in enumerate(zip(names, results), 1):
             report(number, name, faults + compare(name, errors, options.update))
-        report(len(names) + 1, "no file appeared or changed", [] if snapshot(folder) == before else ["files appeared or changed"])
+        report(len(names) + 1, "no file appeared or changed",
+               [] if snapshot(folder) == before else ["files appeared or changed"])
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 
 usage: bench.py STAGESIM [--floor SIMGRID_FLOOR.c] [--large]
 
-Run by hand on a quiet machine; nothing here is a test. Floor and stagesim take turns, rates are per second of processor time beyond that
-of the same job with one micro-batch, so that start-up and other users of the machine matter less. --large adds 16,384 GPUs (minutes,
-gigabytes). Without the floor's source its rows are left out."""
+Run by hand on a quiet machine; nothing here is a test. Floor and stagesim take turns, rates are per second of processor
+time beyond that of the same job with one micro-batch, so that start-up and other users of the machine matter less.
+--large adds 16,384 GPUs (minutes, gigabytes). Without the floor's source its rows are left out."""
 
 import argparse
 import json
@@ -56,16 +56,19 @@ class Bench:
     def platform(self, gpus):
         path = os.path.join(self.directory, f"{gpus}.xml")
         if not os.path.exists(path):
-            subprocess.run([self.stagesim, "platform", "generate", "dgx-h100", "--nodes", str(gpus // 8), "-o", path], check=True,
-                           stderr=subprocess.DEVNULL)
+            subprocess.run([self.stagesim, "platform", "generate", "dgx-h100", "--nodes", str(gpus // 8), "-o", path],
+                           check=True, stderr=subprocess.DEVNULL)
         return path
 
     def run(self, engine, data, micro_batches, fold="auto", gradient="0B", plain=False):
         """plain: nothing written, no figures of the engine itself."""
         scenario, out = os.path.join(self.directory, "job.yaml"), os.path.join(self.directory, "out")
         with open(scenario, "w", encoding="utf-8") as file:
-            file.write(SCENARIO.format(platform=self.platform(32 * data), gradient=gradient, data=data, micro_batches=micro_batches, fold=fold))
-        done = Done([self.stagesim, "run", scenario, "--engine", engine, "--quiet", "--format", "csv"] + ([] if plain else ["-o", out]))
+            file.write(
+                SCENARIO.format(platform=self.platform(32 * data), gradient=gradient, data=data,
+                                micro_batches=micro_batches, fold=fold))
+        done = Done([self.stagesim, "run", scenario, "--engine", engine, "--quiet", "--format", "csv"] +
+                    ([] if plain else ["-o", out]))
         if plain:
             return done
         with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
@@ -73,9 +76,12 @@ class Bench:
         return done
 
     def run_floor(self, data, micro_batches):
-        mimalloc = {"LD_PRELOAD": "libmimalloc.so.2"} if "libmimalloc" in subprocess.run(["ldd", self.stagesim], capture_output=True, text=True, check=True).stdout else {}
+        mimalloc = {"LD_PRELOAD": "libmimalloc.so.2"} if "libmimalloc" in subprocess.run(["ldd", self.stagesim],
+                                                                                         capture_output=True, text=True,
+                                                                                         check=True).stdout else {}
         arguments = [self.platform(32 * data), str(data), "32", str(micro_batches), str(8 * MEBI)]
-        config = ["--cfg=network/model:CM02", "--cfg=network/crosstraffic:0", "--cfg=contexts/stack-size:64", "--log=root.thres:critical"]
+        config = ["--cfg=network/model:CM02", "--cfg=network/crosstraffic:0", "--cfg=contexts/stack-size:64",
+                  "--log=root.thres:critical"]
         return Done([self.floor, *arguments, *config], mimalloc)
 
 
@@ -100,7 +106,8 @@ def head(*cells):
 
 def unfolded(bench, gpus, micro_batches):
     data = gpus // 32
-    head(f"{gpus} GPUs, {micro_batches} micro-batches, every rank simulated", "activities/s of processor time", "memory", "of the floor")
+    head(f"{gpus} GPUs, {micro_batches} micro-batches, every rank simulated", "activities/s of processor time",
+         "memory", "of the floor")
     count = activities(micro_batches, gpus) - activities(1, gpus)
     rates = {}
     for name, start in (("floor", bench.run_floor), ("stagesim", lambda *job: bench.run("simgrid", *job, fold="off"))):
@@ -108,7 +115,8 @@ def unfolded(bench, gpus, micro_batches):
             continue
         least, whole = start(data, 1), start(data, micro_batches)
         rates[name] = count / (whole.cpu - least.cpu)
-        row(name, f"{rates[name]:,.0f}", f"{whole.megabytes:,.0f} MB", f"{rates[name] / rates['floor']:.2f}" if "floor" in rates else "")
+        row(name, f"{rates[name]:,.0f}", f"{whole.megabytes:,.0f} MB",
+            f"{rates[name] / rates['floor']:.2f}" if "floor" in rates else "")
 
 
 def folded(bench):
@@ -119,14 +127,16 @@ def folded(bench):
 
 
 def analytic(bench):
-    head("analytic, 32 GPUs", "operations", "elapsed", "processor", "the engine alone, elapsed", "operations/s", "memory", "bytes per operation")
+    head("analytic, 32 GPUs", "operations", "elapsed", "processor", "the engine alone, elapsed", "operations/s",
+         "memory", "bytes per operation")
     least = bench.run("analytic", 1, 4, plain=True)
     for micro_batches in (4, 40, 400, 4096, 40000):
         done = min((bench.run("analytic", 1, micro_batches, plain=True) for _ in range(3)), key=lambda run: run.cpu)
-        count, wall = operations(micro_batches), min(bench.run("analytic", 1, micro_batches).simulation["wall_s"] for _ in range(5))
+        count, wall = operations(micro_batches), min(bench.run("analytic", 1, micro_batches).simulation["wall_s"]
+                                                     for _ in range(5))
         per = (done.megabytes - least.megabytes) * 1e6 / (count - operations(4)) if micro_batches > 400 else 0
-        row(f"{micro_batches} micro-batches", f"{count:,}", f"{done.elapsed:.3f} s", f"{done.cpu:.3f} s", f"{wall:.5f} s", f"{count / wall:,.0f}",
-            f"{done.megabytes:.0f} MB", f"{per:.0f}" if per else "")
+        row(f"{micro_batches} micro-batches", f"{count:,}", f"{done.elapsed:.3f} s", f"{done.cpu:.3f} s",
+            f"{wall:.5f} s", f"{count / wall:,.0f}", f"{done.megabytes:.0f} MB", f"{per:.0f}" if per else "")
 
 
 def linear(bench):

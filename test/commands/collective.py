@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""collective_command.py STAGESIM: `stagesim collective` on SimGrid against closed forms on stars of private ports, of nodes and on tori, both
-engines and all formats, fitting a platform to a table made from known values, and what it says of bad input."""
+"""collective_command.py STAGESIM: `stagesim collective` on SimGrid against closed forms on stars of private ports, of
+nodes and on tori, both engines and all formats, fitting a platform to a table made from known values, and what it says
+of bad input."""
 import json
 import math
 import pathlib
@@ -13,10 +14,12 @@ import tempfile
 STAGESIM = pathlib.Path(sys.argv[1]).resolve()
 BETA, ALPHA = 1e-10, 2e-6  # 10 GB/s, 1 us a link
 INNER_BETA, INNER_ALPHA = 2e-11, 1e-6
-ALGORITHMS = {"all-reduce": ("ring", "double-tree", "recursive-doubling", "halving-doubling"), "all-gather": ("ring", "bruck"), "reduce-scatter": ("ring",),
-              "broadcast": ("chain", "binomial"), "all-to-all": ("direct", "pairwise", "bruck"), "send-receive": ("direct",)}
-FORMS = {"all-reduce": ("ring", "double-tree", "in-network", "halving-doubling", "recursive-doubling"), "all-gather": ("ring", "bruck", "recursive-doubling"),
-         "reduce-scatter": ("ring", "halving-doubling"), "broadcast": ("chain", "binomial"), "reduce": ("chain", "binomial"),
+ALGORITHMS = {"all-reduce": ("ring", "double-tree", "recursive-doubling", "halving-doubling"),
+              "all-gather": ("ring", "bruck"), "reduce-scatter": ("ring",), "broadcast": ("chain", "binomial"),
+              "all-to-all": ("direct", "pairwise", "bruck"), "send-receive": ("direct",)}
+FORMS = {"all-reduce": ("ring", "double-tree", "in-network", "halving-doubling", "recursive-doubling"),
+         "all-gather": ("ring", "bruck", "recursive-doubling"), "reduce-scatter": ("ring", "halving-doubling"),
+         "broadcast": ("chain", "binomial"), "reduce": ("chain", "binomial"),
          "all-to-all": ("direct", "pairwise", "bruck"), "send-receive": ("direct",)}
 failures = 0
 
@@ -48,26 +51,31 @@ def star(path, nodes, per_node, properties=""):
                            f'<link_ctn id="inner-{n}-{b}" direction="DOWN"/></route>')
             inside += f'<route src="gpu-{n}-{a}" dst="port-{n}"><link_ctn id="outer-{n}-{a}" direction="UP"/></route>'
         hosts.append(f'<zone id="node-{n}" routing="Full">{inside}</zone>')
-        routes.append(f'<zoneRoute src="node-{n}" dst="hub" gw_src="port-{n}" gw_dst="switch"><link_ctn id="wire-{n}"/></zoneRoute>')
+        routes.append(f'<zoneRoute src="node-{n}" dst="hub" gw_src="port-{n}" gw_dst="switch"><link_ctn '
+                      f'id="wire-{n}"/></zoneRoute>')
         links.append(f'<link id="wire-{n}" bandwidth="1PBps" latency="0us" sharing_policy="FATPIPE"/>')
-    path.write_text("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform version=\"4.1\">"
-                    f'<zone id="all" routing="Floyd">{properties}<zone id="hub" routing="Full"><router id="switch"/></zone>'
-                    + "".join(links) + "".join(hosts) + "".join(routes) + "</zone></platform>")
+    path.write_text("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform "
+                    "version=\"4.1\">" f'<zone id="all" routing="Floyd">{properties}<zone id="hub" '
+                    f'routing="Full"><router id="switch"/></zone>' + "".join(links) + "".join(hosts) + "".join(routes) +
+                    "</zone></platform>")
     return path
 
 
 def torus(path, sizes):
-    """Chips of 10 GB/s and 2 us to each of their neighbours, in SimGrid's own torus, whose first dimension varies fastest."""
+    """Chips of 10 GB/s and 2 us to each of their neighbours, in SimGrid's own torus, whose first dimension varies
+    fastest."""
     chips = math.prod(sizes)
-    path.write_text("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform version=\"4.1\">"
-                    f'<cluster id="t" prefix="chip-" suffix="" radical="0-{chips - 1}" speed="1Gf" bw="10GBps" lat="2us" sharing_policy="SPLITDUPLEX" '
+    path.write_text("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform "
+                    "version=\"4.1\">" f'<cluster id="t" prefix="chip-" suffix="" radical="0-{chips - 1}" speed="1Gf" '
+                    f'bw="10GBps" lat="2us" sharing_policy="SPLITDUPLEX" '
                     f'topology="TORUS" topo_parameters="{",".join(map(str, reversed(sizes)))}">'
                     f'<prop id="collective_torus" value="{"x".join(map(str, sizes))}"/></cluster></platform>')
     return path
 
 
 def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid", more=()):
-    text = run("collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", sizes, "--engine", engine, "--format", "csv", *more).stdout
+    text = run("collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", sizes, "--engine",
+               engine, "--format", "csv", *more).stdout
     rows = [line.split(",") for line in text.splitlines() if line[0].isdigit()]
     return {float(row[0]): float(row[1]) * 1e-6 for row in rows}
 
@@ -75,14 +83,18 @@ def times(platform, kind, algorithm, sizes="1KiB:64MiB:256", engine="simgrid", m
 def closed_form(kind, algorithm, p, size):
     """For powers of two."""
     log, part = math.ceil(math.log2(p)), (p - 1) / p * size * BETA
-    return {"all-reduce": {"ring": 2 * (p - 1) * ALPHA + 2 * part, "double-tree": 2 * log * ALPHA + 2 * size * BETA, "in-network": ALPHA + size * BETA,
-                           "halving-doubling": 2 * log * ALPHA + 2 * part, "recursive-doubling": log * (ALPHA + size * BETA)},
-            "all-gather": {"ring": (p - 1) * ALPHA + part, "bruck": log * ALPHA + part, "recursive-doubling": log * ALPHA + part},
-            "reduce-scatter": {"ring": (p - 1) * ALPHA + part, "halving-doubling": log * ALPHA + part},
-            "broadcast": {"chain": (p - 1) * ALPHA + size * BETA, "binomial": log * (ALPHA + size * BETA)},
-            "reduce": {"chain": (p - 1) * ALPHA + size * BETA, "binomial": log * (ALPHA + size * BETA)},
-            "all-to-all": {"direct": (p - 1) * ALPHA + part, "pairwise": (p - 1) * ALPHA + part, "bruck": log * (ALPHA + size / 2 * BETA)},
-            "send-receive": {"direct": ALPHA + size * BETA}}[kind][algorithm]
+    return {
+        "all-reduce": {"ring": 2 * (p - 1) * ALPHA + 2 * part, "double-tree": 2 * log * ALPHA + 2 * size * BETA,
+                       "in-network": ALPHA + size * BETA, "halving-doubling": 2 * log * ALPHA + 2 * part,
+                       "recursive-doubling": log * (ALPHA + size * BETA)},
+        "all-gather": {"ring": (p - 1) * ALPHA + part, "bruck": log * ALPHA + part,
+                       "recursive-doubling": log * ALPHA + part},
+        "reduce-scatter": {"ring": (p - 1) * ALPHA + part, "halving-doubling": log * ALPHA + part},
+        "broadcast": {"chain": (p - 1) * ALPHA + size * BETA, "binomial": log * (ALPHA + size * BETA)},
+        "reduce": {"chain": (p - 1) * ALPHA + size * BETA, "binomial": log * (ALPHA + size * BETA)},
+        "all-to-all": {"direct": (p - 1) * ALPHA + part, "pairwise": (p - 1) * ALPHA + part,
+                       "bruck": log * (ALPHA + size / 2 * BETA)},
+        "send-receive": {"direct": ALPHA + size * BETA}}[kind][algorithm]
 
 
 def against_closed_forms(folder):
@@ -90,23 +102,29 @@ def against_closed_forms(folder):
         platform = star(folder / f"star-{p}.xml", p, 1, '<prop id="collective_in_network" value="cluster"/>')
         for kind, algorithms in FORMS.items():
             for algorithm in algorithms:
-                simgrid, analytic = times(platform, kind, algorithm), times(platform, kind, algorithm, engine="analytic")
+                simgrid, analytic = times(platform, kind, algorithm), times(platform, kind, algorithm,
+                                                                            engine="analytic")
                 for size, seconds in simgrid.items():
                     expected = closed_form(kind, algorithm, p, size)
-                    check(abs(seconds / expected - 1) <= 0.01, f"{kind} {algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
+                    check(abs(seconds / expected - 1) <= 0.01,
+                          f"{kind} {algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
                     # Flows of a port have equal latencies: their own sharing is the same on either engine.
-                    check(abs(analytic[size] / expected - 1) <= 1e-6, f"{kind} {algorithm}, {p} ranks, {size} B: analytic {analytic[size]}, form {expected}")
-                    check(abs(analytic[size] / seconds - 1) <= 1e-6, f"{kind} {algorithm}, {p} ranks, {size} B: analytic {analytic[size]}, SimGrid {seconds}")
+                    check(abs(analytic[size] / expected - 1) <= 1e-6,
+                          f"{kind} {algorithm}, {p} ranks, {size} B: " f"analytic {analytic[size]}, form {expected}")
+                    check(abs(analytic[size] / seconds - 1) <= 1e-6,
+                          f"{kind} {algorithm}, {p} ranks, {size} B: " f"analytic {analytic[size]}, SimGrid {seconds}")
     g, k = 4, 4
     platform = star(folder / "nodes.xml", k, g)
     for engine, tolerance in (("simgrid", 0.01), ("analytic", 1e-6)):
         for size, seconds in times(platform, "all-reduce", "hierarchical", engine=engine).items():
             expected = 2 * (g - 1) * (INNER_ALPHA + size / g * INNER_BETA) + 2 * (k - 1) * (ALPHA + size / g / k * BETA)
-            check(abs(seconds / expected - 1) <= tolerance, f"hierarchical, {engine}, {size} B: {seconds}, closed form {expected}")
+            check(abs(seconds / expected - 1) <= tolerance,
+                  f"hierarchical, {engine}, {size} B: {seconds}, closed form {expected}")
         # Trees over nodes, a chain within: each outer port carries its part of the data twice each way.
         for size, seconds in times(platform, "all-reduce", "double-tree", engine=engine).items():
             expected = 2 * (g - 1) * INNER_ALPHA + 2 * math.log2(k) * ALPHA + 2 * size / g * BETA
-            check(abs(seconds / expected - 1) <= tolerance, f"double-tree over nodes, {engine}, {size} B: {seconds}, closed form {expected}")
+            check(abs(seconds / expected - 1) <= tolerance,
+                  f"double-tree over nodes, {engine}, {size} B: {seconds}, closed form {expected}")
     # A ring over nodes leaves each node through all its ports: 2 (p-1)/p S/g bytes each.
     big = 2.0**40
     seconds = times(platform, "all-reduce", "ring", sizes=f"{int(big)}:{int(big)}:2")[big]
@@ -114,7 +132,8 @@ def against_closed_forms(folder):
 
 
 def torus_rounds(sizes, size):
-    """Seconds of an all-reduce in rounds: a part of the data for each dimension and direction, each of which goes round its own dimension first, then round
+    """Seconds of an all-reduce in rounds: a part of the data for each dimension and direction, each of which goes round
+    its own dimension first, then round
     the next ones with what is left of it, and back; those along a shorter dimension wait for the longest."""
     sum_of, count = 0.0, len(sizes)
     for stage in range(count):
@@ -132,29 +151,39 @@ def on_tori(folder):
         for engine, tolerance in (("simgrid", 0.01), ("analytic", 1e-6)):
             for size, seconds in times(platform, "all-reduce", "torus", engine=engine).items():
                 expected = sum(2 * (x - 1) * (ALPHA + size / (2 * d * x ** (i + 1)) * BETA) for i in range(d))
-                check(abs(seconds / expected - 1) <= tolerance, f"torus {sizes}, {engine}, {size} B: {seconds}, closed form {expected}")
-                check(abs(torus_rounds(sizes, size) / expected - 1) <= 1e-9, f"torus {sizes}, {size} B: the rounds are not the closed form")
-    # Unequal dimensions: parts wait for each other in every round. With less than three chips in a dimension both ways are one.
+                check(abs(seconds / expected - 1) <= tolerance,
+                      f"torus {sizes}, {engine}, {size} B: {seconds}, closed form {expected}")
+                check(abs(torus_rounds(sizes, size) / expected - 1) <= 1e-9,
+                      f"torus {sizes}, {size} B: the rounds are not the closed form")
+    # Unequal dimensions: parts wait for each other in every round. With less than three chips in a dimension both ways
+    # are one.
     for sizes in ((4, 3), (3, 6), (5, 4, 3), (3, 4, 6)):
         platform = torus(folder / "torus.xml", sizes)
         for size, seconds in times(platform, "all-reduce", "torus", more=["--stepwise"]).items():
             expected = torus_rounds(sizes, size)
-            check(abs(seconds / expected - 1) <= 0.01, f"torus {sizes}, {size} B in rounds: {seconds}, expected {expected}")
-        steady, rounds = (times(platform, "all-reduce", "torus", "1GiB:1GiB:2", more=more)[2.0**30] for more in ([], ["--stepwise"]))
+            check(abs(seconds / expected - 1) <= 0.01,
+                  f"torus {sizes}, {size} B in rounds: {seconds}, expected {expected}")
+        steady, rounds = (times(platform, "all-reduce", "torus", "1GiB:1GiB:2", more=more)[2.0**30]
+                          for more in ([], ["--stepwise"]))
         check(steady <= rounds * (1 + 1e-9), f"torus {sizes}: {steady} in steady state, {rounds} in rounds")
 
 
 def stepwise(folder):
-    """Every round of transfers apart takes as long as flows in steady state where nothing else moves and start-ups are equal."""
-    cases = [(star(folder / f"steps-{p}.xml", p, 1), kind, algorithm) for p in (4, 7) for kind, algorithms in ALGORITHMS.items() for algorithm in algorithms]
-    cases += [(star(folder / "steps-nodes.xml", 4, 4), kind, "hierarchical") for kind in ("all-reduce", "reduce-scatter", "all-gather")]
+    """Every round of transfers apart takes as long as flows in steady state where nothing else moves and start-ups are
+    equal."""
+    cases = [(star(folder / f"steps-{p}.xml", p, 1), kind, algorithm) for p in (4, 7) for kind,
+             algorithms in ALGORITHMS.items() for algorithm in algorithms]
+    cases += [(star(folder / "steps-nodes.xml", 4, 4), kind, "hierarchical")
+              for kind in ("all-reduce", "reduce-scatter", "all-gather")]
     for platform, kind, algorithm in cases:
         steady, steps = times(platform, kind, algorithm), times(platform, kind, algorithm, more=["--stepwise"])
         for size in steady:
-            check(abs(steps[size] / steady[size] - 1) <= 1e-6, f"{kind} {algorithm} {size} B: stepwise {steps[size]}, steady {steady[size]}")
+            check(abs(steps[size] / steady[size] - 1) <= 1e-6,
+                  f"{kind} {algorithm} {size} B: stepwise {steps[size]}, steady {steady[size]}")
     # Rings over nodes wait in every round for the slowest edge; where bytes decide they agree as well.
     nodes = folder / "steps-nodes.xml"
-    steady, steps = times(nodes, "all-reduce", "ring", "1GiB:1GiB:2"), times(nodes, "all-reduce", "ring", "1GiB:1GiB:2", more=["--stepwise"])
+    steady, steps = times(nodes, "all-reduce", "ring", "1GiB:1GiB:2"), times(nodes, "all-reduce", "ring", "1GiB:1GiB:2",
+                                                                             more=["--stepwise"])
     check(abs(steps[2.0**30] / steady[2.0**30] - 1) <= 0.01, f"rings over nodes: stepwise {steps}, steady {steady}")
 
 
@@ -162,18 +191,22 @@ def formats(folder):
     platform = star(folder / "formats.xml", 2, 4)
     both = [times(platform, "all-reduce", "ring", engine=engine) for engine in ("simgrid", "analytic")]
     for size in both[0]:
-        check(abs(both[0][size] / both[1][size] - 1) <= 1e-6, f"engines differ at {size}: {both[0][size]}, {both[1][size]}")
-    table = json.loads(run("collective", "all-gather", "--platform", platform, "--algorithm", "all", "--format", "json").stdout)
-    check({row["algorithm"] for row in table["rows"]} == {"ring", "recursive-doubling", "halving-doubling", "hierarchical", "bruck"},
-          "algorithms of an all-gather")
+        check(abs(both[0][size] / both[1][size] - 1) <= 1e-6,
+              f"engines differ at {size}: {both[0][size]}, {both[1][size]}")
+    table = json.loads(
+        run("collective", "all-gather", "--platform", platform, "--algorithm", "all", "--format", "json").stdout)
+    check({row["algorithm"] for row in table["rows"]} ==
+          {"ring", "recursive-doubling", "halving-doubling", "hierarchical", "bruck"}, "algorithms of an all-gather")
     check({row["algorithm"] for row in table["left_out"]} == {"in-network"}, "what is left out is named")
     text = run("collective", "all-reduce", "--platform", platform, "--algorithm", "all", "--sizes", "8:8:2").stdout
-    check("left out: torus needs ranks that fill a torus (platform property collective_torus)" in text, f"left out: {text}")
+    check("left out: torus needs ranks that fill a torus (platform property collective_torus)" in text,
+          f"left out: {text}")
     best = {row["size_bytes"]: row for row in table["rows"] if row["auto"]}
     for row in table["rows"]:
         if row["algorithm"] == "ring" and not row["auto"]:
             check(best[row["size_bytes"]]["time_us"] <= row["time_us"] * (1 + 1e-9), "auto takes the fastest")
-            check(abs(row["busbw_GBps"] - row["algbw_GBps"] * 7 / 8) <= 1e-9 * row["busbw_GBps"], "busbw of an all-gather")
+            check(abs(row["busbw_GBps"] - row["algbw_GBps"] * 7 / 8) <= 1e-9 * row["busbw_GBps"],
+                  "busbw of an all-gather")
     for name in ("a.svg", "a.png"):
         run("collective", "all-reduce", "--platform", platform, "-o", folder / name)
         check((folder / name).stat().st_size > 1000, name)
@@ -191,12 +224,15 @@ def fitting(folder):
     after = float(report.splitlines()[-1].split()[-4])
     check(after <= 2, f"error after the fit: {report}")
     again = times(folder / "fitted.xml", "all-reduce", "auto", "8:1GiB:2")
-    wanted = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in table.splitlines() if line[0].isdigit()}
+    wanted = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in table.splitlines()
+              if line[0].isdigit()}
     worst = max(abs(again[size] / wanted[size] - 1) for size in wanted)
     check(worst <= 0.1, f"a fitted platform is off by {worst}")
     # What nccl-tests prints is the same table.
-    lines = ["# nThread 1 nGpus 8", *[f"#  Rank {i:2} Group 0 Pid 1 on host device {i}" for i in range(8)], "# Collective test starting: all_reduce_perf"]
-    lines += [f"{size:.0f} 2 float sum -1 {seconds * 1e6:.6f} 1 1 0 {seconds * 1e6:.6f} 1 1 N/A" for size, seconds in wanted.items()]
+    lines = ["# nThread 1 nGpus 8", *[f"#  Rank {i:2} Group 0 Pid 1 on host device {i}" for i in range(8)],
+             "# Collective test starting: all_reduce_perf"]
+    lines += [f"{size:.0f} 2 float sum -1 {seconds * 1e6:.6f} 1 1 0 {seconds * 1e6:.6f} 1 1 N/A" for size,
+              seconds in wanted.items()]
     (folder / "raw.txt").write_text("\n".join(lines) + "\n# Avg bus bandwidth : 1\n")
     raw = run("platform", "fit", folder / "raw.txt", "--platform", plain, "-o", folder / "raw.xml").stdout
     check(raw.splitlines()[-1].split()[1:] == report.splitlines()[-1].split()[1:], f"raw output: {raw}")
@@ -212,20 +248,25 @@ def properties_of(platform, network):
 
 
 def fitting_nodes(folder):
-    """Tables of one node and of two, made by a platform with known properties, are met again by a fit to both at once, and by a fit to either,
+    """Tables of one node and of two, made by a platform with known properties, are met again by a fit to both at once,
+    and by a fit to either,
     which leaves alone what the other one says."""
     inside = ('<prop id="collective_launch" value="20us"/><prop id="collective_low_efficiency" value="0.1"/>'
               '<prop id="collective_bulk_start" value="40us"/><prop id="collective_bulk_efficiency" value="0.8"/>')
-    over = ('<prop id="collective_low_start_network" value="150us"/><prop id="collective_low_efficiency_network" value="0.05"/>'
-            '<prop id="collective_bulk_start_network" value="400us"/><prop id="collective_bulk_efficiency_network" value="0.7"/>')
+    over = ('<prop id="collective_low_start_network" value="150us"/><prop id="collective_low_efficiency_network" '
+            'value="0.05"/>' '<prop id="collective_bulk_start_network" value="400us"/><prop '
+            'id="collective_bulk_efficiency_network" value="0.7"/>')
     source, plain = star(folder / "source.xml", 2, 4, inside + over), star(folder / "without.xml", 2, 4)
     tables, wanted = {}, {}
     for ranks in (4, 8):
-        text = run("collective", "all-reduce", "--platform", source, "--ranks", ranks, "--sizes", "8:1GiB:2", "--format", "csv").stdout
+        text = run("collective", "all-reduce", "--platform", source, "--ranks", ranks, "--sizes", "8:1GiB:2",
+                   "--format", "csv").stdout
         (folder / f"ranks-{ranks}.csv").write_text(text)
         tables[ranks] = folder / f"ranks-{ranks}.csv"
-        wanted[ranks] = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in text.splitlines() if line[0].isdigit()}
-    check(wanted[8][8] > wanted[4][8] + 149e-6, f"the network's start-up counts over nodes: {wanted[8][8]}, {wanted[4][8]}")
+        wanted[ranks] = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in text.splitlines()
+                         if line[0].isdigit()}
+    check(wanted[8][8] > wanted[4][8] + 149e-6,
+          f"the network's start-up counts over nodes: {wanted[8][8]}, {wanted[4][8]}")
 
     def meets(platform, ranks):
         found = times(platform, "all-reduce", "auto", "8:1GiB:2", more=["--ranks", ranks])
@@ -234,56 +275,77 @@ def fitting_nodes(folder):
     both = folder / "both.xml"
     run("platform", "fit", tables[8], tables[4], "--platform", plain, "-o", both)
     for ranks in tables:
-        check(meets(both, ranks) <= 0.1, f"{ranks} ranks of a platform fitted to both tables are off by {meets(both, ranks)}")
+        check(meets(both, ranks) <= 0.1,
+              f"{ranks} ranks of a platform fitted to both tables are off by " f"{meets(both, ranks)}")
     run("platform", "fit", tables[4], tables[8], "--platform", source, "-o", folder / "again.xml")
-    check([properties_of(folder / "again.xml", network) for network in (False, True)] == [properties_of(both, network) for network in (False, True)],
+    check([properties_of(folder / "again.xml", network) for network in (False, True)] ==
+          [properties_of(both, network) for network in (False, True)],
           "neither the order of tables nor earlier properties matter")
     for ranks, name in ((4, "node.xml"), (8, "network.xml")):
         one, network = folder / name, ranks == 8
         run("platform", "fit", tables[ranks], "--platform", plain, "-o", one)
         check(meets(one, ranks) <= 0.1, f"a platform fitted to {ranks} ranks is off by {meets(one, ranks)}")
-        check(properties_of(one, network) and not properties_of(one, not network), f"{name} has other properties: {one.read_text()}")
+        check(properties_of(one, network) and not properties_of(one, not network),
+              f"{name} has other properties: {one.read_text()}")
         run("platform", "fit", tables[ranks], "--platform", both, "-o", folder / "part.xml")
-        check(properties_of(folder / "part.xml", not network) == properties_of(both, not network), f"a fit to {ranks} ranks leaves the others alone")
+        check(properties_of(folder / "part.xml", not network) == properties_of(both, not network),
+              f"a fit to {ranks} ranks leaves the others alone")
         check((folder / "part.xml").read_text().count("fitted to") == 2, "each scope has its remark once")
     # Fitted to groups over nodes alone, a group within a node is what it was.
-    untouched = [times(platform, "all-reduce", "auto", more=["--ranks", 4]) for platform in (plain, folder / "network.xml")]
+    untouched = [times(platform, "all-reduce", "auto", more=["--ranks", 4])
+                 for platform in (plain, folder / "network.xml")]
     check(untouched[0] == untouched[1], f"groups within a node changed: {untouched}")
 
 
 def bad_input(folder):
     platform = star(folder / "small.xml", 4, 1)
-    for code, text, *arguments in [
-            (2, "'1' is no number of ranks", "all-reduce", "--platform", platform, "--ranks", "1"),
-            (1, "9 ranks are more than the 4 GPUs", "all-reduce", "--platform", platform, "--ranks", "9"),
-            (2, "did you mean 'all-reduce'?", "all-reduc", "--platform", platform),
-            (2, "did you mean 'double-tree'?", "all-reduce", "--platform", platform, "--algorithm", "double-tre"),
-            (1, "ring is not an algorithm for this collective", "all-to-all", "--platform", platform, "--algorithm", "ring"),
-            (1, "hierarchical needs several nodes", "all-reduce", "--platform", platform, "--algorithm", "hierarchical"),
-            (1, "in-network needs a switch", "all-reduce", "--platform", platform, "--algorithm", "in-network"),
-            (2, "'0' is no size", "all-reduce", "--platform", platform, "--sizes", "0:8:2"),
-            (2, "the first is larger than the last", "all-reduce", "--platform", platform, "--sizes", "8:4:2"),
-            (2, "'1' is no factor", "all-reduce", "--platform", platform, "--sizes", "8:16:1"),
-            (2, "are more than 1000 sizes", "all-reduce", "--platform", platform, "--sizes", "8:1TiB:1.001"),
-            (2, "expected MIN:MAX:FACTOR", "all-reduce", "--platform", platform, "--sizes", "8"),
-            (2, "no format has the ending .xyz", "all-reduce", "--platform", platform, "-o", folder / "never.xyz"),
-            (2, "--platform is missing", "all-reduce"),
-            (1, "no-such.xml", "all-reduce", "--platform", folder / "no-such.xml")]:
+    for code, text, *arguments in [(2, "'1' is no number of ranks", "all-reduce", "--platform", platform, "--ranks",
+                                    "1"),
+                                   (1, "9 ranks are more than the 4 GPUs", "all-reduce", "--platform", platform,
+                                    "--ranks", "9"),
+                                   (2, "did you mean 'all-reduce'?", "all-reduc", "--platform", platform),
+                                   (2, "did you mean 'double-tree'?", "all-reduce", "--platform", platform,
+                                    "--algorithm", "double-tre"),
+                                   (1, "ring is not an algorithm for this collective", "all-to-all", "--platform",
+                                    platform, "--algorithm", "ring"),
+                                   (1, "hierarchical needs several nodes", "all-reduce", "--platform", platform,
+                                    "--algorithm", "hierarchical"),
+                                   (1, "in-network needs a switch", "all-reduce", "--platform", platform, "--algorithm",
+                                    "in-network"),
+                                   (2, "'0' is no size", "all-reduce", "--platform", platform, "--sizes", "0:8:2"),
+                                   (2, "the first is larger than the last", "all-reduce", "--platform", platform,
+                                    "--sizes", "8:4:2"),
+                                   (2, "'1' is no factor", "all-reduce", "--platform", platform, "--sizes", "8:16:1"),
+                                   (2, "are more than 1000 sizes", "all-reduce", "--platform", platform, "--sizes",
+                                    "8:1TiB:1.001"),
+                                   (2, "expected MIN:MAX:FACTOR", "all-reduce", "--platform", platform, "--sizes", "8"),
+                                   (2, "no format has the ending .xyz", "all-reduce", "--platform", platform, "-o",
+                                    folder / "never.xyz"), (2, "--platform is missing", "all-reduce"),
+                                   (1, "no-such.xml", "all-reduce", "--platform", folder / "no-such.xml")]:
         result = run("collective", *arguments, expect=code)
         check(text in result.stderr and result.stdout == "", f"{arguments}: {result.stderr}")
-    for name, value, text in [("collective_launch", "3", "has no unit"), ("collective_lunch", "3us", "there is no property collective_lunch; did you mean collective_launch?"),
+    for name, value, text in [("collective_launch", "3", "has no unit"),
+                              ("collective_lunch", "3us",
+                               "there is no property collective_lunch; did you mean collective_launch?"),
                               ("collective_low_start_netwok", "3us", "did you mean collective_low_start_network?"),
-                              ("collective_bulk_efficiency", "0", "out of range"), ("collective_torus", "4x", "is no torus"),
+                              ("collective_bulk_efficiency", "0", "out of range"),
+                              ("collective_torus", "4x", "is no torus"),
                               ("collective_in_network", "yes", "expected none, node or cluster")]:
         bad = star(folder / "bad.xml", 2, 1, f'<prop id="{name}" value="{value}"/>')
         check(text in run("collective", "all-reduce", "--platform", bad, expect=1).stderr, f"{name}={value}")
-    for content, text in [("# collective: all-reduce\n# ranks: 4\nsize_bytes,time_us\n8,12\n16,fast\n", "broken.csv:5:4: error: time_us is a number such as 1.5e-3, not 'fast'"),
-                          ("# ranks: 4\nsize_bytes,time_us\n8,12\n", "does not say which collective"), ("# collective: all-reduce\nsize_bytes,time_us\n8,12\n", "how many ranks"),
-                          ("# collective: all-reduce\n# ranks: 4\n", "has no measured row"), ("# collective: all-reduce\n# ranks: 4\n8,12\n", "the first line names the columns"),
-                          ("# collective: all-reduce\n# ranks: one\nsize_bytes,time_us\n8,12\n", "broken.csv:2:1: error: expected a number of ranks"),
-                          ("# collective: all-reduce\n# ranks: 400\nsize_bytes,time_us\n8,12\n", "more than the 4 GPUs")]:
+    for content, text in [("# collective: all-reduce\n# ranks: 4\nsize_bytes,time_us\n8,12\n16,fast\n",
+                           "broken.csv:5:4: error: time_us is a number such as 1.5e-3, not 'fast'"),
+                          ("# ranks: 4\nsize_bytes,time_us\n8,12\n", "does not say which collective"),
+                          ("# collective: all-reduce\nsize_bytes,time_us\n8,12\n", "how many ranks"),
+                          ("# collective: all-reduce\n# ranks: 4\n", "has no measured row"),
+                          ("# collective: all-reduce\n# ranks: 4\n8,12\n", "the first line names the columns"),
+                          ("# collective: all-reduce\n# ranks: one\nsize_bytes,time_us\n8,12\n",
+                           "broken.csv:2:1: error: expected a number of ranks"),
+                          ("# collective: all-reduce\n# ranks: 400\nsize_bytes,time_us\n8,12\n",
+                           "more than the 4 GPUs")]:
         (folder / "broken.csv").write_text(content)
-        result = run("platform", "fit", folder / "broken.csv", "--platform", platform, "-o", folder / "never.xml", expect=1)
+        result = run("platform", "fit", folder / "broken.csv", "--platform", platform, "-o", folder / "never.xml",
+                     expect=1)
         check(text in result.stderr, f"{content!r}: {result.stderr}")
         check(not (folder / "never.xml").exists(), "a failed fit writes nothing")
 

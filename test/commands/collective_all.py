@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""collective_all.py STAGESIM [--sweep]: `--algorithm all` says of each algorithm what it says when it is asked for alone, to the digit.
+"""collective_all.py STAGESIM [--sweep]: `--algorithm all` says of each algorithm what it says when it is asked for
+alone, to the digit.
 
-Every preset with 3 nodes and another number from 1 to 16 (where it can have as many), the collectives taking turns; with --sweep every
-number and collective."""
+Every preset with 3 nodes and another number from 1 to 16 (where it can have as many), the collectives taking turns;
+with --sweep every number and collective."""
 import csv
 import json
 import pathlib
@@ -17,8 +18,8 @@ KINDS = ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"
 
 
 def rows(binary, kind, platform, algorithm):
-    text = tool.run(binary, "collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes", "8GiB:8GiB:2", "--format",
-                    "csv").stdout
+    text = tool.run(binary, "collective", kind, "--platform", platform, "--algorithm", algorithm, "--sizes",
+                    "8GiB:8GiB:2", "--format", "csv").stdout
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
@@ -27,7 +28,8 @@ def one(check, binary, kind, platform, what):
     names = {row["algorithm"] for row in together}
     check.that(len(names) > 1 and "auto" in names, f"{what}: only {names}")
     for name in sorted(names):
-        of_all = [{key: value for key, value in row.items() if key != "algorithm"} for row in together if row["algorithm"] == name]
+        of_all = [{key: value for key, value in row.items() if key != "algorithm"} for row in together
+                  if row["algorithm"] == name]
         alone = rows(binary, kind, platform, name)
         check.that(of_all == alone and alone, f"{what}, {name}: {of_all} among all, {alone} alone")
 
@@ -40,7 +42,8 @@ def main():
         for number, preset in enumerate(presets):
             for turn, nodes in enumerate(range(1, 17) if sweep else (3, 1 + number * 3 % 16)):
                 fewer = ["--gpus-per-node", 8] if preset == "gb200-nvl72" else []
-                made = tool.run(binary, "platform", "generate", preset, "--nodes", nodes, *fewer, "-o", platform, expect=None)
+                made = tool.run(binary, "platform", "generate", preset, "--nodes", nodes, *fewer, "-o", platform,
+                                expect=None)
                 check.that(made.returncode == 0 or made.returncode == 1 and " try " in made.stderr, made.stderr)
                 if made.returncode:
                     continue

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""layouts.py STAGESIM [--ranks N]...: `stagesim layouts` of GPT models on Perlmutter's nodes. The model's times against AxoNN's equations worked out
-here from the model's shape, ranks and their correlation again from the csv, engines' times against `stagesim run`, and whether the layout that the
-communication model puts first is among the best three of its first ten on SimGrid. 64 ranks (20B) take seconds; 256 (40B) and 1024 (80B), a
-minute and a quarter of an hour, are for `--ranks`."""
+"""layouts.py STAGESIM [--ranks N]...: `stagesim layouts` of GPT models on Perlmutter's nodes. The model's times against
+AxoNN's equations worked out here from the model's shape, ranks and their correlation again from the csv, engines' times
+against `stagesim run`, and whether the layout that the communication model puts first is among the best three of its
+first ten on SimGrid. 64 ranks (20B) take seconds; 256 (40B) and 1024 (80B), a minute and a quarter of an hour, are for
+`--ranks`."""
 import argparse
 import csv
 import io
@@ -41,7 +42,8 @@ def stagesim(*arguments):
 
 
 def equations(ranks, layers, hidden, x, y, z, data):
-    """Seconds of communication (Singh et al., arXiv 2502.08145, section V-B): bytes of each ring over its bandwidth. With full recomputation forward
+    """Seconds of communication (Singh et al., arXiv 2502.08145, section V-B): bytes of each ring over its bandwidth.
+    With full recomputation forward
     all-reduces run twice; weights are gathered for the forward and for the backward."""
     def bandwidth(size, apart):
         return PAIR if apart * size <= NODE else INJECTION / min(NODE, apart)
@@ -49,14 +51,16 @@ def equations(ranks, layers, hidden, x, y, z, data):
     bx, by, bz, bdata = bandwidth(x, 1), bandwidth(y, x), bandwidth(z, x * y), bandwidth(data, x * y * z)
     rows = PER_RANK * ranks // data * SEQUENCE / z
     seconds = 0
-    shapes = [(hidden, 3 * hidden, False, 2), (hidden, hidden, True, 2), (hidden, 4 * hidden, False, 2), (4 * hidden, hidden, True, 2)] * layers
+    shapes = [(hidden, 3 * hidden, False, 2), (hidden, hidden, True, 2), (hidden, 4 * hidden, False, 2),
+              (4 * hidden, hidden, True, 2)] * layers
     shapes += [(hidden, VOCABULARY, False, 1), (VOCABULARY, hidden, True, 1)]
     for inner, columns, transposed, forwards in shapes:
         gx, gy, b_in, b_out = (y, x, by, bx) if transposed else (x, y, bx, by)
         seconds += forwards * 2 * (gy - 1) / gy * 2 * rows * columns / gx / b_out
         if inner != VOCABULARY:
             seconds += 2 * (gx - 1) / gx * 2 * rows * inner / gy / b_in
-    own = (layers * (12 * hidden**2 + 7 * hidden) + VOCABULARY * hidden) / (x * y) + (layers * 6 * hidden + (SEQUENCE + 2) * hidden) / y
+    own = (layers * (12 * hidden**2 + 7 * hidden) + VOCABULARY * hidden) / (x * y) + (layers * 6 * hidden +
+                                                                                      (SEQUENCE + 2) * hidden) / y
     seconds += 2 * (z - 1) / z * 2 * own / bz + (z - 1) / z * 4 * own / bz
     return seconds + 2 * (data - 1) / data * 4 * own / z / bdata
 
@@ -74,7 +78,8 @@ def correlation(left, right):
 def check_model(rows, ranks, layers, hidden):
     for row in rows:
         x, y, z, data = (int(row[name]) for name in ("x", "y", "z", "data"))
-        check.near(float(row["model_s"]), equations(ranks, layers, hidden, x, y, z, data), f"model of {x} {y} {z} {data}")
+        check.near(float(row["model_s"]), equations(ranks, layers, hidden, x, y, z, data),
+                   f"model of {x} {y} {z} {data}")
         check.that(x * y * z * data == ranks, f"{x} {y} {z} {data} are not {ranks} ranks")
 
 
@@ -91,13 +96,17 @@ def check_output(path, rows):
     document = json.loads(stagesim("layouts", path, "--top", "10", "--format", "json"))
     check.that(len(document["layouts"]) == len(rows), "json has other layouts than csv")
     fitting = [row for row in rows if row["fits"] == "yes"]
-    for left, right, pairs in (("model", "analytic", fitting), ("model", "simgrid", rows[:10]), ("analytic", "simgrid", rows[:10])):
+    for left, right, pairs in (("model", "analytic", fitting), ("model", "simgrid", rows[:10]),
+                               ("analytic", "simgrid", rows[:10])):
         values = [[float(row[f"{side}_s"]) for row in pairs] for side in (left, right)]
         if len(set(values[0])) == len(set(values[1])) == len(pairs):
-            check.near(document["rank_correlation"][f"{left}_{right}"], correlation(*values), f"rank correlation of {left} and {right}")
-    ordered = list(csv.DictReader(io.StringIO(stagesim("layouts", path, "--top", "0", "--method", "analytic", "--format", "csv"))))
+            check.near(document["rank_correlation"][f"{left}_{right}"], correlation(*values),
+                       f"rank correlation of {left} and {right}")
+    ordered = list(
+        csv.DictReader(io.StringIO(stagesim("layouts", path, "--top", "0", "--method", "analytic", "--format", "csv"))))
     times = [float(row["analytic_s"]) for row in ordered if row["fits"] == "yes"]
-    check.that(times == sorted(times) and len(times) == len(fitting), "--method analytic does not order by the analytic engine")
+    check.that(times == sorted(times) and len(times) == len(fitting),
+               "--method analytic does not order by the analytic engine")
     check.that(not any(row["simgrid_s"] for row in ordered), "--top 0 simulates")
     for row in rows[:2]:
         sets = [f"parallel.{name}={row[name]}" for name in ("x", "y", "z", "data")]

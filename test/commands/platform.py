@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""commands.py STAGESIM SOURCE_ROOT kinds|presets|rest: `stagesim platform` and `stagesim list presets` as a user meets them: what they write, what they
-refuse with which code, that results are the same twice, and that every platform runs."""
+"""commands.py STAGESIM SOURCE_ROOT kinds|presets|rest: `stagesim platform` and `stagesim list presets` as a user meets
+them: what they write, what they refuse with which code, that results are the same twice, and that every platform
+runs."""
 import json
 import os
 import subprocess
@@ -15,7 +16,8 @@ failures = []
 
 def run(*arguments, **keywords):
     environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")  # hwloc's plug-ins lose memory
-    return subprocess.run([stagesim, *arguments], capture_output=True, text=True, timeout=120, env=environment, **keywords)
+    return subprocess.run([stagesim, *arguments], capture_output=True, text=True, timeout=120, env=environment,
+                          **keywords)
 
 
 def check(condition, *what):
@@ -45,10 +47,12 @@ def between(platform, one, other):
     return json.loads(good("platform", "show", platform, "--between", one, other, "--format", "json"))
 
 
-HEAD = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">"
+HEAD = "<?xml version='1.0'?>\n" \
+       "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">"
 
 
-# ---- platforms of every kind that SimGrid reads: hosts, and one route (from, to, GB/s, us, links), computed by hand ----
+# ---- platforms of every kind that SimGrid reads: hosts, and one route (from, to, GB/s, us, links), computed by hand
+# ----
 KINDS = {
     "full.xml": (4, ("gpu-0", "gpu-3", 50, 2, 1)),
     "floyd.xml": (4, ("gpu-3", "gpu-0", 25, 3, 3)),
@@ -147,7 +151,8 @@ def check_folding(directory):
 
 def check_options(directory):
     path = os.path.join(directory, "o.xml")
-    good("platform", "generate", "dgx-h100", "--nodes", "4", "--gpus-per-node", "4", "--pod", "2", "--oversubscription", "4", "-o", path)
+    good("platform", "generate", "dgx-h100", "--nodes", "4", "--gpus-per-node", "4", "--pod", "2", "--oversubscription",
+         "4", "-o", path)
     shown = json.loads(good("platform", "show", path, "--format", "json"))
     check(shown["gpus"] == 16 and shown["nodes_total"] == 4, "shape", shown["gpus"])
     rates = {links["name"]: links["bandwidth_bytes_per_s"] for links in shown["links"]}
@@ -180,21 +185,29 @@ def check_refusals(directory):
     refused(2, "--nodes is missing", "platform", "generate", "dgx-a100")
     refused(2, "'0' is no count", "platform", "generate", "dgx-a100", "--nodes", "0")
     refused(2, "'08' is no count", "platform", "generate", "dgx-a100", "--nodes", "08")
-    refused(2, "'99999999999999999999' is no count", "platform", "generate", "dgx-a100", "--nodes", "99999999999999999999")
+    refused(2, "'99999999999999999999' is no count", "platform", "generate", "dgx-a100", "--nodes",
+            "99999999999999999999")
     refused(2, "'a lot' is no ratio", "platform", "generate", "dgx-a100", "--nodes", "2", "--oversubscription", "a lot")
-    refused(1, "a node of dgx-a100 has 1 to 8 devices, not 9", "platform", "generate", "dgx-a100", "--nodes", "2", "--gpus-per-node", "9")
+    refused(1, "a node of dgx-a100 has 1 to 8 devices, not 9", "platform", "generate", "dgx-a100", "--nodes", "2",
+            "--gpus-per-node", "9")
     refused(1, "ideal has at most 256 nodes", "platform", "generate", "ideal", "--nodes", "4000000000")
     refused(2, "not in 'attic'", "platform", "generate", "dgx-a100", "--nodes", "2", "--rails", "attic")
     refused(1, "one node has no rails", "platform", "generate", "dgx-a100", "--nodes", "1", "--rails", "spine")
     refused(1, "tpu-v4 has no rails", "platform", "generate", "tpu-v4", "--nodes", "16", "--rails", "spine")
     refused(1, "all hang on one switch", "platform", "generate", "dgx-1v", "--nodes", "2", "--rails", "spine")
-    refused(1, "try a smaller --pod", "platform", "generate", "gb200-nvl72", "--nodes", "2000", "--pod", "500", "--rails", "spine")
+    refused(1, "try a smaller --pod", "platform", "generate", "gb200-nvl72", "--nodes", "2000", "--pod", "500",
+            "--rails", "spine")
     refused(1, "did you mean 'roce-200'?", "platform", "generate", "dgx-a100", "--nodes", "2", "--nic", "roce-20")
-    refused(1, "did you mean 'ethernet-25'?", "platform", "generate", "dgx-a100:2", "dgx-a100:2", "--join", "ethernet25")
-    refused(1, "piz-daint keeps its interfaces", "platform", "generate", "piz-daint", "--nodes", "4", "--nic", "roce-200")
-    refused(1, "part 2: only clusters of nodes around switches", "platform", "generate", "dgx-a100:2", "tpu-v3:8", "--join", "ethernet-25")
-    refused(1, "clusters with rails cannot be joined", "platform", "generate", "dgx-a100:2", "dgx-a100:2", "--rails", "spine", "--join", "ib-hdr")
-    refused(1, "at most 65536", "platform", "generate", "dgx-a100:40000", "dgx-a100:40000", "--join", "ib-hdr", "--pod", "200")
+    refused(1, "did you mean 'ethernet-25'?", "platform", "generate", "dgx-a100:2", "dgx-a100:2", "--join",
+            "ethernet25")
+    refused(1, "piz-daint keeps its interfaces", "platform", "generate", "piz-daint", "--nodes", "4", "--nic",
+            "roce-200")
+    refused(1, "part 2: only clusters of nodes around switches", "platform", "generate", "dgx-a100:2", "tpu-v3:8",
+            "--join", "ethernet-25")
+    refused(1, "clusters with rails cannot be joined", "platform", "generate", "dgx-a100:2", "dgx-a100:2", "--rails",
+            "spine", "--join", "ib-hdr")
+    refused(1, "at most 65536", "platform", "generate", "dgx-a100:40000", "dgx-a100:40000", "--join", "ib-hdr", "--pod",
+            "200")
     refused(2, "2 clusters: --join says what joins them", "platform", "generate", "dgx-a100:2", "dgx-h100:2")
     refused(2, "--join wants several clusters", "platform", "generate", "dgx-a100:2", "--join", "ib-hdr")
     refused(2, "'x' is no count of nodes", "platform", "generate", "dgx-a100:x", "dgx-h100:2", "--join", "ib-hdr")
@@ -216,7 +229,8 @@ def check_refusals(directory):
     refused(2, "no format has the ending .gif", "platform", "show", mesh, "-o", os.path.join(directory, "shown.gif"))
     refused(2, "--between wants two hosts", "platform", "show", mesh, "--between", "gpu-0")
     refused(1, "no GPU is called 'gpu-9'; did you mean 'gpu-", "platform", "show", mesh, "--between", "gpu-0", "gpu-9")
-    refused(1, "a directory of that name is in the way", "platform", "generate", "dgx-a100", "--nodes", "2", "-o", directory)
+    refused(1, "a directory of that name is in the way", "platform", "generate", "dgx-a100", "--nodes", "2", "-o",
+            directory)
     help_text = good("platform", "--help")
     check("examples:" in help_text and "--oversubscription" in help_text, "help", help_text)
 
@@ -224,24 +238,30 @@ def check_refusals(directory):
 def check_broken_platforms(directory):
     """SimGrid ends the process on some mistakes; a user sees a message and exit code 1."""
     broken = {
-        "too few hosts": ("Insufficient number of radicals", '<cluster id="c" prefix="g" suffix="" radical="0-6" speed="1Tf" bw="1GBps" lat="1us" '
+        "too few hosts": ("Insufficient number of radicals",
+                          '<cluster id="c" prefix="g" suffix="" radical="0-6" ' 'speed="1Tf" bw="1GBps" lat="1us" '
                           'topology="TORUS" topo_parameters="8"/></platform>'),
-        "shape": ("Dragonfly are defined by", '<cluster id="c" prefix="g" suffix="" radical="0-7" speed="1Tf" bw="1GBps" lat="1us" '
+        "shape": ("Dragonfly are defined by",
+                  '<cluster id="c" prefix="g" ' 'suffix="" radical="0-7" ' 'speed="1Tf" bw="1GBps" ' 'lat="1us" '
                   'topology="DRAGONFLY" topo_parameters="8"/></platform>'),
-        "unknown host": ("'b' does name a node", '<zone id="z" routing="Full"><host id="a" speed="1Tf"/><link id="l" bandwidth="1GBps" latency="1us"/>'
+        "unknown host": ("'b' does name a node",
+                         '<zone id="z" ' 'routing="Full"><host ' 'id="a" ' 'speed="1Tf"/><link ' 'id="l" '
+                         'bandwidth="1GBps" ' 'latency="1us"/>'
                          '<route src="a" dst="b"><link_ctn id="l"/></route></zone></platform>'),
         "no host": ("no host in it can hold a rank", '<zone id="z" routing="Full"><router id="a"/></zone></platform>'),
         "old tag": ("removed", '<zone id="z" routing="Full"><storage id="s" typeId="t" attach="a"/></zone></platform>'),
         "cut off": ("not well-formed XML", '<zone id="z" routing="Full"><host id="a"'),
         "unit": ("unit", '<zone id="z" routing="Full"><host id="a" speed="3Tq"/></zone></platform>'),
-        "property": ("is no amount", '<zone id="z" routing="Full"><host id="a" speed="1Tf"><prop id="memory" value="much"/></host></zone></platform>'),
-    }
+        "property": ("is no amount",
+                     '<zone id="z" routing="Full"><host id="a" speed="1Tf"><prop id="memory" '
+                     'value="much"/></host></zone></platform>'),}
     for what, (message, text) in broken.items():
         path = os.path.join(directory, "broken.xml")
         with open(path, "w") as file:
             file.write(HEAD + text)
         result = run("platform", "show", path)
-        check(result.returncode == 1 and message in result.stderr and "Backtrace" not in result.stderr, what, result.returncode, result.stderr)
+        check(result.returncode == 1 and message in result.stderr and "Backtrace" not in result.stderr, what,
+              result.returncode, result.stderr)
 
 
 def check_islands(directory):
@@ -249,8 +269,8 @@ def check_islands(directory):
     path = os.path.join(directory, "islands.xml")
     with open(path, "w") as file:
         file.write(HEAD + "<zone id='z' routing='Full'><host id='a' speed='1Tf'/><host id='b' speed='1Tf'/>"
-                   "<host id='c' speed='1Tf'/><link id='l' bandwidth='1GBps' latency='1us'/><route src='a' dst='b'><link_ctn id='l'/></route>"
-                   "</zone></platform>")
+                   "<host id='c' speed='1Tf'/><link id='l' bandwidth='1GBps' latency='1us'/><route src='a' "
+                   "dst='b'><link_ctn id='l'/></route>" "</zone></platform>")
     text = good("platform", "show", path)
     check("2 pairs  1 GB/s, 1 us" in text and "4 pairs without a route" in text, "islands", text)
     good("platform", "show", path, "--format", "svg")
@@ -274,25 +294,30 @@ def check_collectives(directory):
         return json.loads(good("platform", "show", path, "--format", "json"))
 
     # A hop over InfiniBand takes what NCCL says, whatever the product's links; the rest is as within a node.
-    for arguments in (("dgx-a100", "--nodes", "2"), ("dgx-h100", "--nodes", "2", "--rails", "nvlink"), ("gb200-nvl72", "--nodes", "2"),
-                      ("dgx-2", "--nodes", "2"), ("aws-p4d", "--nodes", "2", "--nic", "ib-ndr")):
+    for arguments in (("dgx-a100", "--nodes", "2"), ("dgx-h100", "--nodes", "2", "--rails", "nvlink"),
+                      ("gb200-nvl72", "--nodes", "2"), ("dgx-2", "--nodes", "2"),
+                      ("aws-p4d", "--nodes", "2", "--nic", "ib-ndr")):
         shown = show(*arguments)
         latency = between(path, "gpu-0-0", "gpu-1-0")["latency_s"]
         node, network = protocols(shown, "node"), protocols(shown, "network")
         check(set(node) == set(network) and len(node) >= 2, arguments, "has protocols", network)
         for name, protocol in network.items():
-            check(abs(protocol["latency"] * latency - HOPS[name] * 1e-6) <= 2e-3 * latency, arguments, name, protocol, latency)
-            check(protocol["start_s"] == node[name]["start_s"] and protocol["efficiency"] == node[name]["efficiency"], arguments, name)
-        check(shown["collectives"]["node"]["launch_s"] == shown["collectives"]["network"]["launch_s"], arguments, "launches")
+            check(abs(protocol["latency"] * latency - HOPS[name] * 1e-6) <= 2e-3 * latency, arguments, name, protocol,
+                  latency)
+            check(protocol["start_s"] == node[name]["start_s"] and protocol["efficiency"] == node[name]["efficiency"],
+                  arguments, name)
+        check(shown["collectives"]["node"]["launch_s"] == shown["collectives"]["network"]["launch_s"], arguments,
+              "launches")
     # EFA starts late, and half as late in the newer machine; within a node it costs nothing.
     first, second = show("aws-p4d", "--nodes", "2"), show("aws-p5", "--nodes", "2")
-    check(protocols(first, "node") == protocols(show("dgx-a100", "--nodes", "2"), "node"), "A100 within nodes, whatever joins them")
+    check(protocols(first, "node") == protocols(show("dgx-a100", "--nodes", "2"), "node"),
+          "A100 within nodes, whatever joins them")
     for name, protocol in protocols(first, "network").items():
         check(protocol["latency"] == 1 and protocol["start_s"] > 1e-4, "EFA", protocol)
         close(protocols(second, "network")[name]["start_s"], protocol["start_s"] / 2, "EFA of the p5")
     # Where nothing is known of a network, and with networks of several kinds, it is as within nodes.
-    for arguments in (("aws-p4d", "--nodes", "2", "--nic", "ethernet-25"), ("dgx-1v", "--nodes", "2"), ("dgx-a100", "--nodes", "1"),
-                      ("dgx-a100:2", "dgx-h100:2", "--join", "ethernet-25")):
+    for arguments in (("aws-p4d", "--nodes", "2", "--nic", "ethernet-25"), ("dgx-1v", "--nodes", "2"),
+                      ("dgx-a100", "--nodes", "1"), ("dgx-a100:2", "dgx-h100:2", "--join", "ethernet-25")):
         shown = show(*arguments)
         check(shown["collectives"]["node"] == shown["collectives"]["network"], arguments, shown["collectives"])
         with open(path) as file:
@@ -300,10 +325,12 @@ def check_collectives(directory):
     # As text.
     good("platform", "generate", "alps", "--nodes", "2", "-o", path)
     text = good("platform", "show", path)
-    check("collectives within a node: launch 14 us\n\ncollectives over nodes: launch 11.3 us\n  low     start 0 s, latency x 0.24" in text, text)
+    check("collectives within a node: launch 14 us\n\ncollectives over nodes: launch 11.3 us\n  low     start 0 s, "
+          "latency x 0.24" in text, text)
     good("platform", "generate", "dgx-h100", "--nodes", "1", "-o", path)
     text = good("platform", "show", path)
-    check("within a node: launch 12 us\n" in text and "over nodes" not in text and "switches reduce within a node" in text, text)
+    check("within a node: launch 12 us\n" in text and "over nodes" not in text
+          and "switches reduce within a node" in text, text)
     good("platform", "generate", "mesh", "--nodes", "4", "-o", path)
     check("collectives" not in good("platform", "show", path), "nothing is said where nothing is known")
 
@@ -319,11 +346,14 @@ def check_import(directory):
     close(between(path, "gpu-0-0", "gpu-2-5")["bandwidth_bytes_per_s"], 22.5e9, "HDR between nodes")
     result = run("platform", "import", source)
     check(result.stdout == good("platform", "import", source), "import differs the second time")
-    check("measured" in result.stderr and "table" in result.stderr and "measured: 8 GPUs on one NVSwitch" in result.stdout, "origins are told")
+    check("measured" in result.stderr and "table" in result.stderr
+          and "measured: 8 GPUs on one NVSwitch" in result.stdout, "origins are told")
     alone = os.path.join(directory, "alone.xml")
     with open(alone, "w") as file:
-        file.write('<system><cpu numaid="0"><pci busid="0000:01:00.0" class="0x030200"><gpu sm="75"/></pci></cpu></system>')
-    refused(1, "no usable network interface, so several nodes cannot be joined", "platform", "import", alone, "--nodes", "2")
+        file.write('<system><cpu numaid="0"><pci busid="0000:01:00.0" class="0x030200"><gpu '
+                   'sm="75"/></pci></cpu></system>')
+    refused(1, "no usable network interface, so several nodes cannot be joined", "platform", "import", alone, "--nodes",
+            "2")
     text = good("platform", "import", alone, "--nodes", "2", "--fabric", "dgx-1v")
     check("assumed: no usable network interface; one of 11.25 GB/s" in text, "the fabric's interface is assumed")
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`stagesim report` on the output of a run writes the bytes that the run itself wrote: every picture and report.html, for schedules,
-meshes and workloads that use all that the files hold. Damaged files are refused with their place, and nothing is written.
+"""`stagesim report` on the output of a run writes the bytes that the run itself wrote: every picture and report.html,
+for schedules, meshes and workloads that use all that the files hold. Damaged files are refused with their place, and
+nothing is written.
 
-usage: report_again.py STAGESIM
-"""
+usage: report_again.py STAGESIM """
 import pathlib
 import shutil
 import sys
@@ -43,15 +43,18 @@ def write_named_platform(path):
               '<prop id="wattage_per_state" value="100.0:200.0:200.0"/></host>' for name in hosts]
     pairs = [(i, j) for i in range(4) for j in range(4) if i != j]
     lines += [f'<link id="l-{i}-{j}" bandwidth="10GBps" latency="1us"/>' for i, j in pairs]
-    lines += [f'<route src="{hosts[i]}" dst="{hosts[j]}" symmetrical="NO"><link_ctn id="l-{i}-{j}"/></route>' for i, j in pairs]
+    lines += [f'<route src="{hosts[i]}" dst="{hosts[j]}" symmetrical="NO"><link_ctn id="l-{i}-{j}"/></route>' for i,
+              j in pairs]
     path.write_text("\n".join(lines + ["</zone></platform>\n"]))
 
 
-STAGES = "forward: 1s, backward: 2s, message: 10MB, gradient: 100MB, activation: 40MB, parameters: 10MB, optimizer: 100ms"
+STAGES = "forward: 1s, backward: 2s, message: 10MB, gradient: 100MB, activation: 40MB, " \
+         "parameters: 10MB, optimizer: 100ms"
 
 
 def runs(check, binary, folder):
-    """Single runs: quoted names, energy, several iterations, folding, halves, moving stashes, a transformer layer by layer."""
+    """Single runs: quoted names, energy, several iterations, folding, halves, moving stashes, a transformer layer by
+    layer."""
     write_named_platform(folder / "named.xml")
     cases = {
         "named": ("1f1b", 4, 8, 1, ""),
@@ -65,7 +68,8 @@ def runs(check, binary, folder):
     }
     for name, (schedule, workers, batches, data, more) in cases.items():
         tool.write_scenario(folder / f"{name}.yaml", "named.xml", schedule, workers, batches, data, STAGES, more)
-        tool.run(binary, "run", f"{name}.yaml", "-o", name, "--trace", "csv", "--picture", "svg,png,pdf", "--report", "--quiet", cwd=folder)
+        tool.run(binary, "run", f"{name}.yaml", "-o", name, "--trace", "csv", "--picture", "svg,png,pdf", "--report",
+                 "--quiet", cwd=folder)
         draw_again(check, binary, folder / name, name, "--picture", "svg,png,pdf")
     platforms = tool.ROOT / "platforms"
     tool.write_scenario(folder / "folded.yaml", platforms / "piz-daint-32.xml", "zb-h1", 4, 8, 8, STAGES)
@@ -80,7 +84,8 @@ def runs(check, binary, folder):
         "axes": (tool.ROOT / "scenarios/axonn.yaml", []),
     }
     for name, (scenario, arguments) in more.items():
-        tool.run(binary, "run", scenario, "-o", name, "--trace", "csv", "--picture", "svg", "--report", "--quiet", *arguments, cwd=folder)
+        tool.run(binary, "run", scenario, "-o", name, "--trace", "csv", "--picture", "svg", "--report", "--quiet",
+                 *arguments, cwd=folder)
         draw_again(check, binary, folder / name, name)
 
 
@@ -95,13 +100,18 @@ def comparisons(check, binary, folder):
 
 
 def formats(check, binary, folder):
-    """Without --picture the formats that are there are written, and svg where there are none; several directories at once."""
+    """Without --picture the formats that are there are written, and svg where there are none; several directories at
+    once."""
     for name, picture in (("pdf", ["--picture", "pdf"]), ("none", [])):
-        tool.run(binary, "run", tool.ROOT / "scenarios/demo.yaml", "-o", name, "--trace", "csv", "--quiet", *picture, cwd=folder)
+        tool.run(binary, "run", tool.ROOT / "scenarios/demo.yaml", "-o", name, "--trace", "csv", "--quiet", *picture,
+                 cwd=folder)
     listed = tool.run(binary, "report", "pdf", "none", cwd=folder).stdout
-    check.that(listed == "pdf/timeline.pdf\npdf/report.html\nnone/timeline.svg\nnone/report.html\n", f"files listed: {listed!r}")
-    check.that(sorted(drawn(folder / "pdf")) == ["report.html", "timeline.pdf"], f"formats: {sorted(drawn(folder / 'pdf'))}")
-    check.that(sorted(drawn(folder / "none")) == ["report.html", "timeline.svg"], f"formats: {sorted(drawn(folder / 'none'))}")
+    check.that(listed == "pdf/timeline.pdf\npdf/report.html\nnone/timeline.svg\nnone/report.html\n",
+               f"files listed: {listed!r}")
+    check.that(sorted(drawn(folder / "pdf")) == ["report.html", "timeline.pdf"],
+               f"formats: {sorted(drawn(folder / 'pdf'))}")
+    check.that(sorted(drawn(folder / "none")) == ["report.html", "timeline.svg"],
+               f"formats: {sorted(drawn(folder / 'none'))}")
 
 
 def cut(path, size):
@@ -121,25 +131,31 @@ def damaged(check, binary, folder):
     tool.run(binary, "run", "good.yaml", "-o", run, "--trace", "csv", "--quiet", cwd=folder)
     operations = (run / "operations.csv").read_bytes()
     whole_lines = operations[:operations.rindex(b"\n", 0, len(operations) // 2) + 1]
-    cases = [
-        ("operations.csv", lambda path: path.unlink(), "operations.csv: error: cannot be read: No such file or directory; `stagesim run SCENARIO -o DIR --trace csv` writes it"),
-        ("memory.csv", lambda path: path.unlink(), "memory.csv: error: cannot be read: No such file"),
-        ("summary.json", lambda path: path.unlink(), "there is neither a summary.json nor a comparison.json"),
-        ("summary.json", lambda path: cut(path, 200), "error: this is not YAML"),
-        ("summary.json", lambda path: replace(path, '"schema": 1', '"schema": 2'), 'summary.json:2:13: error: expected "schema": 1'),
-        ("summary.json", lambda path: replace(path, '"iteration_s": ', '"iteration_s": "a", "x": '), 'error: iteration_s: expected a number that is not negative'),
-        ("summary.json", lambda path: replace(path, '"position": 1', '"position": 3'), "workers are listed by position: expected 1, not 3"),
-        ("summary.json", lambda path: replace(path, '"makespan_s"', '"makespan"'), "'time.makespan_s' is missing"),
-        ("operations.csv", lambda path: cut(path, len(operations) - 3), "the file ends in the middle of a line"),
-        ("operations.csv", lambda path: path.write_bytes(whole_lines), "the file is not whole"),
-        ("operations.csv", lambda path: path.write_bytes(b""), "the file is empty"),
-        ("operations.csv", lambda path: path.write_bytes(b"\0\xff\n"), "the first line names the columns"),
-        ("operations.csv", lambda path: replace(path, ",compute,", ",computer,"), "operations.csv:2:24: error: stream is compute, send:P:KIND"),
-        ("operations.csv", lambda path: replace(path, ",F,", ",G,"), "'G' is no kind"),
-        ("operations.csv", lambda path: replace(path, "start_s", "begin_s"), "'begin_s' is no column of operations.csv"),
-        ("critical-path.csv", lambda path: replace(path, ",compute,0,", ",compute,999,"), "has no operation 999 in operations.csv"),
-        ("memory.csv", lambda path: replace(path, "\n1,1,", "\n1,7,"), "summary.json has 2 workers"),
-    ]
+    cases = [("operations.csv", lambda path: path.unlink(),
+              "operations.csv: error: cannot be read: No such file or "
+              "directory; `stagesim run SCENARIO -o DIR --trace csv` writes it"),
+             ("memory.csv", lambda path: path.unlink(), "memory.csv: error: cannot be read: No such file"),
+             ("summary.json", lambda path: path.unlink(), "there is neither a summary.json nor a comparison.json"),
+             ("summary.json", lambda path: cut(path, 200), "error: this is not YAML"),
+             ("summary.json", lambda path: replace(path, '"schema": 1', '"schema": 2'),
+              'summary.json:2:13: error: expected "schema": 1'),
+             ("summary.json", lambda path: replace(path, '"iteration_s": ', '"iteration_s": "a", "x": '),
+              'error: iteration_s: expected a number that is not negative'),
+             ("summary.json", lambda path: replace(path, '"position": 1', '"position": 3'),
+              "workers are listed by position: expected 1, not 3"),
+             ("summary.json", lambda path: replace(path, '"makespan_s"', '"makespan"'), "'time.makespan_s' is missing"),
+             ("operations.csv", lambda path: cut(path, len(operations) - 3), "the file ends in the middle of a line"),
+             ("operations.csv", lambda path: path.write_bytes(whole_lines), "the file is not whole"),
+             ("operations.csv", lambda path: path.write_bytes(b""), "the file is empty"),
+             ("operations.csv", lambda path: path.write_bytes(b"\0\xff\n"), "the first line names the columns"),
+             ("operations.csv", lambda path: replace(path, ",compute,", ",computer,"),
+              "operations.csv:2:24: error: stream is compute, send:P:KIND"),
+             ("operations.csv", lambda path: replace(path, ",F,", ",G,"), "'G' is no kind"),
+             ("operations.csv", lambda path: replace(path, "start_s", "begin_s"),
+              "'begin_s' is no column of operations.csv"),
+             ("critical-path.csv", lambda path: replace(path, ",compute,0,", ",compute,999,"),
+              "has no operation 999 in operations.csv"),
+             ("memory.csv", lambda path: replace(path, "\n1,1,", "\n1,7,"), "summary.json has 2 workers"),]
     for number, (name, damage, expected) in enumerate(cases):
         copy = folder / f"damaged-{number}"
         shutil.copytree(run, copy)
@@ -147,7 +163,8 @@ def damaged(check, binary, folder):
         before = {path.name: path.read_bytes() for path in copy.iterdir()}
         result = tool.run(binary, "report", copy, expect=1)
         check.that(expected in result.stderr, f"damaged {name}: {result.stderr!r}, expected {expected!r}")
-        check.that({path.name: path.read_bytes() for path in copy.iterdir()} == before, f"damaged {name}: something was written")
+        check.that({path.name: path.read_bytes() for path in copy.iterdir()} == before,
+                   f"damaged {name}: something was written")
     result = tool.run(binary, "report", folder / "damaged-0", folder / "damaged-1", run, expect=1)
     check.that(result.stderr.count("error:") == 2, f"mistakes of all directories: {result.stderr!r}")
     check.that(not (run / "report.html").exists(), "nothing is written where another directory is wrong")
@@ -168,9 +185,9 @@ def damaged_comparison(check, binary, folder):
 
 
 def usage(check, binary, folder):
-    for arguments, expected in (([], "expected at least one output directory"), (["--picture", "bmp", "x"], "not 'bmp'"),
-                                (["--picture"], "needs a value"), (["--pictures", "svg"], "unknown option"),
-                                (["--picture", ",", "x"], "not nothing")):
+    for arguments, expected in (([], "expected at least one output directory"),
+                                (["--picture", "bmp", "x"], "not 'bmp'"), (["--picture"], "needs a value"),
+                                (["--pictures", "svg"], "unknown option"), (["--picture", ",", "x"], "not nothing")):
         result = tool.run(binary, "report", *arguments, expect=2, cwd=folder)
         check.that(expected in result.stderr, f"usage {arguments}: {result.stderr!r}")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command `stagesim schedule` from outside: STAGESIM is the program. Every listed schedule's csv reads back as itself, and its
-json figures follow from the slots by a second computation; drawings equal the files in golden/ (--update writes them); wrong
-command lines end with 2 and leave no output."""
+"""The command `stagesim schedule` from outside: STAGESIM is the program. Every listed schedule's csv reads back as
+itself, and its json figures follow from the slots by a second computation; drawings equal the files in golden/
+(--update writes them); wrong command lines end with 2 and leave no output."""
 import csv
 import io
 import json
@@ -18,8 +18,8 @@ results = []
 
 
 def run(*arguments, folder=None):
-    return subprocess.run([STAGESIM, "schedule", *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=60)
+    return subprocess.run([STAGESIM, "schedule", *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=60)
 
 
 def check(name, faults):
@@ -32,7 +32,8 @@ def differs(what, left, right, tolerance=1e-12):
 
 
 def figures(rows, stages):
-    """Figures from csv rows: worker -> blocks with start and end, then busy, T, ratio, over_ideal, span_max and peaks."""
+    """Figures from csv rows: worker -> blocks with start and end, then busy, T, ratio, over_ideal, span_max and
+    peaks."""
     workers = {}
     for row in rows:
         workers.setdefault(row["worker"], {}).setdefault(row["index"], []).append(row)
@@ -60,8 +61,8 @@ def figures(rows, stages):
         peaks.append(peak)
     begin, end = min(start for start, _ in spans), max(end for _, end in spans)
     mean = sum(busy) / len(busy)
-    return {"T": end - begin, "ratio": 1 - mean / (end - begin), "over_ideal": (end - begin) / mean - 1, "busy": busy, "peaks": peaks,
-            "span_max": max(1 - b / (last - first) for b, (first, last) in zip(busy, spans))}
+    return {"T": end - begin, "ratio": 1 - mean / (end - begin), "over_ideal": (end - begin) / mean - 1, "busy": busy,
+            "peaks": peaks, "span_max": max(1 - b / (last - first) for b, (first, last) in zip(busy, spans))}
 
 
 def steady(own, name, size):
@@ -88,7 +89,8 @@ def read_rows(text):
 
 
 def every_schedule(folder):
-    listed = json.loads(subprocess.run([STAGESIM, "list", "schedules", "--format", "json"], capture_output=True, check=True).stdout)
+    listed = json.loads(
+        subprocess.run([STAGESIM, "list", "schedules", "--format", "json"], capture_output=True, check=True).stdout)
     for schedule in listed:
         name = schedule["name"]
         size = ("--workers", "6", "--micro-batches", "12", "--latency", "0.125", "--backward", "2.5", "--weight", "1")
@@ -161,15 +163,18 @@ def output_file(folder):
     folder = pathlib.Path(folder)
     size = ("--workers", "2", "--micro-batches", "2", "--format", "csv")
     plain, written = run("gpipe", *size), run("gpipe", *size, "-o", "out.csv", folder=folder)
-    check("-o", [written.stderr, written.stdout, None if (folder / "out.csv").read_text() == plain.stdout else "other content"])
+    check("-o",
+          [written.stderr, written.stdout,
+           None if (folder / "out.csv").read_text() == plain.stdout else "other content"])
     (folder / "blocked").mkdir()
     (folder / "blocked" / "x").write_text("")
     (folder / "file").write_text("")
     before = sorted(path.name for path in folder.iterdir())
     for target in ("blocked", "file/out.csv"):
         result = run("gpipe", *size, "-o", target, folder=folder)
-        check(f"-o {target}", [None if result.returncode in (1, 3) and result.stderr else f"exit code {result.returncode}",
-                               None if sorted(path.name for path in folder.iterdir()) == before else "files appeared"])
+        check(f"-o {target}",
+              [None if result.returncode in (1, 3) and result.stderr else f"exit code {result.returncode}",
+               None if sorted(path.name for path in folder.iterdir()) == before else "files appeared"])
 
 
 def main():
@@ -181,9 +186,12 @@ def main():
         golden("dualpipe.txt", "dualpipe", "--workers", "4", "--micro-batches", "8", "--weight", "1")
         golden("interleaved.txt", "interleaved", "--workers", "2", "--micro-batches", "4", "--latency", "0.25")
         golden("pipedream.txt", "pipedream", "--workers", "3", "--micro-batches", "3", "--iterations", "3")
-        golden("nothing-takes-time.txt", "gpipe", "--workers", "2", "--micro-batches", "2", "--forward", "0", "--backward", "0")
-        golden("uneven.txt", "gpipe", "--workers", "2", "--micro-batches", "3", "--forward", "0.001", "--backward", "10")
-        golden("uneven-shares.txt", "1f1b", "--workers", "4", "--micro-batches", "4", "--forward", "1,1,1,2", "--backward", "2,2,2,4")
+        golden("nothing-takes-time.txt", "gpipe", "--workers", "2", "--micro-batches", "2", "--forward", "0",
+               "--backward", "0")
+        golden("uneven.txt", "gpipe", "--workers", "2", "--micro-batches", "3", "--forward", "0.001", "--backward",
+               "10")
+        golden("uneven-shares.txt", "1f1b", "--workers", "4", "--micro-batches", "4", "--forward", "1,1,1,2",
+               "--backward", "2,2,2,4")
         golden("small.json", "gems", "--workers", "2", "--micro-batches", "2", "--format", "json")
         wrong_command_lines()
     with tempfile.TemporaryDirectory() as folder:

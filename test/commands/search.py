@@ -37,14 +37,16 @@ SPACES = int(sys.argv[2]) if len(sys.argv) > 2 else 40  # hundreds by hand
 
 
 def candidates():
-    meshes = [(data, tensor, GPUS // data // tensor) for data in (1, 2, 4) for tensor in (1, 2, 4) if data * tensor <= GPUS]
+    meshes = [(data, tensor, GPUS // data // tensor) for data in (1, 2, 4) for tensor in (1, 2, 4)
+              if data * tensor <= GPUS]
     return list(itertools.product(meshes, (1, 3), ("1f1b", "interleaved"), ("none", "full"), (0, 2)))
 
 
 def settings(candidate):
     (data, tensor, pipeline), micro, schedule, recompute, zero = candidate
     chunks = ", chunks: 3" if schedule == "interleaved" else ""
-    values = [f"parallel={{data: {data}, tensor: {tensor}, pipeline: {pipeline}}}", f"batch={{global: {GLOBAL}, micro: {micro}}}",
+    values = [f"parallel={{data: {data}, tensor: {tensor}, pipeline: {pipeline}}}",
+              f"batch={{global: {GLOBAL}, micro: {micro}}}",
               f"schedule={{name: {schedule}, recompute: {recompute}{chunks}}}", f"transformer.zero={zero}"]
     return [part for value in values for part in ("--set", value)]
 
@@ -63,8 +65,8 @@ def row_of(candidate):
 
 
 def brute_force(check, binary, folder):
-    tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "-o", "found", "--quiet", "--exhaustive",
-             cwd=folder)
+    tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "-o", "found", "--quiet",
+             "--exhaustive", cwd=folder)
     with open(folder / "found/search.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     keys = ("data", "tensor", "pipeline", "micro", "schedule", "recompute", "zero")
@@ -78,7 +80,8 @@ def brute_force(check, binary, folder):
         if not check.that(row is not None, f"{candidate} was not tried"):
             continue
         if summary is None:
-            check.that(row["status"] == "illegal" and row["reason"], f"{candidate}: {row['status']}, but check refuses it")
+            check.that(row["status"] == "illegal" and row["reason"],
+                       f"{candidate}: {row['status']}, but check refuses it")
             continue
         fits = summary["memory"]["fits"]
         check.that(row["status"] == ("fits" if fits else "does not fit"), f"{candidate}: {row['status']}, fits: {fits}")
@@ -88,7 +91,8 @@ def brute_force(check, binary, folder):
             continue
         check.near(float(row["iteration_s"]), summary["time"]["iteration_s"], f"{candidate}: time", 1e-12)
         check.near(float(row["mfu"]), summary["throughput"]["mfu"], f"{candidate}: mfu", 1e-12)
-        check.near(float(row["seconds_per_sample"]), summary["time"]["iteration_s"] / GLOBAL, f"{candidate}: seconds per sample", 1e-12)
+        check.near(float(row["seconds_per_sample"]), summary["time"]["iteration_s"] / GLOBAL,
+                   f"{candidate}: seconds per sample", 1e-12)
         times.append((float(row["iteration_s"]), float(row["peak_bytes"])))
     kinds = {row["status"] for row in rows}
     check.that(kinds == {"fits", "does not fit", "illegal"}, f"a case that has all kinds: {kinds}")
@@ -100,7 +104,8 @@ def check_ranking(check, folder, rows, times):
     check.near(float(ranked[0]["iteration_s"]), min(times)[0], "the winner's time", 1e-12)
     order = [(float(row["iteration_s"]), float(row["peak_bytes"])) for row in ranked]
     check.that(order == sorted(order) and len(order) == len(times), "the ranking is in the order of time")
-    front = {point for point in order if not any(other != point and other[0] <= point[0] and other[1] <= point[1] for other in order)}
+    front = {point for point in order
+             if not any(other != point and other[0] <= point[0] and other[1] <= point[1] for other in order)}
     marked = {(float(row["iteration_s"]), float(row["peak_bytes"])) for row in rows if row["pareto"] == "true"}
     check.that(marked == front, f"Pareto front {sorted(marked)}, expected {sorted(front)}")
     document = json.loads((folder / "found/search.json").read_text())
@@ -118,7 +123,8 @@ def winner_runs(check, binary, folder):
 
 def same_for_any_number_of_processes(check, binary, folder):
     for jobs in (1, 3):
-        tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "-o", f"jobs-{jobs}", "--jobs", jobs, cwd=folder)
+        tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "-o", f"jobs-{jobs}", "--jobs",
+                 jobs, cwd=folder)
     for name in ("search.csv", "search.json", "search.svg", "best.yaml"):
         one, three = (folder / f"jobs-{jobs}" / name for jobs in (1, 3))
         check.that(one.read_bytes() == three.read_bytes(), f"{name} depends on --jobs")
@@ -151,7 +157,8 @@ def parts(check, binary, folder):
         tool.run(binary, *arguments, "-o", "parts", "--merge", "parts", "--shard", f"{shard}/2", cwd=folder)
     tool.run(binary, *arguments, "-o", "merged-again", "--merge", "parts", cwd=folder)
     compare(check, folder, "whole", "merged-again", "simulated in parts")
-    other = tool.run(binary, *arguments, "-o", "other", "--merge", "parts", "--set", "search.zero=0", cwd=folder, expect=1)
+    other = tool.run(binary, *arguments, "-o", "other", "--merge", "parts", "--set", "search.zero=0", cwd=folder,
+                     expect=1)
     check.that("is of another search" in other.stderr, f"parts of another search: {other.stderr!r}")
 
 
@@ -204,10 +211,11 @@ def random_space(random):
     """A small job and the lists of its search."""
     pick = lambda values, most=3: sorted(random.sample(values, random.randint(1, min(most, len(values)))))
     gpus = random.choice((2, 4, 8, 16))
-    schedules = ("1f1b", "interleaved", "zb-h1", "gpipe", "chimera", "dualpipe-v", "eager-1f1b", "hanayo", "zb-v", "v-half",
-                 "breadth-first", "gems", "bpipe", "pipedream-2bw")
-    lists = {"micro": pick([1, 2, 4], 2), "schedules": pick(list(schedules), 3), "recompute": pick(["none", "selective", "full"], 2),
-             "zero": pick([0, 1, 2, 3], 2), "balance": pick(["even", "auto"]), "sequence_parallel": pick(["false", "true"])}
+    schedules = ("1f1b", "interleaved", "zb-h1", "gpipe", "chimera", "dualpipe-v", "eager-1f1b", "hanayo", "zb-v",
+                 "v-half", "breadth-first", "gems", "bpipe", "pipedream-2bw")
+    lists = {"micro": pick([1, 2, 4], 2), "schedules": pick(list(schedules), 3),
+             "recompute": pick(["none", "selective", "full"], 2), "zero": pick([0, 1, 2, 3], 2),
+             "balance": pick(["even", "auto"]), "sequence_parallel": pick(["false", "true"])}
     if random.random() < 0.3:
         lists["overlap"] = ["false", "true"]
     if random.random() < 0.3:
@@ -231,8 +239,8 @@ def bounds_discard_nothing_that_counts(check, binary, folder):
         (folder / name).write_text(random_space(random.Random(seed)))
         found = []
         for arguments in ((), ("--exhaustive",)):
-            result = tool.run(binary, "search", name, "--engine", "analytic", "--top", top, "--format", "json", "--quiet", "--jobs", 1,
-                              *arguments, cwd=folder, expect=None)
+            result = tool.run(binary, "search", name, "--engine", "analytic", "--top", top, "--format", "json",
+                              "--quiet", "--jobs", 1, *arguments, cwd=folder, expect=None)
             found.append(json.loads(result.stdout) if result.returncode == 0 else None)
         return seed, found
     discarded = timed = 0
@@ -256,8 +264,8 @@ def verified(check, binary, folder):
     best = json.loads(result.stdout)["best"]
     check.that(len(best) == 3, f"{len(best)} of the best 3")
     for layout in best:
-        candidate = ((layout["data"], layout["tensor"], layout["pipeline"]), layout["micro"], layout["schedule"], layout["recompute"],
-                     layout["zero"])
+        candidate = ((layout["data"], layout["tensor"], layout["pipeline"]), layout["micro"], layout["schedule"],
+                     layout["recompute"], layout["zero"])
         summary = tool.summary(binary, "s.yaml", "verified", *settings(candidate), cwd=folder)
         check.that(summary["time"]["iteration_s"] == layout["verified_iteration_s"], f"{candidate}: verified time")
     times = [layout["verified_iteration_s"] for layout in best]
@@ -269,23 +277,28 @@ def other_axes_and_files(check, binary, folder):
     (folder / "sub").mkdir()
     (folder / "sub/model.yaml").write_text("{layers: 4, hidden: 1024, heads: 8, sequence: 512, vocabulary: 32000}")
     (folder / "sub/p.xml").write_text((tool.ROOT / "platforms/dgx-a100-2.xml").read_text())
-    (folder / "sub/s.yaml").write_text("platform: p.xml\nworkload: transformer\nmodel: model.yaml\nbatch: {global: 8, micro: 1}\n"
+    (folder / "sub/s.yaml").write_text("platform: p.xml\nworkload: transformer\nmodel: model.yaml\nbatch: {global: 8, "
+                                       "micro: 1}\n"
                                        "schedule: 1f1b\nsearch: {gpus: 8, micro: 1, recompute: none, zero: [0, 1]}\n")
-    tool.run(binary, "search", "sub/s.yaml", "-o", "deep/er/found", "--quiet", "--engine", "analytic", "--picture", "png,pdf", cwd=folder)
+    tool.run(binary, "search", "sub/s.yaml", "-o", "deep/er/found", "--quiet", "--engine", "analytic", "--picture",
+             "png,pdf", cwd=folder)
     names = sorted(path.name for path in (folder / "deep/er/found").iterdir())
     check.that(names == ["best.yaml", "search.csv", "search.json", "search.pdf", "search.png"], f"files {names}")
     tool.run(binary, "run", "best.yaml", cwd=folder / "deep/er/found")
-    check.that("platform: ../../../sub/p.xml" in (folder / "deep/er/found/best.yaml").read_text(), "the platform's path in best.yaml")
+    check.that("platform: ../../../sub/p.xml" in (folder / "deep/er/found/best.yaml").read_text(),
+               "the platform's path in best.yaml")
     names = [entry["name"] for entry in json.loads(tool.run(binary, "list", "schedules", "--format", "json").stdout)]
     tool.run(binary, "check", "sub/s.yaml", "--set", f"search.schedules=[{', '.join(names)}]", cwd=folder)
 
 
 def refused(check, binary, folder):
-    for arguments, code, expected in (
-            (["--set", "search.schedules=gpipe", "--set", "model.layers=3", "--set", "search.pipeline=4"], 1, "none of the layouts is legal"),
-            (["--gpus", "0"], 1, "--gpus: error"), (["--gpus", "17"], 1, "--gpus: error: the platform has 16 GPUs, fewer than 17"),
-            (["--top", "-1"], 2, "--top takes"), (["--jobs", "x"], 2, "--jobs takes"), (["--trace", "csv"], 2, "unknown option"),
-            (["other.yaml"], 2, "expected one scenario")):
+    for arguments, code, expected in ((["--set", "search.schedules=gpipe", "--set", "model.layers=3", "--set",
+                                        "search.pipeline=4"], 1, "none of the layouts is legal"),
+                                      (["--gpus", "0"], 1, "--gpus: error"),
+                                      (["--gpus", "17"], 1, "--gpus: error: the platform has 16 GPUs, fewer than 17"),
+                                      (["--top", "-1"], 2, "--top takes"), (["--jobs", "x"], 2, "--jobs takes"),
+                                      (["--trace", "csv"], 2, "unknown option"),
+                                      (["other.yaml"], 2, "expected one scenario")):
         result = tool.run(binary, "search", "s.yaml", "-o", "refused", *arguments, cwd=folder, expect=code)
         check.that(expected in result.stderr and not result.stdout, f"{arguments}: {result.stderr!r}")
         check.that(not (folder / "refused").exists(), f"{arguments}: something was written")
@@ -298,8 +311,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         (folder / "s.yaml").write_text(SCENARIO)
-        for part in (brute_force, winner_runs, same_for_any_number_of_processes, parts, killed_and_resumed, stopped_early,
-                     bounds_discard_nothing_that_counts, verified, other_axes_and_files, refused):
+        for part in (brute_force, winner_runs, same_for_any_number_of_processes, parts, killed_and_resumed,
+                     stopped_early, bounds_discard_nothing_that_counts, verified, other_axes_and_files, refused):
             part(check, binary, folder)
     return check.done()
 

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples.py STAGESIM PAGE|FOLDER... [--update]: what the pages show is what the program prints.
 
-In a ```console block every line `$ COMMAND` is run, in a folder with the shipped scenarios and platforms, and its output must be the
-lines that follow; blocks that show no output at all are left alone. `$ cat FILE` makes the file from those lines. --update writes the
-output into the pages. Links between pages are followed as well.
-"""
+In a ```console block every line `$ COMMAND` is run, in a folder with the shipped scenarios and platforms, and its
+output must be the lines that follow; blocks that show no output at all are left alone. `$ cat FILE` makes the file from
+those lines. --update writes the output into the pages. Links between pages are followed as well. """
 import os
 import pathlib
 import re
@@ -32,8 +31,8 @@ def run(command, shown, folder, environment):
     if command.startswith("cat "):
         (folder / command[4:]).write_text(shown)
         return shown
-    result = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, timeout=60)
+    result = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
     return "".join(line.rstrip() + "\n" for line in result.stdout.splitlines())
 
 
@@ -68,7 +67,8 @@ def check_links(page):
 def main():
     update = "--update" in sys.argv
     binary, *pages = [os.path.abspath(argument) for argument in sys.argv[1:] if argument != "--update"]
-    pages = [page for path in map(pathlib.Path, pages) for page in (sorted(path.glob("*.md")) if path.is_dir() else [path])]
+    pages = [page for path in map(pathlib.Path, pages)
+             for page in (sorted(path.glob("*.md")) if path.is_dir() else [path])]
     faults = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder, programs = pathlib.Path(temporary) / "work", pathlib.Path(temporary) / "bin"

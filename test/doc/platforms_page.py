@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""platforms_page.py PAGE STAGESIM: the table of presets in doc/platforms.md is that of the program, its example of a platform loads, and
-the files that it names exist."""
+"""platforms_page.py PAGE STAGESIM: the table of presets in doc/platforms.md is that of the program, its example of a
+platform loads, and the files that it names exist."""
 import json
 import pathlib
 import re
@@ -24,8 +24,9 @@ def rate(preset, key):
 
 def row(preset):
     cells = [f"`{preset['name']}`", preset["gpus_per_node"], preset["device"], preset.get("memory", "-"),
-             f"{preset['peak_flops_per_s'] / 1e12:.10g} Tf {preset['precision']}", preset["links"], rate(preset, "pair_bytes_per_s"),
-             rate(preset, "ring_bytes_per_s"), preset["network"], rate(preset, "network_bytes_per_s"), preset["fabric"]]
+             f"{preset['peak_flops_per_s'] / 1e12:.10g} Tf {preset['precision']}", preset["links"],
+             rate(preset, "pair_bytes_per_s"), rate(preset, "ring_bytes_per_s"), preset["network"],
+             rate(preset, "network_bytes_per_s"), preset["fabric"]]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds doc/scenario.md to the reader: the tables are those of the field tables, and the examples load.
 
-scenario_page.py PAGE KEYS [--update]: KEYS prints the tables; `KEYS FILE` loads a scenario. `--update` writes the tables into
-the page.
-"""
+scenario_page.py PAGE KEYS [--update]: KEYS prints the tables; `KEYS FILE` loads a scenario. `--update` writes the
+tables into the page. """
 import pathlib
 import re
 import subprocess

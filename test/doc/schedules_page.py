@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""schedules_page.py PAGE STAGESIM: doc/schedules.md against the program: every schedule has its section, its picture and its row, the
-numbers of the table are those of the program, and the example of a schedule of one's own is accepted."""
+"""schedules_page.py PAGE STAGESIM: doc/schedules.md against the program: every schedule has its section, its picture
+and its row, the numbers of the table are those of the program, and the example of a schedule of one's own is
+accepted."""
 import json
 import pathlib
 import re

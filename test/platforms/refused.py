@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""refused.py STAGESIM: platforms that SimGrid would take, or end the process at, or never get past, are refused by every command that
-loads one: with exit code 1, in the same words, at the right line, within seconds, and without a file that appears or changes."""
+"""refused.py STAGESIM: platforms that SimGrid would take, or end the process at, or never get past, are refused by
+every command that loads one: with exit code 1, in the same words, at the right line, within seconds, and without a file
+that appears or changes."""
 import os
 import pathlib
 import sys
@@ -36,13 +37,16 @@ TABLE = """# all_reduce_perf: nThread 1 nGpus 2
 """
 
 # What else SimGrid 3.32 can be told; a value that it takes.
-OTHER_SETTINGS = {"bmf/max-iterations": "5", "bmf/precision": "1e-12", "cmonkey/host": "0", "cmonkey/link": "0", "cmonkey/tell": "1",
-                  "cmonkey/time": "1", "contexts/guard-size": "0", "contexts/nthreads": "4", "contexts/synchro": "futex", "cpu/maxmin-selective-update": "0",
-                  "cpu/model": "Cas01", "cpu/solver": "maxmin", "debug/breakpoint": "0", "debug/clean-atexit": "no", "debug/verbose-exit": "no",
-                  "disk/model": "S19", "exception/cutpath": "yes", "host/model": "ptask_L07", "math/precision": "1e9", "model-check": "1",
-                  "model-check/replay": "1;2", "network/maxmin-selective-update": "1", "path": "/", "plugin": "host_energy", "precision/timing": "1e9",
-                  "precision/work-amount": "1e9", "seed": "1", "smpi/tmpdir": "/", "tracing": "yes", "tracing/comment-file": "victim",
-                  "tracing/filename": "victim", "tracing/smpi": "yes", "tracing/uncategorized": "yes", "no/such": "1"}
+OTHER_SETTINGS = {"bmf/max-iterations": "5", "bmf/precision": "1e-12", "cmonkey/host": "0", "cmonkey/link": "0",
+                  "cmonkey/tell": "1", "cmonkey/time": "1", "contexts/guard-size": "0", "contexts/nthreads": "4",
+                  "contexts/synchro": "futex", "cpu/maxmin-selective-update": "0", "cpu/model": "Cas01",
+                  "cpu/solver": "maxmin", "debug/breakpoint": "0", "debug/clean-atexit": "no",
+                  "debug/verbose-exit": "no", "disk/model": "S19", "exception/cutpath": "yes",
+                  "host/model": "ptask_L07", "math/precision": "1e9", "model-check": "1", "model-check/replay": "1;2",
+                  "network/maxmin-selective-update": "1", "path": "/", "plugin": "host_energy",
+                  "precision/timing": "1e9", "precision/work-amount": "1e9", "seed": "1", "smpi/tmpdir": "/",
+                  "tracing": "yes", "tracing/comment-file": "victim", "tracing/filename": "victim",
+                  "tracing/smpi": "yes", "tracing/uncategorized": "yes", "no/such": "1"}
 
 
 def config(text):
@@ -66,18 +70,22 @@ def routing(kind, routes=""):
 
 
 def cluster(attributes):
-    return tool.HEAD + f'<cluster id="c" prefix="g-" suffix="" speed="1Gf" bw="1GBps" lat="1us" {attributes}/></platform>\n'
+    cluster = f'<cluster id="c" prefix="g-" suffix="" speed="1Gf" bw="1GBps" lat="1us" {attributes}/>'
+    return f"{tool.HEAD}{cluster}</platform>\n"
 
 
 def settings():
-    """(platform, line, what is said), for every setting that is not in the table, and for bounds and words of those that are."""
+    """(platform, line, what is said), for every setting that is not in the table, and for bounds and words of those
+    that are."""
     for key, value in OTHER_SETTINGS.items():
         yield config(prop(key, value)), CONFIG_LINE, f"'{key}' is no setting"
     for key, value, said in (("surf/precision", "1e9", "out of range"), ("surf/precision", "nan", "surf/precision"),
                              ("network/model", "ns-3", "none of CM02"), ("contexts/stack-size", "1", "out of range"),
-                             ("maxmin/concurrency-limit", "-1", "maxmin/concurrency-limit"), ("network/TCP-gamma", "inf", "network/TCP-gamma")):
+                             ("maxmin/concurrency-limit", "-1", "maxmin/concurrency-limit"),
+                             ("network/TCP-gamma", "inf", "network/TCP-gamma")):
         yield config(prop(key, value)), CONFIG_LINE, said
-    yield config(prop("surf/precision", "1e-9") + prop("tracing/filename", "victim") + prop("tracing", "yes")), CONFIG_LINE, "'tracing/filename' is no"
+    yield config(prop("surf/precision", "1e-9") + prop("tracing/filename", "victim") +
+                 prop("tracing", "yes")), CONFIG_LINE, "'tracing/filename' is no"
     declared = GOOD.replace("simgrid.dtd\">", 'simgrid.dtd" [<!ATTLIST prop value CDATA "yes">]>')
     yield declared.replace("<zone", '<config><prop id="tracing"/></config><zone', 1), 2, "declarations of its own"
 
@@ -85,7 +93,8 @@ def settings():
 def numbers():
     for bandwidth in ("0Bps", "-1GBps", "nan", "inf", "1e-300Bps", "1e300Bps"):
         yield link(f'bandwidth="{bandwidth}" latency="1us"'), LINK_LINE, "link 'l': its bandwidth is "
-        split = link(f'bandwidth="{bandwidth}" latency="1us" sharing_policy="SPLITDUPLEX"').replace('id="l"/></route', 'id="l" direction="UP"/></route')
+        split = link(f'bandwidth="{bandwidth}" latency="1us" sharing_policy="SPLITDUPLEX"')
+        split = split.replace('id="l"/></route', 'id="l" direction="UP"/></route')
         yield split, LINK_LINE, "its bandwidth is "
     for latency in ("-1s", "nan", "inf", "1e300s"):
         yield link(f'bandwidth="1GBps" latency="{latency}"'), LINK_LINE, "link 'l': its latency is "
@@ -94,7 +103,8 @@ def numbers():
     for key in ("memory", "memory_bandwidth", "peak_bf16"):
         yield GOOD.replace(HOST, HOST.replace("/>", ">") + prop(key, "1e300") + "</host>"), HOST_LINE, key
     for watts, said in (("1:1e308", "power under load"), ("1e308:1e308", "idle power")):
-        yield GOOD.replace(HOST, HOST.replace("/>", ">") + prop("wattage_per_state", watts) + "</host>"), HOST_LINE, said
+        yield GOOD.replace(HOST,
+                           HOST.replace("/>", ">") + prop("wattage_per_state", watts) + "</host>"), HOST_LINE, said
     yield cluster('radical="0-3"').replace("1GBps", "0Bps"), 0, "its bandwidth is 0"
     for core in ("-1", "1e30", "99999999999", "x"):
         yield host(f'speed="1Gf" core="{core}"'), HOST_LINE, "whole number"
@@ -102,25 +112,36 @@ def numbers():
 
 def profiles():
     """Texts of profiles, and what is said of them; each in a file of a host, of a link, and within <trace>."""
-    texts = (("0 -1", "line 1: -1 is out of range"), ("0 nan", "out of range"), ("0 inf", "out of range"), ("-1 1", "out of range"), ("0", "number is missing"),
-             ("# a\n1 1\n\n0 1", "line 4: the date 0 comes after 1"), ("0 1 2", "'2' follows"), ("0 0x", "no number"), ("PERIODICITY -1\n0 1\n1 0.5", "PERIODICITY"),
-             ("PERIODICITY nan\n0 1", "out of range"), ("PERIODICITY 1\n0 1\n2 1", "has an event at 2 s"), ("PERIODICITY 1", "has no event"),
-             ("LOOPAFTER 0\n0 1", "repeats itself every 0 s"), ("LOOPAFTER -1\n0 1", "out of range"), ("LOOPAFTER 1e-8\n0 1\n0 0.5", "repeats itself every 1e-08"),
-             ("PERIODICITY 3\nLOOPAFTER 1\n0 1", "neither"), ("STOCHASTIC LOOP\nDET 0 DET 1", "repeats itself every 0 s"),
-             ("STOCHASTIC LOOP\nUNIF 0 0 UNIF 1 1", "repeats itself every 0 s"), ("STOCHASTIC LOOP\nEXP 1e9 DET 1", "repeats itself every 1e-09"),
-             ("STOCHASTIC LOOP\nEXP 0 DET 1", "above 0"), ("STOCHASTIC LOOP\nNORM 0 1 DET 1", "negative"), ("STOCHASTIC\nUNIF 2 1 DET 1", "the least comes first"),
-             ("STOCHASTIC\n0 1", "none of DET"), ("EXP 1 DET 1", "STOCHASTIC comes before"), ("0 1\nSTOCHASTIC", "before the first event"),
-             ("STOCHASTIC LOOP\nDET nan DET 1", "out of range"), ("PERIODICITY 1\nSTOCHASTIC LOOP\nDET 1 DET 1", "neither"), ("hello", "no number"))
+    texts = (("0 -1", "line 1: -1 is out of range"), ("0 nan", "out of range"), ("0 inf", "out of range"),
+             ("-1 1", "out of range"), ("0", "number is missing"),
+             ("# a\n1 1\n\n0 1", "line 4: the date 0 comes after 1"), ("0 1 2", "'2' follows"), ("0 0x", "no number"),
+             ("PERIODICITY -1\n0 1\n1 0.5", "PERIODICITY"), ("PERIODICITY nan\n0 1", "out of range"),
+             ("PERIODICITY 1\n0 1\n2 1", "has an event at 2 s"), ("PERIODICITY 1", "has no event"),
+             ("LOOPAFTER 0\n0 1", "repeats itself every 0 s"), ("LOOPAFTER -1\n0 1", "out of range"),
+             ("LOOPAFTER 1e-8\n0 1\n0 0.5", "repeats itself every 1e-08"),
+             ("PERIODICITY 3\nLOOPAFTER 1\n0 1", "neither"),
+             ("STOCHASTIC LOOP\nDET 0 DET 1", "repeats itself every 0 s"),
+             ("STOCHASTIC LOOP\nUNIF 0 0 UNIF 1 1", "repeats itself every 0 s"),
+             ("STOCHASTIC LOOP\nEXP 1e9 DET 1", "repeats itself every 1e-09"),
+             ("STOCHASTIC LOOP\nEXP 0 DET 1", "above 0"), ("STOCHASTIC LOOP\nNORM 0 1 DET 1", "negative"),
+             ("STOCHASTIC\nUNIF 2 1 DET 1", "the least comes first"), ("STOCHASTIC\n0 1", "none of DET"),
+             ("EXP 1 DET 1", "STOCHASTIC comes before"), ("0 1\nSTOCHASTIC", "before the first event"),
+             ("STOCHASTIC LOOP\nDET nan DET 1", "out of range"),
+             ("PERIODICITY 1\nSTOCHASTIC LOOP\nDET 1 DET 1", "neither"), ("hello", "no number"))
     for text, said in texts:
         yield host('speed="1Gf" speed_file="profile"'), HOST_LINE, said, text
         yield link('bandwidth="1GBps" latency="1us" bandwidth_file="profile"'), LINK_LINE, said, text
-        traced = GOOD.replace("</zone>", f'<trace id="t" periodicity="-1">{text}</trace><trace_connect kind="SPEED" trace="t" element="gpu-0"/></zone>')
+        traced = GOOD.replace("</zone>",
+                              f'<trace id="t" periodicity="-1">{text}</trace><trace_connect kind="SPEED" '
+                              f'trace="t" element="gpu-0"/></zone>')
         yield traced, None, said, ""
     for name in ("/dev/zero", "/dev/stdin", "fifo", "nothing", "."):
         yield host(f'speed="1Gf" state_file="{name}"'), HOST_LINE, "profile '", ""
     yield host('speed="1Gf" speed_file="profile"'), HOST_LINE, "no text", "0 1\0"
     for kind in ("LINK_AVAIL", "BANDWIDTH", "LATENCY"):
-        yield GOOD.replace("</zone>", f'<trace id="t" periodicity="-1">1 1</trace><trace_connect kind="{kind}" trace="t" element="l"/></zone>'), None, kind, ""
+        yield GOOD.replace("</zone>",
+                           f'<trace id="t" periodicity="-1">1 1</trace><trace_connect kind="{kind}" '
+                           f'trace="t" element="l"/></zone>'), None, kind, ""
     yield GOOD.replace("</zone>", '<trace id="t" periodicity="x">1 1</trace></zone>'), None, "periodicity", ""
 
 
@@ -137,8 +158,10 @@ def structures():
     for kind in ("WIFI", "Wifi"):
         yield routing(kind), ZONE_LINE, "wireless"
     yield link('bandwidth="54Mbps,36Mbps" latency="0" sharing_policy="WIFI"'), LINK_LINE, "wireless"
-    for topology, numbers in (("FAT_TREE", "2;10,1;2000000000,2000000000;1,1"), ("DRAGONFLY", "99999,1;99999,1;9,1;9"), ("TORUS", "99999999999999999999,1")):
-        yield cluster(f'radical="0-9" topology="{topology}" topo_parameters="{numbers}"'), CONFIG_LINE, "product of all numbers"
+    for topology, numbers in (("FAT_TREE", "2;10,1;2000000000,2000000000;1,1"), ("DRAGONFLY", "99999,1;99999,1;9,1;9"),
+                              ("TORUS", "99999999999999999999,1")):
+        yield cluster(
+            f'radical="0-9" topology="{topology}" topo_parameters="{numbers}"'), CONFIG_LINE, "product of all numbers"
     for radical in ("0-100000000", "0-2000000000", "0-99999999999999999999", "0-", "-1", "x", "1-2-3", ",", ""):
         yield cluster(f'radical="{radical}"'), CONFIG_LINE, "hosts" if radical[:4] in ("0-10", "0-20") else "radical"
 
@@ -150,31 +173,42 @@ def refused(check, binary, folder, commands, text, line, said, profile=""):
     words = set()
     for arguments in commands:
         result = tool.run(binary, *arguments, cwd=folder, expect=None)
-        what = f"{' '.join(arguments)}: {text[len(tool.HEAD):]!r} {profile!r}: exit code {result.returncode}, {result.stdout[:200]!r}{result.stderr!r}"
-        check.that(result.returncode == 1 and not result.stdout and said in result.stderr, what + f", expected {said!r}")
-        check.that(line is None or f"p.xml:{line}:" in result.stderr or (line == 0 and "p.xml: " in result.stderr), what + f", expected line {line}")
-        words.add(result.stderr.split("\n")[0].replace("stagesim platform: p.xml: ", "p.xml: error: ").replace("stagesim collective: p.xml: ", "p.xml: error: "))
+        what = f"{' '.join(arguments)}: {text[len(tool.HEAD):]!r} {profile!r}: " \
+               f"exit code {result.returncode}, {result.stdout[:200]!r}{result.stderr!r}"
+        check.that(result.returncode == 1 and not result.stdout and said in result.stderr,
+                   what + f", expected {said!r}")
+        check.that(line is None or f"p.xml:{line}:" in result.stderr or (line == 0 and "p.xml: " in result.stderr),
+                   what + f", expected line {line}")
+        words.add(
+            result.stderr.split("\n")[0].replace("stagesim platform: p.xml: ",
+                                                 "p.xml: error: ").replace("stagesim collective: p.xml: ",
+                                                                           "p.xml: error: "))
     check.that(len(words) == 1, f"{text!r}: {words}")
     after = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     check.that(after == before, f"{text!r}: {set(after.items()) ^ set(before.items())} appeared or changed")
 
 
 def accepted(check, binary, folder):
-    """What is refused above is not refused for something else; and <config> is obeyed, unless the scenario says otherwise."""
+    """What is refused above is not refused for something else; and <config> is obeyed, unless the scenario says
+    otherwise."""
     def seconds(text, *arguments):
         (folder / "p.xml").write_text(text)
-        result = tool.run(binary, "compare", "s.yaml", "--schedules", "gpipe", "--format", "csv", *arguments, cwd=folder, expect=None)
+        result = tool.run(binary, "compare", "s.yaml", "--schedules", "gpipe", "--format", "csv", *arguments,
+                          cwd=folder, expect=None)
         check.that(result.returncode == 0, f"{text!r}: {result.stderr}")
         return float(result.stdout.splitlines()[1].split(",")[3]) if result.returncode == 0 else 0
 
     plain = seconds(GOOD)
     half = seconds(config(prop("network/bandwidth-factor", "0.5")))
     check.that(half > plain * 1.1, f"half the bandwidth by <config>: {half} s, {plain} s without")
-    check.near(seconds(config(prop("network/bandwidth-factor", "0.5")), "--set", "simgrid={network/bandwidth-factor: 1}"), plain, "the scenario overrides <config>")
+    check.near(
+        seconds(config(prop("network/bandwidth-factor", "0.5")), "--set", "simgrid={network/bandwidth-factor: 1}"),
+        plain, "the scenario overrides <config>")
     far = seconds(config(prop("network/model", "LV08")))
     check.near(far, seconds(GOOD, "--set", "simgrid={network/model: LV08}"), "<config> and simgrid: mean the same")
     check.that(abs(far / plain - 1) > 1e-3, f"another model of networks by <config> changes nothing: {far} s")
-    for text in ("0 1\n", "# a\n\n0 1 # b\n10 0.5\r\n", "PERIODICITY 10\n0 1\n5 0.5\n", "LOOPAFTER 10\n0 1\n", "STOCHASTIC\nUNIF 1 2 DET 1\n",
+    for text in ("0 1\n", "# a\n\n0 1 # b\n10 0.5\r\n", "PERIODICITY 10\n0 1\n5 0.5\n", "LOOPAFTER 10\n0 1\n",
+                 "STOCHASTIC\nUNIF 1 2 DET 1\n",
                  "STOCHASTIC LOOP\nLOOPAFTER 1\nEXP 1 UNIFORM 0.5 1\nNORMAL 10 1 GAUSS 1 0.1\n", ""):
         (folder / "profile").write_text(text)
         seconds(host('speed="1Gf" speed_file="profile"'))
@@ -187,7 +221,8 @@ def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        tool.write_scenario(folder / "s.yaml", "p.xml", "1f1b", 2, 2, stages="forward: 1ms, backward: 2ms, message: 10MB")
+        tool.write_scenario(folder / "s.yaml", "p.xml", "1f1b", 2, 2,
+                            stages="forward: 1ms, backward: 2ms, message: 10MB")
         (folder / "table.txt").write_text(TABLE)
         (folder / "victim").write_text("precious\n")
         os.mkfifo(folder / "fifo")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """closed_forms.py STAGESIM: what the literature gives in closed form, through the binary and its summary.json.
 
-Iteration times and stashed micro-batches on a full mesh without latency; what a latency c of every message adds. Forward 1 s,
-backward 2 s. GPipe, 1F1B: (N + D - 1) (t_F + t_B). Chimera (arXiv 2107.06925): figures 3 and 7(b) and its direct concatenation.
-"""
+Iteration times and stashed micro-batches on a full mesh without latency; what a latency c of every message adds.
+Forward 1 s, backward 2 s. GPipe, 1F1B: (N + D - 1) (t_F + t_B). Chimera (arXiv 2107.06925): figures 3 and 7(b) and its
+direct concatenation. """
 import pathlib
 import sys
 import tempfile
@@ -13,14 +13,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
 # schedule, D, N, iteration time, each worker's largest number of stashed micro-batches
-IDEAL = [
-    *[("gpipe", d, n, (n + d - 1) * 3, [n] * d) for d, n in [(2, 1), (4, 4), (4, 8), (8, 8), (8, 32)]],
-    *[("1f1b", d, n, (n + d - 1) * 3, [min(n, d - w) for w in range(d)]) for d, n in [(2, 1), (4, 4), (4, 8), (8, 3), (8, 32)]],
-    ("chimera", 4, 4, 16, [3, 4, 4, 3]),
-    ("chimera", 4, 8, 30, None),
-    ("chimera", 8, 8, 36, None),
-    ("chimera", 8, 32, 126, None),
-]
+IDEAL = [*[("gpipe", d, n, (n + d - 1) * 3, [n] * d) for d, n in [(2, 1), (4, 4), (4, 8), (8, 8), (8, 32)]],
+         *
+         [("1f1b", d, n, (n + d - 1) * 3, [min(n, d - w) for w in range(d)]) for d,
+          n in [(2, 1), (4, 4), (4, 8), (8, 3), (8, 32)]], ("chimera", 4, 4, 16, [3, 4, 4, 3]),
+         ("chimera", 4, 8, 30, None), ("chimera", 8, 8, 36, None), ("chimera", 8, 32, 126, None),]
 
 # Seconds that a latency of c adds, in units of c.
 LATENCY = [
@@ -62,9 +59,12 @@ def with_latency(check, binary, folder):
 
 
 def blocking(check, binary, folder):
-    """Where a worker computes on only when its message has arrived, a forward and its message are one, and so are a backward and its
-    message: GPipe takes (N + D - 1) (t_F + t_B) + 2 (N + D - 2) c. So does 1F1B from three workers on, but that the second forward's
-    message is there when the last worker has done its first backward; two workers exchange both ways at once, N + 1 times."""
+    """Where a worker computes on only when its message has arrived, a forward and its message are one, and so are a
+    backward and its
+    message: GPipe takes (N + D - 1) (t_F + t_B) + 2 (N + D - 2) c. So does 1F1B from three workers on, but that the
+    second forward's
+    message is there when the last worker has done its first backward; two workers exchange both ways at once, N + 1
+    times."""
     for schedule in ("gpipe", "1f1b"):
         for d, n in [(2, 4), (2, 8), (3, 3), (3, 8), (4, 8), (5, 7), (8, 8), (8, 16)]:
             added = 2 * (n + d - 2) if schedule == "gpipe" else n + 1 if d == 2 else 2 * (n + d - 2) - 1
@@ -79,19 +79,25 @@ def blocking(check, binary, folder):
 
 
 def updates(check, binary, folder):
-    """What asynchronous training waits for. Two replicas all-reduce a gradient of G bytes at 1 GB/s in G / 1 GB/s. PipeDream updates
-    after every micro-batch, and the next forward takes those weights: each of 8 waits for the synchronisation and the step. 2BW
-    updates once per iteration of 8 x 3 s and uses weights that are one update old: a synchronisation that is shorter than an
-    iteration is hidden, unless a step on the compute stream waits for it; a longer one sets the pace, together with the forward that awaits
+    """What asynchronous training waits for. Two replicas all-reduce a gradient of G bytes at 1 GB/s in G / 1 GB/s.
+    PipeDream updates
+    after every micro-batch, and the next forward takes those weights: each of 8 waits for the synchronisation and the
+    step. 2BW
+    updates once per iteration of 8 x 3 s and uses weights that are one update old: a synchronisation that is shorter
+    than an
+    iteration is hidden, unless a step on the compute stream waits for it; a longer one sets the pace, together with the
+    forward that awaits
     it and the backward behind that, the last one of the next iteration."""
     tool.write_mesh(folder / "updates.xml", 4, bandwidth="1GBps")
-    for schedule, gradient, optimizer, seconds in [("pipedream", 2, 0, 8 * 5), ("pipedream", 2, 0.5, 8 * 5.5), ("pipedream-2bw", 2, 0, 24),
-                                                   ("pipedream-2bw", 2, 0.5, 26.5), ("pipedream-2bw", 40, 0, 43)]:
+    for schedule, gradient, optimizer, seconds in [("pipedream", 2, 0, 8 * 5), ("pipedream", 2, 0.5, 8 * 5.5),
+                                                   ("pipedream-2bw", 2, 0, 24), ("pipedream-2bw", 2, 0.5, 26.5),
+                                                   ("pipedream-2bw", 40, 0, 43)]:
         tool.write_scenario(folder / "updates.yaml", "updates.xml", schedule, 2, 8, data=2,
                             stages=f"forward: 1s, backward: 2s, gradient: {gradient}GB, optimizer: {optimizer}s")
         for engine in ("simgrid", "analytic"):
             found = tool.summary(binary, folder / "updates.yaml", folder / "out", "--engine", engine)
-            steps, what = 8 if schedule == "pipedream" else 1, f"{schedule}, {gradient} GB, step of {optimizer} s, {engine}"
+            steps = 8 if schedule == "pipedream" else 1
+            what = f"{schedule}, {gradient} GB, step of {optimizer} s, {engine}"
             check.near(found["time"]["iteration_s"], seconds, what)
             check.near(found["bubble"]["ratio"], 1 - (24 + steps * optimizer) / seconds, f"bubble of {what}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""completion.py STAGESIM BASH ZSH FISH: what the completions offer, in bash itself, and in fish where it is installed; zsh,
-where it is installed, reads its file. Every option of every --help is offered."""
+"""completion.py STAGESIM BASH ZSH FISH: what the completions offer, in bash itself, and in fish where it is installed;
+zsh, where it is installed, reads its file. Every option of every --help is offered."""
 import pathlib
 import re
 import shutil
@@ -43,7 +43,8 @@ def run(*arguments, script):
 
 def in_bash(path, words):
     quoted = " ".join(f"'{word}'" for word in ["stagesim", *words])
-    return run("bash", "--norc", "-c", script=f"compopt() {{ :; }}; . '{path}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _stagesim; "
+    return run("bash", "--norc", "-c",
+               script=f"compopt() {{ :; }}; . '{path}'; COMP_WORDS=({quoted}); " f"COMP_CWORD={len(words)}; _stagesim; "
                "printf '%s\\n' \"${COMPREPLY[@]}\"")
 
 
@@ -51,13 +52,16 @@ def check_bash(check, path, texts):
     for words, expected in CASES:
         offered, stderr = in_bash(path, words)
         offered = [word for word in offered if word]
-        check.that(not stderr and (set(offered) == set(expected) if expected else not offered), f"bash {words}: {offered}\n{stderr}")
+        check.that(not stderr and (set(offered) == set(expected) if expected else not offered),
+                   f"bash {words}: {offered}\n{stderr}")
     for name, text in texts.items():
-        listed = set(re.findall(r"^  (--[a-z-]+)", text, flags=re.M)) | set(re.findall(r"^  -[a-z], (--[a-z-]+)", text, flags=re.M))
+        listed = set(re.findall(r"^  (--[a-z-]+)", text, flags=re.M)) | set(
+            re.findall(r"^  -[a-z], (--[a-z-]+)", text, flags=re.M))
         offered = set(in_bash(path, [name, "-"])[0])
         check.that(listed and listed <= offered, f"bash {name}: {sorted(listed - offered)} are not offered")
     registered, stderr = run("bash", "--norc", "-c", script=f". '{path}'; complete -p stagesim")
-    check.that(registered == ["complete -o default -F _stagesim stagesim"] and not stderr, f"bash: {registered} {stderr}")
+    check.that(registered == ["complete -o default -F _stagesim stagesim"] and not stderr,
+               f"bash: {registered} {stderr}")
 
 
 def check_fish(check, path):

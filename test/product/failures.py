@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""failures.py STAGESIM: links and hosts that fail, by SimGrid's state profiles, end a run with exit code 3, a message that says
-what failed and when, and no output; those that only slow down have the result of a platform that is slower from the start."""
+"""failures.py STAGESIM: links and hosts that fail, by SimGrid's state profiles, end a run with exit code 3, a message
+that says what failed and when, and no output; those that only slow down have the result of a platform that is slower
+from the start."""
 import pathlib
 import sys
 import tempfile
@@ -25,7 +26,8 @@ def platform(folder, element, attribute, when, value):
 
 def run(binary, folder, expect, stages="forward: 1s, backward: 2s"):
     tool.write_scenario(folder / "s.yaml", "platform.xml", "1f1b", 2, 4, stages=stages + ", message: 1GB")
-    return tool.run(binary, "compare", "s.yaml", "--schedules", "1f1b", "-o", "out", "--format", "csv", cwd=folder, expect=expect)
+    return tool.run(binary, "compare", "s.yaml", "--schedules", "1f1b", "-o", "out", "--format", "csv", cwd=folder,
+                    expect=expect)
 
 
 def seconds(binary, folder, **keywords):
@@ -35,11 +37,14 @@ def seconds(binary, folder, **keywords):
 def fails(check, binary, folder, element, when):
     platform(folder, element, "state_file", when, 0)
     result = run(binary, folder, 3)
-    said = f"'{element}' is down when the job starts" if when == 0 and not element.startswith("l-") else f"'{element}' went down at {when:.6f} s"
-    check.that(result.stderr.startswith("stagesim: ") and said in result.stderr, f"{element} at {when}: message {result.stderr!r}, expected {said!r}")
+    said = f"'{element}' is down when the job starts" if when == 0 and not element.startswith(
+        "l-") else f"'{element}' went down at {when:.6f} s"
+    check.that(result.stderr.startswith("stagesim: ") and said in result.stderr,
+               f"{element} at {when}: message {result.stderr!r}, expected {said!r}")
     check.that(result.stdout == "", f"{element} at {when}: printed {result.stdout}")
     check.that(not (folder / "out").exists(), f"{element} at {when}: left output behind")
-    check.that(len(result.stderr.splitlines()) <= 3, f"{element} at {when}: a message of {len(result.stderr.splitlines())} lines")
+    check.that(len(result.stderr.splitlines()) <= 3,
+               f"{element} at {when}: a message of {len(result.stderr.splitlines())} lines")
 
 
 def slows(check, binary, folder):
@@ -47,7 +52,8 @@ def slows(check, binary, folder):
     platform(folder, "gpu-0", "speed_file", 0, 0.5)
     slow = seconds(binary, folder)
     platform(folder, "gpu-0", "speed_file", 1000, 0.5)
-    check.near(slow, seconds(binary, folder, stages="forward: [2s, 1s], backward: [4s, 2s]"), "a host of half the speed")
+    check.near(slow, seconds(binary, folder, stages="forward: [2s, 1s], backward: [4s, 2s]"),
+               "a host of half the speed")
     whole = seconds(binary, folder)
     platform(folder, "l-0-1", "bandwidth_file", 0, 5e8)
     slow = seconds(binary, folder)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""help.py STAGESIM [PAGE]...: every command has a help text with examples that run as they are printed, in the source folder; manual
-pages name every command and option; usage mistakes end with exit code 2 and a usage line."""
+"""help.py STAGESIM [PAGE]...: every command has a help text with examples that run as they are printed, in the source
+folder; manual pages name every command and option; usage mistakes end with exit code 2 and a usage line."""
 import os
 import pathlib
 import re
@@ -16,12 +16,13 @@ import tool
 
 
 # What NCCL_TOPO_DUMP_FILE writes on a node of eight GPUs behind four switches.
-NODE = "".join(
-    ['<system version="1"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">',
-     *[f'<pci busid="0000:{switch}0:00.0" class="0x060400" link_speed="16 GT/s" link_width="16">' +
-       "".join(f'<pci busid="0000:{switch}{gpu}:00.0" class="0x030200" link_speed="16 GT/s" link_width="16">'
-               f'<gpu dev="{2 * switch + gpu - 2}" sm="80" rank="{2 * switch + gpu - 2}" gdr="1"/></pci>' for gpu in (0, 1)) +
-       "</pci>" for switch in range(1, 5)], "</cpu></system>"])
+NODE = "".join(['<system version="1"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">',
+                *
+                [f'<pci busid="0000:{switch}0:00.0" class="0x060400" link_speed="16 GT/s" link_width="16">' +
+                 "".join(f'<pci ' f'busid="0000:{switch}{gpu}:00.0" ' f'class="0x030200" ' f'link_speed="16 ' f'GT/s" '
+                         f'link_width="16">' f'<gpu dev="{2 * switch + gpu - 2}" sm="80" rank="{2 * switch + gpu - 2}" '
+                         f'gdr="1"/></pci>' for gpu in (0, 1)) + "</pci>" for switch in range(1, 5)],
+                "</cpu></system>"])
 
 
 def options_in(text):
@@ -37,7 +38,8 @@ def examples(check, binary, name, text, folder):
     check.that(lines and all(line.startswith("stagesim ") for line in lines), f"{name}: examples {lines}")
     for line in lines:
         result = tool.run(binary, *shlex.split(line)[1:], cwd=folder, expect=None)
-        check.that(result.returncode == 0 and (result.stdout or "-o" in line), f"{line}: exit code {result.returncode}\n{result.stderr}")
+        check.that(result.returncode == 0 and (result.stdout or "-o" in line),
+                   f"{line}: exit code {result.returncode}\n{result.stderr}")
 
 
 def manual(check, paths, texts):
@@ -47,16 +49,19 @@ def manual(check, paths, texts):
     for name, text in texts.items():
         page = pages.get(f"stagesim-{name}", "")
         check.that(f"stagesim-{name} (1)" in pages["stagesim"], f"stagesim(1) does not name stagesim-{name}(1)")
-        check.that(options_in(text) <= options_in(page), f"stagesim-{name}(1) lacks {sorted(options_in(text) - options_in(page))}")
+        check.that(options_in(text) <= options_in(page),
+                   f"stagesim-{name}(1) lacks {sorted(options_in(text) - options_in(page))}")
     if shutil.which("man"):
         for path in paths:
-            shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", path], stdin=subprocess.DEVNULL, capture_output=True,
-                                   text=True, env={**os.environ, "MANWIDTH": "100"})
-            check.that(shown.returncode == 0 and not shown.stderr and "NAME" in shown.stdout, f"man {path}: {shown.stderr}")
+            shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", path], stdin=subprocess.DEVNULL,
+                                   capture_output=True, text=True, env={**os.environ, "MANWIDTH": "100"})
+            check.that(shown.returncode == 0 and not shown.stderr and "NAME" in shown.stdout,
+                       f"man {path}: {shown.stderr}")
 
 
 def usage_mistakes(check, binary, names):
-    for arguments in [[], ["rum"], *[[name, "--no-such-option"] for name in names], *[[name] for name in names if name not in ("help",)]]:
+    for arguments in [[], ["rum"], *[[name, "--no-such-option"] for name in names],
+                      *[[name] for name in names if name not in ("help",)]]:
         result = tool.run(binary, *arguments, expect=2)
         check.that(result.stdout == "" and "stagesim" in result.stderr, f"{arguments}: {result.stdout}{result.stderr}")
     check.that("did you mean 'run'?" in tool.run(binary, "rum", expect=2).stderr, "no suggestion for `rum`")
@@ -72,7 +77,8 @@ def main():
     for name, text in texts.items():
         check.that(tool.run(binary, "help", name).stdout == text, f"`help {name}` is not what `{name} --help` prints")
     check.that(tool.run(binary, "help").stdout == tool.run(binary, "help", "--help").stdout == general, "`help`")
-    check.that("did you mean 'run'?" in tool.run(binary, "help", "rum", expect=2).stderr, "no suggestion for `help rum`")
+    check.that("did you mean 'run'?" in tool.run(binary, "help", "rum", expect=2).stderr,
+               "no suggestion for `help rum`")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for name in ("scenarios", "platforms"):

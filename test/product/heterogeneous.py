@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""heterogeneous.py STAGESIM: clusters of several GPUs and network interfaces: replicas on slower hosts, placement by interface, layers by
-speed."""
+"""heterogeneous.py STAGESIM: clusters of several GPUs and network interfaces: replicas on slower hosts, placement by
+interface, layers by speed."""
 import collections
 import csv
 import pathlib
@@ -39,21 +39,27 @@ output: {{trace: csv}}
 def write_hosts(path, hosts):
     """hosts: (speed, nic) of each; links of 1 PB/s between all."""
     lines = [tool.HEAD, '<zone id="mesh" routing="Full">']
-    lines += [f'<host id="gpu-{i}" speed="{speed}"><prop id="nic" value="{nic}"/></host>' for i, (speed, nic) in enumerate(hosts)]
+    lines += [f'<host id="gpu-{i}" speed="{speed}"><prop id="nic" value="{nic}"/></host>' for i,
+              (speed, nic) in enumerate(hosts)]
     lines += ['<link id="l" bandwidth="1PBps" latency="0s" sharing_policy="FATPIPE"/>']
-    lines += [f'<route src="gpu-{i}" dst="gpu-{j}"><link_ctn id="l"/></route>' for i in range(len(hosts)) for j in range(i)]
+    lines += [f'<route src="gpu-{i}" dst="gpu-{j}"><link_ctn id="l"/></route>' for i in range(len(hosts))
+              for j in range(i)]
     path.write_text("\n".join(lines + ["</zone></platform>\n"]))
 
 
-def run_stages(binary, folder, platform, engine="simgrid", placement="order", pipeline=1, data=2, order="[pipeline, data]"):
-    (folder / "s.yaml").write_text(STAGES.format(platform=platform, engine=engine, placement=placement, pipeline=pipeline, data=data, order=order))
+def run_stages(binary, folder, platform, engine="simgrid", placement="order", pipeline=1, data=2,
+               order="[pipeline, data]"):
+    (folder /
+     "s.yaml").write_text(
+        STAGES.format(platform=platform, engine=engine, placement=placement, pipeline=pipeline, data=data, order=order))
     summary = tool.summary(binary, "s.yaml", "out", cwd=folder)
     with open(folder / "out" / "operations.csv") as file:
         return summary, list(csv.DictReader(file))
 
 
 def check_slower_replicas(check, binary, folder):
-    """Two micro-batches of 3 s on the fastest of hosts without a model; the slower one takes longer, whichever it is."""
+    """Two micro-batches of 3 s on the fastest of hosts without a model; the slower one takes longer, whichever it
+    is."""
     for engine in ("simgrid", "analytic"):
         for speeds, times in ((("1Tf", "2Tf"), (12, 6)), (("2Tf", "1Tf"), (6, 12)), (("2Tf", "2Tf"), (6, 6))):
             write_hosts(folder / "speeds.xml", [(speed, "x") for speed in speeds])
@@ -75,7 +81,8 @@ engine: {engine}
 
 
 def check_slow_gpu(check, binary, folder):
-    """Which GPU of alike ones is slow is of no account, nor whether its speed or its state says so: all take as long, longer than
+    """Which GPU of alike ones is slow is of no account, nor whether its speed or its state says so: all take as long,
+    longer than
     without a slow one, and with all in that state. A job of a single product of twice the time needs twice the time."""
     tool.run(binary, "platform", "generate", "dgx-h100", "--nodes", 1, "-o", "healthy.xml", cwd=folder)
     healthy = (folder / "healthy.xml").read_text()
@@ -96,17 +103,23 @@ def check_slow_gpu(check, binary, folder):
         check.that(len({round(value / base, 9) for value in times.values()}) == 1, f"{engine}: a slow GPU: {times}")
         check.that(min(times.values()) > 1.5 * base, f"{engine}: {base} s, and with a slow GPU {min(times.values())} s")
         everything = healthy.replace(' speed="989Tf"', ' speed="494.5Tf"')
-        check.near(time(engine, everything)["time"]["iteration_s"], min(times.values()), f"{engine}: all GPUs are slow", 1e-6)
+        check.near(time(engine, everything)["time"]["iteration_s"], min(times.values()), f"{engine}: all GPUs are slow",
+                   1e-6)
 
 
 def check_power(check, binary, folder):
     """In a state of 60 to 250 W 16 GPUs take at most 4 kW, and 250 W each where they compute all the time."""
-    hosts = "".join(f'<host id="gpu-{i}" speed="2Tf,1Tf" pstate="1"><prop id="wattage_per_state" value="60:400,60:250"/></host>' for i in range(16))
-    (folder / "states.xml").write_text(tool.HEAD + '<zone id="z" routing="Full">' + hosts + '<link id="l" bandwidth="1PBps" latency="0s"/>' + "".join(
-        f'<route src="gpu-{i}" dst="gpu-{j}"><link_ctn id="l"/></route>' for i in range(16) for j in range(i)) + "</zone></platform>\n")
+    hosts = "".join(f'<host id="gpu-{i}" speed="2Tf,1Tf" pstate="1"><prop id="wattage_per_state" '
+                    f'value="60:400,60:250"/></host>' for i in range(16))
+    (folder / "states.xml").write_text(tool.HEAD + '<zone id="z" routing="Full">' + hosts +
+                                       '<link id="l" bandwidth="1PBps" latency="0s"/>' +
+                                       "".join(f'<route src="gpu-{i}" dst="gpu-{j}"><link_ctn id="l"/></route>'
+                                               for i in range(16) for j in range(i)) + "</zone></platform>\n")
     for engine in ("simgrid", "analytic"):
-        (folder / "s.yaml").write_text(STAGES.format(platform="states.xml", engine=engine, placement="order", pipeline=1, data=16,
-                                                     order="[pipeline, data]").replace("1MB", "0B"))
+        (folder /
+         "s.yaml").write_text(
+            STAGES.format(platform="states.xml", engine=engine, placement="order", pipeline=1, data=16,
+                          order="[pipeline, data]").replace("1MB", "0B"))
         summary = tool.summary(binary, "s.yaml", "out", cwd=folder)
         check.near(summary["time"]["iteration_s"], 12, f"{engine}: half the speed takes twice as long")
         check.near(summary["energy"]["total_j"], 12 * 16 * 250, f"{engine}: 250 W each")
@@ -116,15 +129,18 @@ def check_power(check, binary, folder):
 
 
 def check_placement(check, binary, folder):
-    """Interfaces alternate along the hosts. Every host is used once, a worker's hosts are of one kind, the kinds one after the other."""
+    """Interfaces alternate along the hosts. Every host is used once, a worker's hosts are of one kind, the kinds one
+    after the other."""
     kinds = ["ib", "roce", "roce", "ib", "ib", "roce", "roce", "ib"]
     write_hosts(folder / "kinds.xml", [("1Tf", kind) for kind in kinds])
     for order in ("[pipeline, data]", "[data, pipeline]"):
         for pipeline, data in ((2, 4), (4, 2), (8, 1), (2, 2)):
             _, rows = run_stages(binary, folder, "kinds.xml", "analytic", "nic-aware", pipeline, data, order)
             hosts = {int(row["rank"]): (int(row["position"]), int(row["host"].removeprefix("gpu-"))) for row in rows}
-            check.that(len({host for _, host in hosts.values()}) == len(hosts) == pipeline * data, f"{order} {pipeline} x {data}: hosts {hosts}")
-            by_worker = [{kinds[host] for position, host in hosts.values() if position == worker} for worker in range(pipeline)]
+            check.that(len({host for _, host in hosts.values()}) == len(hosts) == pipeline * data,
+                       f"{order} {pipeline} x {data}: hosts {hosts}")
+            by_worker = [{kinds[host] for position, host in hosts.values() if position == worker}
+                         for worker in range(pipeline)]
             fits = 4 // data  # workers on the hosts of a kind
             expected = [{"ib"} if worker < fits else {"roce"} for worker in range(pipeline)]
             check.that(by_worker == expected, f"{order} {pipeline} x {data}: {by_worker}")
@@ -133,14 +149,16 @@ def check_placement(check, binary, folder):
 
 
 def check_networks(check, binary, folder):
-    """Half of the nodes on another interface: placement by interface beats rank order, and loses little against one network."""
+    """Half of the nodes on another interface: placement by interface beats rank order, and loses little against one
+    network."""
     scenario = tool.ROOT / "scenarios" / "heterogeneous.yaml"
     tool.run(binary, "platform", "generate", "dgx-a100", "--nodes", 4, "-o", "one.xml", cwd=folder)
     times = {}
-    for name, changes in (("order", ["--set", "placement=order"]), ("aware", []), ("one", ["--set", "platform=one.xml"])):
+    for name, changes in (("order", ["--set", "placement=order"]), ("aware", []),
+                          ("one", ["--set", "platform=one.xml"])):
         times[name] = tool.summary(binary, scenario, "out", *changes, cwd=folder)["time"]["iteration_s"]
-    print(f"placement by interface is {times['order'] / times['aware']:.2f} times as fast, and {times['aware'] / times['one'] - 1:.1%} slower "
-          "than one network")
+    print(f"placement by interface is {times['order'] / times['aware']:.2f} times as fast, and "
+          f"{times['aware'] / times['one'] - 1:.1%} slower " "than one network")
     check.that(times["order"] > 1.8 * times["aware"], f"placement gains: {times}")
     check.that(times["aware"] < 1.1 * times["one"], f"crossing the Ethernet costs little: {times}")
 
@@ -157,22 +175,28 @@ def busiest(binary, folder, layers, schedule="1f1b"):
 
 
 def check_balance(check, binary, folder):
-    """The busiest worker's forwards and backwards under balance: auto take no longer than under any split by hand; slow GPUs get fewer layers."""
+    """The busiest worker's forwards and backwards under balance: auto take no longer than under any split by hand; slow
+    GPUs get fewer layers."""
     for parts in (["dgx-a100:1", "dgx-h100:1"], ["dgx-h100:1", "dgx-a100:1"]):
-        tool.run(binary, "platform", "generate", *parts, "--gpus-per-node", 2, "--join", "ethernet-25", "-o", "gpus.xml", cwd=folder)
-        by_hand = {first: busiest(binary, folder, f"layers_per_stage: [{first}, {12 - first}]") for first in range(1, 12)}
+        tool.run(binary, "platform", "generate", *parts, "--gpus-per-node", 2, "--join", "ethernet-25", "-o",
+                 "gpus.xml", cwd=folder)
+        by_hand = {first: busiest(binary, folder, f"layers_per_stage: [{first}, {12 - first}]")
+                   for first in range(1, 12)}
         best = min(by_hand, key=by_hand.get)
-        check.near(busiest(binary, folder, "balance: auto"), by_hand[best], f"{parts}: auto is as good as {best} layers first")
+        check.near(busiest(binary, folder, "balance: auto"), by_hand[best],
+                   f"{parts}: auto is as good as {best} layers first")
         check.that((best < 6) == (parts[0] == "dgx-a100:1"), f"{parts}: {best} layers first")
     (folder / "g.yaml").write_text(GPT.format(platform="gpus.xml", layers="", schedule="chimera"))
     refused = tool.run(binary, "check", "g.yaml", cwd=folder, expect=1)
-    check.that("holds stage 0 on worker 0, of H100-SXM5-80GB, and on worker 1, of A100-SXM4-80GB" in refused.stderr, refused.stderr)
+    check.that("holds stage 0 on worker 0, of H100-SXM5-80GB, and on worker 1, of A100-SXM4-80GB" in refused.stderr,
+               refused.stderr)
 
 
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
-        for part in (check_slower_replicas, check_slow_gpu, check_power, check_placement, check_networks, check_balance):
+        for part in (check_slower_replicas, check_slow_gpu, check_power, check_placement, check_networks,
+                     check_balance):
             part(check, binary, pathlib.Path(temporary))
     return check.done()
 

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """install.py BUILD_DIR CC CXX: installs into a DESTDIR and uses what is there as somebody else would.
 
-Builds the example plug-in against it, runs it by path and by name, holds its prediction to a formula, and has a plug-in of another
-ABI refused.
-"""
+Builds the example plug-in against it, runs it by path and by name, holds its prediction to a formula, and has a plug-in
+of another ABI refused. """
 import os
 import pathlib
 import re
@@ -25,8 +24,8 @@ parallel: {data: 4}
 
 
 def call(*arguments, cwd, **environment):
-    result = subprocess.run(list(map(str, arguments)), cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                            env={**os.environ, **environment})
+    result = subprocess.run(list(map(str, arguments)), cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, env={**os.environ, **environment})
     if result.returncode:
         raise SystemExit(f"{arguments}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
     return result.stdout
@@ -45,7 +44,8 @@ def build_plugin(check, root, folder):
     (folder / "equal.so").unlink(missing_ok=True)
     paths = {"PKG_CONFIG_PATH": str(find(root, "stagesim.pc").parent)}
     call("make", cwd=folder, CFLAGS="-Wall -Wextra -Wpedantic -Werror", PKG_CONFIG_SYSROOT_DIR=str(root), **paths)
-    for environment in (paths, {**paths, "PKG_CONFIG_SYSROOT_DIR": str(root)}): # the same place, whether pkg-config knows of root or not
+    # the same place, whether pkg-config knows of root or not
+    for environment in (paths, {**paths, "PKG_CONFIG_SYSROOT_DIR": str(root)}):
         call("make", "install", f"DESTDIR={root}", cwd=folder, **environment)
         find(root, "equal.so").unlink()
     call("make", "install", f"DESTDIR={root}", cwd=folder, **paths)
@@ -67,7 +67,8 @@ def compare_with_formula(check, binary, folder):
     (folder / "formula.yaml").write_text(FORMULA)
     for engine in ("simgrid", "analytic"):
         found = tool.summary(binary, "formula.yaml", "formula", "--engine", engine, cwd=folder)
-        check.near(found["time"]["iteration_s"], 5 * 3e-3 + 2 * 3 / 4 * 12e6 / 10e9 + 3e-3, f"iteration of the plug-in, {engine}", 1e-6)
+        check.near(found["time"]["iteration_s"], 5 * 3e-3 + 2 * 3 / 4 * 12e6 / 10e9 + 3e-3,
+                   f"iteration of the plug-in, {engine}", 1e-6)
 
 
 def refuse_other_abi(check, binary, root, folder, compiler):
@@ -75,7 +76,8 @@ def refuse_other_abi(check, binary, root, folder, compiler):
     headers.mkdir(parents=True)
     text = find(root, "workload.h").read_text()
     number = int(re.search(r"#define STAGESIM_WORKLOAD_ABI (\d+)u", text).group(1))
-    headers.joinpath("workload.h").write_text(text.replace(f"STAGESIM_WORKLOAD_ABI {number}u", f"STAGESIM_WORKLOAD_ABI {number + 1}u"))
+    headers.joinpath("workload.h").write_text(
+        text.replace(f"STAGESIM_WORKLOAD_ABI {number}u", f"STAGESIM_WORKLOAD_ABI {number + 1}u"))
     call(*compiler, "-fPIC", "-shared", "-I", folder / "other", "equal.c", "-o", "other.so", cwd=folder)
     (folder / "other.yaml").write_text((folder / "scenario.yaml").read_text().replace("equal.so", "other.so"))
     result = tool.run(binary, "run", "other.yaml", "-o", "refused", cwd=folder, expect=1)
@@ -93,22 +95,28 @@ def exports_nothing(check, binary):
 
 
 def follow_links(check, root):
-    """Every link of an installed page leads to an installed file; names of files that stay in the source are there as text."""
+    """Every link of an installed page leads to an installed file; names of files that stay in the source are there as
+    text."""
     pages = list(find(root, "LICENSE").parent.rglob("*.md"))
     check.that(len(pages) > 30, f"only {len(pages)} pages were installed")
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
-            check.that("://" in target or (page.parent / target).exists(), f"installed {page.name} leads to {target}, which is not there")
+            check.that("://" in target or (page.parent / target).exists(),
+                       f"installed {page.name} leads to {target}, which is not there")
         if page.name == "README.md" and page.parent == find(root, "LICENSE").parent:
-            check.that("`test/analysis/figures/recompute.py`" in text and "](doc/schedules.md)" in text, "links of the installed README.md")
+            check.that("`test/analysis/figures/recompute.py`" in text and "](doc/schedules.md)" in text,
+                       "links of the installed README.md")
 
 
 def read_manual(check, root):
     """The paths that the manual page names exist, below the root."""
     manual = find(root, "stagesim.1").read_text()
     check.that(manual.startswith(".TH STAGESIM 1"), "the manual page has no title")
-    named = [path.replace("\\-", "-") for path in re.findall(r"(/[^ \n]*/(?:doc/index\.md|examples|scenarios|platforms|models|profile\\-layers))\b", manual)]
+    named = [path.replace("\\-", "-")
+             for path in
+             re.findall(r"(/[^ " r"\n]*/(?:doc/index\.md|examples|scenarios|platforms|models|profile\\-layers))\b",
+                        manual)]
     check.that(len(named) >= 7, f"the manual page names {named}")
     for path in named:
         check.that((root / path[1:]).exists(), f"the manual page names {path}, which was not installed")
@@ -119,14 +127,16 @@ def find_completions(check, root):
     for path in ("share/bash-completion/completions/stagesim", "share/zsh/site-functions/_stagesim",
                  "share/fish/vendor_completions.d/stagesim.fish"):
         check.that("schedules" in find(root, path).read_text(), f"{path} is no completion")
-    check.that(find(root, "stagesim-run.1").parent == find(root, "stagesim.1").parent, "pages of commands are elsewhere")
+    check.that(find(root, "stagesim-run.1").parent == find(root, "stagesim.1").parent,
+               "pages of commands are elsewhere")
 
 
 def compile_header(root, folder, c_compiler, cpp_compiler):
     """The installed header needs nothing before it, in C and in C++."""
     header = find(root, "workload.h")
     for compiler, language, standard in ((c_compiler, "c", "c11"), (cpp_compiler, "c++", "c++17")):
-        call(*compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", header, cwd=folder)
+        call(*compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+             "-fsyntax-only", header, cwd=folder)
 
 
 def main():
@@ -144,7 +154,8 @@ def main():
         refuse_other_abi(check, binary, root, folder, c_compiler)
         exports_nothing(check, binary)
         compile_header(root, folder, c_compiler, cpp_compiler)
-        for scenario in ("demo.yaml", "gpt-7.5b.yaml", "heterogeneous.yaml"): # with the installed platforms, models and efficiency tables
+        # with the installed platforms, models and efficiency tables
+        for scenario in ("demo.yaml", "gpt-7.5b.yaml", "heterogeneous.yaml"):
             tool.run(binary, "check", find(root, scenario), "--quiet")
         for scenario in sorted((tool.ROOT / "scenarios").glob("*.yaml")):
             check.that(len([path for path in root.rglob(scenario.name)]) >= 1, f"{scenario.name} was not installed")

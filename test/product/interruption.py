@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""interruption.py STAGESIM: a run that is interrupted leaves no file, no directory and no process behind; files that were there before
-stay as they were."""
+"""interruption.py STAGESIM: a run that is interrupted leaves no file, no directory and no process behind; files that
+were there before stay as they were."""
 import os
 import pathlib
 import signal
@@ -41,8 +41,8 @@ def is_alive(pid):
 def interrupt(check, binary, folder, number, arguments):
     name = f"{signal.Signals(number).name} to {arguments[0]}"
     before = sorted(folder.rglob("*"))
-    with subprocess.Popen([binary, *arguments, "-o", "new/deep/out", "--trace", "csv,paje"], cwd=folder, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen([binary, *arguments, "-o", "new/deep/out", "--trace", "csv,paje"], cwd=folder,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         begun = until(lambda: any(folder.rglob(".*.stagesim")) and children(process.pid))
         check.that(begun, f"{name}: never began to write")
         born = children(process.pid)

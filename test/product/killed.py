@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""killed.py STAGESIM: a command that is killed (SIGKILL) at a random moment leaves the old set of output files or the new one, never a
-mixture, the user's files untouched, and at most one marked folder, which is gone after the next run."""
+"""killed.py STAGESIM: a command that is killed (SIGKILL) at a random moment leaves the old set of output files or the
+new one, never a mixture, the user's files untouched, and at most one marked folder, which is gone after the next
+run."""
 import pathlib
 import random
 import signal
@@ -31,8 +32,9 @@ def content(out):
 
 def without_clock(files):
     """summary.json and the reports say how long the simulation took."""
-    return {name: b"\n".join(line for line in text.split(b"\n") if b"wall" not in line and b"per_second" not in line and b"rss" not in line)
-            for name, text in files.items()}
+    return {
+        name: b"\n".join(line for line in text.split(b"\n") if b"wall" not in line and b"per_second" not in line
+                         and b"rss" not in line) for name, text in files.items()}
 
 
 def put_mine(out):
@@ -44,7 +46,8 @@ def put_mine(out):
 def check_mine(check, out, inodes, what):
     for name, text in MINE.items():
         path = out / name
-        check.that(path.is_file() and path.read_text() == text and path.stat().st_ino == inodes[name], f"{what}: {name} is not as it was")
+        check.that(path.is_file() and path.read_text() == text and path.stat().st_ino == inodes[name],
+                   f"{what}: {name} is not as it was")
 
 
 def with_time(binary, arguments, value):
@@ -60,7 +63,8 @@ def sweep(check, binary, folder, name, arguments, moments):
         tool.run(*with_time(binary, arguments, value), cwd=folder)
         seconds = time.monotonic() - started
         expected[value] = without_clock(content(out))
-    check.that(expected["1s"].keys() == expected["2s"].keys() and expected["1s"] != expected["2s"], f"{name}: the two sets do not differ")
+    check.that(expected["1s"].keys() == expected["2s"].keys() and expected["1s"] != expected["2s"],
+               f"{name}: the two sets do not differ")
     put_mine(out)
     inodes = {path: (out / path).stat().st_ino for path in MINE}
     old, news, left = "1s", 0, 0
@@ -84,8 +88,10 @@ def sweep(check, binary, folder, name, arguments, moments):
     tool.run(*with_time(binary, arguments, old), cwd=folder)
     check.that(without_clock(content(out)) == expected[old], f"{name}: the next run")
     check_mine(check, out, inodes, f"{name}: the next run")
-    check.that(sorted(path.name for path in folder.iterdir()) == ["out", "platform.xml", "s.yaml"], f"{name}: what was left is still there")
-    print(f"{name}: killed at {moments} moments, {news} times the new files were there, {left} times a marked folder was left")
+    check.that(sorted(path.name for path in folder.iterdir()) == ["out", "platform.xml", "s.yaml"],
+               f"{name}: what was left is still there")
+    print(f"{name}: killed at {moments} moments, {news} times the new files were there, {left} times a marked folder "
+          f"was left")
     return news, left
 
 

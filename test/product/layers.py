@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""layers.py: the table of folders in CONTRIBUTING.md is true of every #include "..." of the sources. A folder includes itself and what its
-row lists, and a row lists only folders that stand above it, so that there are no cycles. Then each rule is broken once in a copy and has
-to be found, with file and line."""
+"""layers.py: the table of folders in CONTRIBUTING.md is true of every #include "..." of the sources. A folder includes
+itself and what its row lists, and a row lists only folders that stand above it, so that there are no cycles. Then each
+rule is broken once in a copy and has to be found, with file and line."""
 import os
 import pathlib
 import re
@@ -45,8 +45,9 @@ def read_table(root):
 def walk(root):
     """Every folder of the sources, from the root, with the names of its files. Builds and hidden folders are none."""
     for path, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name[0] != "." and name != "__pycache__" and
-                            not os.path.exists(os.path.join(path, name, "build.ninja")) and not name.startswith("build"))
+        folders[:] = sorted(name for name in folders if name[0] != "." and name != "__pycache__"
+                            and not os.path.exists(os.path.join(path, name, "build.ninja"))
+                            and not name.startswith("build"))
         yield os.path.relpath(path, root), sorted(name for name in names if name.endswith(SOURCE))
 
 
@@ -134,23 +135,24 @@ def crowd(root):
         put(root, f"base/extra{i}.c", "")
 
 
-BROKEN = [
-    ("an include turned round", lambda root: put(root, "base/arena.c", '#include "simulator/program/program.h"\n'),
-     'base/arena.c:1: #include "simulator/program/program.h": `simulator/program` stands below `base`'),
-    ("an include of the roof", lambda root: put(root, "studies/search.c", '\n#include "commands/cli/options.h"\n'),
-     'studies/search.c:2: #include "commands/cli/options.h": `commands/cli` stands below `studies`'),
-    ("a folder that is not in the row", lambda root: put(root, "platforms/zones.c", '#include "schedules/schedule.h"\n'),
-     'platforms/zones.c:1: #include "schedules/schedule.h": `platforms` may not use `schedules`'),
-    ("source that uses tests", lambda root: put(root, "commands/main.c", '#include "test/support/hand_made.h"\n'),
-     'commands/main.c:1: #include "test/support/hand_made.h": `test/support` stands below `commands`'),
-    ("a path from beside the file", lambda root: put(root, "base/arena.c", '#include "bulk.h"\n'),
-     'base/arena.c:1: #include "bulk.h": no such file'),
-    ("a folder too full", crowd, "base: "),
-    ("a folder without row", lambda root: put(root, "platforms/new/one.c", ""), "platforms/new: the table"),
-    ("a row without folder", lambda root: replace(root, "| `base/` |", "| `cellar/` | nothing | |\n| `base/` |"), "`cellar` is no folder"),
-    ("a row that uses one below", lambda root: widen(root, "schedules/plan", "schedules"),
-     "`schedules/plan` may not use `schedules`: it is not a row above"),
-]
+BROKEN = [("an include turned round",
+           lambda root: put(root, "base/arena.c", '#include "simulator/program/program.h"\n'),
+           'base/arena.c:1: #include "simulator/program/program.h": `simulator/program` stands below `base`'),
+          ("an include of the roof",
+           lambda root: put(root, "studies/search.c", '\n#include "commands/cli/options.h"\n'),
+           'studies/search.c:2: #include "commands/cli/options.h": `commands/cli` stands below `studies`'),
+          ("a folder that is not in the row",
+           lambda root: put(root, "platforms/zones.c", '#include "schedules/schedule.h"\n'),
+           'platforms/zones.c:1: #include "schedules/schedule.h": `platforms` may not use `schedules`'),
+          ("source that uses tests", lambda root: put(root, "commands/main.c", '#include "test/support/hand_made.h"\n'),
+           'commands/main.c:1: #include "test/support/hand_made.h": `test/support` stands below `commands`'),
+          ("a path from beside the file", lambda root: put(root, "base/arena.c", '#include "bulk.h"\n'),
+           'base/arena.c:1: #include "bulk.h": no such file'), ("a folder too full", crowd, "base: "),
+          ("a folder without row", lambda root: put(root, "platforms/new/one.c", ""), "platforms/new: the table"),
+          ("a row without folder", lambda root: replace(root, "| `base/` |", "| `cellar/` | nothing | |\n| `base/` |"),
+           "`cellar` is no folder"),
+          ("a row that uses one below", lambda root: widen(root, "schedules/plan", "schedules"),
+           "`schedules/plan` may not use `schedules`: it is not a row above"),]
 
 
 def check_rules(copy):

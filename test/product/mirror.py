@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mirror.py: nobody has to search for the tests of a source. test/X/Y.c or test/X/Y.py tests X/Y.c; where there is none, test/README.md
-names tests. Those exist, belong to the build, and if they are in C, use a header of the source's folder."""
+"""mirror.py: nobody has to search for the tests of a source. test/X/Y.c or test/X/Y.py tests X/Y.c; where there is
+none, test/README.md names tests. Those exist, belong to the build, and if they are in C, use a header of the source's
+folder."""
 import pathlib
 import re
 import sys
@@ -58,7 +59,8 @@ def check_test(where, folder, name):
     if path.suffix != ".c" or folder in ("commands", "analysis/output") or name.startswith("fuzz/"):
         return
     top = folder.split("/")[0]
-    expect(any(header.startswith(top + "/") for header in includes(path, set())), f"{where}: test/{name} includes no header of {top}/")
+    expect(any(header.startswith(top + "/") for header in includes(path, set())),
+           f"{where}: test/{name} includes no header of {top}/")
 
 
 def read_page():

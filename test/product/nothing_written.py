@@ -21,9 +21,11 @@ BAD = tool.ROOT / "test" / "bad"
 
 def run_case(binary, plugins, folder, command, name):
     extra = folder / f"{name}.args"
-    arguments = [command, f"{name}.yaml", "-o", f"out-{command}-{name}", *(shlex.split(extra.read_text()) if extra.exists() else [])]
-    result = subprocess.run([binary, *arguments], cwd=folder, env=dict(os.environ, STAGESIM_PLUGINS=plugins, LC_ALL="C"),
-                            stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    arguments = [command, f"{name}.yaml", "-o", f"out-{command}-{name}",
+                 *(shlex.split(extra.read_text()) if extra.exists() else [])]
+    result = subprocess.run([binary, *arguments], cwd=folder,
+                            env=dict(os.environ, STAGESIM_PLUGINS=plugins, LC_ALL="C"), stdin=subprocess.DEVNULL,
+                            capture_output=True, timeout=60)
     errors = result.stderr.decode("utf-8", "backslashreplace").replace(plugins, "PLUGINS")
     return command, name, result.returncode, result.stdout, errors
 
@@ -40,11 +42,13 @@ def main():
         names = [name for name in names if (BAD / f"{name}.stderr").exists()]
         before = sorted(folder.rglob("*"))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            work = [pool.submit(run_case, binary, plugins, folder, command, name) for command, name in (("run", name) for name in names)]
+            work = [pool.submit(run_case, binary, plugins, folder, command, name) for command,
+                    name in (("run", name) for name in names)]
         for command, name, code, printed, errors in (future.result() for future in work):
             check.that(code == 1, f"{command} {name}: exit code {code}\n{errors}")
             check.that(printed == b"", f"{command} {name}: printed {printed[:200]}")
-            check.that(errors == (BAD / f"{name}.stderr").read_text(), f"{command} {name} says something else than check:\n{errors}")
+            check.that(errors == (BAD / f"{name}.stderr").read_text(),
+                       f"{command} {name} says something else than check:\n{errors}")
         check.that(sorted(folder.rglob("*")) == before, "files appeared or vanished")
     return check.done()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""room.py STAGESIM: jobs that are larger than the memory there is end with a message, at once where that can be foreseen, and leave
-nothing behind. The limit stands for a small machine."""
+"""room.py STAGESIM: jobs that are larger than the memory there is end with a message, at once where that can be
+foreseen, and leave nothing behind. The limit stands for a small machine."""
 import pathlib
 import resource
 import sys
@@ -19,7 +19,8 @@ def refused(check, binary, folder, mebibytes, expect, said, *arguments):
 
     before = sorted(folder.rglob("*"))
     result = tool.run(binary, *arguments, cwd=folder, expect=expect, preexec_fn=limit)
-    check.that(said in result.stderr and result.stdout == "", f"{arguments}: {result.stdout}{result.stderr!r}, expected {said!r}")
+    check.that(said in result.stderr and result.stdout == "",
+               f"{arguments}: {result.stdout}{result.stderr!r}, expected {said!r}")
     check.that(sorted(folder.rglob("*")) == before, f"{arguments}: left something behind")
 
 
@@ -31,11 +32,14 @@ def main():
         tool.write_scenario(folder / "long.yaml", "platform.xml", "1f1b", 64, 40000)
         tool.write_scenario(folder / "wide.yaml", "platform.xml", "1f1b", 16, 60000, data=4, more="fold: off\n")
         refused(check, binary, folder, 256, 1, "of memory; there are", "check", "long.yaml")
-        refused(check, binary, folder, 256, 1, "of memory; there are", "run", "long.yaml", "-o", "out", "--engine", "analytic")
-        refused(check, binary, folder, 512, 3, "out of memory", "run", "wide.yaml", "-o", "out", "--engine", "analytic", "--quiet")
-        refused(check, binary, folder, 100, 3, "out of memory", "schedule", "zb-v", "--workers", "256", "--micro-batches", "2048", "-o", "out")
-        refused(check, binary, folder, 64, 3, "no memory for so many ranks", "run", "wide.yaml", "-o", "out", "--set", "batch.micro_batches=4",
-                "--set", "simgrid={contexts/stack-size: 8192}")
+        refused(check, binary, folder, 256, 1, "of memory; there are", "run", "long.yaml", "-o", "out", "--engine",
+                "analytic")
+        refused(check, binary, folder, 512, 3, "out of memory", "run", "wide.yaml", "-o", "out", "--engine", "analytic",
+                "--quiet")
+        refused(check, binary, folder, 100, 3, "out of memory", "schedule", "zb-v", "--workers", "256",
+                "--micro-batches", "2048", "-o", "out")
+        refused(check, binary, folder, 64, 3, "no memory for so many ranks", "run", "wide.yaml", "-o", "out", "--set",
+                "batch.micro_batches=4", "--set", "simgrid={contexts/stack-size: 8192}")
     return check.done()
 
 

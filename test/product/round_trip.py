@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""round_trip.py STAGESIM: every schedule exported by `schedule --format csv` and read back by `schedule: {file: ...}` predicts the
-same, and a hand-written file is a schedule like any other."""
+"""round_trip.py STAGESIM: every schedule exported by `schedule --format csv` and read back by `schedule: {file: ...}`
+predicts the same, and a hand-written file is a schedule like any other."""
 import pathlib
 import sys
 import tempfile
@@ -25,17 +25,20 @@ BY_HAND = """worker,kind,stage,micro_batch
 
 
 def round_trip(check, binary, folder, name):
-    tool.run(binary, "schedule", name, "--workers", 4, "--micro-batches", 8, "--forward", 1.075, "--backward", 2, "--weight", 0.9, "--format",
-             "csv", "-o", f"{name}.csv", cwd=folder)
+    tool.run(binary, "schedule", name, "--workers", 4, "--micro-batches", 8, "--forward", 1.075, "--backward", 2,
+             "--weight", 0.9, "--format", "csv", "-o", f"{name}.csv", cwd=folder)
     found = []
     for schedule in (name, f"{{file: {name}.csv}}"):
-        tool.write_scenario(folder / "s.yaml", tool.ROOT / "platforms" / "mesh-8.xml", schedule, 4, 8, data=2, stages=STAGES)
+        tool.write_scenario(folder / "s.yaml", tool.ROOT / "platforms" / "mesh-8.xml", schedule, 4, 8, data=2,
+                            stages=STAGES)
         found.append(tool.summary(binary, "s.yaml", "out", cwd=folder))
-    check.that(found[0]["time"].get("steady_state", False) == (name in OVERLAPPING), f"{name}: do its iterations overlap?")
+    check.that(found[0]["time"].get("steady_state", False) == (name in OVERLAPPING),
+               f"{name}: do its iterations overlap?")
     if name in OVERLAPPING:
         return
     for block in ("time", "bubble", "communication", "workers", "memory"):
-        check.that(found[0].get(block) == found[1].get(block), f"{name}: {block} {found[0].get(block)} as file {found[1].get(block)}")
+        check.that(found[0].get(block) == found[1].get(block),
+                   f"{name}: {block} {found[0].get(block)} as file {found[1].get(block)}")
 
 
 def main():
@@ -49,7 +52,8 @@ def main():
         (folder / "mine.csv").write_text(BY_HAND)
         tool.write_mesh(folder / "ideal.xml", 2)
         tool.write_scenario(folder / "mine.yaml", "ideal.xml", "{file: mine.csv}", 2, 2)
-        check.near(tool.summary(binary, "mine.yaml", "out", cwd=folder)["time"]["iteration_s"], 9, "1F1B of two workers, by hand")
+        check.near(tool.summary(binary, "mine.yaml", "out", cwd=folder)["time"]["iteration_s"], 9,
+                   "1F1B of two workers, by hand")
     return check.done()
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""same_bytes.py [--scenarios] STAGESIM [STAGESIM...]: the same scenario gives the same bytes twice, and from every build given.
+"""same_bytes.py [--scenarios] STAGESIM [STAGESIM...]: the same scenario gives the same bytes twice, and from every
+build given.
 
 --scenarios: every scenario that is shipped, in place of the runs below; for comparing a build with an older one.
 
-Runs the demo (contention, all-reduces, every output format) and one schedule of every kind on small platforms, and compares all
-files. Only the block `simulation` of summary.json, which holds the time a run took, may differ.
-"""
+Runs the demo (contention, all-reduces, every output format) and one schedule of every kind on small platforms, and
+compares all files. Only the block `simulation` of summary.json, which holds the time a run took, may differ. """
 import hashlib
 import pathlib
 import re
@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUTS = ["--trace", "paje,chrome,csv", "--picture", "svg,png,pdf", "--report", "--quiet"]
 SCENARIO = """platform: {root}/platforms/{platform}
 workload: stages
-stages: {{forward: [10ms, 11ms, 12ms, 13.7ms], backward: 21ms, weight: 9.3ms, message: 3MiB, gradient: 100MiB, activation: 1GiB}}
+stages: {{forward: [10ms, 11ms, 12ms, 13.7ms], backward: 21ms, weight: 9.3ms, message: 3MiB, gradient: 100MiB,
+  activation: 1GiB}}
 parallel: {{data: 2, pipeline: 4}}
 batch: {{micro_batches: 8}}
 schedule: 1f1b
@@ -44,13 +45,15 @@ def content(path):
 
 
 def digest(folder):
-    return {str(path.relative_to(folder)): hashlib.sha256(content(path)).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {str(path.relative_to(folder)): hashlib.sha256(content(path)).hexdigest()
+            for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def run(binary, name, folder):
     output = folder / "output"
     arguments = [argument.format(root=ROOT) for argument in RUNS[name]]
-    result = subprocess.run([binary, "compare", *arguments, "-o", str(output)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+    result = subprocess.run([binary, "compare", *arguments, "-o", str(output)], cwd=folder, stdin=subprocess.DEVNULL,
+                            capture_output=True)
     if result.returncode:
         raise SystemExit(f"{binary} compare {arguments}: exit code {result.returncode}\n{result.stderr.decode()}")
     found = digest(output)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""small_inputs.py STAGESIM: nothing below 10 kB of input takes 10 s or 1 GB without a word. Inputs that are small and ask for very much
-either end soon within that memory, with a message where it is no success, or say on standard error what goes on."""
+"""small_inputs.py STAGESIM: nothing below 10 kB of input takes 10 s or 1 GB without a word. Inputs that are small and
+ask for very much either end soon within that memory, with a message where it is no success, or say on standard error
+what goes on."""
 import os
 import pathlib
 import signal
@@ -19,50 +20,58 @@ LOADED = float(os.environ.get("MESON_TEST_TIMEOUT_FACTOR", "1"))
 
 
 def cluster(radical, more=""):
-    return tool.HEAD + f'<cluster id="c" prefix="g-" suffix="" radical="{radical}" speed="1Tf" bw="10GBps" lat="1us" {more}/></platform>\n'
+    cluster = f'<cluster id="c" prefix="g-" suffix="" radical="{radical}" speed="1Tf" bw="10GBps" lat="1us" {more}/>'
+    return f"{tool.HEAD}{cluster}</platform>\n"
 
 
 def profile(text):
-    return tool.HEAD + ('<zone id="z" routing="Full"><host id="g-0" speed="1Tf"/><host id="g-1" speed="1Tf"/><link id="l" bandwidth="1GBps" latency="1us"/>'
-                        f'<route src="g-0" dst="g-1"><link_ctn id="l"/></route><trace id="t" periodicity="-1">{text}</trace>'
+    return tool.HEAD + ('<zone id="z" routing="Full"><host id="g-0" speed="1Tf"/><host id="g-1" speed="1Tf"/><link '
+                        'id="l" bandwidth="1GBps" latency="1us"/>' f'<route src="g-0" dst="g-1"><link_ctn '
+                        f'id="l"/></route><trace id="t" periodicity="-1">{text}</trace>'
                         '<trace_connect kind="SPEED" trace="t" element="g-0"/></zone></platform>\n')
 
 
 def scenario(data, workers, micro_batches, schedule="1f1b", more=""):
     return ("platform: p.xml\nworkload: stages\nstages: {forward: 1s, backward: 2s, message: 1MB, gradient: 1MB}\n"
-            f"parallel: {{data: {data}, pipeline: {workers}}}\nbatch: {{micro_batches: {micro_batches}}}\nschedule: {schedule}\n{more}")
+            f"parallel: {{data: {data}, pipeline: {workers}}}\nbatch: {{micro_batches: {micro_batches}}}\nschedule: "
+            f"{schedule}\n{more}")
 
 
 SHOW, RUN, CHECK = ("platform", "show", "p.xml"), ("run", "s.yaml"), ("check", "s.yaml")
 COLLECTIVE = ("collective", "all-reduce", "--platform", "p.xml", "--sizes", "1MB:1GB:2")
 TINY = cluster("0-7")
 # name: platform, scenario, arguments
-CASES = {
-    "a million hosts": (cluster("0-1000000"), "", SHOW),
-    "a million hosts, checked": (cluster("0-1000000"), scenario(1, 2, 2), CHECK),
-    "100,000 hosts, collective": (cluster("0-99999"), "", COLLECTIVE),
-    "10,000 hosts, shown": (cluster("0-9999"), "", SHOW),
-    "a torus of a million": (cluster("0-999999", 'topology="TORUS" topo_parameters="100,100,100"'), "", SHOW),
-    "a fat tree with many ways": (cluster("0-999", 'topology="FAT_TREE" topo_parameters="2;100,10;1,30000;1,1"'), "", SHOW),
-    "a fat tree with huge switches": (cluster("0-9", 'topology="FAT_TREE" topo_parameters="2;10,1;2000000000,2000000000;1,1"'), "", SHOW),
-    "a dragonfly with huge groups": (cluster("0-9", 'topology="DRAGONFLY" topo_parameters="1,1;1,1;10,1;1"'), "", SHOW),
-    "a dragonfly of a million routers": (cluster("0-999999", 'topology="DRAGONFLY" topo_parameters="1,1;1,1;1000000,1;1"'), "", SHOW),
-    "a speed that changes every us": (profile("PERIODICITY 1e-6\n0 1\n5e-7 0.5"), scenario(1, 2, 100000), RUN),
-    "a speed that is drawn every us": (profile("STOCHASTIC LOOP\nEXP 1e6 UNIF 0.5 1"), scenario(1, 2, 100000), RUN),
-    "16 million micro-batches": (TINY, scenario(1, 8, 1 << 24), CHECK),
-    "4 million micro-batches": (TINY, scenario(1, 4, 1 << 22), CHECK),
-    "4 million micro-batches, run": (TINY, scenario(1, 2, 1 << 22), RUN),
-    "1000 iterations": (TINY, scenario(2, 4, 4096, more="iterations: 1000\n"), CHECK),
-    "100,000 replicas": (cluster("0-99999"), scenario(50000, 2, 2), RUN),
-    "100,000 replicas that are not folded": (cluster("0-99999"), scenario(50000, 2, 2, more="fold: off\n"), RUN),
-    "a plan of zb-v": (TINY, "", ("schedule", "zb-v", "--workers", "4096", "--micro-batches", "4096")),
-    "a plan of hanayo": (TINY, "", ("schedule", "hanayo", "--workers", "2048", "--micro-batches", "65536", "--option", "waves=8")),
-    "a plan of chimera": (TINY, "", ("schedule", "chimera", "--workers", "1024", "--micro-batches", "1048576")),
-    "a plan of 1f1b": (TINY, "", ("schedule", "1f1b", "--workers", "4096", "--micro-batches", "16777216")),
-    "all schedules": (cluster("0-2047"), scenario(1, 2048, 2048), ("compare", "s.yaml")),
-    "all sizes of a search": (cluster("0-4095"), scenario(2048, 2, 2, more="search: {gpus: 4096}\n"), ("search", "s.yaml")),
-    "65,536 nodes": (TINY, "", ("platform", "generate", "dgx-h100", "--nodes", "65536")),
-}
+CASES = {"a million hosts": (cluster("0-1000000"), "", SHOW),
+         "a million hosts, checked": (cluster("0-1000000"), scenario(1, 2, 2), CHECK),
+         "100,000 hosts, collective": (cluster("0-99999"), "", COLLECTIVE),
+         "10,000 hosts, shown": (cluster("0-9999"), "", SHOW),
+         "a torus of a million": (cluster("0-999999", 'topology="TORUS" topo_parameters="100,100,100"'), "", SHOW),
+         "a fat tree with many ways": (cluster("0-999", 'topology="FAT_TREE" topo_parameters="2;100,10;1,30000;1,1"'),
+                                       "", SHOW),
+         "a fat tree with huge switches": (
+    cluster("0-9", 'topology="FAT_TREE" topo_parameters="2;10,1;2000000000,2000000000;1,1"'), "", SHOW),
+         "a dragonfly with huge groups": (cluster("0-9", 'topology="DRAGONFLY" topo_parameters="1,1;1,1;10,1;1"'), "",
+                                          SHOW),
+         "a dragonfly of a million routers": (
+    cluster("0-999999", 'topology="DRAGONFLY" topo_parameters="1,1;1,1;1000000,1;1"'), "", SHOW),
+         "a speed that changes every us": (profile("PERIODICITY 1e-6\n0 1\n5e-7 0.5"), scenario(1, 2, 100000), RUN),
+         "a speed that is drawn every us": (profile("STOCHASTIC LOOP\nEXP 1e6 UNIF 0.5 1"), scenario(1, 2, 100000),
+                                            RUN), "16 million micro-batches": (TINY, scenario(1, 8, 1 << 24), CHECK),
+         "4 million micro-batches": (TINY, scenario(1, 4, 1 << 22), CHECK),
+         "4 million micro-batches, run": (TINY, scenario(1, 2, 1 << 22), RUN),
+         "1000 iterations": (TINY, scenario(2, 4, 4096, more="iterations: 1000\n"), CHECK),
+         "100,000 replicas": (cluster("0-99999"), scenario(50000, 2, 2), RUN),
+         "100,000 replicas that are not folded": (cluster("0-99999"), scenario(50000, 2, 2, more="fold: off\n"), RUN),
+         "a plan of zb-v": (TINY, "", ("schedule", "zb-v", "--workers", "4096", "--micro-batches", "4096")),
+         "a plan of hanayo": (TINY, "",
+                              ("schedule", "hanayo", "--workers", "2048", "--micro-batches", "65536", "--option",
+                               "waves=8")),
+         "a plan of chimera": (TINY, "", ("schedule", "chimera", "--workers", "1024", "--micro-batches", "1048576")),
+         "a plan of 1f1b": (TINY, "", ("schedule", "1f1b", "--workers", "4096", "--micro-batches", "16777216")),
+         "all schedules": (cluster("0-2047"), scenario(1, 2048, 2048), ("compare", "s.yaml")),
+         "all sizes of a search": (cluster("0-4095"), scenario(2048, 2, 2, more="search: {gpus: 4096}\n"),
+                                   ("search", "s.yaml")),
+         "65,536 nodes": (TINY, "", ("platform", "generate", "dgx-h100", "--nodes", "65536")),}
 
 
 def rss(group):
@@ -81,7 +90,8 @@ def rss(group):
 def watch(check, name, binary, arguments, folder):
     lines, started = [], time.monotonic()
     with open(os.devnull, "wb") as nothing:
-        process = subprocess.Popen([binary, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=nothing, stderr=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen([binary, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=nothing,
+                                   stderr=subprocess.PIPE, start_new_session=True)
     reader = threading.Thread(target=lambda: lines.extend(process.stderr), daemon=True)
     reader.start()
     most, said = 0, False

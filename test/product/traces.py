@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""traces.py STAGESIM: the demo's output as other programs read it: pj_dump the Paje trace, a JSON parser the Chrome trace and the
-summaries, an XML parser the pictures; and what they say agrees with the summary."""
+"""traces.py STAGESIM: the demo's output as other programs read it: pj_dump the Paje trace, a JSON parser the Chrome
+trace and the summaries, an XML parser the pictures; and what they say agrees with the summary."""
 import csv
 import json
 import pathlib
@@ -28,8 +28,10 @@ def paje(check, folder, found, operations):
     computing = {"F", "B", "W", "optimizer"}
     states = [row for row in rows if row[0] == "State" and row[7].split()[0] in computing]
     wanted = sum(operation["kind"] in computing for operation in operations)
-    check.that(len(states) == wanted and wanted > 100, f"{folder.name}: pj_dump sees {len(states)} computations, not {wanted}")
-    check.near(max(float(row[4]) for row in rows if row[0] == "State"), found["time"]["makespan_s"], "end of the Paje trace")
+    check.that(len(states) == wanted and wanted > 100,
+               f"{folder.name}: pj_dump sees {len(states)} computations, not {wanted}")
+    check.near(max(float(row[4]) for row in rows if row[0] == "State"), found["time"]["makespan_s"],
+               "end of the Paje trace")
     for kind in ("Container", "Link", "Variable"):
         check.that(any(row[0] == kind for row in rows), f"{folder.name}: no {kind} in the Paje trace")
     messages = sum(operation["stream"].startswith("receive") for operation in operations)
@@ -43,7 +45,8 @@ def chrome(check, folder, found):
     complete = [event for event in events if event["ph"] == "X"]
     end = max(event["ts"] + event["dur"] for event in complete)
     check.near(end / 1e6, found["time"]["makespan_s"], f"{folder.name}: end of the Chrome trace")
-    check.that(all(event["dur"] >= 0 and event["ts"] >= 0 for event in complete), f"{folder.name}: negative times in the Chrome trace")
+    check.that(all(event["dur"] >= 0 and event["ts"] >= 0 for event in complete),
+               f"{folder.name}: negative times in the Chrome trace")
 
 
 def comparison(check, folder, summaries):
@@ -54,17 +57,21 @@ def comparison(check, folder, summaries):
     names = [name for name in rows[0] if name != "limited_by"]  # not known of this workload
     check.that(list(document[0])[:len(names)] == names, "names of comparison.csv and comparison.json")
     for row, entry, found in zip(rows, document, summaries):
-        check.that(float(row["iteration_s"]) == entry["iteration_s"] == found["time"]["iteration_s"], "iteration_s in three places")
-        check.that(float(row["bubble_ratio"]) == entry["bubble_ratio"] == found["bubble"]["ratio"], "bubble ratio in three places")
-        check.near(float(row["relative_time"]), found["time"]["iteration_s"] / summaries[0]["time"]["iteration_s"], "relative_time")
+        check.that(float(row["iteration_s"]) == entry["iteration_s"] == found["time"]["iteration_s"],
+                   "iteration_s in three places")
+        check.that(float(row["bubble_ratio"]) == entry["bubble_ratio"] == found["bubble"]["ratio"],
+                   "bubble ratio in three places")
+        check.near(float(row["relative_time"]), found["time"]["iteration_s"] / summaries[0]["time"]["iteration_s"],
+                   "relative_time")
 
 
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
         out = pathlib.Path(temporary) / "out"
-        tool.run(binary, "compare", tool.ROOT / "scenarios" / "demo.yaml", "--set", "fold=off", "--schedules", ",".join(SCHEDULES), "-o", out, "--trace",
-                 "paje,chrome,csv", "--picture", "svg,png,pdf", "--report", "--quiet")
+        tool.run(binary, "compare", tool.ROOT / "scenarios" / "demo.yaml", "--set", "fold=off", "--schedules",
+                 ",".join(SCHEDULES), "-o", out, "--trace", "paje,chrome,csv", "--picture", "svg,png,pdf", "--report",
+                 "--quiet")
         summaries = []
         for schedule in SCHEDULES:
             folder = out / f"demo-{schedule}"
@@ -78,7 +85,8 @@ def main():
             check.that((folder / "timeline.pdf").read_bytes().startswith(b"%PDF"), "timeline.pdf is no PDF")
             check.that("</html>" in (folder / "report.html").read_text(), "report.html is not complete")
         comparison(check, out, summaries)
-        check.that((out / "comparison.svg").stat().st_size > 10000 and "</html>" in (out / "report.html").read_text(), "top-level pictures")
+        check.that((out / "comparison.svg").stat().st_size > 10000 and "</html>" in (out / "report.html").read_text(),
+                   "top-level pictures")
     return check.done()
 
 

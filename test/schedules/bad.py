@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Golden errors of schedule files: `STAGESIM schedule CASE.csv` for every CASE.csv in the folder bad/ must print CASE.stderr,
-nothing else, and end with 1. Cases that are no file are in the table below. `--update` writes the .stderr files."""
+"""Golden errors of schedule files: `STAGESIM schedule CASE.csv` for every CASE.csv in the folder bad/ must print
+CASE.stderr, nothing else, and end with 1. Cases that are no file are in the table below. `--update` writes the .stderr
+files."""
 import pathlib
 import shutil
 import subprocess
@@ -14,7 +15,8 @@ NO_FILES = {"absent": "absent.csv", "folder": "folder.csv", "device": "/dev/null
 
 def run(command, name, folder):
     file = NO_FILES.get(name, f"{name}.csv")
-    result = subprocess.run([command, "schedule", file], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    result = subprocess.run([command, "schedule", file], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                            timeout=60)
     faults = []
     if result.returncode != 1:
         faults.append(f"exit code {result.returncode}, not 1")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""simulated.py STAGESIM PLATFORMS: the simulator against the plan-level times of `stagesim schedule`, for every schedule and every
-option, even and uneven shares, with and without latency (also longer than any computation, where messages are pipelined), named and from a file: the analytic engine on full meshes, and where there
-is latency SimGrid too."""
+"""simulated.py STAGESIM PLATFORMS: the simulator against the plan-level times of `stagesim schedule`, for every
+schedule and every option, even and uneven shares, with and without latency (also longer than any computation, where
+messages are pipelined), named and from a file: the analytic engine on full meshes, and where there is latency SimGrid
+too."""
 import concurrent.futures
 import json
 import pathlib
@@ -14,15 +15,17 @@ STAGESIM, PLATFORMS = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys
 EVEN = {"forward": [1], "backward": [2], "weight": [1]}
 UNEVEN = {"forward": [1, 1.25, 0.75, 1, 1, 1.5, 1, 2.5], "backward": [2, 2.5, 1.5, 2, 2, 3, 2, 5],
           "weight": [0.75, 1, 0.5, 0.875, 1, 1.25, 1, 2]}
-OPTIONS = {"chimera": [{"pairs": 2}, {"pairs": 4}, {"concatenation": "doubling"}, {"concatenation": "doubling-split"},
-                       {"concatenation": "halving"}, {"concatenation": "doubling", "pairs": 2}, {"sync": "after"}],
-           "interleaved": [{"chunks": 4}, {"chunks": 3, "group": 16}], "breadth-first": [{"chunks": 4}], "hanayo": [{"waves": 2}],
-           "zb-h2": [{"optimizer": "blocking"}]}
+OPTIONS = {
+    "chimera": [{"pairs": 2}, {"pairs": 4}, {"concatenation": "doubling"}, {"concatenation": "doubling-split"},
+                {"concatenation": "halving"}, {"concatenation": "doubling", "pairs": 2}, {"sync": "after"}],
+    "interleaved": [{"chunks": 4}, {"chunks": 3, "group": 16}], "breadth-first": [{"chunks": 4}],
+    "hanayo": [{"waves": 2}], "zb-h2": [{"optimizer": "blocking"}]}
 LONG = 3.5  # seconds of latency: several messages of a stream are under way at once
 
 
 def run(*arguments):
-    result = subprocess.run([STAGESIM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    result = subprocess.run([STAGESIM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            timeout=120)
     if result.returncode:
         raise RuntimeError(f"{' '.join(map(str, arguments))}: {result.stderr}")
     return result.stdout
@@ -40,9 +43,11 @@ def plan_level(name, options, times, latency, *more):
 def simulate(folder, schedule, times, platform, engine, messages):
     """The summary of a run of 8 workers and 16 micro-batches."""
     scenario = folder / f"{engine}.yaml"
-    shares = ", ".join(f"{key}: [{', '.join(f'{value}s' for value in values * (8 // len(values)))}]" for key, values in times.items())
-    scenario.write_text(f"platform: {PLATFORMS / platform}\nworkload: stages\nstages: {{{shares}}}\nparallel: {{pipeline: 8}}\n"
-                        f"batch: {{micro_batches: 16}}\nschedule: {schedule}\ncommunication: {{messages: {messages}}}\n")
+    shares = ", ".join(f"{key}: [{', '.join(f'{value}s' for value in values * (8 // len(values)))}]" for key,
+                       values in times.items())
+    scenario.write_text(f"platform: {PLATFORMS / platform}\nworkload: stages\nstages: {{{shares}}}\nparallel: "
+                        f"{{pipeline: 8}}\n" f"batch: {{micro_batches: 16}}\nschedule: {schedule}\ncommunication: "
+                        f"{{messages: {messages}}}\n")
     run("run", scenario, "--engine", engine, "--quiet", "-o", folder / engine)
     return json.loads((folder / engine / "summary.json").read_text())
 
@@ -97,8 +102,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for number, (what, faults) in enumerate(zip(cases, pool.map(guarded, cases)), 1):
             name, options, times, latency, from_file = what
-            words = [name, str(options) if options else "", "uneven" if times is UNEVEN else "", f"latency {latency}" if latency else "",
-                     "from a file" if from_file else ""]
+            words = [name, str(options) if options else "", "uneven" if times is UNEVEN else "",
+                     f"latency {latency}" if latency else "", "from a file" if from_file else ""]
             print("not ok" if faults else "ok", number, "-", ", ".join(filter(None, words)))
             for fault in faults:
                 print("\n".join("# " + line for line in fault.splitlines()))

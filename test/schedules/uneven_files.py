@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """uneven_files.py STAGESIM: schedule files whose stages are no multiple of the workers, fewer or more.
 
-Costs are given for the workers' shares, 1/D of the model each. `schedule`, `run` and an evaluation of the file made here agree on the
-time, for one cost and for a list; a stage's cost is what its part of the model contains. `check` accepts what `run` does."""
+Costs are given for the workers' shares, 1/D of the model each. `schedule`, `run` and an evaluation of the file made
+here agree on the time, for one cost and for a list; a stage's cost is what its part of the model contains. `check`
+accepts what `run` does."""
 import fractions
 import itertools
 import json
@@ -26,7 +27,8 @@ def stage_cost(shares, stages, stage):
 
 
 def placement(workers, stages):
-    """The workers that hold each stage: the stages in turn, or with fewer stages than workers the workers in turn, each a pipeline."""
+    """The workers that hold each stage: the stages in turn, or with fewer stages than workers the workers in turn, each
+    a pipeline."""
     if stages >= workers:
         return [[stage % workers for stage in range(stages)]]
     assert workers % stages == 0
@@ -54,7 +56,8 @@ def makespan(rows, stages, costs):
                 if kind == "F":
                     needs = [("F", stage - 1, micro_batch)] if stage else []
                 else:
-                    needs = [("F", stage, micro_batch)] + ([("B", stage + 1, micro_batch)] if stage + 1 < stages else [])
+                    needs = [("F", stage, micro_batch)] + ([("B", stage + 1, micro_batch)] if stage + 1 < stages
+                                                           else [])
                 if any(need not in ends for need in needs):
                     break
                 start = max([free[worker]] + [ends[need] for need in needs])
@@ -66,18 +69,20 @@ def makespan(rows, stages, costs):
 
 def scenario(folder, workers, micro_batches, forward, backward):
     shares = [", ".join(f"{value}s" for value in values) for values in (forward, backward)]
-    (folder / "uneven.yaml").write_text(
-        f"platform: ideal.xml\nworkload: stages\nstages: {{forward: [{shares[0]}], backward: [{shares[1]}]}}\nparallel: {{pipeline: {workers}}}\n"
-        f"batch: {{micro_batches: {micro_batches}}}\nschedule: {{file: uneven.csv}}\n")
+    (folder / "uneven.yaml").write_text(f"platform: ideal.xml\nworkload: stages\nstages: {{forward: [{shares[0]}], "
+                                        f"backward: [{shares[1]}]}}\nparallel: {{pipeline: {workers}}}\n"
+                                        f"batch: {{micro_batches: {micro_batches}}}\nschedule: {{file: uneven.csv}}\n")
 
 
 def one(check, binary, folder, workers, stages, forward, backward):
     micro_batches, what = 4, f"D={workers} S={stages} forward {forward} backward {backward}"
     rows = orders(workers, stages, micro_batches)
     lines = ["worker,kind,stage,micro_batch,pipeline"]
-    lines += [f"{worker},{kind},{stage},{micro},{pipeline}" for worker, order in enumerate(rows) for kind, stage, micro, pipeline in order]
+    lines += [f"{worker},{kind},{stage},{micro},{pipeline}" for worker, order in enumerate(rows) for kind, stage, micro,
+              pipeline in order]
     (folder / "uneven.csv").write_text("\n".join(lines) + "\n")
-    whole = {kind: values * workers if len(values) == 1 else values for kind, values in (("F", forward), ("B", backward))}
+    whole = {kind: values * workers if len(values) == 1 else values for kind,
+             values in (("F", forward), ("B", backward))}
     costs = {kind: [stage_cost(values, stages, stage) for stage in range(stages)] for kind, values in whole.items()}
     expected = float(makespan(rows, stages, costs))
     drawn = tool.run(binary, "schedule", folder / "uneven.csv", "--forward", ",".join(map(str, forward)), "--backward",
@@ -85,8 +90,9 @@ def one(check, binary, folder, workers, stages, forward, backward):
     check.near(json.loads(drawn)["time"]["iteration_s"], expected, f"schedule of {what}")
     scenario(folder, workers, micro_batches, forward, backward)
     tool.run(binary, "check", folder / "uneven.yaml")
-    check.near(tool.summary(binary, folder / "uneven.yaml", folder / "out", "--engine", "analytic")["time"]["iteration_s"], expected,
-               f"run of {what}")
+    check.near(
+        tool.summary(binary, folder / "uneven.yaml", folder / "out", "--engine", "analytic")["time"]["iteration_s"],
+        expected, f"run of {what}")
 
 
 def main():
@@ -94,9 +100,11 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         tool.write_mesh(folder / "ideal.xml", 6)
-        for workers, stages in [(1, 3), (2, 1), (2, 3), (2, 5), (3, 2 * 3), (3, 4), (3, 5), (4, 2), (4, 6), (4, 7), (6, 3), (5, 13)]:
+        for workers, stages in [(1, 3), (2, 1), (2, 3), (2, 5), (3, 2 * 3), (3, 4), (3, 5), (4, 2), (4, 6), (4, 7),
+                                (6, 3), (5, 13)]:
             one(check, binary, folder, workers, stages, [1], [2])
-            one(check, binary, folder, workers, stages, [1 + 0.5 * i for i in range(workers)], [7 - 0.75 * i for i in range(workers)])
+            one(check, binary, folder, workers, stages, [1 + 0.5 * i for i in range(workers)],
+                [7 - 0.75 * i for i in range(workers)])
     return check.done()
 
 

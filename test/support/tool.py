@@ -28,7 +28,8 @@ class Checker:
         return holds
 
     def near(self, value, expected, text, tolerance=1e-9):
-        return self.that(abs(value - expected) <= tolerance * max(1, abs(expected)), f"{text}: {value!r}, expected {expected!r}")
+        return self.that(abs(value - expected) <= tolerance * max(1, abs(expected)),
+                         f"{text}: {value!r}, expected {expected!r}")
 
     def done(self):
         print(f"{self.checks} checks, {self.faults} failed")
@@ -41,10 +42,11 @@ def binary_argument():
 
 def run(binary, *arguments, cwd=None, expect=0, **keywords):
     """Runs the binary; the exit code must be `expect` (None: any)."""
-    result = subprocess.run([binary, *map(str, arguments)], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
-                            **keywords)
+    result = subprocess.run([binary, *map(str, arguments)], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, timeout=300, **keywords)
     if expect is not None and result.returncode != expect:
-        raise SystemExit(f"{' '.join(map(str, arguments))}: exit code {result.returncode}, not {expect}\n{result.stdout}{result.stderr}")
+        raise SystemExit(f"{' '.join(map(str, arguments))}: exit code {result.returncode}, not {expect}\n"
+                         f"{result.stdout}{result.stderr}")
     return result
 
 
@@ -54,14 +56,16 @@ def write_mesh(path, hosts, latency="0s", bandwidth="1PBps", links=""):
     lines += [f'<host id="gpu-{i}" speed="1Tf"/>' for i in range(hosts)]
     pairs = [(i, j) for i in range(hosts) for j in range(hosts) if i != j]
     lines += [f'<link id="l-{i}-{j}" bandwidth="{bandwidth}" latency="{latency}" {links}/>' for i, j in pairs]
-    lines += [f'<route src="gpu-{i}" dst="gpu-{j}" symmetrical="NO"><link_ctn id="l-{i}-{j}"/></route>' for i, j in pairs]
+    lines += [f'<route src="gpu-{i}" dst="gpu-{j}" symmetrical="NO"><link_ctn id="l-{i}-{j}"/></route>' for i,
+              j in pairs]
     pathlib.Path(path).write_text("\n".join(lines + ["</zone></platform>\n"]))
 
 
-def write_scenario(path, platform, schedule, workers, micro_batches, data=1, stages="forward: 1s, backward: 2s", more=""):
+def write_scenario(path, platform, schedule, workers, micro_batches, data=1, stages="forward: 1s, backward: 2s",
+                   more=""):
     pathlib.Path(path).write_text(f"platform: {platform}\nworkload: stages\nstages: {{{stages}}}\n"
-                                  f"parallel: {{data: {data}, pipeline: {workers}}}\nbatch: {{micro_batches: {micro_batches}}}\n"
-                                  f"schedule: {schedule}\n{more}")
+                                  f"parallel: {{data: {data}, pipeline: {workers}}}\nbatch: {{micro_batches: "
+                                  f"{micro_batches}}}\n" f"schedule: {schedule}\n{more}")
 
 
 def summary(binary, scenario, folder, *arguments, cwd="."):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""derive_efficiency.py: the installed tables that are derived are what tools/derive-efficiency makes of the fitted ones, and it scales as it says."""
+"""derive_efficiency.py: the installed tables that are derived are what tools/derive-efficiency makes of the fitted
+ones, and it scales as it says."""
 import csv
 import pathlib
 import subprocess
@@ -11,8 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "workloads" / "efficiency"
 KERNELS = "-transformer-engine"
 # Peaks in bf16, best measured products in 16 and 8 bits, and bandwidths of both GPUs: doc/transformer.md.
-DERIVED = {"A100-SXM4-40GB": ("A100-SXM4-80GB", 1, 1, 1, 1555 / 2039), "A100-PCIE-80GB": ("A100-SXM4-80GB", 1, 253 / 271, 1, 1935 / 2039),
-           "H200-SXM5-141GB": ("H100-SXM5-80GB", 1, 1, 1, 4800 / 3350), "GH200-96GB": ("H100-SXM5-80GB", 1, 828.6 / 794.5, 1, 4000 / 3350),
+DERIVED = {"A100-SXM4-40GB": ("A100-SXM4-80GB", 1, 1, 1, 1555 / 2039),
+           "A100-PCIE-80GB": ("A100-SXM4-80GB", 1, 253 / 271, 1, 1935 / 2039),
+           "H200-SXM5-141GB": ("H100-SXM5-80GB", 1, 1, 1, 4800 / 3350),
+           "GH200-96GB": ("H100-SXM5-80GB", 1, 828.6 / 794.5, 1, 4000 / 3350),
            "B200-180GB": ("H100-SXM5-80GB", 2250 / 989, 0.776 / 0.803, 1, 8000 / 3350),
            "GB200-186GB": ("H100-SXM5-80GB", 2500 / 989, 0.729 / 0.803, 1, 8000 / 3350),
            "H200-SXM5-141GB" + KERNELS: ("H100-SXM5-80GB" + KERNELS, 1, 1, 1, 4800 / 3350),
@@ -27,14 +30,18 @@ def rows(path):
 
 def check(name, source, peak, ceiling, ceiling_fp8, bandwidth, folder):
     made = folder / f"{name}.csv"
-    subprocess.run([ROOT / "tools" / "derive-efficiency", TABLES / f"{source}.csv", "-o", made, "--peak", str(peak), "--ceiling", str(ceiling),
-                    "--ceiling-fp8", str(ceiling_fp8), "--bandwidth", str(bandwidth)], check=True)
+    subprocess.run([ROOT / "tools" / "derive-efficiency", TABLES / f"{source}.csv", "-o", made, "--peak", str(peak),
+                    "--ceiling", str(ceiling), "--ceiling-fp8", str(ceiling_fp8), "--bandwidth", str(bandwidth)],
+                   check=True)
     if rows(made) != rows(TABLES / f"{name}.csv"):
         faults.append(f"{name}: the installed table is another; run tools/derive-efficiency again")
     for old, new in zip(rows(TABLES / f"{source}.csv"), rows(made)):
-        scale = {"matrix": (peak, ceiling), "matrix_fp8": (peak, ceiling_fp8), "memory": (bandwidth, 1)}.get(old["what"], (1, 1))
+        scale = {"matrix": (peak, ceiling), "matrix_fp8": (peak, ceiling_fp8),
+                 "memory": (bandwidth, 1)}.get(old["what"], (1, 1))
         for key, factor in (("size", scale[0]), ("value", scale[1])):
-            if old[key] and abs(float(new[key]) - min(factor * float(old[key]), 1 if key == "value" else 1e30)) > 2e-4 * factor * float(old[key]):
+            if old[key] and abs(float(new[key]) -
+                                min(factor * float(old[key]), 1 if key == "value" else 1e30)) > 2e-4 * factor * float(
+                old[key]):
                 faults.append(f"{name}: {old} became {new}")
 
 

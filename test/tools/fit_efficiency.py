@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fit_efficiency.py STAGESIM: tools/fit-efficiency with iterations that stagesim itself made from a known table: what is fitted has to
-predict them, and those that were left out of the fit as well. Rows that are no good are refused with their place."""
+"""fit_efficiency.py STAGESIM: tools/fit-efficiency with iterations that stagesim itself made from a known table: what
+is fitted has to predict them, and those that were left out of the fit as well. Rows that are no good are refused with
+their place."""
 import csv
 import importlib.machinery
 import importlib.util
@@ -26,7 +27,8 @@ def expect(good, what):
 
 
 def load():
-    spec = importlib.util.spec_from_loader("fit_efficiency", importlib.machinery.SourceFileLoader("fit_efficiency", str(TOOL)))
+    spec = importlib.util.spec_from_loader("fit_efficiency",
+                                           importlib.machinery.SourceFileLoader("fit_efficiency", str(TOOL)))
     module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
     spec.loader.exec_module(module)
@@ -51,7 +53,8 @@ def make_rows(tool, path):
 
 
 def fit(*words):
-    return subprocess.run([sys.executable, TOOL, STAGESIM, *words, "--gpu", "H100-SXM5-80GB", "--jobs", "1"], capture_output=True, text=True)
+    return subprocess.run([sys.executable, TOOL, STAGESIM, *words, "--gpu", "H100-SXM5-80GB", "--jobs", "1"],
+                          capture_output=True, text=True)
 
 
 def check_fit(folder):
@@ -62,27 +65,32 @@ def check_fit(folder):
     expect(len(means) == 2 and max(means) <= 1, f"fitted and predicted rows: {done.stdout}")
     with open(folder / "table.csv") as file:
         rows = [row for row in csv.reader(line for line in file if line[0] != "#")]
-    expect(rows[0] == ["what", "size", "value"] and {row[0] for row in rows[1:]} == {"matrix", "memory", "flash", "launch", "dispatch", "step"},
+    expect(rows[0] == ["what", "size", "value"]
+           and {row[0] for row in rows[1:]} == {"matrix", "memory", "flash", "launch", "dispatch", "step"},
            f"the table: {rows}")
 
 
 def check_refusals(folder):
     good = (folder / "rows.csv").read_text()
-    bad = {"absent.csv": (None, "cannot be read"), "empty.csv": ("", "no rows of H100"), "columns.csv": ("a,b\n1,2\n", "there is no column gpus"),
+    bad = {"absent.csv": (None, "cannot be read"), "empty.csv": ("", "no rows of H100"),
+           "columns.csv": ("a,b\n1,2\n", "there is no column gpus"),
            "number.csv": (good.replace(",512,8,", ",-512,8,", 1), "row 1 of H100-SXM5-80GB: hidden is '-512'"),
-           "word.csv": (good.replace(",512,8,", ",wide,8,", 1), "hidden is 'wide'"), "other.csv": (good.replace("H100-", "V100-"), "no rows of H100")}
+           "word.csv": (good.replace(",512,8,", ",wide,8,", 1), "hidden is 'wide'"),
+           "other.csv": (good.replace("H100-", "V100-"), "no rows of H100")}
     for name, (text, said) in bad.items():
         if text is not None:
             (folder / name).write_text(text)
         done = fit(folder / name, "-o", folder / "none.csv")
-        expect(done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, f"{name}: {done.returncode}, {done.stderr}")
+        expect(done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr,
+               f"{name}: {done.returncode}, {done.stderr}")
     expect(not (folder / "none.csv").exists(), "something was written")
 
 
 def check_shipped(tool):
     """The rows that come with the source are complete, as the tool reads them."""
     rows = pathlib.Path(__file__).resolve().parent.parent / "validation"
-    for name, gpu, count in (("dgxc.csv", "H100-SXM5-80GB", 70), ("mpt.csv", "H100-SXM5-80GB", 70), ("mpt.csv", "A100-SXM4-80GB", 61)):
+    for name, gpu, count in (("dgxc.csv", "H100-SXM5-80GB", 70), ("mpt.csv", "H100-SXM5-80GB", 70),
+                             ("mpt.csv", "A100-SXM4-80GB", 61)):
         found = len(tool.rows_to_fit([str(rows / name)], gpu))
         if found != count:
             faults.append(f"{name}: {found} rows of {gpu}, not {count}")

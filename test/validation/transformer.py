@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Published iteration times of GPT training beside stagesim's predictions.
 
-usage: transformer.py STAGESIM korthikanti|megatron|zero_bubble|nemo|nemo_blackwell|dgxc|chimera|llama|llama_long|deepseek|mpt|vtrain [FILE...]
+usage: transformer.py STAGESIM
+korthikanti|megatron|zero_bubble|nemo|nemo_blackwell|dgxc|chimera|llama|llama_long|deepseek|mpt|vtrain [FILE...]
 
-Prints the table and fails where the errors' mean, with and without sign, or the worst of them has left the band around MEASURED. Rows are predicted with the installed efficiency tables of the
-A100 and the H100, which tools/fit-efficiency fitted to some of the rows of vtrain and of mpt (doc/accuracy.md); nothing is fitted to a
-row, a model or a paper here.
+Prints the table and fails where the errors' mean, with and without sign, or the worst of them has left the band around
+MEASURED. Rows are predicted with the installed efficiency tables of the A100 and the H100, which tools/fit-efficiency
+fitted to some of the rows of vtrain and of mpt (doc/accuracy.md); nothing is fitted to a row, a model or a paper here.
 """
 import importlib.machinery
 import importlib.util
@@ -69,7 +70,8 @@ class Table:
 
 
 def judge(name, errors):
-    """Prints the errors' mean, mean with sign and worst beside what they were when they were last looked at, and says whether one of them
+    """Prints the errors' mean, mean with sign and worst beside what they were when they were last looked at, and says
+    whether one of them
     has left its band."""
     found = sum(map(abs, errors)) / len(errors), sum(errors) / len(errors), max(map(abs, errors))
     measured, wrong = MEASURED[name], False
@@ -81,7 +83,8 @@ def judge(name, errors):
     return wrong
 
 
-# ---- Korthikanti et al. 2022 (arXiv 2205.05198), Table 5: A100-80GB, fp16, iteration seconds with full recomputation, and with
+# ---- Korthikanti et al. 2022 (arXiv 2205.05198), Table 5: A100-80GB, fp16, iteration seconds with full recomputation,
+# and with
 # sequence parallelism and selective recomputation. t = 8, no data parallelism.
 KORTHIKANTI = (("22b", "megatron-22b", 1, 1, 4, 4, 1.42, 1.10), ("175b", "gpt3-175b", 8, 3, 64, 1, 18.13, 13.75))
 
@@ -131,12 +134,15 @@ compute: {{precision: fp16}}
 engine: analytic
 """
         throughput = run(folder, text)["throughput"]
-        table.row(f"{model}, t={tensor} p={stages} v={chunks}, {gpus} GPUs", published, throughput["hfu"] * 312, gpus=gpus)
+        table.row(f"{model}, t={tensor} p={stages} v={chunks}, {gpus} GPUs", published, throughput["hfu"] * 312,
+                  gpus=gpus)
     return table.end("megatron")
 
 
-# ---- Qi et al. 2024 (Zero Bubble, arXiv 2401.10241), Table 4: samples per second and GPU on one node of 8 A100, and how much ZB-1p, which holds as
-# many activations as 1F1B, gains. Stages hold as many layers, the first and the last one less. Attention is not described; standard here.
+# ---- Qi et al. 2024 (Zero Bubble, arXiv 2401.10241), Table 4: samples per second and GPU on one node of 8 A100, and
+# how much ZB-1p, which holds as
+# many activations as 1F1B, gains. Stages hold as many layers, the first and the last one less. Attention is not
+# described; standard here.
 ZERO_BUBBLE = ((22, 24, 2304, 6, (24, 11.8, 12.9), (32, 12.5, 13.4), (64, 13.6, 14.2)),
                (30, 32, 4096, 3, (24, 3.50, 3.88), (32, 3.70, 4.00), (64, 4.03, 4.20)))
 
@@ -167,14 +173,16 @@ engine: analytic
     return gained.end("zero_bubble_gain") or wrong
 
 
-# ---- NVIDIA's published throughputs in fp8 (nemo.csv says from where). Assumed, as NeMo's recipes have it: sequence parallelism and its
+# ---- NVIDIA's published throughputs in fp8 (nemo.csv says from where). Assumed, as NeMo's recipes have it: sequence
+# parallelism and its
 # communication beside the products, the distributed optimizer, flash attention, nothing recomputed.
 def nemo_platform(folder, system, gpus):
     """GB200: racks of 64 of the 72 GPUs, as jobs of 2^n GPUs use them."""
     if system != "gb200-nvl72":
         return platform(folder, system, gpus // 8)
     path, each = os.path.join(folder, f"{system}-{gpus}.xml"), min(gpus, 64)
-    call([STAGESIM, "platform", "generate", system, "--nodes", str(gpus // each), "--gpus-per-node", str(each), "-o", path])
+    call([STAGESIM, "platform", "generate", system, "--nodes", str(gpus // each), "--gpus-per-node", str(each), "-o",
+          path])
     return path
 
 
@@ -186,13 +194,17 @@ def nemo_rows(folder, systems, kernels, name):
         row["precision"] = "fp8"
         text = fit.recipe(row, nemo_platform(folder, row["system"], int(row["gpus"])), f"kernels: {kernels}")
         tokens = run(folder, text)["throughput"]["tokens_per_s"] / int(row["gpus"])
-        layout = " ".join(f"{letter}{row[key]}" for letter, key in (("t", "tensor"), ("c", "context"), ("p", "pipeline"), ("v", "chunks")) if int(row[key]) > 1)
-        table.row(f"{row['system']} {row['model']}, {row['gpus']}, {layout}", float(row["tokens_per_s_gpu"]), tokens, gpus=int(row["gpus"]))
+        layout = " ".join(f"{letter}{row[key]}" for letter,
+                          key in (("t", "tensor"), ("c", "context"), ("p", "pipeline"), ("v", "chunks"))
+                          if int(row[key]) > 1)
+        table.row(f"{row['system']} {row['model']}, {row['gpus']}, {layout}", float(row["tokens_per_s_gpu"]), tokens,
+                  gpus=int(row["gpus"]))
     return table.end(name)
 
 
 def nemo(folder):
-    return nemo_rows(folder, ("dgx-h100",), "default", "nemo") | nemo_rows(folder, ("dgx-h100",), "transformer-engine", "nemo transformer-engine")
+    return nemo_rows(folder, ("dgx-h100",), "default", "nemo") | nemo_rows(folder, ("dgx-h100",), "transformer-engine",
+                                                                           "nemo transformer-engine")
 
 
 # The tables of B200 and GB200 are derived from the H100's: nothing is fitted to these GPUs.
@@ -200,12 +212,14 @@ def nemo_blackwell(folder):
     return nemo_rows(folder, ("dgx-b200", "gb200-nvl72"), "default", "nemo_blackwell")
 
 
-# ---- NVIDIA's published steps of the same recipes in bf16 and fp8, on up to 2,304 GPUs; half of the rows are those that the table of the kernels of
+# ---- NVIDIA's published steps of the same recipes in bf16 and fp8, on up to 2,304 GPUs; half of the rows are those
+# that the table of the kernels of
 # TransformerEngine was fitted to.
 def dgxc(folder):
     fit, wrong = fitting(), False
     rows = fit.read_rows([os.path.join(HERE, "dgxc.csv")])
-    for table, fitted in (("H100-SXM5-80GB-transformer-engine", set(fit.fitted_rows(rows, fit.EVERY))), ("H100-SXM5-80GB", set())):
+    for table, fitted in (("H100-SXM5-80GB-transformer-engine", set(fit.fitted_rows(rows, fit.EVERY))),
+                          ("H100-SXM5-80GB", set())):
         model = fit.Model(STAGESIM, rows, folder, 2)
         use_table(model, table)
         lines, errors = fit.report(model, fitted)
@@ -217,10 +231,12 @@ def dgxc(folder):
     return wrong
 
 
-# ---- Chimera (arXiv 2107.06925), figure 14: Bert-48 on 64 nodes of Piz Daint, D=4, W=16, 1,024 sequences, sequences/s as read off
-# the figure. P100 times of one Bert-large layer, forward and backward in ms by micro-batch size, as the authors measured them.
-P100 = ((1, 1.162, 1.671), (2, 1.515, 2.565), (4, 2.518, 4.198), (8, 4.500, 7.653), (16, 9.299, 14.876), (32, 16.100, 26.953),
-        (64, 31.07, 52.88))
+# ---- Chimera (arXiv 2107.06925), figure 14: Bert-48 on 64 nodes of Piz Daint, D=4, W=16, 1,024 sequences, sequences/s
+# as read off
+# the figure. P100 times of one Bert-large layer, forward and backward in ms by micro-batch size, as the authors
+# measured them.
+P100 = ((1, 1.162, 1.671), (2, 1.515, 2.565), (4, 2.518, 4.198), (8, 4.500, 7.653), (16, 9.299, 14.876),
+        (32, 16.100, 26.953), (64, 31.07, 52.88))
 CHIMERA = (("chimera", 8, "none", 340), ("1f1b", 4, "none", 275), ("gpipe", 4, "full", 205), ("gems", 32, "none", 140))
 
 
@@ -251,7 +267,8 @@ engine: simgrid
     return table.end("chimera")
 
 
-# ---- Llama 3 (arXiv 2407.21783), Table 4: 405B on 8,192 H100, 43 % MFU in BF16. Stages hold one layer, the first and the last none.
+# ---- Llama 3 (arXiv 2407.21783), Table 4: 405B on 8,192 H100, 43 % MFU in BF16. Stages hold one layer, the first and
+# the last none.
 def llama(folder):
     table = Table("Llama 3 405B on 8,192 H100: MFU")
     layers = [0] + [1] * 126 + [0]
@@ -269,8 +286,10 @@ engine: analytic
     return table.end("llama")
 
 
-# ---- Llama 3, Table 4: sequences of 131,072 tokens shared by 16 ranks, 38 % MFU on 16,384 H100. The paper does not say whether its flop count
-# attention in full or only the half that a causal mask leaves; here in full. Eight replicas of the same 2,048 ranks: one is predicted.
+# ---- Llama 3, Table 4: sequences of 131,072 tokens shared by 16 ranks, 38 % MFU on 16,384 H100. The paper does not say
+# whether its flop count
+# attention in full or only the half that a causal mask leaves; here in full. Eight replicas of the same 2,048 ranks:
+# one is predicted.
 def llama_long(folder):
     table = Table("Llama 3 405B, 128K tokens on 16,384 H100: MFU, attention counted in full")
     text = f"""platform: {platform(folder, "dgx-h100", 256)}
@@ -292,7 +311,8 @@ engine: analytic
     return table.end("llama_long")
 
 
-# ---- DeepSeek-V3 (arXiv 2412.19437): 180K GPU hours for a trillion tokens on 2,048 H800; PP 16, EP 64, ZeRO-1, DualPipe, batches of 15,360
+# ---- DeepSeek-V3 (arXiv 2412.19437): 180K GPU hours for a trillion tokens on 2,048 H800; PP 16, EP 64, ZeRO-1,
+# DualPipe, batches of 15,360
 # sequences of 4,096 tokens. Shown in both precisions; the paper's is fp8.
 def deepseek(folder):
     table = Table("DeepSeek-V3 on 2,048 H800: thousand GPU hours for 1e12 tokens")
@@ -314,7 +334,8 @@ engine: analytic
     return table.end("deepseek") | deepseek_h100(folder)
 
 
-# ---- The same model as NVIDIA trains it on 1,024 H100 (NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md, container 25.09, dropless). Which layers
+# ---- The same model as NVIDIA trains it on 1,024 H100 (NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md,
+# container 25.09, dropless). Which layers
 # the 32 stages hold is assumed, and that tokens and computation do not overlap.
 def deepseek_h100(folder):
     table = Table("DeepSeek-V3 in fp8 on 1,024 H100: tokens per second and GPU")
@@ -343,13 +364,15 @@ def fitting():
     return module
 
 
-# ---- MosaicML's measured FSDP training (mosaicml/llm-foundry, Apache-2.0). Its attention is a Triton kernel slower than those of the tables:
+# ---- MosaicML's measured FSDP training (mosaicml/llm-foundry, Apache-2.0). Its attention is a Triton kernel slower
+# than those of the tables:
 # with its own share of the peak, the one number here that comes from these rows for the A100.
 TRITON = {"H100-SXM5-80GB": 0.184, "A100-SXM4-80GB": 0.30}
 
 
 def use_table(model, gpu, flash=None):
-    """Has the rows computed with the installed table of a GPU, with another share of flash attention where one is given."""
+    """Has the rows computed with the installed table of a GPU, with another share of flash attention where one is
+    given."""
     with open(os.path.join(SOURCE, "workloads", "efficiency", f"{gpu}.csv")) as file:
         lines = [f"flash,,{flash}\n" if flash and line.startswith("flash,") else line for line in file]
     with open(model.table, "w") as file:
@@ -369,7 +392,8 @@ def mpt(folder):
     return wrong
 
 
-# ---- vTrain's measured iterations of Megatron-DeepSpeed on A100 nodes (VIA-Research/vTrain, MIT licence), as far as the files are there.
+# ---- vTrain's measured iterations of Megatron-DeepSpeed on A100 nodes (VIA-Research/vTrain, MIT licence), as far as
+# the files are there.
 def vtrain(folder):
     fit = fitting()
     files = sys.argv[3:]
@@ -387,7 +411,8 @@ def vtrain(folder):
     return wrong
 
 
-# What was found when these were last looked at: the errors' mean, mean with sign, and worst. A change that moves one beyond its margin has to
+# What was found when these were last looked at: the errors' mean, mean with sign, and worst. A change that moves one
+# beyond its margin has to
 # say why.
 MEASURED = {
     "korthikanti": (0.0090, 0.0089, 0.0134),

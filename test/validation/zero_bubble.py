@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The 18 bubble rates of the zero-bubble paper (arXiv 2401.10241, Tables 5 and 9) beside those of stagesim.
 
-The paper profiled forward, input-gradient and weight-gradient times and the latency of a message on A100 GPUs, and gives the bubble
-rate 1 - m (T_F + T_B + T_W) / cost of three schedules on 8 stages, cost being the largest time from a stage's first operation to its
-last. Nothing is calibrated here: the same times go in, and all four printed digits have to come out.
+The paper profiled forward, input-gradient and weight-gradient times and the latency of a message on A100 GPUs, and
+gives the bubble rate 1 - m (T_F + T_B + T_W) / cost of three schedules on 8 stages, cost being the largest time from a
+stage's first operation to its last. Nothing is calibrated here: the same times go in, and all four printed digits have
+to come out.
 
 usage: zero_bubble.py STAGESIM plan|run
   plan: evaluated on the plan; run: simulated by both engines on a full mesh of private links of that latency.
@@ -37,19 +38,21 @@ def call(command):
 
 def plan_rate(stagesim, schedule, row):
     _, count, forward, backward, weight, latency, _ = row
-    out = call([stagesim, "schedule", schedule, "--workers", str(WORKERS), "--micro-batches", str(count), "--forward", repr(forward),
-                "--backward", repr(backward + weight), "--weight", repr(weight), "--latency", repr(latency), "--format", "json"])
+    out = call([stagesim, "schedule", schedule, "--workers", str(WORKERS), "--micro-batches", str(count), "--forward",
+                repr(forward), "--backward", repr(backward + weight), "--weight", repr(weight), "--latency",
+                repr(latency), "--format", "json"])
     return json.loads(out)["bubble"]["span_max"]
 
 
 def mesh(latency_ms):
     hosts = range(WORKERS)
     pairs = [(i, j) for i in hosts for j in hosts if i != j]
-    lines = ["<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">', '<platform version="4.1">',
-             '<zone id="mesh" routing="Full">']
+    lines = ["<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+             '<platform version="4.1">', '<zone id="mesh" routing="Full">']
     lines += [f'<host id="gpu-{i}" speed="1Gf"/>' for i in hosts]
     lines += [f'<link id="l-{i}-{j}" bandwidth="1PBps" latency="{latency_ms!r}ms"/>' for i, j in pairs]
-    lines += [f'<route src="gpu-{i}" dst="gpu-{j}" symmetrical="NO"><link_ctn id="l-{i}-{j}"/></route>' for i, j in pairs]
+    lines += [f'<route src="gpu-{i}" dst="gpu-{j}" symmetrical="NO"><link_ctn id="l-{i}-{j}"/></route>' for i,
+              j in pairs]
     return "\n".join(lines + ["</zone>", "</platform>", ""])
 
 

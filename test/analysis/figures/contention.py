@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What contention adds, and what the critical path says of faster hardware, against hand-made cases and really changed runs.
+"""What contention adds, and what the critical path says of faster hardware, against hand-made cases and really changed
+runs.
 
 usage: contention.py STAGESIM"""
 
@@ -37,16 +38,18 @@ def route(source, target):
     return f'<route src="gpu-{source}" dst="gpu-{target}" symmetrical="NO"><link_ctn id="{link}"/></route>'
 
 
-def run(stagesim, directory, engine, bandwidth=1e9, latency=0.0, forward=1.0, backward=2.0, gradient="0B", micro_batches=1, fold="auto"):
+def run(stagesim, directory, engine, bandwidth=1e9, latency=0.0, forward=1.0, backward=2.0, gradient="0B",
+        micro_batches=1, fold="auto"):
     routes = "\n".join(route(i, j) for i in range(4) for j in range(4) if i != j)
     with open(os.path.join(directory, "platform.xml"), "w", encoding="utf-8") as file:
         file.write(PLATFORM.format(bandwidth=repr(bandwidth), latency=repr(latency), routes=routes))
     with open(os.path.join(directory, "scenario.yaml"), "w", encoding="utf-8") as file:
-        file.write(SCENARIO.format(forward=repr(forward), backward=repr(backward), gradient=gradient, micro_batches=micro_batches,
-                                   fold=fold))
+        file.write(
+            SCENARIO.format(forward=repr(forward), backward=repr(backward), gradient=gradient,
+                            micro_batches=micro_batches, fold=fold))
     out = os.path.join(directory, "out")
-    done = subprocess.run([stagesim, "run", os.path.join(directory, "scenario.yaml"), "--engine", engine, "-o", out, "--quiet"],
-                          check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([stagesim, "run", os.path.join(directory, "scenario.yaml"), "--engine", engine, "-o", out,
+                           "--quiet"], check=True, capture_output=True, text=True, timeout=60)
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         return json.load(file), done.stdout
 
@@ -56,7 +59,8 @@ def close(value, expected, tolerance=1e-6):
 
 
 def shared_nic(stagesim, directory):
-    """Two replicas send 1 GB at the same moment through one 1 GB/s link in either direction: 2 s instead of 1 s each. They are alike; of
+    """Two replicas send 1 GB at the same moment through one 1 GB/s link in either direction: 2 s instead of 1 s each.
+    They are alike; of
     ranks that are alike one is listed."""
     for fold, listed in (("auto", 2), ("off", 4)):
         shared_nic_folded(*run(stagesim, directory, "both", fold=fold), listed)
@@ -68,7 +72,8 @@ def shared_nic_folded(summary, printed, listed):
     close(contention["contended_s"], 1 + 2 + 1 + 2 + 2 + 2)
     close(contention["added_s"], 2)
     rows = {(row["type"], row["kind"]): row for row in contention["operations"]}
-    assert set(rows) == {("computation", "F"), ("computation", "B"), ("message", "activation"), ("message", "gradient")}, rows
+    assert set(rows) == {("computation", "F"), ("computation", "B"), ("message", "activation"),
+                         ("message", "gradient")}, rows
     for kind, seconds in (("F", 1), ("B", 2)):  # one on each of four ranks
         row = rows["computation", kind]
         assert row["count"] == 4
@@ -91,7 +96,8 @@ def shared_nic_folded(summary, printed, listed):
 
 
 def shared_ring(stagesim, directory):
-    """Two rings of two ranks inside their nodes on one link, the second 4 s behind the first. A ring shares the link with itself on either engine, its
+    """Two rings of two ranks inside their nodes on one link, the second 4 s behind the first. A ring shares the link
+    with itself on either engine, its
     2 flows of 1 GB taking 2 s, of 3 GB 6 s; with the other ring on SimGrid only."""
     for gradient, others in (("1GB", 0), ("3GB", 2)):
         summary, _ = run(stagesim, directory, "both", gradient=gradient)
@@ -114,7 +120,8 @@ def shared_ring(stagesim, directory):
 def sensitivity(stagesim, directory):
     """The shares of the critical path against runs with everything of one sort 1 % quicker."""
     base = {"forward": 1.0, "backward": 1.7, "latency": 0.125, "gradient": "1GB", "micro_batches": 5}
-    quicker = {"compute": {"forward": 0.99, "backward": 1.7 * 0.99}, "bandwidth": {"bandwidth": 1e9 / 0.99}, "latency": {"latency": 0.125 * 0.99}}
+    quicker = {"compute": {"forward": 0.99, "backward": 1.7 * 0.99}, "bandwidth": {"bandwidth": 1e9 / 0.99},
+               "latency": {"latency": 0.125 * 0.99}}
     for engine in ("analytic", "simgrid"):
         summary, _ = run(stagesim, directory, engine, **base)
         shares, length = summary["sensitivity"], summary["critical_path"]["length_s"]

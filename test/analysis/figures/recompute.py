@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Recomputes, from operations.csv alone and in ways of its own, what doc/definitions.md says follows from it, and compares
-with summary.json, critical-path.csv and slack.csv to 1e-9.
+"""Recomputes, from operations.csv alone and in ways of its own, what doc/definitions.md says follows from it, and
+compares with summary.json, critical-path.csv and slack.csv to 1e-9.
 
-usage: recompute.py DIRECTORY...    (each with summary.json, operations.csv, critical-path.csv, slack.csv)
-"""
+usage: recompute.py DIRECTORY...    (each with summary.json, operations.csv, critical-path.csv, slack.csv) """
 import bisect
 import csv
 import json
@@ -69,8 +68,9 @@ class Run:
 
     def find_times(self):
         self.ends = [max(o.end for o in self.operations if o.iteration == i) for i in range(self.iterations)]
-        self.starts = [min(o.start for o in self.operations if o.iteration == i and o.type != "receive" and not o.marker)
-                       for i in range(self.iterations)]
+        self.starts = [
+            min(o.start for o in self.operations if o.iteration == i and o.type != "receive" and not o.marker)
+            for i in range(self.iterations)]
         self.whole = None  # the one window of all ranks, and the iterations that pass in it
         if self.summary["time"].get("period"):
             self.find_rounds(self.summary["time"]["period"])
@@ -92,7 +92,8 @@ class Run:
         self.T, self.whole, self.cycle = length / count, (start, start + length, count), length
         first = next((i for i in range(self.iterations - count) if self.ends[i] > start), self.iterations - count)
         self.measured = list(range(first, first + count))
-        self.false_cycle = first > 0 and abs(self.ends[first + count - 1] - self.ends[first - 1] - length) > 1e-6 * length
+        self.false_cycle = first > 0 and abs(self.ends[first + count - 1] - self.ends[first - 1] -
+                                             length) > 1e-6 * length
 
     def find_rounds(self, period):
         first = period if self.iterations > period else 0
@@ -102,7 +103,8 @@ class Run:
         self.whole = start, self.ends[-1], len(self.measured)
 
     def find_paces(self):
-        """Ends of each rank's iterations; how many of them, and parts of them, lie in the time that all ranks have in common."""
+        """Ends of each rank's iterations; how many of them, and parts of them, lie in the time that all ranks have in
+        common."""
         self.measured, paces = list(range(1, self.iterations)), []
         for rank in self.ranks:
             compute = [o for o in self.streams.get((rank, "compute"), []) if not o.marker]
@@ -190,7 +192,8 @@ class Run:
     # ---- memory ----
 
     def in_flight(self, rank):
-        """Largest number of stashed micro-batches; a forward takes a chunk's share, its last gradient operation gives it back."""
+        """Largest number of stashed micro-batches; a forward takes a chunk's share, its last gradient operation gives
+        it back."""
         compute = self.streams.get((rank, "compute"), [])
         stages = 1 + max(int(s) for o in self.operations if o.type == "compute" for s in o.stage if s)
         chunk = (1 + max(o.position for o in self.operations)) / stages

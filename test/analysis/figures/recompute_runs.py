@@ -11,7 +11,8 @@ import tempfile
 
 import recompute
 
-BALANCED = "{forward: 1s, backward: 2s, weight: 1s, message: 1MB, gradient: 10MB, activation: 1GiB, parameters: 1GiB, optimizer: 0.1s}"
+BALANCED = "{forward: 1s, backward: 2s, weight: 1s, message: 1MB, gradient: 10MB, activation: 1GiB, " \
+           "parameters: 1GiB, optimizer: 0.1s}"
 UNEVEN = ("{forward: [20ms, 10ms, 11ms, 15ms], backward: [40ms, 20ms, 25ms, 20ms], weight: [17ms, 10ms, 10ms, 10ms], "
           "message: 30MB, gradient: 100MB, activation: 1GiB}")
 # platform, stages, parallel, micro-batches, further lines
@@ -24,9 +25,11 @@ SCENARIOS = {
 
 
 # What repeats in rounds, goes at paces of its own, or has servers: further lines of a scenario of layers
-LAYERS = ("layers: {servers: 2}\niterations: 4\n", "layers: {servers: 3, colocated: true, consistency: asynchronous}\niterations: 5\n",
-          "layers: {servers: 1, consistency: stale, staleness: 1}\niterations: 5\n", "layers: {period: 2}\niterations: 6\n",
-          "layers: {period: 3, servers: 2}\niterations: 3\n", "layers: {servers: 1, weights: streamed}\niterations: 4\n")
+LAYERS = ("layers: {servers: 2}\niterations: 4\n",
+          "layers: {servers: 3, colocated: true, consistency: asynchronous}\n" "iterations: 5\n",
+          "layers: {servers: 1, consistency: stale, staleness: 1}\niterations: 5\n",
+          "layers: {period: 2}\niterations: 6\n", "layers: {period: 3, servers: 2}\niterations: 3\n",
+          "layers: {servers: 1, weights: streamed}\niterations: 4\n")
 
 
 def run_layers(stagesim, root, scratch):
@@ -34,20 +37,26 @@ def run_layers(stagesim, root, scratch):
     for number, lines in enumerate(LAYERS):
         scenario, out = (os.path.join(scratch, f"layers-{number}{end}") for end in (".yaml", ""))
         with open(scenario, "w") as file:
-            file.write(f"platform: {root}/platforms/piz-daint-32.xml\nworkload: layers\nmodel: {root}/workloads/models/alexnet.yaml\n"
-                       f"parallel: {{data: 4}}\nbatch: {{global: 64, micro: 8}}\ncompute: {{efficiency: 0.5}}\n{lines}")
-        subprocess.run([stagesim, "run", scenario, "--trace", "csv", "-o", out, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+            file.write(f"platform: {root}/platforms/piz-daint-32.xml\nworkload: layers\nmodel: "
+                       f"{root}/workloads/models/alexnet.yaml\n"
+                       f"parallel: {{data: 4}}\nbatch: {{global: 64, micro: 8}}\n"
+                       f"compute: {{efficiency: 0.5}}\n{lines}")
+        subprocess.run([stagesim, "run", scenario, "--trace", "csv", "-o", out, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
         directories.append(out)
     return recompute.main(directories)
 
 
 def run_tensor(stagesim, root, scratch):
-    """Replicas that differ by next to nothing: which of them ends last is chance, which one the critical path runs on is not."""
+    """Replicas that differ by next to nothing: which of them ends last is chance, which one the critical path runs on
+    is not."""
     scenario, out = os.path.join(scratch, "tensor.yaml"), os.path.join(scratch, "tensor")
     with open(scenario, "w") as file:
-        file.write("platform: dgx-a100:2\nworkload: transformer\nmodel: llama3-8b\nparallel: {tensor: 4, pipeline: 4}\nfold: off\n"
-                   "batch: {micro_batches: 8, micro: 1}\ntransformer: {sequence_parallel: true, attention: flash}\nschedule: 1f1b\n")
-    subprocess.run([stagesim, "run", scenario, "--trace", "csv", "-o", out, "--quiet"], check=True, stdout=subprocess.DEVNULL, cwd=root)
+        file.write("platform: dgx-a100:2\nworkload: transformer\nmodel: llama3-8b\nparallel: {tensor: 4, pipeline: 4}\n"
+                   "fold: off\n" "batch: {micro_batches: 8, micro: 1}\ntransformer: {sequence_parallel: true, "
+                   "attention: flash}\nschedule: 1f1b\n")
+    subprocess.run([stagesim, "run", scenario, "--trace", "csv", "-o", out, "--quiet"], check=True,
+                   stdout=subprocess.DEVNULL, cwd=root)
     return recompute.main([out])
 
 
@@ -58,9 +67,10 @@ def main():
         for name, (platform, stages, parallel, micro_batches, more) in SCENARIOS.items():
             scenario = os.path.join(scratch, name + ".yaml")
             with open(scenario, "w") as file:
-                file.write("platform: %s/platforms/%s\nworkload: stages\nstages: %s\nparallel: %s\nbatch: {micro_batches: %d}\n"
-                           "schedule: {name: 1f1b}\noutput: {trace: [csv]}\n%s"
-                           % (root, platform, stages, parallel, micro_batches, more))
+                file.write("platform: %s/platforms/%s\nworkload: stages\nstages: %s\nparallel: %s\nbatch: "
+                           "{micro_batches: %d}\n"
+                           "schedule: {name: 1f1b}\noutput: {trace: [csv]}\n%s" %
+                           (root, platform, stages, parallel, micro_batches, more))
             out = os.path.join(scratch, name)
             subprocess.run([stagesim, "compare", scenario, "--schedules", "all", "-o", out, "--quiet"], check=True,
                            stdout=subprocess.DEVNULL)

@@ -17,7 +17,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "figures"))
 import recompute
 
-HEADER = ("rank,host,position,stream,id,kind,stage,micro_batch,pipeline,part,group,peer,bytes,flops,memory_delta_bytes,waits_for,"
+HEADER = ("rank,host,position,stream,id,kind,stage,micro_batch,pipeline,part,group,peer,bytes,flops,"
+          "memory_delta_bytes,waits_for,"
           "start_s,data_start_s,end_s")
 FILES = ["summary.json", "operations.csv", "critical-path.csv", "slack.csv", "timeline.paje", "timeline.chrome.json"]
 mistakes = []
@@ -43,15 +44,18 @@ def load(path):
 
 def check_summary(directory):
     summary = load(os.path.join(directory, "summary.json"))
-    expect(list(summary) == ["schema", "stagesim", "scenario", "time", "bubble", "communication", "memory", "critical_path", "sensitivity", "workers",
-                             "links", "simulation"], "blocks of summary.json: %s" % list(summary))
+    expect(list(summary) ==
+           ["schema", "stagesim", "scenario", "time", "bubble", "communication", "memory", "critical_path",
+            "sensitivity", "workers", "links", "simulation"], "blocks of summary.json: %s" % list(summary))
     expect(summary["scenario"]["mesh"] == {"pipeline": 2, "data": 2}, "mesh %s" % summary["scenario"]["mesh"])
     expect(near(summary["time"]["iteration_s"], 9.2), "iteration_s")
     expect(near(summary["bubble"]["causes"]["fill"], 1.1 / 2 / 9.2), "fill")
     expect(near(summary["communication"]["exposed_s"], 0.25), "exposed_s")
     expect(summary["communication"]["sent_bytes"] == 8e6, "sent_bytes")
-    parts = {"parameters_bytes": 100, "gradients_bytes": 0, "optimizer_bytes": 0, "buffers_bytes": 1, "activations_bytes": 20}
-    expect(summary["memory"] == {"peak_bytes": 121, "capacity_bytes": 120, "fits": False, "parts": parts, "dominant": "parameters"},
+    parts = {"parameters_bytes": 100, "gradients_bytes": 0, "optimizer_bytes": 0, "buffers_bytes": 1,
+             "activations_bytes": 20}
+    expect(summary["memory"] ==
+           {"peak_bytes": 121, "capacity_bytes": 120, "fits": False, "parts": parts, "dominant": "parameters"},
            "memory %s" % summary["memory"])
     expect([w["peak_in_flight"] for w in summary["workers"]] == [2, 1], "peak_in_flight")
 
@@ -66,7 +70,8 @@ def check_csv(directory):
         rows = list(csv.DictReader(file))
     expect(list(rows[0]) == HEADER.split(",") + ["slack_s"], "header of critical-path.csv")
     expect([(row["rank"], row["kind"]) for row in rows] ==
-           [("0", "F"), ("1", "activation"), ("1", "F"), ("1", "B"), ("1", "F"), ("1", "B"), ("0", "gradient"), ("0", "B")], "critical path")
+           [("0", "F"), ("1", "activation"), ("1", "F"), ("1", "B"), ("1", "F"), ("1", "B"), ("0", "gradient"),
+            ("0", "B")], "critical path")
     for before, after in zip(rows, rows[1:]):
         expect(before["end_s"] == after["data_start_s"], "the critical path has no holes")
 
@@ -75,7 +80,8 @@ def check_paje(directory):
     if not shutil.which("pj_dump"):
         print("pj_dump is not installed: timeline.paje was not read back")
         return
-    done = subprocess.run(["pj_dump", "-l", "17", "-u", os.path.join(directory, "timeline.paje")], capture_output=True, text=True)
+    done = subprocess.run(["pj_dump", "-l", "17", "-u", os.path.join(directory, "timeline.paje")], capture_output=True,
+                          text=True)
     expect(done.returncode == 0 and not done.stderr, "pj_dump: " + done.stderr)
     rows = [[field.strip() for field in line.split(",")] for line in done.stdout.splitlines()]
     containers = [(row[2], row[6]) for row in rows if row[0] == "Container"]
@@ -103,9 +109,11 @@ def check_chrome(directory):
     expect(len(starts) == 8 and starts.keys() == ends.keys(), "flows: %d and %d" % (len(starts), len(ends)))
     for number, end in ends.items():
         for e in (starts[number], end):
-            expect(any(s["pid"] == e["pid"] and s["tid"] == e["tid"] and s["ts"] <= e["ts"] < s["ts"] + s["dur"] for s in slices),
-                   "an arrow ends outside of a slice: %s" % e)
-        expect(starts[number]["pid"] // 2 == end["pid"] // 2 and starts[number]["pid"] != end["pid"], "an arrow leaves its replica")
+            expect(
+                any(s["pid"] == e["pid"] and s["tid"] == e["tid"] and s["ts"] <= e["ts"] < s["ts"] + s["dur"]
+                    for s in slices), "an arrow ends outside of a slice: %s" % e)
+        expect(starts[number]["pid"] // 2 == end["pid"] // 2 and starts[number]["pid"] != end["pid"],
+               "an arrow leaves its replica")
     expect({e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"} ==
            {"compute", "send:1:activation", "receive:1:gradient", "receive:0:activation", "send:0:gradient"}, "threads")
     expect(max(e["args"]["micro-batches"] for e in events if e["ph"] == "C") == 2, "counter")
@@ -116,7 +124,8 @@ def check_hostile(directory):
     load(os.path.join(directory, "timeline.chrome.json"))
     with open(os.path.join(directory, "operations.csv"), newline="", encoding="latin-1") as file:
         rows = list(csv.DictReader(file))
-    expect(len(rows) == 16 and {row["host"] for row in rows} == {'a,"b"\n\xff'}, "names with commas, quotes and line breaks")
+    expect(len(rows) == 16 and {row["host"] for row in rows} == {'a,"b"\n\xff'},
+           "names with commas, quotes and line breaks")
     with open(os.path.join(directory, "timeline.paje"), encoding="latin-1") as file:
         expect('"rank 0 a,_b__\xff"' in file.read(), "Paje names cannot hold quotes")
     if shutil.which("pj_dump"):
@@ -137,12 +146,16 @@ def main():
         check_paje(whole)
         check_chrome(whole)
         check_hostile(write("hostile", 1, "hostile"))
-        again, folded, spread = write("again", 2, "whole"), write("folded", 4, "folded"), write("folded-all", 2, "folded-all")
+        again, folded, spread = write("again", 2, "whole"), write("folded", 4, "folded"), write("folded-all", 2,
+                                                                                                "folded-all")
         for name in FILES:
-            expect(filecmp.cmp(os.path.join(whole, name), os.path.join(again, name), False), name + " differs from run to run")
+            expect(filecmp.cmp(os.path.join(whole, name), os.path.join(again, name), False),
+                   name + " differs from run to run")
         for name in ("operations.csv", "slack.csv", "timeline.paje", "timeline.chrome.json"):
-            expect(filecmp.cmp(os.path.join(whole, name), os.path.join(spread, name), False), name + " with folded replicas written out")
-        expect(load(os.path.join(folded, "summary.json"))["folding"] == {"simulated_ranks": 2, "represented_ranks": 6}, "folding")
+            expect(filecmp.cmp(os.path.join(whole, name), os.path.join(spread, name), False),
+                   name + " with folded replicas written out")
+        expect(load(os.path.join(folded, "summary.json"))["folding"] == {"simulated_ranks": 2, "represented_ranks": 6},
+               "folding")
         expect(not recompute.main([whole, folded, spread]), "recompute.py")
     for mistake in mistakes:
         print(mistake)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What stagesim draws of a run against the times that it writes to operations.csv, and the pages against comparison.csv.
-picture_runs.py STAGESIM PLATFORMS"""
+"""What stagesim draws of a run against the times that it writes to operations.csv, and the pages against
+comparison.csv. picture_runs.py STAGESIM PLATFORMS"""
 import csv
 import os
 import re
@@ -14,7 +14,8 @@ import xml.etree.ElementTree as ElementTree
 PLATFORMS = os.path.abspath(sys.argv.pop())
 STAGESIM = sys.argv.pop()
 SVG = "{http://www.w3.org/2000/svg}"
-COLOURS = {("F", 0): "#b5d8f7", ("F", 1): "#2e6fb7", ("B", 0): "#ffcb8e", ("B", 1): "#c05a00", ("all-reduce", 0): "#9a5aa6"}
+COLOURS = {("F", 0): "#b5d8f7", ("F", 1): "#2e6fb7", ("B", 0): "#ffcb8e", ("B", 1): "#c05a00",
+           ("all-reduce", 0): "#9a5aa6"}
 IDLE = "#eeeef1"
 SCENARIO = """
 platform: {platforms}/mesh-8.xml
@@ -51,8 +52,9 @@ class Runs(unittest.TestCase):
         scenario = os.path.join(cls.temporary.name, "mesh.yaml")
         with open(scenario, "w", encoding="utf-8") as file:
             file.write(SCENARIO.format(platforms=PLATFORMS))
-        subprocess.run([STAGESIM, "compare", scenario, "--schedules", "1f1b,chimera,zb-h2", "-o", cls.directory, "--trace", "csv",
-                        "--picture", "svg", "--report", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([STAGESIM, "compare", scenario, "--schedules", "1f1b,chimera,zb-h2", "-o", cls.directory,
+                        "--trace", "csv", "--picture", "svg", "--report", "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
         with open(os.path.join(cls.directory, "comparison.csv"), encoding="utf-8") as file:
             cls.rows = {row["schedule"]: row for row in csv.DictReader(file)}
 
@@ -81,10 +83,12 @@ class Runs(unittest.TestCase):
                 named = operation["kind"] == kind if kind != "all-reduce" else collective
                 down_or_up = int(operation["pipeline"] or 0) % 2 if kind != "all-reduce" else 0
                 start = operation["data_start_s"] if kind == "all-reduce" else operation["start_s"]
-                if named and down_or_up == shade and operation["host"] in hosts and float(operation["end_s"]) > float(start):
+                if named and down_or_up == shade and operation["host"] in hosts and float(operation["end_s"]) > float(
+                    start):
                     row = hosts.index(operation["host"])
                     expected.append((row, left + scale * float(start), left + scale * float(operation["end_s"])))
-            found = sorted(([i for i, g in enumerate(grounds) if g[2] - 0.2 <= box[2] <= g[3]][0], box[0], box[1]) for box in boxes)
+            found = sorted(([i for i, g in enumerate(grounds) if g[2] - 0.2 <= box[2] <= g[3]][0], box[0], box[1])
+                           for box in boxes)
             self.assertEqual(len(found), len(expected), (schedule, kind, shade))
             for box, place in zip(found, sorted(expected)):
                 self.assertEqual(box[0], place[0])
@@ -116,7 +120,8 @@ class Runs(unittest.TestCase):
             own = self.read(f'mesh-{row["schedule"]}', "report.html")
             self.assertIn(f'{100 * float(row["bubble_ratio"]):.2f} %', own)
             for cause in ("fill", "drain", "receive", "collective"):
-                self.assertIn(f'<th scope="row">of it {cause}</th><td class="n">{100 * float(row[cause]):.2f} %</td>', own)
+                self.assertIn(f'<th scope="row">of it {cause}</th><td class="n">{100 * float(row[cause]):.2f} %</td>',
+                              own)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures and pages that picture_samples draws: valid, the same bytes every time, the right boxes at the right places, labels
-that do not overlap, bounded in size, nothing from outside."""
+"""The pictures and pages that picture_samples draws: valid, the same bytes every time, the right boxes at the right
+places, labels that do not overlap, bounded in size, nothing from outside."""
 import html.parser
 import os
 import re
@@ -97,7 +97,8 @@ class Samples(unittest.TestCase):
 
     def words(self, name):
         """Words of a PDF with their places: (x, top, right, bottom, text)."""
-        out = subprocess.run(["pdftotext", "-bbox", self.path(name), "-"], check=True, capture_output=True, text=True).stdout
+        out = subprocess.run(["pdftotext", "-bbox", self.path(name), "-"], check=True, capture_output=True,
+                             text=True).stdout
         pattern = r'<word xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="([\d.]+)">(.*?)</word>'
         return [(*map(float, found[:4]), found[4]) for found in re.findall(pattern, out)]
 
@@ -120,7 +121,8 @@ class Pictures(Samples):
             ids = [element.get("id") for element in svg.iter() if element.get("id")]
             self.assertEqual(len(ids), len(set(ids)), name)
             used = {element.get(LINK) for element in svg.iter() if element.get(LINK)}
-            used |= {"#" + found for found in re.findall(rb"url\(#([^)]*)\)", self.read(name)) for found in [found.decode()]}
+            used |= {"#" + found for found in re.findall(rb"url\(#([^)]*)\)", self.read(name))
+                     for found in [found.decode()]}
             self.assertLessEqual(used, {"#" + name for name in ids}, name)
 
     def test_png_header(self):
@@ -164,9 +166,11 @@ class Pictures(Samples):
             self.assertAlmostEqual(box[2], grounds[worker][2], delta=0.13)
 
     def test_one_long_run_does_not_press_the_others(self):
-        """GPipe with 4 workers and 4 micro-batches takes 21; beside one that takes 105 it fills the plot, and that one is cut at 21."""
+        """GPipe with 4 workers and 4 micro-batches takes 21; beside one that takes 105 it fills the plot, and that one
+        is cut at 21."""
         for name, share in (("outlier.svg", 1), ("pair.svg", 1 / 5)):
-            grounds = sorted((box for box in rectangles(self.svg(name), "#eeeef1") if box[1] - box[0] > 100), key=lambda box: box[2])
+            grounds = sorted((box for box in rectangles(self.svg(name), "#eeeef1") if box[1] - box[0] > 100),
+                             key=lambda box: box[2])
             widest = max(box[1] - box[0] for box in grounds)
             for i, box in enumerate(grounds):
                 self.assertAlmostEqual((box[1] - box[0]) / widest, 1 if i // 4 == 1 else share, delta=1e-3)
@@ -190,24 +194,21 @@ class Pictures(Samples):
             self.assertAlmostEqual(area / expected, 1, delta=0.05, msg=fill)
 
     def test_bounded_in_size(self):
-        for name, most in (("large.svg", 400_000), ("wide.svg", 400_000), ("large.pdf", 200_000), ("large.png", 1_000_000)):
+        for name, most in (("large.svg", 400_000), ("wide.svg", 400_000), ("large.pdf", 200_000),
+                           ("large.png", 1_000_000)):
             self.assertLess(len(self.read(name)), most, name)
 
     @unittest.skipUnless(shutil.which("pdftotext"), "needs pdftotext")
     def test_labels(self):
         expected = {
-            "gpipe.pdf": {"gpipe", "worker", "busy", "T", "27", "bubble", "33.3", "fill", "time", "(s)", "forward", "backward", "idle"},
+            "gpipe.pdf": {"gpipe", "worker", "busy", "T", "27", "bubble", "33.3", "fill", "time", "(s)", "forward",
+                          "backward", "idle"},
             "chimera.pdf": {"chimera", "down,", "up", "weight", "gradient:", "optimizer", "collective", "micro-batch"},
-            "picosecond.pdf": {"(ps)"},
-            "megasecond.pdf": {"27,000,000", "20,000,000"},
+            "picosecond.pdf": {"(ps)"}, "megasecond.pdf": {"27,000,000", "20,000,000"},
             "comparison.pdf": {"gpipe", "1f1b", "chimera", "fill:", "drain:", "receive:", "21.9"},
-            "outlier.pdf": {"cut", "ends", "105", "5.00"},
-            "chart.pdf": {"ring", "tree", "size", "time", "KiB", "ms"},
-            "empty.pdf": {"nothing", "executed"},
-            "zero.pdf": {"zero", "&amp;", "takes", "time"},
-            "idle-free.pdf": {"no", "bar:", "ever", "idle"},
-            "nothing.pdf": {"ring", "nothing", "draw:", "above"},
-        }
+            "outlier.pdf": {"cut", "ends", "105", "5.00"}, "chart.pdf": {"ring", "tree", "size", "time", "KiB", "ms"},
+            "empty.pdf": {"nothing", "executed"}, "zero.pdf": {"zero", "&amp;", "takes", "time"},
+            "idle-free.pdf": {"no", "bar:", "ever", "idle"}, "nothing.pdf": {"ring", "nothing", "draw:", "above"},}
         for name, labels in expected.items():
             self.assertLessEqual(labels, {word[4] for word in self.words(name)}, name)
 
@@ -255,13 +256,14 @@ class Pages(Samples):
                 self.assertTrue(address.startswith("#") or address.startswith("sample-"), address)
                 if address.startswith("#"):
                     self.assertIn(address[1:], page.ids)
-            outside = [found for found in re.findall(r"https?://[^\s\"'<)]+", self.read(name).decode()) if "www.w3.org" not in found]
+            outside = [found for found in re.findall(r"https?://[^\s\"'<)]+", self.read(name).decode())
+                       if "www.w3.org" not in found]
             self.assertEqual(outside, [])
 
     def test_figures_of_the_worked_example(self):
         text = " ".join(" ".join(self.page("report.html").text).split())
-        for figure in ("9.200 s", "34.78 %", "5.98 %", "11.41 %", "17.39 %", "0.533333", "250.0 ms", "150.0 ms", "gpu-1", "link-0",
-                       "Memory over time", "does not fit"):
+        for figure in ("9.200 s", "34.78 %", "5.98 %", "11.41 %", "17.39 %", "0.533333", "250.0 ms", "150.0 ms",
+                       "gpu-1", "link-0", "Memory over time", "does not fit"):
             self.assertIn(figure, text)
 
     def test_names_are_escaped(self):
@@ -269,7 +271,8 @@ class Pages(Samples):
         self.assertNotIn(b"<schedules>", self.read("comparison.html"))
 
     def test_bars_are_in_proportion(self):
-        """The bars of the worked example: receive fills the bar of worker 0, fill and drain share that of worker 1 as 1.1 to 2.1."""
+        """The bars of the worked example: receive fills the bar of worker 0, fill and drain share that of worker 1 as
+        1.1 to 2.1."""
         bars = [re.findall(r'class="c(\d)" style="width:([\d.]+)%', bar) for bar in
                 re.findall(r'<div class="bar">(.*?)</div>', self.read("report.html").decode())]
         self.assertEqual([cause for cause, _ in bars[0]], ["2"])

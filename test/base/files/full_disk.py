@@ -30,8 +30,8 @@ def limit_files():
 
 
 def run(stagesim, scenario, out, limit):
-    done = subprocess.run([stagesim, "compare", scenario, "--schedules", "gpipe,1f1b", "-o", out, "--quiet"], capture_output=True,
-                          text=True, preexec_fn=limit)
+    done = subprocess.run([stagesim, "compare", scenario, "--schedules", "gpipe,1f1b", "-o", out, "--quiet"],
+                          capture_output=True, text=True, preexec_fn=limit)
     return done.returncode, done.stderr
 
 
@@ -59,7 +59,8 @@ def main():
         os.mkdir(small)
         os.mkdir(limited)
         failed |= check(stagesim, scenario, limited, limit_files, "File too large")
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", small], capture_output=True).returncode == 0
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", small],
+                                 capture_output=True).returncode == 0
         if mounted:
             try:
                 failed |= check(stagesim, scenario, small, None, "No space left on device")
@@ -68,7 +69,8 @@ def main():
         else:
             print("no small file system could be mounted; the limit on the size of files stands for it")
         code, error = run(stagesim, scenario, os.path.join(scratch, "fine"), None)
-        failed |= expect(code == 0 and len(files_below(os.path.join(scratch, "fine"))) > 10, "with enough room: %d %s" % (code, error))
+        failed |= expect(code == 0 and len(files_below(os.path.join(scratch, "fine"))) > 10,
+                         "with enough room: %d %s" % (code, error))
     return failed
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""strided.py STAGESIM: what the platform's property collective_strided_efficiency slows down. Gradients are summed up over two nodes in groups
-of one rank of a node, of ranks that are neighbours, and of ranks that are not: only for these a share of 1/4 has to be the same as a quarter
-of the network's bandwidth, and for the others it has to be the same as no property."""
+"""strided.py STAGESIM: what the platform's property collective_strided_efficiency slows down. Gradients are summed up
+over two nodes in groups of one rank of a node, of ranks that are neighbours, and of ranks that are not: only for these
+a share of 1/4 has to be the same as a quarter of the network's bandwidth, and for the others it has to be the same as
+no property."""
 import json
 import pathlib
 import subprocess
@@ -22,10 +23,13 @@ def near(value, expected, what):
 
 
 def make_platforms(folder):
-    subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "plain.xml"], check=True)
+    subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "plain.xml"],
+                   check=True)
     text = (folder / "plain.xml").read_text()
-    (folder / "strided.xml").write_text(text.replace('<prop id="collective_launch"', PROPERTY + '<prop id="collective_launch"'))
-    quarter = text.replace('bandwidth="22.5GBps"', 'bandwidth="5.625GBps"').replace('bandwidth="180GBps"', 'bandwidth="45GBps"')
+    (folder /
+     "strided.xml").write_text(text.replace('<prop id="collective_launch"', PROPERTY + '<prop id="collective_launch"'))
+    quarter = text.replace('bandwidth="22.5GBps"', 'bandwidth="5.625GBps"').replace('bandwidth="180GBps"',
+                                                                                    'bandwidth="45GBps"')
     (folder / "quarter.xml").write_text(quarter)
     if PROPERTY not in (folder / "strided.xml").read_text() or quarter == text:
         sys.exit("the generated platform is not as expected")
@@ -43,7 +47,8 @@ communication: {{overlap: false, all_reduce: {algorithm}, collectives: {mode}}}
 compute: {{precision: bf16, efficiency: 0.5}}
 engine: {engine}
 """)
-    done = subprocess.run([STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet"], capture_output=True,
+                          text=True, timeout=60)
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads((folder / "out" / "summary.json").read_text())["time"]["iteration_s"]
@@ -52,9 +57,11 @@ engine: {engine}
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     make_platforms(folder)
-    for engine, algorithm, mode in (("analytic", "ring", "steady"), ("simgrid", "ring", "steady"), ("simgrid", "ring", "stepwise"), ("analytic", "double-tree", "steady")):
+    for engine, algorithm, mode in (("analytic", "ring", "steady"), ("simgrid", "ring", "steady"),
+                                    ("simgrid", "ring", "stepwise"), ("analytic", "double-tree", "steady")):
         for case, (tensor, slowed) in CASES.items():
-            plain, strided, quarter = (seconds(folder, platform, tensor, engine, algorithm, mode) for platform in ("plain", "strided", "quarter"))
+            plain, strided, quarter = (seconds(folder, platform, tensor, engine, algorithm, mode)
+                                       for platform in ("plain", "strided", "quarter"))
             label = f"{engine}, {algorithm}, {mode}, {case}"
             near(strided, quarter if slowed else plain, label)
             if quarter < 1.02 * plain:

@@ -48,7 +48,8 @@ def main():
             for made, words in (("never", "which no version had"), ("newer", "use a newer stagesim")):
                 write(folder, plugins / "layouts.so", which, made)
                 result = tool.run(binary, "run", "s.yaml", "-o", "refused", cwd=folder, expect=1)
-                expected = rf"s\.yaml:3:\d+: error: the workload hands over a struct stagesim_{which} of \d+ bytes, .*{words}"
+                expected = rf"s\.yaml:3:\d+: error: the workload hands over a struct " \
+                           rf"stagesim_{which} of \d+ bytes, .*{words}"
                 check.that(re.match(expected, result.stderr), f"{which} {made}: {result.stderr}")
                 check.that(not (folder / "refused").exists(), f"{which} {made} left output behind")
     return check.done()

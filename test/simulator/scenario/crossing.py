@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs whose iterations overlap, drawn from a seed: PipeDream takes as long for a micro-batch however many an iteration has, on both
-engines alike where nothing shares a link, and as the schedule without a platform takes.
+"""Jobs whose iterations overlap, drawn from a seed: PipeDream takes as long for a micro-batch however many an iteration
+has, on both engines alike where nothing shares a link, and as the schedule without a platform takes.
 
 usage: crossing.py STAGESIM"""
 
@@ -49,7 +49,8 @@ def check(folder, seed):
     expected = found[1, "analytic"]
     for (micro_batches, engine), seconds in found.items():
         if abs(seconds / expected - 1) > (1e-9 if engine == "analytic" else 1e-6):
-            faults.append(f"seed {seed}: {seconds!r} s a micro-batch with {micro_batches}, {engine}; {expected!r} with one")
+            faults.append(f"seed {seed}: {seconds!r} s a micro-batch with {micro_batches}, {engine}; {expected!r} with "
+                          f"one")
 
 
 def main():

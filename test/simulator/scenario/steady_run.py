@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs that are extended from a state that came back, against the same jobs run whole: every schedule with uneven stages, all figures of the
-summary, every operation's times and the memory, on the analytic engine to 1e-9 and on SimGrid to 1e-6.
+"""Jobs that are extended from a state that came back, against the same jobs run whole: every schedule with uneven
+stages, all figures of the summary, every operation's times and the memory, on the analytic engine to 1e-9 and on
+SimGrid to 1e-6.
 
 usage: steady_run.py STAGESIM analytic|simgrid [JOBS]"""
 
@@ -30,7 +31,8 @@ def listed():
 
 def times(draw, count, scale, even):
     base = scale * draw.uniform(0.5, 1.5)
-    return [base if even else base * (1 + draw.choice([0, 0, draw.uniform(0, 0.4), draw.uniform(0, 2e-3)])) for _ in range(count)]
+    return [base if even else base * (1 + draw.choice([0, 0, draw.uniform(0, 0.4), draw.uniform(0, 2e-3)]))
+            for _ in range(count)]
 
 
 def text(values):
@@ -38,7 +40,8 @@ def text(values):
 
 
 def write(folder, name, draw):
-    """A job of 4 or 6 workers; the number of stages follows from the schedule, so that times are given per worker where it needs more."""
+    """A job of 4 or 6 workers; the number of stages follows from the schedule, so that times are given per worker where
+    it needs more."""
     workers, even = draw.choice([4, 4, 6]), draw.random() < 0.3
     weight = times(draw, workers, 1e-3, even)
     backward = [w + b for w, b in zip(weight, times(draw, workers, 1e-3, even))]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""layers.py STAGESIM: the workload layers against closed forms, and against a second computation of parameter servers, in which flows
-share the hosts' links max-min fairly."""
+"""layers.py STAGESIM: the workload layers against closed forms, and against a second computation of parameter servers,
+in which flows share the hosts' links max-min fairly."""
 import itertools
 import json
 import os
@@ -38,19 +38,21 @@ def near(value, expected, what, tolerance=1e-6):
 def write_star(path, speeds):
     """Hosts around a switch without limits: each has a link up and one down."""
     hosts = "".join(f'<host id="h-{i}" speed="{speed}f"/>' for i, speed in enumerate(speeds))
-    links = "".join(f'<link id="{way}-{i}" bandwidth="{RATE}Bps" latency="0s"/>' for i in range(len(speeds)) for way in ("up", "down"))
-    routes = "".join(f'<route src="h-{i}" dst="h-{k}" symmetrical="NO"><link_ctn id="up-{i}"/><link_ctn id="down-{k}"/></route>'
-                     for i, k in itertools.permutations(range(len(speeds)), 2))
-    path.write_text('<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
-                    f'<zone id="star" routing="Full">{hosts}{links}{routes}</zone></platform>')
+    links = "".join(f'<link id="{way}-{i}" bandwidth="{RATE}Bps" latency="0s"/>' for i in range(len(speeds))
+                    for way in ("up", "down"))
+    routes = "".join(f'<route src="h-{i}" dst="h-{k}" symmetrical="NO"><link_ctn id="up-{i}"/><link_ctn '
+                     f'id="down-{k}"/></route>' for i, k in itertools.permutations(range(len(speeds)), 2))
+    path.write_text('<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform '
+                    'version="4.1">' f'<zone id="star" routing="Full">{hosts}{links}{routes}</zone></platform>')
 
 
-def run(folder, layers, *sets, speeds=(SPEED,) * 32, engine="simgrid", batch="{global: %d, micro: 1}", data=4, model=None):
+def run(folder, layers, *sets, speeds=(SPEED,) * 32, engine="simgrid", batch="{global: %d, micro: 1}", data=4,
+        model=None):
     write_star(folder / "star.xml", speeds)
     rows = ", ".join("{" + ", ".join(f"{key}: {value}" for key, value in layer.items()) + "}" for layer in layers)
     model = model or f"{{layers: [{rows}]}}"
-    (folder / "job.yaml").write_text(BASE + f"platform: star.xml\nmodel: {model}\nparallel: {{data: {data}}}\nengine: {engine}\n"
-                                     f"batch: {batch % data if '%' in batch else batch}\n")
+    (folder / "job.yaml").write_text(BASE + f"platform: star.xml\nmodel: {model}\nparallel: {{data: {data}}}\nengine: "
+                                     f"{engine}\n" f"batch: {batch % data if '%' in batch else batch}\n")
     command = [STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet"]
     for value in sets:
         command += ["--set", value]
@@ -72,13 +74,15 @@ COMPUTE = 2 * 1e10 / SPEED  # the first layer's backward is only its weight grad
 # ---- closed forms ----
 
 def check_servers(folder):
-    """n workers push and pull all of the gradient; each of s servers takes in n/s of it: the busier link sets the pace."""
+    """n workers push and pull all of the gradient; each of s servers takes in n/s of it: the busier link sets the
+    pace."""
     for workers, servers in ((4, 1), (4, 2), (4, 4), (8, 3), (3, 8)):
         pace = max(1, workers / servers) * GRADIENT / RATE
         found = seconds(folder, ONE, f"layers.servers={servers}", data=workers)
         near(found, COMPUTE + 2 * pace, f"{workers} workers, {servers} servers")
         alone = seconds(folder, ONE, f"layers.servers={servers}", data=workers, engine="analytic")
-        near(alone, COMPUTE + 2 * GRADIENT / servers / RATE, f"{workers} workers, {servers} servers, without contention")
+        near(alone, COMPUTE + 2 * GRADIENT / servers / RATE,
+             f"{workers} workers, {servers} servers, without contention")
         summary = run(folder, ONE, f"layers.servers={servers}", data=workers)
         near(summary["communication"]["sent_bytes"], 2 * workers * GRADIENT, "bytes of servers")
         links = {link["name"]: link["bytes"] for link in summary["links"]}
@@ -99,7 +103,8 @@ def check_colocated(folder):
         near(found, COMPUTE + 2 * pace, f"{servers} servers on the hosts of {workers} workers")
     ring = seconds(folder, ONE, "communication.all_reduce=ring", data=4)
     near(ring, COMPUTE + 2 * 3 / 4 * GRADIENT / RATE, "ring")
-    near(seconds(folder, ONE, "layers.servers=4", "layers.colocated=true"), ring, "a server on every worker is as fast as a ring")
+    near(seconds(folder, ONE, "layers.servers=4", "layers.colocated=true"), ring,
+         "a server on every worker is as fast as a ring")
 
 
 def check_asynchrony(folder):
@@ -114,11 +119,14 @@ def check_asynchrony(folder):
     expect(found["scenario"]["synchronous"] is False, "asynchronous training is said to be synchronous")
     together = seconds(folder, layers, *sets, speeds=speeds)
     near(together, max(times), "synchronous: the slowest worker", 1e-3)
-    near(seconds(folder, layers, *sets, "layers.consistency=stale", speeds=speeds), together, "staleness 0 is synchronous", 1e-3)
+    near(seconds(folder, layers, *sets, "layers.consistency=stale", speeds=speeds), together,
+         "staleness 0 is synchronous", 1e-3)
     before = together
     for staleness in (1, 2, 4, 12):
-        time = seconds(folder, layers, *sets, "layers.consistency=stale", f"layers.staleness={staleness}", speeds=speeds)
-        expect(mean * (1 - 1e-3) <= time <= before * (1 + 1e-9), f"staleness {staleness}: {time}, {before} with less, {mean} without limit")
+        time = seconds(folder, layers, *sets, "layers.consistency=stale", f"layers.staleness={staleness}",
+                       speeds=speeds)
+        expect(mean * (1 - 1e-3) <= time <= before * (1 + 1e-9),
+               f"staleness {staleness}: {time}, {before} with less, {mean} without limit")
         before = time
     near(before, mean, "staleness beyond all iterations is asynchronous", 1e-3)
 
@@ -127,7 +135,8 @@ def check_local(folder):
     for period in (1, 2, 5):
         found = run(folder, ONE, f"layers.period={period}", f"iterations={2 * period}", "communication.all_reduce=ring")
         near(found["time"]["iteration_s"], COMPUTE + 2 * 3 / 4 * GRADIENT / RATE / period, f"local SGD, every {period}")
-        near(found["communication"]["sent_bytes"], 4 * 2 * 3 / 4 * GRADIENT / period, f"bytes of local SGD, every {period}")
+        near(found["communication"]["sent_bytes"], 4 * 2 * 3 / 4 * GRADIENT / period,
+             f"bytes of local SGD, every {period}")
         busy = found["workers"][0]["busy_s"]
         near(busy, COMPUTE, f"busy with local SGD, every {period}")
     found = seconds(folder, ONE, "layers.period=4", "iterations=8", "layers.servers=2")
@@ -135,27 +144,32 @@ def check_local(folder):
 
 
 def check_compression(folder):
-    ring = ["communication.all_reduce=ring", "communication.all_gather=ring", "layers.compression=8", "layers.compression_rate=100GBps"]
+    ring = ["communication.all_reduce=ring", "communication.all_gather=ring", "layers.compression=8",
+            "layers.compression_rate=100GBps"]
     found = run(folder, ONE, *ring)
     near(found["time"]["iteration_s"], COMPUTE + 2 * GRADIENT / 100e9 + 2 * 3 / 4 * GRADIENT / 8 / RATE, "compression")
     near(found["communication"]["sent_bytes"], 2 * 3 * GRADIENT / 8, "compressed bytes")
     found = run(folder, ONE, *ring, "layers.compression_exchange=all-gather")
-    near(found["time"]["iteration_s"], COMPUTE + 2 * GRADIENT / 100e9 + 3 * GRADIENT / 8 / RATE, "compression, gathered")
+    near(found["time"]["iteration_s"], COMPUTE + 2 * GRADIENT / 100e9 + 3 * GRADIENT / 8 / RATE,
+         "compression, gathered")
     near(found["communication"]["sent_bytes"], 4 * 3 * GRADIENT / 8, "compressed bytes, gathered")
     pushed = seconds(folder, ONE, "layers.servers=4", "layers.compression=8")
     near(pushed, COMPUTE + (1 / 8 + 1) * GRADIENT / RATE, "what workers push is compressed, weights are whole")
 
 
 def check_streamed(folder):
-    """Weights come for the forward, and while it runs for the backward; gradients go back. All of it passes each host's link once."""
+    """Weights come for the forward, and while it runs for the backward; gradients go back. All of it passes each host's
+    link once."""
     for workers, flops in ((3, 1e10), (3, 1e11), (1, 1e11)):
         layers = [dict(ONE[0], flops=flops)]
-        found = run(folder, layers, "layers.servers=1", "layers.weights=streamed", "iterations=4", "communication.broadcast=chain",
-                    "communication.reduce=chain", data=workers)
+        found = run(folder, layers, "layers.servers=1", "layers.weights=streamed", "iterations=4",
+                    "communication.broadcast=chain", "communication.reduce=chain", data=workers)
         pace, compute = GRADIENT / RATE, flops / SPEED
-        near(found["time"]["iteration_s"], max(pace + compute, 2 * pace) + compute + pace, f"streamed weights, {workers} workers")
+        near(found["time"]["iteration_s"], max(pace + compute, 2 * pace) + compute + pace,
+             f"streamed weights, {workers} workers")
         near(found["communication"]["sent_bytes"], 3 * workers * GRADIENT, "bytes of streamed weights")
-    expect(found["workers"][0]["peak_bytes"] < 3.01 * GRADIENT, "workers hold more than two buckets' weights and one's gradients")
+    expect(found["workers"][0]["peak_bytes"] < 3.01 * GRADIENT,
+           "workers hold more than two buckets' weights and one's gradients")
     deep = [dict(ONE[0], name=f"l{i}", flops=1e11, parameters=f"{int(GRADIENT / 8)}B") for i in range(8)]
     # Behind the first bucket everything but the last gradient is hidden: 8 forwards and 15 passes of backwards.
     found = run(folder, deep, "layers.servers=1", "layers.weights=streamed", "iterations=4", data=2)
@@ -165,18 +179,22 @@ def check_streamed(folder):
 def check_model_parallel(folder):
     """By channel: (t - 1)/t of each input is gathered, and of its gradient scattered, by each of t ranks."""
     sizes = [1000, 3000, 500, 200]
-    layers = [{"name": f"l{i}", "kind": "dense", "flops": 1e6, "parameters": 4000, "outputs": size} for i, size in enumerate(sizes)]
+    layers = [{"name": f"l{i}", "kind": "dense", "flops": 1e6, "parameters": 4000, "outputs": size} for i,
+              size in enumerate(sizes)]
     inputs = 4 * sum(sizes[:-1])  # of a sample, without the first layer's
     found = run(folder, layers, "parallel={tensor: 4}", batch="{global: 8, micro: 8}")
     near(found["communication"]["sent_bytes"], 2 * 3 * 8 * inputs, "by channel")
-    near(found["throughput"]["mfu"] * SPEED * found["time"]["iteration_s"], 8 * 1e6 * (3 * 4 - 1) / 4, "flop by channel")
+    near(found["throughput"]["mfu"] * SPEED * found["time"]["iteration_s"], 8 * 1e6 * (3 * 4 - 1) / 4,
+         "flop by channel")
     layers[0]["kind"] = layers[1]["kind"] = "convolution"
     found = run(folder, layers, "layers.dense=divided", "communication.all_reduce=ring", batch="{global: 8, micro: 2}")
     dense = 2 * 3 * 8 * 4 * sum(sizes[1:3])  # all eight samples' inputs of the two dense layers
     near(found["communication"]["sent_bytes"], dense + 2 * 3 * 2 * 16000, "dense layers divided over replicas")
-    recurrent = [{"name": f"r{i}", "kind": "recurrent", "flops": 1e6, "parameters": 4000, "outputs": 700, "steps": 7} for i in range(2)]
+    recurrent = [{"name": f"r{i}", "kind": "recurrent", "flops": 1e6, "parameters": 4000, "outputs": 700, "steps": 7}
+                 for i in range(2)]
     found = run(folder, recurrent, "parallel={tensor: 2}", batch="{global: 1, micro: 1}")
-    # Outputs step by step, forward and backward; the second layer's input is there already, its gradient is scattered as usual.
+    # Outputs step by step, forward and backward; the second layer's input is there already, its gradient is scattered
+    # as usual.
     near(found["communication"]["sent_bytes"], 2 * 2 * 4 * 700, "recurrent layers by channel")
 
 
@@ -184,11 +202,14 @@ def check_model_parallel(folder):
 
 def check_schedule(folder):
     """The same job as a pipeline of one worker is lowered in another way."""
-    for sets in (["parallel={data: 4}"], ["parallel={tensor: 4}"], ["parallel={data: 2, tensor: 2}"], ["parallel={data: 4}", "layers.dense=divided"],
-                 ["parallel={data: 4}", "communication.overlap=false"], ["parallel={data: 4}", "layers.bucket=1MB", "iterations=2"]):
+    for sets in (["parallel={data: 4}"], ["parallel={tensor: 4}"], ["parallel={data: 2, tensor: 2}"],
+                 ["parallel={data: 4}", "layers.dense=divided"], ["parallel={data: 4}", "communication.overlap=false"],
+                 ["parallel={data: 4}", "layers.bucket=1MB", "iterations=2"]):
         sets = sets + ["compute.efficiency=0.5"]
-        one, other = (run(folder, [], *sets, *more, model="alexnet", batch="{global: 32, micro: 4}") for more in ([], ["schedule=1f1b"]))
-        for block, key in (("time", "iteration_s"), ("communication", "sent_bytes"), ("memory", "peak_bytes"), ("bubble", "ratio")):
+        one, other = (run(folder, [], *sets, *more, model="alexnet", batch="{global: 32, micro: 4}")
+                      for more in ([], ["schedule=1f1b"]))
+        for block, key in (("time", "iteration_s"), ("communication", "sent_bytes"), ("memory", "peak_bytes"),
+                           ("bubble", "ratio")):
             near(one[block][key], other[block][key], f"{sets}: {key} with and without a schedule", 1e-9)
 
 
@@ -202,19 +223,23 @@ def check_networks():
         rows = rows_of(name)
         expect(sum(int(row["parameters"]) for row in rows) == parameters, f"{name}: parameters")
         expect(f"{sum(int(row['flops']) for row in rows) / 2e9:.3f}" == multiplications, f"{name}: multiply-adds")
-    done = subprocess.run([sys.executable, ROOT / "tools/networks.py", "--check", ROOT / "workloads/models"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, ROOT / "tools/networks.py", "--check", ROOT / "workloads/models"],
+                          capture_output=True, text=True)
     expect(done.returncode == 0, done.stdout + done.stderr)
 
 
 def check_balance(folder):
     """The busiest stage of a pipeline has the least possible to do: all cuts are tried."""
     flops = [int(row["flops"]) for row in rows_of("alexnet")]
-    work = [value * (2 if i == 0 else 3 if int(row["parameters"]) else 2) for i, (value, row) in enumerate(zip(flops, rows_of("alexnet")))]
+    work = [value * (2 if i == 0 else 3 if int(row["parameters"]) else 2) for i,
+            (value, row) in enumerate(zip(flops, rows_of("alexnet")))]
     for stages in (2, 3, 4, 5):
         cuts = itertools.combinations(range(1, len(work)), stages - 1)
         best = min(max(sum(work[a:b]) for a, b in zip((0,) + cut, cut + (len(work),))) for cut in cuts)
-        found = run(folder, [], f"parallel={{pipeline: {stages}}}", "schedule=1f1b", model="alexnet", batch="{global: 8, micro: 1}")
-        near(max(worker["busy_s"] for worker in found["workers"]), 8 * best / SPEED, f"balance over {stages} stages", 1e-9)
+        found = run(folder, [], f"parallel={{pipeline: {stages}}}", "schedule=1f1b", model="alexnet",
+                    batch="{global: 8, micro: 1}")
+        near(max(worker["busy_s"] for worker in found["workers"]), 8 * best / SPEED, f"balance over {stages} stages",
+             1e-9)
 
 
 class Fluid:
@@ -245,7 +270,8 @@ class Fluid:
     def run(self):
         now, waiting, running = 0.0, set(range(len(self.tasks))), set()
         while waiting or running:
-            ready = {task for task in waiting if all(self.tasks[other]["end"] is not None for other in self.tasks[task]["waits"])}
+            ready = {task for task in waiting
+                     if all(self.tasks[other]["end"] is not None for other in self.tasks[task]["waits"])}
             waiting -= ready
             running |= ready
             rates = self.rates([task for task in running if self.tasks[task]["flow"]])
@@ -259,7 +285,8 @@ class Fluid:
 
 
 def fluid_servers(layers, workers, servers, iterations, synchronous):
-    """Every layer a bucket, shards even. Workers are hosts 0.., servers behind them. Returns ends[iteration][worker] of the backwards."""
+    """Every layer a bucket, shards even. Workers are hosts 0.., servers behind them. Returns ends[iteration][worker] of
+    the backwards."""
     fluid, last, pulled, queue = Fluid(), {}, {}, {}
     flow = lambda a, b: (f"up-{a}", f"down-{b}")
     newest = lambda tasks, key: [tasks[key]] if key in tasks else []
@@ -276,9 +303,11 @@ def fluid_servers(layers, workers, servers, iterations, synchronous):
             pushes, share = {}, layers[i][1] / servers
             for w, s in itertools.product(range(workers), range(servers)):
                 key = "push", w, s
-                queue[key] = pushes[w, s] = fluid.add([done[w, i]] + newest(queue, key), flow=flow(w, workers + s), size=share)
+                queue[key] = pushes[w, s] = fluid.add([done[w, i]] + newest(queue, key), flow=flow(w, workers + s),
+                                                      size=share)
             for w, s in itertools.product(range(workers), range(servers)):
-                key, awaited = ("pull", w, s), [pushes[other, s] for other in range(workers) if synchronous or other == w]
+                key, awaited = ("pull", w,
+                                s), [pushes[other, s] for other in range(workers) if synchronous or other == w]
                 queue[key] = fluid.add(awaited + newest(queue, key), flow=flow(workers + s, w), size=share)
                 pulled[w, i] = (pulled[w, i] if s else []) + [queue[key]]
     fluid.run()
@@ -287,19 +316,22 @@ def fluid_servers(layers, workers, servers, iterations, synchronous):
 
 def check_fluid(folder):
     layers = [(4e9, 40e6), (9e9, 200e6), (2e9, 120e6)]
-    rows = [{"name": f"l{i}", "flops": flops, "parameters": f"{int(size)}B", "outputs": 1} for i, (flops, size) in enumerate(layers)]
-    for workers, servers, mode in ((2, 1, "synchronous"), (3, 2, "synchronous"), (4, 3, "synchronous"), (3, 2, "asynchronous")):
+    rows = [{"name": f"l{i}", "flops": flops, "parameters": f"{int(size)}B", "outputs": 1} for i,
+            (flops, size) in enumerate(layers)]
+    for workers, servers, mode in ((2, 1, "synchronous"), (3, 2, "synchronous"), (4, 3, "synchronous"),
+                                   (3, 2, "asynchronous")):
         ends = fluid_servers(layers, workers, servers, 6, mode == "synchronous")
         period = ends[4][0] - ends[3][0]
-        found = seconds(folder, rows, f"layers.servers={servers}", "iterations=7", f"layers.consistency={mode}", data=workers)
+        found = seconds(folder, rows, f"layers.servers={servers}", "iterations=7", f"layers.consistency={mode}",
+                        data=workers)
         near(found, period, f"{workers} workers, {servers} servers, {mode}: second computation", 1e-6)
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for check in (check_servers, check_colocated, check_asynchrony, check_local, check_compression, check_streamed, check_model_parallel, check_schedule,
-                      check_balance, check_fluid):
+        for check in (check_servers, check_colocated, check_asynchrony, check_local, check_compression, check_streamed,
+                      check_model_parallel, check_schedule, check_balance, check_fluid):
             check(folder)
     check_networks()
     print("\n".join(faults))

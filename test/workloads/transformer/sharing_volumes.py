@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sharing_volumes.py STAGESIM: what ranks send that share sequences (context parallelism) or experts, summed up from operations.csv for every
-rank, against the published formulas, which are worked out here; work per rank; and that axes of size 1 change nothing."""
+"""sharing_volumes.py STAGESIM: what ranks send that share sequences (context parallelism) or experts, summed up from
+operations.csv for every rank, against the published formulas, which are worked out here; work per rank; and that axes
+of size 1 change nothing."""
 import collections
 import csv
 import json
@@ -102,31 +103,39 @@ def ring(ranks, size):
     return (ranks - 1) / ranks * size
 
 
-# ---- the formulas; t, c, d, p, e ranks along the axes, te those that share each expert (t or 1), `again` 1 where layers are computed again ----
+# ---- the formulas; t, c, d, p, e ranks along the axes, te those that share each expert (t or 1), `again` 1 where
+# layers are computed again ----
 
 def context_bytes(layers, t, c, again):
-    """Keys and values of all tokens, in the forward and again in the backward, and their gradients: Llama 3, section 3.3; Ring Attention."""
+    """Keys and values of all tokens, in the forward and again in the backward, and their gradients: Llama 3, section
+    3.3; Ring Attention."""
     keys_and_values = 2 * MICRO * SEQUENCE * 2 * KV_HEADS * (HIDDEN // HEADS) / t
     return MICRO_BATCHES * layers * (3 + again) * ring(c, keys_and_values)
 
 
 def expert_bytes(expert_layers, t, c, e, again, copies=TOP_K, dispatch=2):
-    """To the experts and back in each direction: 2 all-to-alls of tokens x top_k x hidden, of which (e - 1)/e leave the rank."""
+    """To the experts and back in each direction: 2 all-to-alls of tokens x top_k x hidden, of which (e - 1)/e leave the
+    rank."""
     tokens = MICRO * SEQUENCE / c / t
     return MICRO_BATCHES * expert_layers * (2 + again) * ring(e, tokens * copies * HIDDEN * (dispatch + 2))
 
 
 def tensor_bytes(stage, layers, expert_layers, t, c, p, te, again):
-    """Sequence parallelism: all-gather and reduce-scatter around each block, inputs once more in the backward (Korthikanti et al. 2022); tokens
-    of experts, of which each is there top_k times, are gathered and scattered once in each direction where te ranks share an expert."""
+    """Sequence parallelism: all-gather and reduce-scatter around each block, inputs once more in the backward
+    (Korthikanti et al. 2022); tokens
+    of experts, of which each is there top_k times, are gathered and scattered once in each direction where te ranks
+    share an expert."""
     once = ring(t, 2 * MICRO * SEQUENCE / c * HIDDEN)
     blocks = 2 * layers - expert_layers + SHARED * expert_layers
-    volume = blocks * (5 + 2 * again) + expert_layers * (te > 1) * (4 + 2 * again) * TOP_K + 2 * (stage == 0) + 2 * (stage == p - 1)
+    volume = blocks * (5 + 2 * again) + expert_layers * (te > 1) * (4 + 2 * again) * TOP_K + 2 * (stage ==
+                                                                                                  0) + 2 * (stage == p -
+                                                                                                            1)
     return MICRO_BATCHES * volume * once
 
 
 def sync_bytes(stage, zero, t, c, d, p, e, te):
-    """Gradients in fp32 over all ranks that hold the same parameters, of experts only those; weights in 16 bits where they are sharded."""
+    """Gradients in fp32 over all ranks that hold the same parameters, of experts only those; weights in 16 bits where
+    they are sharded."""
     times = MICRO_BATCHES if zero >= 2 else 1
     sync = gather = 0
     for count, ranks in zip(parameters(stage, t, p, e, te), (c * d, t * c * d // te // e)):
@@ -155,21 +164,26 @@ def check_volumes(folder, mesh, zero, recompute, *sets):
         near(sums[rank]["tensor"], tensor_bytes(stage, layers, experts, t, c, p, te, again), f"tensor, {of}")
         near(sums[rank]["gradient-sync"], sync, f"gradient-sync, {of}")
         near(sums[rank]["parameter-gather"], gather, f"parameter-gather, {of}")
-        near(sums[rank]["activation"], (stage < p - 1) * MICRO_BATCHES * 2 * MICRO * SEQUENCE / c * HIDDEN / t, f"activation, {of}")
+        near(sums[rank]["activation"], (stage < p - 1) * MICRO_BATCHES * 2 * MICRO * SEQUENCE / c * HIDDEN / t,
+             f"activation, {of}")
 
 
 def check_grid(folder):
-    meshes = [{"data": d, "context": c, "tensor": t, "pipeline": p, "expert": e} for t, c, d, p, e in
-              ((1, 1, 4, 1, 1), (1, 1, 4, 1, 2), (1, 1, 4, 2, 4), (1, 2, 1, 1, 1), (1, 4, 1, 1, 4), (1, 2, 4, 1, 2), (1, 2, 4, 2, 4), (1, 2, 4, 1, 8),
-               (1, 4, 2, 2, 2), (2, 1, 2, 1, 2), (2, 2, 2, 2, 4), (2, 4, 2, 1, 2), (4, 2, 2, 2, 1), (2, 8, 1, 2, 8))]
-    meshes += [{"tensor": t, "context": c, "data": d, "pipeline": p, "expert": e, "expert_tensor": 1} for t, c, d, p, e in
-               ((2, 1, 2, 1, 1), (2, 1, 2, 1, 2), (2, 1, 4, 1, 8), (4, 1, 2, 2, 2), (4, 1, 2, 2, 4), (2, 2, 2, 2, 4), (2, 2, 2, 2, 8),
-                (2, 1, 8, 2, 16), (1, 2, 4, 1, 8))]
+    meshes = [{"data": d, "context": c, "tensor": t, "pipeline": p, "expert": e} for t, c, d, p,
+              e in
+              ((1, 1, 4, 1, 1), (1, 1, 4, 1, 2), (1, 1, 4, 2, 4), (1, 2, 1, 1, 1), (1, 4, 1, 1, 4), (1, 2, 4, 1, 2),
+               (1, 2, 4, 2, 4), (1, 2, 4, 1, 8), (1, 4, 2, 2, 2), (2, 1, 2, 1, 2), (2, 2, 2, 2, 4), (2, 4, 2, 1, 2),
+               (4, 2, 2, 2, 1), (2, 8, 1, 2, 8))]
+    meshes += [{"tensor": t, "context": c, "data": d, "pipeline": p, "expert": e, "expert_tensor": 1} for t, c, d, p,
+               e in
+               ((2, 1, 2, 1, 1), (2, 1, 2, 1, 2), (2, 1, 4, 1, 8), (4, 1, 2, 2, 2), (4, 1, 2, 2, 4), (2, 2, 2, 2, 4),
+                (2, 2, 2, 2, 8), (2, 1, 8, 2, 16), (1, 2, 4, 1, 8))]
     for number, mesh in enumerate(meshes):
         for method in ("all-gather", "ring"):
             zero, recompute = (0, 1, 3)[number % 3], ("none", "full")[number % 2]
             granularity = ("layer", "stage")[number // 2 % 2]
-            check_volumes(folder, mesh, zero, recompute, f"transformer.context_method={method}", f"transformer.granularity={granularity}")
+            check_volumes(folder, mesh, zero, recompute, f"transformer.context_method={method}",
+                          f"transformer.granularity={granularity}")
     check_volumes(folder, meshes[6], 2, "none", "transformer.granularity=stage")
     check_volumes(folder, meshes[6], 1, "none", "transformer.granularity=layer", "transformer.expert_overlap=true")
     check_volumes(folder, meshes[10], 1, "full", "transformer.granularity=stage", "transformer.expert_overlap=true")
@@ -207,10 +221,12 @@ def work(rows, t, c):
 
 
 def check_causal_balance(folder):
-    """Chunks i and 2 c - 1 - i of 2 c give all ranks the same work. With consecutive chunks rank i has (2 i + 1)/c of the mean: the last one 2 - 1/c."""
+    """Chunks i and 2 c - 1 - i of 2 c give all ranks the same work. With consecutive chunks rank i has (2 i + 1)/c of
+    the mean: the last one 2 - 1/c."""
     for c, t in ((2, 1), (4, 2), (8, 1)):
         mesh = {"context": c, "tensor": t}
-        scores = MICRO * SEQUENCE * SEQUENCE / c * HIDDEN / t / 2  # half of the products of a rank's tokens with all others
+        # half of the products of a rank's tokens with all others
+        scores = MICRO * SEQUENCE * SEQUENCE / c * HIDDEN / t / 2
         attention = LAYERS * MICRO_BATCHES * (2 + 5) * 2 * scores
         for method in ("all-gather", "ring"):
             for granularity in ("stage", "layer"):
@@ -222,7 +238,8 @@ def check_causal_balance(folder):
                     near(even[i], even[0], f"balanced flop, {of}")
                     near(even_s[i], even_s[0], f"balanced time, {of}", 1e-9)
                     near(uneven[i] - even[i], attention * ((2 * i + 1) / c - 1), f"flop beyond the mean, {of}", 1e-9)
-                    near(uneven_s[i] - even_s[i], attention * ((2 * i + 1) / c - 1) / 156e12, f"seconds beyond the mean, {of}", 1e-7)
+                    near(uneven_s[i] - even_s[i], attention * ((2 * i + 1) / c - 1) / 156e12,
+                         f"seconds beyond the mean, {of}", 1e-7)
 
 
 def check_imbalance(folder):
@@ -232,7 +249,8 @@ def check_imbalance(folder):
     routed = (LAYERS - DENSE) * MICRO_BATCHES * 3 * 2 * MICRO * SEQUENCE * TOP_K * 3 * HIDDEN * EXPERT_FFN
     sums = sent(uneven)
     for rank in range(8):
-        near(sums[rank]["expert"], 1.5 * expert_bytes(LAYERS - DENSE, 1, 1, 4, 0), f"bytes as of the busiest, rank {rank}")
+        near(sums[rank]["expert"], 1.5 * expert_bytes(LAYERS - DENSE, 1, 1, 4, 0),
+             f"bytes as of the busiest, rank {rank}")
         flops = [sum(float(row["flops"]) for row in rows if int(row["rank"]) == rank) for rows in (even, uneven)]
         near(flops[1] - flops[0], routed * (0.5 if rank % 4 == 0 else -0.5 / 3), f"flop of rank {rank}", 1e-9)
 
@@ -244,15 +262,17 @@ def check_nothing_changes(folder):
     for one in sets:
         run(folder, mesh, *one)
         before = (folder / "out" / "operations.csv").read_bytes()
-        run(folder, {**mesh, "context": 1, "expert": 1}, *one, "transformer.context_method=ring", "transformer.context_balance=false",
-            "transformer.dispatch=fp8")
+        run(folder, {**mesh, "context": 1, "expert": 1}, *one, "transformer.context_method=ring",
+            "transformer.context_balance=false", "transformer.dispatch=fp8")
         expect((folder / "out" / "operations.csv").read_bytes() == before, f"axes of size 1 change the bytes, {one}")
 
 
 def check_granularity(folder):
     """Without contention whole stages take as long as single layers, but for the latencies of bursts."""
-    for mesh in ({"context": 4, "data": 2, "expert": 4}, {"context": 2, "tensor": 2, "pipeline": 2, "data": 2, "expert": 2}):
-        for sets in (["transformer.context_method=ring"], ["transformer.expert_overlap=true"], ["transformer.context_balance=false"]):
+    for mesh in ({"context": 4, "data": 2, "expert": 4},
+                 {"context": 2, "tensor": 2, "pipeline": 2, "data": 2, "expert": 2}):
+        for sets in (["transformer.context_method=ring"], ["transformer.expert_overlap=true"],
+                     ["transformer.context_balance=false"]):
             times = []
             for granularity in ("stage", "layer"):
                 rows = run(folder, mesh, *sets, f"transformer.granularity={granularity}")
@@ -261,26 +281,33 @@ def check_granularity(folder):
 
 
 def check_memory(folder):
-    """One micro-batch's activations (flash attention, no dropout), 18 bytes of a parameter, keys and values of other ranks."""
+    """One micro-batch's activations (flash attention, no dropout), 18 bytes of a parameter, keys and values of other
+    ranks."""
     heads = 2 * KV_HEADS * (HIDDEN // HEADS)
-    for t, c, d, e, te in ((1, 1, 4, 4, 1), (1, 2, 2, 4, 1), (1, 4, 1, 2, 1), (2, 1, 4, 4, 2), (2, 1, 4, 8, 1), (4, 2, 1, 8, 1)):
+    for t, c, d, e, te in ((1, 1, 4, 4, 1), (1, 2, 2, 4, 1), (1, 4, 1, 2, 1), (2, 1, 4, 4, 2), (2, 1, 4, 8, 1),
+                           (4, 2, 1, 8, 1)):
         for method in ("all-gather", "ring"):
             mesh = {"tensor": t, "context": c, "data": d, "expert": e, "expert_tensor": te}
             run(folder, mesh, f"transformer.context_method={method}", "transformer.granularity=stage")
             tokens = MICRO * SEQUENCE / c / t
             layer = 4 * 2 * HIDDEN + 2 * (2 * HIDDEN + heads)
-            experts = SHARED * 6 * EXPERT_FFN + TOP_K * (2 * HIDDEN * te + 6 * EXPERT_FFN) + 4 * EXPERTS + 2 * TOP_K * HIDDEN
-            activations = tokens * (LAYERS * layer + DENSE * 6 * FFN + (LAYERS - DENSE) * experts + 4 * HIDDEN + 4 * VOCABULARY)
+            experts = SHARED * 6 * EXPERT_FFN + TOP_K * (2 * HIDDEN * te + 6 *
+                                                         EXPERT_FFN) + 4 * EXPERTS + 2 * TOP_K * HIDDEN
+            activations = tokens * (LAYERS * layer + DENSE * 6 * FFN + (LAYERS - DENSE) * experts + 4 * HIDDEN + 4 *
+                                    VOCABULARY)
             others = 0 if c == 1 else 2 * MICRO * SEQUENCE * heads / t * (1 if method == "all-gather" else 2 / c)
             peak = json.loads((folder / "out" / "summary.json").read_text())["memory"]["peak_bytes"]
             near(peak, 18 * sum(parameters(0, t, 1, e, te)) + activations + others, f"memory, {mesh}, {method}")
 
 
 def check_blocks_hide(folder):
-    """In DualPipe tokens travel beside the block's computation: with it they begin, and what comes next waits for both."""
-    rows = run(folder, {"pipeline": 2, "data": 4, "expert": 4}, "schedule=dualpipe", "batch.micro_batches=8", "model.dense_layers=0")
+    """In DualPipe tokens travel beside the block's computation: with it they begin, and what comes next waits for
+    both."""
+    rows = run(folder, {"pipeline": 2, "data": 4, "expert": 4}, "schedule=dualpipe", "batch.micro_batches=8",
+               "model.dense_layers=0")
     mine = [row for row in rows if row["rank"] == "0"]
-    computed = sorted((row for row in mine if row["stream"] == "compute" and row["end_s"] != row["start_s"]), key=lambda row: float(row["start_s"]))
+    computed = sorted((row for row in mine if row["stream"] == "compute" and row["end_s"] != row["start_s"]),
+                      key=lambda row: float(row["start_s"]))
     blocks = [i for i, row in enumerate(computed) if row["kind"] == "FB"]
     expect(len(blocks) >= 4, f"{len(blocks)} blocks")
     for i in blocks:
@@ -288,7 +315,8 @@ def check_blocks_hide(folder):
         after = float(computed[i + 1]["start_s"]) if i + 1 < len(computed) else float("inf")
         travels = [row for row in mine if row["kind"] == "expert" and begin <= float(row["start_s"]) < max(after, end)]
         expect(travels and float(travels[0]["start_s"]) == begin, f"tokens of block {i} do not set out with it")
-        near(sum(float(row["bytes"]) for row in travels) * MICRO_BATCHES, expert_bytes(LAYERS // 2, 1, 1, 4, 0), "what travels in a block")
+        near(sum(float(row["bytes"]) for row in travels) * MICRO_BATCHES, expert_bytes(LAYERS // 2, 1, 1, 4, 0),
+             "what travels in a block")
         last = max([end] + [float(row["end_s"]) for row in travels])
         expect(after >= last, f"block {i} does not wait for its tokens")
 
@@ -296,11 +324,13 @@ def check_blocks_hide(folder):
 def check_engines(folder):
     """On private links SimGrid is never earlier, and later only where two groups use a link at once."""
     subprocess.run([STAGESIM, "platform", "generate", "mesh", "--nodes", "8", "-o", folder / "mesh.xml"], check=True)
-    for sets in (["transformer.context_method=ring"], ["transformer.context_balance=false"], ["transformer.expert_imbalance=1.5"],
-                 ["transformer.expert_overlap=true"], ["transformer.expert_node=2", "transformer.granularity=layer"]):
+    for sets in (["transformer.context_method=ring"], ["transformer.context_balance=false"],
+                 ["transformer.expert_imbalance=1.5"], ["transformer.expert_overlap=true"],
+                 ["transformer.expert_node=2", "transformer.granularity=layer"]):
         times = []
         for engine in ("analytic", "simgrid"):
-            rows = run(folder, {"data": 4, "context": 2, "expert": 4}, "platform=mesh.xml", "compute.precision=fp32", f"engine={engine}", *sets)
+            rows = run(folder, {"data": 4, "context": 2, "expert": 4}, "platform=mesh.xml", "compute.precision=fp32",
+                       f"engine={engine}", *sets)
             times.append(max(float(row["end_s"]) for row in rows))
         expect(times[0] * (1 - 1e-9) <= times[1] <= times[0] * 1.005, f"engines, {sets}: {times}")
 
@@ -310,8 +340,8 @@ def main():
         folder = pathlib.Path(directory)
         (folder / "job.yaml").write_text(BASE)
         (folder / "gpus.xml").write_text(PLATFORM)
-        for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_nothing_changes, check_granularity,
-                      check_memory, check_blocks_hide, check_engines):
+        for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_nothing_changes,
+                      check_granularity, check_memory, check_blocks_hide, check_engines):
             check(folder)
     print("\n".join(faults[:40]))
     return 1 if faults else 0

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tensor_overlap.py STAGESIM: transformer.tensor_overlap, recomputed from operations.csv. What a linear map exchanges begins with its products, what
-comes next waits for both; as many bytes move as without; the iteration is shorter by the smaller of the two times, map by map."""
+"""tensor_overlap.py STAGESIM: transformer.tensor_overlap, recomputed from operations.csv. What a linear map exchanges
+begins with its products, what comes next waits for both; as many bytes move as without; the iteration is shorter by the
+smaller of the two times, map by map."""
 import collections
 import csv
 import json
@@ -31,7 +32,8 @@ def near(value, expected, what, tolerance=1e-9):
 
 def run(folder, overlap, *sets):
     (folder / "job.yaml").write_text(JOB)
-    command = [STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet", "--trace", "csv", "--set", f"transformer.tensor_overlap={overlap}"]
+    command = [STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet", "--trace", "csv", "--set",
+               f"transformer.tensor_overlap={overlap}"]
     for value in sets:
         command += ["--set", value]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -48,7 +50,8 @@ def span(row):
 
 def check_maps(rows, maps, label):
     """Returns what overlap saves, from the operations alone."""
-    computing = sorted((row for row in rows if row["stream"] == "compute" and row["kind"] in "FB" and span(row) > 0), key=lambda row: int(row["id"]))
+    computing = sorted((row for row in rows if row["stream"] == "compute" and row["kind"] in "FB" and span(row) > 0),
+                       key=lambda row: int(row["id"]))
     moving = [row for row in rows if row["kind"] == "tensor"]
     hidden, count = 0, collections.Counter()
     for row, following in zip(computing, computing[1:] + [None]):
@@ -78,20 +81,27 @@ def check(folder, label, maps, *sets):
 
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
-    subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"], check=True)
+    subprocess.run([STAGESIM, "platform", "generate", "dgx-a100", "--nodes", "2", "-o", folder / "gpus.xml"],
+                   check=True)
     text = (folder / "gpus.xml").read_text()
     (folder / "slow.xml").write_text(text.replace('bandwidth="240GBps"', 'bandwidth="10GBps"'))
     for engine in ("analytic", "simgrid"):
         for platform in ("gpus", "slow"):  # computing, or moving data, takes longer
             for recompute in ("none", "full"):
-                common = (f"engine={engine}", f"platform={platform}.xml", f"schedule.recompute={recompute}", "parallel.tensor=4")
-                fine = check(folder, f"{engine}, {platform}, {recompute}", 2 * 4 * LAYERS, *common, "transformer.granularity=layer")
+                common = (f"engine={engine}", f"platform={platform}.xml", f"schedule.recompute={recompute}",
+                          "parallel.tensor=4")
+                fine = check(folder, f"{engine}, {platform}, {recompute}", 2 * 4 * LAYERS, *common,
+                             "transformer.granularity=layer")
                 coarse = check(folder, f"{engine}, {platform}, {recompute}, stage", 0, *common)
                 near(coarse, fine, f"{engine}, {platform}, {recompute}: stage and layer", 0.01)
-    check(folder, "context", 2 * 4 * LAYERS, "engine=analytic", "parallel.tensor=4", "parallel.context=2", "transformer.granularity=layer")
-    for sets, reason in ((("transformer.sequence_parallel=false", "parallel.tensor=2"), "expected sequence_parallel: true"),
-                         (("tensor_parallel.algorithm=axonn-3d", "parallel.x=2", "transformer.sequence_parallel=false"), "expected tensor_parallel.algorithm: megatron-1d"),
-                         (("compute={precision: bf16, profile: none.csv}", "parallel.tensor=2"), "expected times from a table")):
+    check(folder, "context", 2 * 4 * LAYERS, "engine=analytic", "parallel.tensor=4", "parallel.context=2",
+          "transformer.granularity=layer")
+    for sets, reason in ((("transformer.sequence_parallel=false", "parallel.tensor=2"),
+                          "expected sequence_parallel: true"),
+                         (("tensor_parallel.algorithm=axonn-3d", "parallel.x=2", "transformer.sequence_parallel=false"),
+                          "expected tensor_parallel.algorithm: megatron-1d"),
+                         (("compute={precision: bf16, profile: none.csv}", "parallel.tensor=2"),
+                          "expected times from a table")):
         command = [STAGESIM, "check", folder / "job.yaml", "--set", "transformer.tensor_overlap=true"]
         for value in sets:
             command += ["--set", value]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tensor_parallel.py STAGESIM: what each rank sends under every algorithm of tensor parallelism, added up from operations.csv, against the formulas of
-the papers; and AxoNN's special cases against Megatron's and ZeRO's programs."""
+"""tensor_parallel.py STAGESIM: what each rank sends under every algorithm of tensor parallelism, added up from
+operations.csv, against the formulas of the papers; and AxoNN's special cases against Megatron's and ZeRO's programs."""
 import collections
 import csv
 import json
@@ -16,13 +16,15 @@ LAYERS, HIDDEN, HEADS, SEQUENCE, VOCABULARY, MICRO_BATCHES = 3, 1024, 16, 256, 2
 ELEMENT, GRADIENT = 2, 4
 BASE = f"""platform: gpus.xml
 workload: transformer
-model: {{layers: {LAYERS}, hidden: {HIDDEN}, heads: {HEADS}, sequence: {SEQUENCE}, vocabulary: {VOCABULARY}, positions: {SEQUENCE}}}
+model: {{layers: {LAYERS}, hidden: {HIDDEN}, heads: {HEADS}, sequence: {SEQUENCE}, vocabulary: {VOCABULARY},
+  positions: {SEQUENCE}}}
 schedule: {{name: 1f1b}}
 compute: {{precision: bf16, efficiency: 0.5}}
 output: {{replicas: all}}
 """
 # Linear maps: inner dimension, columns, whether AxoNN transposes it.
-MAPS = LAYERS * [(HIDDEN, 3 * HIDDEN, False), (HIDDEN, HIDDEN, True), (HIDDEN, 4 * HIDDEN, False), (4 * HIDDEN, HIDDEN, True)]
+MAPS = LAYERS * [(HIDDEN, 3 * HIDDEN, False), (HIDDEN, HIDDEN, True), (HIDDEN, 4 * HIDDEN, False),
+                 (4 * HIDDEN, HIDDEN, True)]
 HEAD, EMBEDDING = (HIDDEN, VOCABULARY, False), (VOCABULARY, HIDDEN, True)
 faults = []
 
@@ -33,7 +35,8 @@ def near(value, expected, what, tolerance=1e-12):
 
 
 def run(folder, parallel, algorithm, micro, *sets, engine="analytic"):
-    text = BASE + f"parallel: {{{parallel}}}\nbatch: {{micro: {micro}, micro_batches: {MICRO_BATCHES}}}\nengine: {engine}\n"
+    text = f"{BASE}parallel: {{{parallel}}}\nengine: {engine}\n" \
+           f"batch: {{micro: {micro}, micro_batches: {MICRO_BATCHES}}}\n"
     text += f"tensor_parallel: {{algorithm: {algorithm}}}\n" if algorithm else ""
     (folder / "job.yaml").write_text(text)
     command = [STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet", "--trace", "csv"]
@@ -66,7 +69,8 @@ def all_reduce(ranks):
 
 
 def parameters(parts, width):
-    """Of one rank: matrices and biases of their columns in `parts` parts, vectors as long as the hidden size in `width`."""
+    """Of one rank: matrices and biases of their columns in `parts` parts, vectors as long as the hidden size in
+    `width`."""
     layer = (12 * HIDDEN**2 + 7 * HIDDEN) / parts + 6 * HIDDEN / width
     return LAYERS * layer + VOCABULARY * HIDDEN / parts + (SEQUENCE + 2) * HIDDEN / width
 
@@ -75,7 +79,8 @@ def check_megatron(folder):
     for tensor, data in [(2, 1), (4, 2), (8, 1), (16, 2)]:
         summary, sent = run(folder, f"tensor: {tensor}, data: {data}", "megatron-1d", 2)
         rows = 2 * SEQUENCE
-        tensor_bytes = MICRO_BATCHES * ELEMENT * rows * HIDDEN * (LAYERS * 8 * gather(tensor) + 2 * all_reduce(tensor))  # 8 b s h (t-1)/t
+        # 8 b s h (t-1)/t
+        tensor_bytes = MICRO_BATCHES * ELEMENT * rows * HIDDEN * (LAYERS * 8 * gather(tensor) + 2 * all_reduce(tensor))
         what = f"megatron-1d, tensor {tensor}, data {data}"
         expect(sent, tensor * data, "tensor", tensor_bytes, what)
         expect(sent, tensor * data, "gradient-sync", GRADIENT * parameters(tensor, 1) * all_reduce(data), what)
@@ -107,7 +112,8 @@ def check_cube(folder):
 
 
 def check_axonn(folder):
-    for x, y, z, data in [(1, 1, 4, 1), (4, 1, 1, 2), (1, 4, 1, 1), (2, 2, 1, 1), (2, 1, 2, 2), (1, 2, 4, 1), (2, 2, 2, 2), (4, 2, 2, 1), (2, 4, 2, 4)]:
+    for x, y, z, data in [(1, 1, 4, 1), (4, 1, 1, 2), (1, 4, 1, 1), (2, 2, 1, 1), (2, 1, 2, 2), (1, 2, 4, 1),
+                          (2, 2, 2, 2), (4, 2, 2, 1), (2, 4, 2, 4)]:
         micro, ranks = 2 * z, x * y * z * data
         _, sent = run(folder, f"x: {x}, y: {y}, z: {z}, data: {data}", "axonn-3d", micro)
         rows, volume = micro * SEQUENCE / z, 0
@@ -139,19 +145,23 @@ def check_special_cases(folder):
                 sets = [f"transformer.granularity={granularity}", f"schedule.recompute={recompute}"]
                 what = f"{engine}, {granularity}, recompute {recompute}"
                 axonn = run(folder, "z: 8", "axonn-3d", 8, *sets, engine=engine)
-                compare(axonn, run(folder, "data: 8", None, 1, "transformer.zero=3", *sets, engine=engine), f"{what}: z alone and zero: 3")
+                compare(axonn, run(folder, "data: 8", None, 1, "transformer.zero=3", *sets, engine=engine),
+                        f"{what}: z alone and zero: 3")
                 axonn = run(folder, "z: 4, data: 2", "axonn-3d", 4, *sets, engine=engine)
-                hybrid = run(folder, "data: 8", None, 1, "transformer.zero=3", "transformer.shard_ranks=4", *sets, engine=engine)
+                hybrid = run(folder, "data: 8", None, 1, "transformer.zero=3", "transformer.shard_ranks=4", *sets,
+                             engine=engine)
                 compare(axonn, hybrid, f"{what}: z and data, and hybrid sharding")
                 sets += ["tensor_parallel.overlap=[gather, scatter, data]"]
                 axonn = run(folder, "x: 4, data: 2", "axonn-3d", 2, *sets, engine=engine)
-                compare(axonn, run(folder, "tensor: 4, data: 2", None, 2, *sets, engine=engine), f"{what}: x alone and megatron-1d")
+                compare(axonn, run(folder, "tensor: 4, data: 2", None, 2, *sets, engine=engine),
+                        f"{what}: x alone and megatron-1d")
 
 
 def check_overlap(folder):
     """Each of the four makes the iteration shorter, all of them together more than any alone; bytes stay."""
     def time(overlap):
-        summary, sent = run(folder, "x: 2, y: 2, z: 2, data: 2", "axonn-3d", 4, "transformer.granularity=layer", f"tensor_parallel.overlap={overlap}")
+        summary, sent = run(folder, "x: 2, y: 2, z: 2, data: 2", "axonn-3d", 4, "transformer.granularity=layer",
+                            f"tensor_parallel.overlap={overlap}")
         return summary["time"]["iteration_s"], sum(sum(kinds.values()) for kinds in sent.values())
 
     none, all_four = time("[]"), time("[gather, scatter, input, data]")
@@ -164,7 +174,8 @@ def check_overlap(folder):
 
 def check_memory(folder):
     """Weights, gradients and optimizer state by the ranks that share them."""
-    for parallel, algorithm, micro, parts, width, shards in [("x: 2, y: 2", "summa-2d", 4, 4, 2, 1), ("x: 2, y: 2, z: 2", "cube-3d", 4, 8, 2, 1),
+    for parallel, algorithm, micro, parts, width, shards in [("x: 2, y: 2", "summa-2d", 4, 4, 2, 1),
+                                                             ("x: 2, y: 2, z: 2", "cube-3d", 4, 8, 2, 1),
                                                              ("x: 2, y: 2, z: 4", "axonn-3d", 4, 4, 2, 4)]:
         few = run(folder, parallel, algorithm, micro)[0]["memory"]["peak_bytes"]
         more = run(folder, parallel, algorithm, micro, "transformer.gradients=same")[0]["memory"]["peak_bytes"]
@@ -174,8 +185,10 @@ def check_memory(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        subprocess.run([STAGESIM, "platform", "generate", "perlmutter", "--nodes", "16", "-o", folder / "gpus.xml"], check=True)
-        for check in check_megatron, check_summa, check_cube, check_axonn, check_special_cases, check_overlap, check_memory:
+        subprocess.run([STAGESIM, "platform", "generate", "perlmutter", "--nodes", "16", "-o", folder / "gpus.xml"],
+                       check=True)
+        for check in (check_megatron, check_summa, check_cube, check_axonn, check_special_cases, check_overlap,
+                      check_memory):
             check(folder)
     for fault in faults[:20]:
         print("FAILED:", fault)
