@@ -307,11 +307,6 @@ struct node *document_parse_kind(const struct document_kind *kind, const char *f
     return NULL;
 }
 
-struct node *document_parse(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
-{
-    return document_parse_kind(&document_scenario, file, text, size, arena, diag);
-}
-
 /* Reads at most one byte more than may be; -1 with errno set. */
 static ssize_t read_all(int descriptor, char *text, size_t bytes_max)
 {

@@ -46,12 +46,11 @@ extern const struct document_kind document_scenario; /* a map of DOCUMENT_BYTES_
  * a mistake that leaves no tree; after others, which are only reported, reading can go on. Why a file cannot be read at
  * all is reported at `at`. */
 struct node *document_load(const char *file, struct place at, struct arena *arena, struct diag *diag);
-/* The same for text in memory. */
-struct node *document_parse(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag);
 
 /* The same for files of other kinds; JSON is YAML, too. */
 struct node *document_load_kind(const struct document_kind *kind, const char *file, struct place at,
                                 struct arena *arena, struct diag *diag);
+/* The same for text in memory. */
 struct node *document_parse_kind(const struct document_kind *kind, const char *file, const char *text, size_t size,
                                  struct arena *arena, struct diag *diag);
 

@@ -24,7 +24,7 @@ TestSuite(document, .init = setup, .fini = teardown, .timeout = 20);
 static struct node *parse(const char *text, unsigned errors)
 {
     struct diag diag = {0};
-    struct node *root = document_parse("file.yaml", text, strlen(text), arena, &diag);
+    struct node *root = document_parse_kind(&document_scenario, "file.yaml", text, strlen(text), arena, &diag);
     cr_assert_eq(diag.errors, errors, "%u mistakes in: %.200s", diag.errors, text);
     return root;
 }
@@ -113,7 +113,7 @@ Test(document, hostile_texts_end_soon)
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         struct diag diag = {0};
         char *text = repeat(pieces[i], DOCUMENT_BYTES_MAX);
-        document_parse("file.yaml", text, strlen(text), arena, &diag);
+        document_parse_kind(&document_scenario, "file.yaml", text, strlen(text), arena, &diag);
         cr_assert(diag.errors > 0, "%s", pieces[i]);
         free(text);
     }
@@ -123,7 +123,7 @@ Test(document, size_depth_and_keys_are_bounded)
 {
     struct diag diag = {0};
     char *text = repeat("#", DOCUMENT_BYTES_MAX + 1);
-    cr_assert_null(document_parse("file.yaml", text, DOCUMENT_BYTES_MAX + 1, arena, &diag));
+    cr_assert_null(document_parse_kind(&document_scenario, "file.yaml", text, DOCUMENT_BYTES_MAX + 1, arena, &diag));
     cr_assert_eq(diag.errors, 1);
     free(text);
     char keys[20 * (DOCUMENT_KEYS_MAX + 2)] = "";

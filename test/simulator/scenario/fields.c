@@ -55,7 +55,7 @@ static char *read_section(struct arena *arena, const char *name, const char *tex
     struct diag diag = {.out = open_memstream(&messages, &size)};
     struct fields_reader reader = {.directory = "/tmp", .arena = arena, .diag = &diag};
     struct fields_section section = {name, !strcmp(name, "own"), fields};
-    const struct node *node = document_parse("f", text, strlen(text), arena, &diag);
+    const struct node *node = document_parse_kind(&document_scenario, "f", text, strlen(text), arena, &diag);
     *target = before;
     fields_check_keys(&reader, &section, NULL, node);
     fields_read(&reader, &section, node, (struct place){.file = "f"}, target);
@@ -180,7 +180,7 @@ static char *read_rows(struct arena *arena, const char *text, const char *csv, s
     struct diag diag = {.out = open_memstream(&messages, &size)};
     struct fields_reader reader = {.directory = "/tmp", .arena = arena, .diag = &diag};
     *rows = (struct stagesim_rows){0};
-    const struct node *node = text ? document_parse("f", text, strlen(text), arena, &diag)
+    const struct node *node = text ? document_parse_kind(&document_scenario, "f", text, strlen(text), arena, &diag)
                                    : fields_parse_rows("f", csv, strlen(csv), &row_type, arena, &diag);
     if (text && node)
         fields_read(&reader, &(struct fields_section){"own", true, table}, node, (struct place){.file = "f"}, rows);
