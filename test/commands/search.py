@@ -223,7 +223,8 @@ def random_space(random):
     values = ", ".join(f"{key}: [{', '.join(map(str, value))}]" for key, value in lists.items())
     return f"""platform: dgx-a100-2
 workload: transformer
-model: {{layers: {random.choice((8, 12, 16))}, hidden: {random.choice((2048, 4096, 8192))}, heads: 16, sequence: 1024, vocabulary: 32000}}
+model: {{layers: {random.choice((8, 12, 16))}, hidden: {random.choice((2048, 4096, 8192))}, heads: 16, sequence: 1024,
+  vocabulary: 32000}}
 parallel: {{pipeline: 2, data: 2}}
 batch: {{global: {random.choice((16, 32, 48))}, micro: 1}}
 schedule: 1f1b

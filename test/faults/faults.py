@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""faults.py STAGESIM INJECT PRELOAD [--full] [--only COMMAND] [--call CALL] [--from N] [--jobs J]: every command with the n-th call of a kind failing, and
-killed at the n-th: open, read, write, rename, link, unlink, mkdir, fork, mmap, malloc, and an exchange of directories that the file system
-refuses, for n = 1, 2, ... until a run passes untouched.
+"""faults.py STAGESIM INJECT PRELOAD [--full] [--only COMMAND] [--call CALL] [--from N] [--jobs J]: every command with
+the n-th call of a kind failing, and killed at the n-th: open, read, write, rename, link, unlink, mkdir, fork, mmap,
+malloc, and an exchange of directories that the file system refuses, for n = 1, 2, ... until a run passes untouched.
 
-A command whose call fails ends with exit code 0, 1 or 3, and with a message where it is not 0; what it prints with code 0 is what it always
-prints. Its output files are the old ones or the new ones, never a mixture, and nothing else is left. After a kill there may be one marked
-folder or file, which is gone after the next run.
+A command whose call fails ends with exit code 0, 1 or 3, and with a message where it is not 0; what it prints with code
+0 is what it always prints. Its output files are the old ones or the new ones, never a mixture, and nothing else is
+left. After a kill there may be one marked folder or file, which is gone after the next run.
 
-Without --full a sample of n is tried: the first ones and some between. Exit code 77: the kernel cannot be asked to fail calls."""
+Without --full a sample of n is tried: the first ones and some between. Exit code 77: the kernel cannot be asked to fail
+calls."""
 import argparse
 import concurrent.futures
 import os
@@ -22,28 +23,28 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
 CALLS = ("open", "read", "write", "rename", "exchange", "link", "unlink", "mkdir", "fork", "mmap", "malloc")
-KILLED_AT = ("open", "write", "rename", "link", "unlink", "mkdir", "fork")  # between two of these nothing changes on the disk
+# between two of these nothing changes on the disk
+KILLED_AT = ("open", "write", "rename", "link", "unlink", "mkdir", "fork")
 SAMPLE = {"error": 6, "kill": 4}
 SKIPPED = 77
 
 # Arguments, and the output directory or file. OUT stands for a time that differs between the old set and the new one.
 COMMANDS = {
-    "run": (["run", "s.yaml", "-o", "out", "--trace", "csv,paje,chrome", "--report", "--set", "stages.forward=TIME"], "out"),
-    "print": (["run", "s.yaml", "--engine", "both"], None),
-    "compare": (["compare", "s.yaml", "--schedules", "1f1b,gpipe", "-o", "out", "--trace", "csv", "--picture", "svg", "--set",
-                 "stages.forward=TIME"], "out"),
+    "run": (["run", "s.yaml", "-o", "out", "--trace", "csv,paje,chrome", "--report", "--set", "stages.forward=TIME"],
+            "out"), "print": (["run", "s.yaml", "--engine", "both"], None),
+    "compare": (["compare", "s.yaml", "--schedules", "1f1b,gpipe", "-o", "out", "--trace", "csv", "--picture", "svg",
+                 "--set", "stages.forward=TIME"], "out"),
     "search": (["search", "t.yaml", "-o", "out", "--jobs", "1", "--set", "model.sequence=SIZE"], "out"),
-    "check": (["check", "s.yaml"], None),
-    "layouts": (["layouts", "l.yaml", "--top", "1"], None),
+    "check": (["check", "s.yaml"], None), "layouts": (["layouts", "l.yaml", "--top", "1"], None),
     "report": (["report", "saved"], None),
-    "schedule": (["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--forward", "TIME", "-o", "plan.csv"], "plan.csv"),
-    "collective": (["collective", "all-reduce", "--platform", "platform.xml", "--sizes", "SIZE:1MiB:4", "-o", "ring.svg"], "ring.svg"),
-    "show": (["platform", "show", "platform.xml"], None),
+    "schedule": (["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--forward", "TIME", "-o", "plan.csv"],
+                 "plan.csv"),
+    "collective": (["collective", "all-reduce", "--platform", "platform.xml", "--sizes", "SIZE:1MiB:4", "-o",
+                    "ring.svg"], "ring.svg"), "show": (["platform", "show", "platform.xml"], None),
     "generate": (["platform", "generate", "ring", "--nodes", "SMALL", "-o", "ring.xml"], "ring.xml"),
     "import": (["platform", "import", "node.xml", "--nodes", "SMALL", "-o", "two.xml"], "two.xml"),
     "fit": (["platform", "fit", "measured.txt", "--platform", "platform.xml", "-o", "fitted.xml"], None),
-    "list": (["list", "models", "--format", "json"], None),
-}
+    "list": (["list", "models", "--format", "json"], None),}
 WORDS = {"old": {"TIME": "1", "SIZE": "256", "SMALL": "3"}, "new": {"TIME": "2", "SIZE": "512", "SMALL": "4"}}
 SEARCHED = """platform: dgx-a100-2
 workload: transformer
@@ -75,12 +76,14 @@ def words(arguments, which):
 
 def clean(text):
     """Without what depends on the clock."""
-    return b"\n".join(line for line in text.split(b"\n") if not any(word in line for word in (b"wall", b"per_second", b"rss")))
+    return b"\n".join(line for line in text.split(b"\n")
+                      if not any(word in line for word in (b"wall", b"per_second", b"rss")))
 
 
 def content(path):
     if path.is_dir():
-        return {str(each.relative_to(path)): clean(each.read_bytes()) for each in sorted(path.rglob("*")) if each.is_file()}
+        return {str(each.relative_to(path)): clean(each.read_bytes()) for each in sorted(path.rglob("*"))
+                if each.is_file()}
     return {"": clean(path.read_bytes())} if path.exists() else {}
 
 
@@ -100,7 +103,8 @@ class Sweep:
         self.folder.mkdir()
         self.temporary.mkdir()
         tool.write_mesh(self.folder / "platform.xml", 4, latency="1us", bandwidth="10GBps")
-        tool.write_scenario(self.folder / "s.yaml", "platform.xml", "1f1b", 4, 4, stages="forward: 1s, backward: 2s, message: 1MB")
+        tool.write_scenario(self.folder / "s.yaml", "platform.xml", "1f1b", 4, 4,
+                            stages="forward: 1s, backward: 2s, message: 1MB")
         for name, text in (("t.yaml", SEARCHED), ("l.yaml", LAID_OUT)):
             (self.folder / name).write_text(text)
         shutil.copy(tool.ROOT / "test/fuzz/corpus/hwloc/two.xml", self.folder / "node.xml")
@@ -139,11 +143,12 @@ class Sweep:
                            FAULT_MALLOC=str(number if malloc else 0))
         command = [self.binary, *words(self.arguments, which)]
         if not plain:
-            command = [self.inject, call, "0" if malloc else str(number), action, str(result), "env", f"LD_PRELOAD={self.preload}", *command]
+            command = [self.inject, call, "0" if malloc else str(number), action, str(result), "env",
+                       f"LD_PRELOAD={self.preload}", *command]
         with tempfile.TemporaryFile() as errors:
             try:
-                done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                                      env=environment, timeout=120)
+                done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=errors, env=environment, timeout=120)
             except subprocess.TimeoutExpired:
                 return -1000, b"", b"", 0
             errors.seek(0)
@@ -158,7 +163,9 @@ class Sweep:
         self.faults.append(text)
 
     def left(self):
-        return sorted(set(path.name for path in self.folder.iterdir()) - set(self.listing)) + [path.name for path in self.temporary.iterdir()]
+        return sorted(set(path.name for path in self.folder.iterdir()) - set(self.listing)) + [path.name
+                                                                                               for path in
+                                                                                               self.temporary.iterdir()]
 
     def reset(self):
         for name in self.left():
@@ -200,7 +207,8 @@ class Sweep:
             return
         code, _, said, _ = self.start(call, 0, "error", "new", plain=True)
         if code or content(self.folder / self.out) != self.expected["new"] or self.left():
-            self.fault(f"{what}; the next run: exit code {code}, left {self.left()}\n{said.decode('utf-8', 'replace')[-300:]}")
+            self.fault(f"{what}; the next run: exit code {code}, left {self.left()}\n"
+                       f"{said.decode('utf-8', 'replace')[-300:]}")
 
     def sweep(self, call, action, full, first):
         """n from 1 on until a run passes untouched, or a sample of these."""
@@ -240,7 +248,8 @@ def main():
     tools = [os.path.abspath(path) for path in options.tools]
     faults = runs = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        work = [pool.submit(run_command, tools, folder, name, options) for name in COMMANDS if options.only in (None, name)]
+        work = [pool.submit(run_command, tools, folder, name, options) for name in COMMANDS
+                if options.only in (None, name)]
         for future in work:
             sweep, text = future.result()
             print(text, *sweep.faults, sep="\n  ", flush=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""zb_auto.py STAGESIM: the heuristic of Zero Bubble gives the spans and the orders that its authors' implementation gives."""
+"""zb_auto.py STAGESIM: the heuristic of Zero Bubble gives the spans and the orders that its authors' implementation
+gives."""
 import csv
 import io
 import subprocess
@@ -30,7 +31,8 @@ WORDS = {
 
 def slots(binary, workers, batches, times, latency, memory, scale=1):
     forward, backward, weight = (time * scale for time in times)
-    command = [binary, "schedule", "zb-auto", "--workers", str(workers), "--micro-batches", str(batches), "--format", "csv"]
+    command = [binary, "schedule", "zb-auto", "--workers", str(workers), "--micro-batches", str(batches), "--format",
+               "csv"]
     command += ["--forward", repr(forward), "--backward", repr(backward + weight), "--weight", repr(weight)]
     command += ["--latency", repr(latency * scale), "--option", f"memory={memory}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)

@@ -48,10 +48,13 @@ def write(folder, name, draw):
     scenario = folder / "job.yaml"
     scenario.write_text(
         f"platform: nodes.xml\nworkload: stages\n"
-        f"stages: {{forward: {text(times(draw, workers, 1e-3, even))}, backward: {text(backward)}, weight: {text(weight)}, "
-        f"message: {draw.choice(['8MiB', '32MiB', '1KiB'])}, gradient: {draw.choice(['256MiB', '1MiB'])}, optimizer: 1ms, "
+        f"stages: {{forward: {text(times(draw, workers, 1e-3, even))}, backward: {text(backward)}, "
+        f"weight: {text(weight)}, "
+        f"message: {draw.choice(['8MiB', '32MiB', '1KiB'])}, gradient: {draw.choice(['256MiB', '1MiB'])}, "
+        f"optimizer: 1ms, "
         f"activation: 100MiB, parameters: 1GiB}}\n"
-        f"parallel: {{data: {draw.choice([1, 2])}, pipeline: {workers}}}\norder: {draw.choice(['[pipeline, data]', '[data, pipeline]'])}\n"
+        f"parallel: {{data: {draw.choice([1, 2])}, pipeline: {workers}}}\n"
+        f"order: {draw.choice(['[pipeline, data]', '[data, pipeline]'])}\n"
         f"batch: {{micro_batches: {workers * draw.choice([16, 20, 24])}}}\nschedule: {name}\nengine: {ENGINE}\n"
         f"communication: {{messages: {draw.choice(['queued', 'pipelined', 'blocking'])}}}\n"
         f"fold: {'off' if ENGINE == 'analytic' else draw.choice(['auto', 'off'])}\n")
