@@ -69,7 +69,7 @@ static bool map_link(struct fold_proof *proof, uint32_t from, uint32_t to)
         return false;
     const struct platform_link *a = &proof->platform->links[from], *b = &proof->platform->links[to];
     bool alike = a->bandwidth <= b->bandwidth && a->bandwidth >= b->bandwidth && a->sharing == b->sharing &&
-                 (!proof->contention || (a->latency <= b->latency && a->latency >= b->latency));
+                 a->latency <= b->latency && a->latency >= b->latency;
     proof->image[from] = to;
     proof->preimage[to] = from;
     proof->touched[proof->touched_count++] = from;
@@ -90,14 +90,8 @@ struct comparison {
     uint32_t first, slice;
 };
 
-static bool is_fatpipe(const struct fold_proof *proof, uint32_t link)
-{
-    return proof->platform->links[link].sharing == LINK_FATPIPE;
-}
-
-/* Whether the route between two ranks looks the same in two slices; given as ranks of slice 0. Without contention it is
- * latency and bandwidth, and for flows that share links with each other (`shares`) which links those are. */
-static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, struct comparison compared, bool shares)
+/* Whether the route between two ranks looks the same in two slices; given as ranks of slice 0. */
+static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, struct comparison compared)
 {
     struct platform_route first, other;
     uint32_t links[64], shift = compared.first * proof->axis->stride,
@@ -107,14 +101,9 @@ static bool same_route(struct fold_proof *proof, uint32_t from, uint32_t to, str
         return false;
     memcpy(links, first.links, first.link_count * sizeof *links);
     route_between(proof, from + other_shift, to + other_shift, &other);
-    bool alike = proof->contention || (fabs(first.latency - other.latency) <= 1e-15 &&
-                                       first.bandwidth <= other.bandwidth && first.bandwidth >= other.bandwidth);
-    if (!proof->contention && !shares)
-        return alike;
-    alike = alike && first.link_count == other.link_count;
+    bool alike = first.link_count == other.link_count;
     for (uint32_t i = 0; alike && i < other.link_count; i++)
-        alike = (!proof->contention && is_fatpipe(proof, links[i]) && is_fatpipe(proof, other.links[i])) ||
-                map_link(proof, links[i], other.links[i]);
+        alike = map_link(proof, links[i], other.links[i]);
     return alike;
 }
 
@@ -204,8 +193,6 @@ static bool same_scope(const struct fold_proof *proof, uint32_t from, uint32_t t
            platform_scope_of(proof->platform, proof->hosts[from + other], proof->hosts[to + other]);
 }
 
-/* Without contention a link is shared by the flows of one phase only where they begin together, so that each phase has
- * a map of its own, and otherwise by those of one collective. */
 static bool same_local(struct fold_proof *proof, const struct fold_local *local, struct comparison compared)
 {
     uint32_t count;
@@ -214,16 +201,10 @@ static bool same_local(struct fold_proof *proof, const struct fold_local *local,
     bool same = share <= other && share >= other,
          scoped = proof->platform->library.regimes[SCOPE_NETWORK].protocol_count > 0;
     for (uint32_t set = 0; set < count; set++)
-        for (size_t i = 0, end = 0; same && i < sets[set]->count; i++) {
-            if (i == end) {
-                end = collective_phase_end(sets[set], i);
-                if (!proof->contention && (i == 0 || sets[set]->start == START_TOGETHER))
-                    forget_map(proof);
-            }
+        for (size_t i = 0; same && i < sets[set]->count; i++) {
             struct collective_phase_flow flow = collective_flow_at(sets[set], i);
             uint32_t from = local->ranks[flow.from], to = local->ranks[flow.to];
-            same = same_route(proof, from, to, compared, flow.share > 0) &&
-                   (!scoped || same_scope(proof, from, to, compared));
+            same = same_route(proof, from, to, compared) && (!scoped || same_scope(proof, from, to, compared));
         }
     return same;
 }
@@ -235,7 +216,7 @@ static bool same_slices(struct fold_proof *proof, uint32_t first, uint32_t slice
     for (size_t i = 0; same && i < proof->local_count; i++)
         same = same_local(proof, &proof->locals[i], compared);
     for (size_t i = 0; same && i < proof->sender_count; i++)
-        same = same_route(proof, proof->senders[i].rank, proof->senders[i].peer, compared, false);
+        same = same_route(proof, proof->senders[i].rank, proof->senders[i].peer, compared);
     forget_map(proof);
     return same;
 }
@@ -461,8 +442,6 @@ static bool prove(struct fold_proof *proof)
     proof_init(proof);
     if (!check_profiles(proof) || !check_coupling(proof) || !classify(proof))
         return false;
-    if (!proof->contention)
-        return true;
     fold_links_init(&proof->links, proof->platform);
     bool ok = check_common_links(proof) && find_meetings(proof);
     fold_links_destroy(&proof->links);
@@ -488,21 +467,17 @@ static void ghosts_init(struct folding *folding, const struct program *program, 
 }
 
 struct folding *folding_create(const struct program *program, struct platform *platform, const uint32_t *hosts,
-                               bool contention, struct arena *arena)
+                               struct arena *arena)
 {
     struct folding *folding = folding_none("", arena);
     struct fold_proof *proof = arena_alloc(arena, sizeof *proof);
-    *proof = (struct fold_proof){.program = program,
-                                 .platform = platform,
-                                 .hosts = hosts,
-                                 .folding = folding,
-                                 .arena = arena,
-                                 .contention = contention};
+    *proof = (struct fold_proof){
+        .program = program, .platform = platform, .hosts = hosts, .folding = folding, .arena = arena};
     folding->proof = proof;
     proof->axis = data_axis(program, &proof->axis_index);
     if (!prove(proof))
         folding->classes = 0;
-    else if (contention)
+    else
         ghosts_init(folding, program, arena);
     return folding;
 }

@@ -43,11 +43,9 @@ struct folding {
     struct fold_proof *proof;
 };
 
-/* Decides what can be folded for SimGrid, or (`contention` false) for the analytic engine, to which only speeds,
- * latencies and bandwidths matter, and which links the flows of a collective share with each other. Memory from the
- * arena; folding_finish frees the rest. */
+/* Decides which replicas can be folded for SimGrid. Memory from the arena; folding_finish frees the rest. */
 struct folding *folding_create(const struct program *program, struct platform *platform, const uint32_t *hosts,
-                               bool contention, struct arena *arena);
+                               struct arena *arena);
 void folding_finish(struct folding *folding);
 
 /* No folding, for the given reason. */

@@ -23,7 +23,6 @@ struct fold_proof {
     const uint32_t *hosts;
     struct folding *folding;
     struct arena *arena;
-    bool contention;
     const struct mesh_axis *axis;
     unsigned axis_index;
     struct fold_sender *senders;

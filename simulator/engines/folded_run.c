@@ -188,7 +188,7 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
     else
         run->folding = folding_of_classes(engine, job, arena);
     if (fold && engine == &engine_simgrid && !run->folding->classes)
-        run->folding = folding_create(job->program, job->platform, job->hosts, true, arena);
+        run->folding = folding_create(job->program, job->platform, job->hosts, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {
