@@ -4,7 +4,7 @@
 stages, all figures of the summary, every operation's times and the memory, on the analytic engine to 1e-9 and on
 SimGrid to 1e-6.
 
-usage: steady_run.py STAGESIM analytic|simgrid [JOBS]"""
+usage: steady_run.py STAGESIM analytic|simgrid [JOBS]: so many jobs of each schedule"""
 
 import csv
 import json
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 STAGESIM, ENGINE = sys.argv[1:3]
-JOBS = int(sys.argv[3]) if len(sys.argv) > 3 else 40
+JOBS = int(sys.argv[3]) if len(sys.argv) > 3 else 2
 TOLERANCE = {"analytic": 1e-9, "simgrid": 1e-6}[ENGINE]
 # Their orders, or with contention their times, need not repeat: at least these do without contention.
 REPEAT = {"1f1b", "chimera"}
@@ -110,7 +110,7 @@ class Comparison:
 
 def check(folder, name, seed, faults):
     """The extended run's summary of what was run; None where the schedule does not go with the job."""
-    scenario = write(folder, name, random.Random(seed))
+    scenario = write(folder, name, random.Random(f"{name} {seed}"))
     for steady in ("off", "auto"):
         done = run("run", scenario, "--set", f"steady={steady}", "--set", "output.trace=csv", "-o", folder / steady)
         if done.returncode:
@@ -126,8 +126,7 @@ def main():
         folder = pathlib.Path(directory)
         if run("platform", "generate", "dgx-h100", "--nodes", 2, "-o", folder / "nodes.xml").returncode:
             sys.exit("no platform")
-        for seed in range(JOBS):
-            name = names[seed % len(names)]
+        for name, seed in ((name, seed) for name in names for seed in range(JOBS)):
             steady = check(folder, name, seed, faults)
             if steady:
                 tried[name] = tried.get(name, 0) + 1
