@@ -24,7 +24,10 @@ static void print_steady(FILE *out, const struct report *report)
 {
     char length[QUANTITY_MAX], start[QUANTITY_MAX];
     const struct steady *steady = &report->run.steady;
-    if (steady->micro_batches)
+    if (steady->micro_batches && !steady->period)
+        fprintf(out, "%-18s %u of %u micro-batches were run: the times of the others advance linearly\n",
+                "steady state", steady->micro_batches, report->micro_batches);
+    else if (steady->micro_batches)
         fprintf(out, "%-18s %u of %u micro-batches were run: from %s on %s for every %u\n", "steady state",
                 steady->micro_batches, report->micro_batches, quantity_seconds(start, steady->start),
                 quantity_seconds(length, steady->length), steady->period);

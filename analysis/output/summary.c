@@ -320,9 +320,13 @@ static void write_steady(struct json_writer *json, const struct report *report)
     json_object_begin(json, "steady", false);
     if (steady->micro_batches) {
         json_integer(json, "micro_batches_run", steady->micro_batches);
-        json_integer(json, "period", steady->period);
-        json_number(json, "start_s", steady->start);
-        json_number(json, "length_s", steady->length);
+        if (steady->period) {
+            json_integer(json, "period", steady->period);
+            json_number(json, "start_s", steady->start);
+            json_number(json, "length_s", steady->length);
+        } else {
+            json_flag(json, "linear", true);
+        }
     } else {
         json_text(json, "reason", steady->reason);
     }

@@ -25,6 +25,7 @@ struct engine_job {
     const struct engine_progress *progress; /* NULL: nobody watches */
     double lasts; /* seconds that the whole job takes without contention where this is a part of it; 0: this is all */
     bool apart;   /* another run may follow in this process */
+    bool resumes; /* operations whose times the timeline has are done; the analytic engine, without folding */
 };
 
 struct engine {

@@ -3,6 +3,11 @@
 
 #include "base/arena.h"
 
+#include <math.h>
+
+/* Sums of times are rounded: so much of the time that they show. */
+static const double clock_rounding = 1e-14;
+
 /* ---- the step of the order ---- */
 
 static uint32_t greatest_common(uint32_t a, uint32_t b)
@@ -248,6 +253,33 @@ static void copy_stream(const struct copying *copying)
     }
 }
 
+static void settle(const struct position *position, struct moment *moments, uint32_t id, double nearly)
+{
+    const struct operation *operation = &position->operations[id];
+    bool follows = id > position->streams[operation->stream].first;
+    double latest = follows ? moments[id - 1].end : 0;
+    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
+        latest = fmax(latest, moments[operation_wait(position, operation, i)].end);
+    if (fabs(moments[id].start - latest) > nearly)
+        return;
+    if (moments[id].data_start <= moments[id].start)
+        moments[id].data_start = latest;
+    moments[id].start = latest;
+}
+
+void extension_settle(struct timeline *timeline, double nearly)
+{
+    timeline_finish_receives(timeline);
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
+        const struct position *position =
+            &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]];
+        for (uint32_t id = 0; id < position->operation_count; id++)
+            if (position->operations[id].type != OPERATION_RECEIVE)
+                settle(position, timeline->moments[entry], id, nearly);
+    }
+    timeline_finish_receives(timeline);
+}
+
 void extension_fill(struct timeline *whole, const struct timeline *part, const struct beats *beats,
                     const struct cycle *cycle, uint32_t more)
 {
@@ -269,5 +301,6 @@ void extension_fill(struct timeline *whole, const struct timeline *part, const s
             copy_stream(&copying);
         }
     }
-    timeline_finish_receives(whole);
+    double end = cycle->start + cycle->length * (1 + more / cycle->beats);
+    extension_settle(whole, part->rounding * cycle->length + clock_rounding * end);
 }

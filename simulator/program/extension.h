@@ -29,4 +29,9 @@ struct beats *extension_beats(const struct program *whole, const struct program 
 void extension_fill(struct timeline *whole, const struct timeline *part, const struct beats *beats,
                     const struct cycle *cycle, uint32_t more);
 
+/* Lets operations start exactly when what they waited for ends, where copied times differ by less than `nearly`
+ * seconds: sums of times are rounded, and who gives memory back must not come after who takes it. Then what follows for
+ * receives. */
+void extension_settle(struct timeline *timeline, double nearly);
+
 #endif

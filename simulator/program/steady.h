@@ -8,9 +8,9 @@
 enum { STEADY_REASON_MAX = 160 };
 
 struct steady {
-    uint32_t micro_batches;         /* that were run of an iteration's; 0: all were */
-    uint32_t period;                /* micro-batches after which a state of the job came back */
-    double start, length;           /* seconds: since when, and how long that took */
+    uint32_t micro_batches; /* that were run of an iteration's; 0: all were */
+    uint32_t period;        /* micro-batches after which a state of the job came back; 0: times advance linearly */
+    double start, length;   /* seconds: since when, and how long that took */
     char reason[STEADY_REASON_MAX]; /* micro_batches 0: why all were run; empty: not said */
 };
 

@@ -2,6 +2,7 @@
 #include "simulator/scenario/steady_run.h"
 
 #include "base/arena.h"
+#include "simulator/program/drift.h"
 #include "simulator/program/extension.h"
 
 #include <math.h>
@@ -54,9 +55,8 @@ static void make_shorter(struct attempt *attempt, uint32_t more, struct shorter 
         shorter->job = job;
 }
 
-/* Runs a shorter job and looks for a state that comes back. */
-static bool run_shorter(const struct attempt *attempt, const struct engine *engine, const struct shorter *shorter,
-                        double lasts, struct found *found)
+static bool run_timed(const struct attempt *attempt, const struct engine *engine, const struct shorter *shorter,
+                      double lasts, struct folded_run *run)
 {
     struct fault fault = {""};
     struct engine_job job = *attempt->job;
@@ -64,7 +64,14 @@ static bool run_shorter(const struct attempt *attempt, const struct engine *engi
     job.hosts = shorter->job->hosts;
     job.lasts = lasts;
     job.apart = engine == &engine_simgrid;
-    if (!folded_run(engine, &job, attempt->scenario->fold == FOLD_AUTO, attempt->arena, &found->run, &fault))
+    return folded_run(engine, &job, attempt->scenario->fold == FOLD_AUTO, attempt->arena, run, &fault);
+}
+
+/* Runs a shorter job and looks for a state that comes back. */
+static bool run_shorter(const struct attempt *attempt, const struct engine *engine, const struct shorter *shorter,
+                        double lasts, struct found *found)
+{
+    if (!run_timed(attempt, engine, shorter, lasts, &found->run))
         return false;
     if (beats_find_cycle(shorter->beats, found->run.timeline, engine->rounding, &found->cycle, attempt->arena))
         return true;
@@ -89,12 +96,10 @@ static double last_end(const struct timeline *timeline)
     return last;
 }
 
-/* In place of the shorter job's timeline that of the whole one. */
-static void extend(const struct attempt *attempt, const struct shorter *shorter, struct found *found,
-                   struct folded_run *run)
+/* A timeline of the whole job that simulates the ranks that a part's does. */
+static struct timeline *create_whole(const struct attempt *attempt, const struct timeline *part)
 {
     const struct mesh *mesh = attempt->job->program->mesh;
-    const struct timeline *part = found->run.timeline;
     uint32_t *equals = arena_array(attempt->arena, mesh->ranks, sizeof *equals);
     for (uint32_t rank = 0; rank < mesh->ranks; rank++)
         equals[rank] = part->ranks[part->index_of[rank]];
@@ -102,6 +107,15 @@ static void extend(const struct attempt *attempt, const struct shorter *shorter,
     timeline_note_latencies(whole, attempt->job->platform, attempt->job->hosts);
     whole->rounding = part->rounding;
     whole->activities = part->activities;
+    return whole;
+}
+
+/* In place of the shorter job's timeline that of the whole one. */
+static void extend(const struct attempt *attempt, const struct shorter *shorter, struct found *found,
+                   struct folded_run *run)
+{
+    const struct timeline *part = found->run.timeline;
+    struct timeline *whole = create_whole(attempt, part);
     extension_fill(whole, part, shorter->beats, &found->cycle, shorter->more);
     timeline_destroy(found->run.timeline);
     *run = (struct folded_run){whole, found->run.folding};
@@ -175,6 +189,73 @@ static bool try_all(struct attempt *attempt, struct folded_run *run)
     return false;
 }
 
+/* ---- linear drift, on the analytic engine ---- */
+
+/* Beats that are tried as one. */
+enum { DRIFT_BEATS_MAX = 6 };
+
+/* The rest of the shorter job from the place on, as it is after `more` beats. */
+static bool drift_over(const struct attempt *attempt, const struct shorter *shorter, const struct drift *drift,
+                       struct folded_run *part, struct folded_run *run)
+{
+    struct fault fault = {""};
+    struct timeline *resumed = timeline_create(shorter->job->program);
+    struct engine_job job = *attempt->job;
+    job.program = shorter->job->program;
+    job.hosts = shorter->job->hosts;
+    job.timeline = resumed;
+    job.resumes = true;
+    drift_resume(drift, shorter->beats, part->timeline, shorter->more, resumed);
+    bool ok = engine_analytic.run(&job, &fault);
+    if (ok) {
+        *run = (struct folded_run){create_whole(attempt, part->timeline), part->folding};
+        drift_fill(drift, shorter->beats, part->timeline, resumed, shorter->more, run->timeline);
+        attempt->steady->micro_batches = shorter->scenario.micro_batches;
+    }
+    timeline_destroy(resumed);
+    return ok;
+}
+
+/* Whether the job's beats, so many as one, drift up to all that is left out and behind it. */
+static bool drifts_by(const struct attempt *attempt, struct shorter *shorter, uint32_t beats, struct folded_run *part,
+                      struct folded_run *run)
+{
+    struct drift drift;
+    struct shorter joined = *shorter;
+    joined.more = shorter->more / beats;
+    if (beats > 1)
+        joined.beats = extension_beats(attempt->job->program, shorter->job->program, joined.more, attempt->arena);
+    return joined.beats && drift_find(joined.beats, part->timeline, attempt->arena, &drift) &&
+           drift.holds >= joined.more && drift_over(attempt, &joined, &drift, part, run);
+}
+
+/* Where all that is left out lies before the first wait that changes its winner. */
+static bool try_drift(struct attempt *attempt, double share, struct folded_run *run)
+{
+    uint32_t more = (uint32_t)(share * attempt->scenario->micro_batches / attempt->step);
+    uint32_t multiple = more >= 60 ? 60 : more >= 12 ? 12 : 2;
+    struct shorter shorter;
+    struct folded_run part;
+    make_shorter(attempt, more / multiple * multiple, &shorter);
+    if (!shorter.job || !run_timed(attempt, &engine_analytic, &shorter, 0, &part))
+        return false;
+    bool ok = false;
+    for (uint32_t beats = 1; beats <= DRIFT_BEATS_MAX && !ok; beats++)
+        ok = shorter.more % beats == 0 && drifts_by(attempt, &shorter, beats, &part, run);
+    timeline_destroy(part.timeline);
+    return ok;
+}
+
+/* The fewer micro-batches are left out the longer times have to settle. */
+static bool try_drifts(struct attempt *attempt, struct folded_run *run)
+{
+    const struct platform *platform = attempt->job->platform;
+    if (attempt->engine != &engine_analytic || attempt->scenario->fold == FOLD_AUTO ||
+        attempt->job->program->pipelined || platform->library.overlap_node > 0 || platform->library.overlap_network > 0)
+        return false;
+    return try_drift(attempt, 0.75, run) || try_drift(attempt, 0.35, run);
+}
+
 /* ---- whether at all ---- */
 
 /* Micro-batches of one direction of a pipeline count on by one where two are added. */
@@ -218,7 +299,8 @@ bool steady_run(const struct scenario *scenario, const struct engine *engine, co
     *steady = (struct steady){0};
     struct attempt attempt = {.scenario = scenario, .engine = engine, .job = job, .arena = arena, .steady = steady};
     attempt.diag.out = fopen("/dev/null", "w");
-    bool extended = attempt.diag.out && may_be_shorter(&attempt) && try_all(&attempt, run);
+    bool extended =
+        attempt.diag.out && may_be_shorter(&attempt) && (try_all(&attempt, run) || try_drifts(&attempt, run));
     if (attempt.diag.out)
         fclose(attempt.diag.out);
     return extended || folded_run(engine, job, scenario->fold == FOLD_AUTO, arena, run, fault);

@@ -183,6 +183,7 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
                         .hosts = job->hosts,
                         .timeline = job->timeline,
                         .progress = job->progress,
+                        .resumes = job->resumes,
                         .fault = fault,
                         .arena = arena_create()};
     job->timeline->activities = 0;

@@ -30,6 +30,15 @@ static double slowness_of(const struct walk *walk, uint32_t rank)
            walk->platform->hosts[walk->hosts[rank]].speed;
 }
 
+/* What is done before an engine that resumes begins. */
+static void skip_done(struct walk *walk, const struct entry *entry, struct cursor *cursor)
+{
+    while (cursor->next < cursor->end && !isnan(entry->times[cursor->next].end)) {
+        cursor->free = entry->times[cursor->next++].end;
+        walk->done++;
+    }
+}
+
 static bool init_entry(struct walk *walk, uint32_t index)
 {
     const struct program *program = walk->program;
@@ -45,6 +54,8 @@ static bool init_entry(struct walk *walk, uint32_t index)
         const struct stream *stream = &entry->position->streams[i];
         entry->cursors[i] =
             (struct cursor){.next = stream->first, .end = stream->first + stream->count, .type = stream->type};
+        if (walk->resumes)
+            skip_done(walk, entry, &entry->cursors[i]);
         if (stream->type == OPERATION_SEND && !connect_send(walk, index, stream, &entry->cursors[i]))
             return false;
     }

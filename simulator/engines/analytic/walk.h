@@ -105,6 +105,7 @@ struct walk {
     double *starts, *ends;   /* scratch, [member] of the largest group */
     uint32_t members_max;    /* of that group */
     uint64_t done, total, report_at;
+    bool resumes;              /* some operations are done before it begins */
     struct overlaps *overlaps; /* NULL: no collective takes a share of compute */
 };
 

@@ -29,10 +29,12 @@ def listed():
     return [schedule["name"] for schedule in json.loads(run("list", "schedules", "--format", "json").stdout)]
 
 
-def times(draw, count, scale, even):
+def times(draw, count, scale, spread):
+    """Of stages that are equal, nearly equal or uneven."""
     base = scale * draw.uniform(0.5, 1.5)
-    return [base if even else base * (1 + draw.choice([0, 0, draw.uniform(0, 0.4), draw.uniform(0, 2e-3)]))
-            for _ in range(count)]
+    off = {"even": lambda: 0, "near": lambda: draw.uniform(0, 1e-4),
+           "uneven": lambda: draw.choice([0, 0, draw.uniform(0, 0.4), draw.uniform(0, 2e-3)])}[spread]
+    return [base * (1 + off()) for _ in range(count)]
 
 
 def text(values):
@@ -42,7 +44,7 @@ def text(values):
 def write(folder, name, draw):
     """A job of 4 or 6 workers; the number of stages follows from the schedule, so that times are given per worker where
     it needs more."""
-    workers, even = draw.choice([4, 4, 6]), draw.random() < 0.3
+    workers, even = draw.choice([4, 4, 6]), draw.choice(["even", "near", "near", "uneven"])
     weight = times(draw, workers, 1e-3, even)
     backward = [w + b for w, b in zip(weight, times(draw, workers, 1e-3, even))]
     scenario = folder / "job.yaml"
@@ -121,7 +123,7 @@ def check(folder, name, seed, faults):
 
 
 def main():
-    names, faults, extended, tried = listed(), [], {}, {}
+    names, faults, extended, tried, linear = listed(), [], {}, {}, 0
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         if run("platform", "generate", "dgx-h100", "--nodes", 2, "-o", folder / "nodes.xml").returncode:
@@ -130,9 +132,13 @@ def main():
             steady = check(folder, name, seed, faults)
             if steady:
                 tried[name] = tried.get(name, 0) + 1
+                linear += "linear" in steady
                 extended[name] = extended.get(name, 0) + ("micro_batches_run" in steady)
     for name in names:
         print(f"{name}: {extended.get(name, 0)} of {tried.get(name, 0)} extended")
+    print(f"{linear} because times advanced linearly")
+    if ENGINE == "analytic" and not linear:
+        faults.append("no times advanced linearly")
     for name in REPEAT & tried.keys():
         if not extended[name]:
             faults.append(f"{name}: none was extended")
