@@ -14,7 +14,8 @@ static int run(const struct command *command, int argc, char **argv)
             code = command_usage(command, "expected one scenario, got %d", options.file_count);
         } else {
             struct diag diag = {.out = stderr};
-            struct scenario_request request = {options.files[0], options.sets, options.set_count, NULL};
+            struct scenario_request request = {options.files[0], options.sets, options.set_count, NULL,
+                                               options.plugins};
             struct scenario *scenario = scenario_load(&request, arena, &diag);
             code = scenario ? simulation_check(scenario) : EXIT_BAD_INPUT;
         }

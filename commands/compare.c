@@ -53,7 +53,8 @@ static void add_run(struct comparison *comparison, const struct scenario *scenar
 
 static struct scenario *load(struct comparison *comparison, const char *file, const char *schedule)
 {
-    struct scenario_request request = {file, comparison->options->sets, comparison->options->set_count, schedule};
+    struct scenario_request request = {file, comparison->options->sets, comparison->options->set_count, schedule,
+                                       comparison->options->plugins};
     return scenario_load(&request, comparison->arena, &comparison->diag);
 }
 

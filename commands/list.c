@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim list: what there is to choose from. */
 #include "base/arena.h"
+#include "base/isolate.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
+#include "base/process/apart.h"
 #include "commands/cli/command.h"
 #include "commands/platform/platform_text.h"
 #include "schedules/schedule.h"
@@ -13,8 +15,10 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Something that can be chosen by its name. */
 struct item {
@@ -25,6 +29,7 @@ struct item {
 struct items {
     struct item *items;
     size_t count, capacity;
+    bool plugins; /* what they say of themselves */
     struct arena *arena;
     bool incomplete; /* a file could not be read; that was said */
 };
@@ -46,17 +51,64 @@ static void add_schedules(struct items *items)
         add(items, (*schedule)->name, (*schedule)->summary, *schedule);
 }
 
+/* In a process of its own: one line for each plug-in, from items[first] on. */
+struct asking {
+    const struct items *items;
+    size_t first;
+};
+
+static int ask(void *user, struct isolated *self)
+{
+    const struct asking *asking = user;
+    signal(SIGALRM, SIG_DFL);
+    for (size_t i = asking->first; i < asking->items->count; i++) {
+        struct fault fault = {""};
+        *self->stage = (int)(i - asking->first);
+        alarm(APART_SECONDS);
+        const struct stagesim_workload *workload =
+            plugin_find(asking->items->items[i].name, ".", asking->items->arena, &fault);
+        alarm(0);
+        const char *text = workload ? workload->summary : fault.text;
+        fprintf(self->results, "%.*s\n", (int)strcspn(text ? text : "", "\r\n"), text ? text : "");
+        fflush(self->results);
+    }
+    return EXIT_DONE;
+}
+
+/* One process for all; after one that ends it, another for those behind. */
+static void ask_plugins(struct items *items, size_t first)
+{
+    struct asking asking = {items, first};
+    while (asking.first < items->count) {
+        struct fault fault = {""};
+        FILE *results;
+        char line[1024];
+        int stage = 0, code = isolate(ask, &asking, &results, &stage, &fault);
+        while (results && asking.first < items->count && fgets(line, sizeof line, results)) {
+            line[strcspn(line, "\n")] = '\0';
+            items->items[asking.first++].summary = arena_copy(items->arena, line);
+        }
+        if (results)
+            fclose(results);
+        if (asking.first < items->count)
+            items->items[asking.first++].summary =
+                arena_print(items->arena, "cannot be loaded: %s", code < 0 ? fault.text : "it says nothing");
+    }
+}
+
 static void add_workloads(struct items *items)
 {
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++)
         add(items, (*workload)->name, (*workload)->summary, NULL);
-    size_t count;
+    size_t count, built_in = items->count;
     const char **names = path_list_installed(INSTALLED_PLUGINS, ".so", &count, items->arena);
     for (size_t i = 0; i < count; i++) {
-        struct fault fault = {""};
-        const struct stagesim_workload *workload = plugin_find(names[i], ".", items->arena, &fault);
-        add(items, names[i], workload ? workload->summary : arena_copy(items->arena, fault.text), NULL);
+        const char *path = plugin_path(names[i], ".", items->arena);
+        if (path)
+            add(items, names[i], arena_print(items->arena, "the plug-in %s; --plugins asks it", path), NULL);
     }
+    if (items->plugins)
+        ask_plugins(items, built_in);
 }
 
 static void add_engines(struct items *items)
@@ -172,9 +224,9 @@ static const struct list {
     {.name = "engines", .add = add_engines},
 };
 
-static int print_list(const struct list *list, bool json)
+static int print_list(const struct list *list, bool json, bool plugins)
 {
-    struct items items = {.arena = arena_create()};
+    struct items items = {.plugins = plugins, .arena = arena_create()};
     if (list->add) {
         list->add(&items);
         (json ? print_json : print_text)(&items);
@@ -198,26 +250,30 @@ static int unknown_list(const struct command *command, const char *word)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"format", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0}};
-    bool json = false;
+    static const struct option options[] = {
+        {"format", required_argument, NULL, 'f'}, {"plugins", no_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    bool json = false, plugins = false;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        json = option == 'f' && !strcmp(optarg, "json");
-        if (option != 'f' || (!json && strcmp(optarg, "text")))
-            return command_usage(command, "the only option is --format text or --format json");
+        plugins |= option == 'p';
+        if (option == 'f')
+            json = !strcmp(optarg, "json");
+        if (option != 'p' && (option != 'f' || (!json && strcmp(optarg, "text"))))
+            return command_usage(command, "the options are --format text or --format json, and --plugins");
     }
     if (optind + 1 != argc)
         return command_usage(command, optind == argc ? "a list of what?" : "one list at a time");
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!strcmp(lists[i].name, argv[optind]))
-            return print_list(&lists[i], json);
+            return print_list(&lists[i], json, plugins);
     return unknown_list(command, argv[optind]);
 }
 
 const struct command command_list = {
     .name = "list",
-    .arguments = "schedules|workloads|collectives|algorithms|presets|models|engines [--format text|json]",
+    .arguments = "schedules|workloads|collectives|algorithms|presets|models|engines [--format text|json] [--plugins]",
     .summary = "lists what a scenario can name, each with a line of explanation",
-    .help = "  --format FORMAT   text or json (text); json gives the schedules' options and sources too\n\n"
+    .help = "  --format FORMAT   text or json (text); json gives the schedules' options and sources too\n"
+            "  --plugins         asks installed plug-ins what they are: their code runs with your rights\n\n"
             "example:\n  stagesim list schedules\n",
     .run = run,
 };

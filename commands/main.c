@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/files/output.h"
+#include "base/process/apart.h"
 #include "base/process/crash.h"
 #include "base/process/guard.h"
 #include "base/room.h"
@@ -152,9 +153,12 @@ int main(int argc, char **argv)
     crash_catch(output_remove_all);
     setlocale(LC_NUMERIC, "C");
     room_set_limit();
+    apart_ready();
     int code = run_arguments(argc, argv);
-    if (standard_output_finish(&fault) || code != EXIT_DONE)
-        return code;
-    fprintf(stderr, "stagesim: %s\n", fault.text);
-    return EXIT_FAILED;
+    if (!standard_output_finish(&fault) && code == EXIT_DONE) {
+        fprintf(stderr, "stagesim: %s\n", fault.text);
+        code = EXIT_FAILED;
+    }
+    apart_done(code);
+    return code;
 }

@@ -28,7 +28,8 @@ static int run_into(struct simulation_request *request, const char *directory, s
 static int run_scenario(const struct options *options, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL};
+    struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL,
+                                                options->plugins};
     struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;

@@ -26,7 +26,8 @@ enum {
     OPTION_MERGE,
     OPTION_TIME_LIMIT,
     OPTION_SHARD,
-    OPTION_SLURM
+    OPTION_SLURM,
+    OPTION_PLUGINS
 };
 
 enum { TOP_MAX = 1000, JOBS_MAX = 256 };
@@ -38,6 +39,7 @@ static const struct option long_options[] = {
     {"picture", required_argument, NULL, OPTION_PICTURE},
     {"report", no_argument, NULL, OPTION_REPORT},
     {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"plugins", no_argument, NULL, OPTION_PLUGINS},
     {"schedules", required_argument, NULL, OPTION_SCHEDULES},
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"method", required_argument, NULL, OPTION_METHOD},
@@ -187,6 +189,9 @@ static bool read_option(const struct command *command, int option, const char *v
         return true;
     case OPTION_QUIET:
         options->quiet = true;
+        return true;
+    case OPTION_PLUGINS:
+        options->plugins = true;
         return true;
     case OPTION_SCHEDULES:
         options->schedules = value;

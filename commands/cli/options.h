@@ -19,8 +19,8 @@ struct options {
     const char *output;    /* -o; NULL: nothing is written */
     const char *schedules; /* --schedules; NULL: not given */
     enum comparison_format format;
-    enum layouts_method method; /* --method */
-    bool quiet;
+    enum layouts_method method;     /* --method */
+    bool quiet, plugins;            /* --quiet, --plugins */
     unsigned top;                   /* --top; OPTIONS_NOT_GIVEN */
     unsigned jobs;                  /* --jobs; 0: not given */
     bool exhaustive, resume, merge; /* --exhaustive, --resume, --merge */
@@ -35,12 +35,15 @@ struct options {
 #define OPTIONS_HELP                                                                                                   \
     "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                    \
     "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; "     \
-    "repeatable\n"
+    "repeatable\n"                                                                                                     \
+    "  --plugins                        load the plug-in that the scenario names by its path; its code runs with "     \
+    "your "                                                                                                            \
+    "rights\n"
 
 #define OPTIONS_NOT_GIVEN UINT32_MAX
 
-/* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set and
- * --quiet: o
+/* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set,
+ * --plugins and --quiet: o
  * (-o, --picture), t (--trace, --report), s (--schedules), f (--format), l (--method), k (--top), g (--gpus, --jobs), x
  * (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm).
  * False after a usage mistake was reported. Memory from the arena. */

@@ -11,7 +11,7 @@ enum { TOP_DEFAULT = 10, SHOWN = 20 }; /* rows shown with --top 0 */
 static int find_and_print(const struct options *options, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL};
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
     struct scenario *scenario = scenario_load(&request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;

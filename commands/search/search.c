@@ -227,7 +227,7 @@ static int run_on_slurm(const struct wanted *wanted, int argc, char **argv)
 static int run_search(const struct options *options, int argc, char **argv, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL};
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
     struct wanted wanted = {.options = options,
                             .scenario = scenario_load(&request, arena, &diag),
                             .request = {.shard = 1, .shards = 1},

@@ -73,10 +73,13 @@ struct platform *platform_source_native(const struct platform_source *source, st
     *why = "loader: simgrid";
     if (source->loader == LOADER_SIMGRID)
         return NULL;
-    if (source->file)
-        return network_read_file(source->file, arena, why);
-    struct platform *platform = preset_platform(&source->request, source->text, arena, fault);
-    return platform && platform_sound(platform, arena, fault) ? platform : NULL;
+    struct fault left = {""}; /* what is wrong in a file is said by the way through SimGrid */
+    struct platform *platform = source->file ? network_read_file(source->file, arena, why)
+                                             : preset_platform(&source->request, source->text, arena, fault);
+    bool sound = platform && platform->host_count && platform_sound(platform, arena, source->file ? &left : fault);
+    if (platform && !sound)
+        *why = "numbers or hosts that make no sense";
+    return sound ? platform : NULL;
 }
 
 /* Writes the platform to a file of its own and uses that. */

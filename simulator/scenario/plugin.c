@@ -146,21 +146,31 @@ static void refuse_name(const char *name, struct fault *fault)
                   name, name);
 }
 
+bool plugin_is_path(const char *text)
+{
+    size_t length = strlen(text);
+    return strchr(text, '/') || (length > 3 && !strcmp(text + length - 3, ".so"));
+}
+
+const char *plugin_path(const char *text, const char *directory, struct arena *arena)
+{
+    if (find_built_in(text))
+        return NULL;
+    if (!plugin_is_path(text))
+        return path_find_installed(INSTALLED_PLUGINS, text, ".so", arena);
+    const char *path = path_resolve(directory, text, arena);
+    /* Without a '/' dlopen would search the library path. */
+    return strchr(path, '/') ? path : arena_print(arena, "./%s", path);
+}
+
 const struct stagesim_workload *plugin_find(const char *text, const char *directory, struct arena *arena,
                                             struct fault *fault)
 {
-    size_t length = strlen(text);
     const struct stagesim_workload *workload = find_built_in(text);
-    if (workload)
-        return workload;
-    if (strchr(text, '/') || (length > 3 && !strcmp(text + length - 3, ".so"))) {
-        const char *path = path_resolve(directory, text, arena);
-        /* Without a '/' dlopen would search the library path. */
-        return plugin_load(strchr(path, '/') ? path : arena_print(arena, "./%s", path), arena, fault);
-    }
-    const char *path = path_find_installed(INSTALLED_PLUGINS, text, ".so", arena);
+    const char *path = workload ? NULL : plugin_path(text, directory, arena);
     if (path)
         return plugin_load(path, arena, fault);
-    refuse_name(text, fault);
-    return NULL;
+    if (!workload)
+        refuse_name(text, fault);
+    return workload;
 }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "base/process/apart.h"
 #include "simulator/scenario/plugin.h"
 #include "simulator/scenario/scenario_parts.h"
 #include "simulator/scenario/scenario_tables.h"
@@ -102,8 +103,16 @@ static void apply_set(struct loader *loader, const struct scenario_set *set)
 static void read_workload(struct loader *loader, const char *text)
 {
     struct fault fault = {0};
-    loader->scenario->workload = plugin_find(text, loader->scenario->directory, loader->fields.arena, &fault);
-    if (!loader->scenario->workload)
+    struct scenario *scenario = loader->scenario;
+    bool typed = node_place(loader->root, "workload").line == 0;
+    const char *path = plugin_path(text, scenario->directory, loader->fields.arena);
+    if (path && plugin_is_path(text) && !scenario->request.plugins && !typed)
+        fault_set(&fault, "%s is a plug-in, whose code would run with your rights; --plugins lets it", text);
+    else if (!path || apart_enter(path, &fault)) {
+        scenario->workload = plugin_find(text, scenario->directory, loader->fields.arena, &fault);
+        apart_loaded();
+    }
+    if (!scenario->workload)
         diag_error(loader->fields.diag, node_place(loader->root, "workload"), "workload: %s", fault.text);
 }
 

@@ -50,6 +50,7 @@ struct scenario_request {
     /* A schedule that stands in for the file's (compare --schedules); NULL: the file's. Options of the file that this
      * schedule does not have are dropped. Whether it fits is not checked: see scenario_check_pipeline. */
     const char *schedule;
+    bool plugins; /* a plug-in that the scenario names by a path may be loaded: its code runs */
 };
 
 /* All memory belongs to the arena given to scenario_load. */

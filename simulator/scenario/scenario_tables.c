@@ -20,7 +20,7 @@ const struct stagesim_field root_fields[] = {
      .doc = "a SimGrid platform XML: a file, or the name of an installed one; or a preset with its nodes such as "
             "dgx-h100:64; or a map of the keys of `platform`"},
     {"workload", STAGESIM_FIELD_TEXT, offsetof(struct root_values, workload), .required = true,
-     .doc = "a built-in workload, an installed plug-in, or the path of a .so"},
+     .doc = "a built-in workload, an installed plug-in, or, with --plugins, the path of a .so"},
     {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
      .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,

@@ -53,7 +53,7 @@ def build_plugin(check, root, folder):
 
 
 def run_plugin(check, binary, folder):
-    found = tool.summary(binary, "scenario.yaml", "out", cwd=folder)
+    found = tool.summary(binary, "scenario.yaml", "out", "--plugins", cwd=folder)
     check.that(found["scenario"]["ranks"] == 8, "the example's scenario ran on other than 8 ranks")
     check.that("equal" in tool.run(binary, "list", "workloads").stdout, "the installed plug-in is not listed")
     (folder / "by-name.yaml").write_text((folder / "scenario.yaml").read_text().replace("./equal.so", "equal"))
@@ -66,7 +66,8 @@ def compare_with_formula(check, binary, folder):
     tool.write_mesh(folder / "mesh.xml", 4, bandwidth="10GBps")
     (folder / "formula.yaml").write_text(FORMULA)
     for engine in ("simgrid", "analytic"):
-        found = tool.summary(binary, "formula.yaml", "formula", "--engine", engine, cwd=folder)
+        found = tool.summary(binary, "formula.yaml", "formula", "--engine", engine, "--plugins",
+                             cwd=folder)
         check.near(found["time"]["iteration_s"], 5 * 3e-3 + 2 * 3 / 4 * 12e6 / 10e9 + 3e-3,
                    f"iteration of the plug-in, {engine}", 1e-6)
 
@@ -80,7 +81,7 @@ def refuse_other_abi(check, binary, root, folder, compiler):
         text.replace(f"STAGESIM_WORKLOAD_ABI {number}u", f"STAGESIM_WORKLOAD_ABI {number + 1}u"))
     call(*compiler, "-fPIC", "-shared", "-I", folder / "other", "equal.c", "-o", "other.so", cwd=folder)
     (folder / "other.yaml").write_text((folder / "scenario.yaml").read_text().replace("equal.so", "other.so"))
-    result = tool.run(binary, "run", "other.yaml", "-o", "refused", cwd=folder, expect=1)
+    result = tool.run(binary, "run", "other.yaml", "-o", "refused", "--plugins", cwd=folder, expect=1)
     check.that(f"other.so was built for workload ABI {number + 1}, this stagesim has {number}" in result.stderr,
                f"the refusal of another ABI: {result.stderr}")
     check.that(result.stderr.startswith("other.yaml:3:11: error:"), f"the place of another ABI: {result.stderr}")

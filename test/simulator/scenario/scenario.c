@@ -51,7 +51,7 @@ static struct scenario *load(const char *text, const char *const *sets, const ch
 {
     char path[128];
     struct scenario_set list[8];
-    struct scenario_request request = {.file = path, .sets = list, .schedule = schedule};
+    struct scenario_request request = {.file = path, .sets = list, .schedule = schedule, .plugins = true};
     for (; sets && sets[request.set_count]; request.set_count++)
         list[request.set_count] = (struct scenario_set){.text = sets[request.set_count]};
     write_file("s.yaml", text);
