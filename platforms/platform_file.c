@@ -414,6 +414,12 @@ static void on_start(void *data, const char *element, const char **attributes)
         start_trace(reader, attributes);
     else if (strcmp(element, "trace_connect") == 0)
         check_connection(reader, attributes);
+    else if (strcmp(element, "link") == 0 && *attribute(attributes, "state_file") &&
+             strstr(attribute(attributes, "sharing_policy"), "DUPLEX"))
+        refuse(reader,
+               "link '%.200s': SimGrid 3.32 cannot let a link of two directions fail; expected a SHARED link for each "
+               "direction, with the state_file of its own",
+               attribute(attributes, "id"));
     else if (strcmp(element, "link") == 0 && strcmp(attribute(attributes, "sharing_policy"), "WIFI") == 0)
         refuse(reader, "link '%.200s': wireless networks are not simulated; links are wired",
                attribute(attributes, "id"));

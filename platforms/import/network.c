@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "platforms/import/builder.h"
 
+#include <math.h>
 #include <string.h>
 
 void network_choose(struct builder *builder)
@@ -82,20 +83,47 @@ static void assume_card(struct builder *builder)
                 wire->effective);
 }
 
-/* Each device takes the nearest card; of equally near ones the one that fewest took before. */
+/* The other die of a device's module, where it comes earlier: joined to it by a wider cable than any third one is, on
+ * both sides. NODE_NONE: none. */
+static uint32_t earlier_die(const struct node *node, uint32_t device)
+{
+    uint32_t devices = node_device_count(node), best = NODE_NONE;
+    double widest = 0, others = 0;
+    for (uint32_t i = 0; i < node->cable_count; i++) {
+        const struct node_cable *cable = &node->cables[i];
+        bool first = cable->ends[0] == device, joins = cable->ends[0] < devices && cable->ends[1] < devices;
+        if (joins && (first || cable->ends[1] == device) && cable->bandwidth > widest)
+            widest = cable->bandwidth, best = cable->ends[first ? 1 : 0];
+    }
+    for (uint32_t i = 0; i < node->cable_count; i++) {
+        const struct node_cable *cable = &node->cables[i];
+        bool touches =
+            cable->ends[0] == device || cable->ends[1] == device || cable->ends[0] == best || cable->ends[1] == best;
+        bool between = (cable->ends[0] == device || cable->ends[1] == device) &&
+                       (cable->ends[0] == best || cable->ends[1] == best);
+        if (touches && !between && cable->ends[0] < devices && cable->ends[1] < devices)
+            others = fmax(others, cable->bandwidth);
+    }
+    return best < device && others < widest && others > 0 ? best : NODE_NONE;
+}
+
+/* Each device takes the nearest card; of equally near ones that of the other die of its module, or the one that fewest
+ * took before. */
 static void choose_exits(struct builder *builder)
 {
     struct node *node = builder->node;
     uint32_t *taken = arena_array(node->arena, node->cable_count + 1, sizeof *taken);
     for (uint32_t device = 0; device < node_device_count(node); device++) {
-        uint32_t best = NODE_NONE, best_hops = NODE_NONE;
+        uint32_t best = NODE_NONE, best_hops = NODE_NONE, die = earlier_die(node, device);
+        uint32_t shared = die == NODE_NONE ? NODE_NONE : node->parts[die].exit;
         for (uint32_t i = 0; i < node->cable_count; i++) {
             const struct node_cable *cable = &node->cables[i];
             if (cable->ends[1] != builder->port)
                 continue;
             struct node_step steps[32];
             uint32_t hops = node_route(node, device, cable->ends[0], steps, 32);
-            if (hops && (hops < best_hops || (hops == best_hops && taken[i] < taken[best])))
+            bool preferred = hops == best_hops && best != shared && (i == shared || taken[i] < taken[best]);
+            if (hops && (hops < best_hops || preferred))
                 best = i, best_hops = hops;
         }
         node->parts[device].exit = best;

@@ -37,12 +37,15 @@ static const char *attribute(const char **attributes, const char *name)
     return NULL;
 }
 
-/* hwloc allocates a bit for each index, and takes what strtoul makes of it. */
-static bool sound_index(const char *text)
+/* hwloc allocates a bit for each index, and takes what strtoul makes of it. Those of PCI devices are no bits: hwloc 1
+ * writes domain, bus, device and function into one number, 2105344 for 0002:02:00.0. */
+static bool sound_index(const char *type, const char *text)
 {
+    bool is_address = strcmp(type, "PCIDev") == 0 || strcmp(type, "Bridge") == 0 || strcmp(type, "OSDev") == 0;
     char *end;
     unsigned long value = strtoul(text, &end, 10);
-    return end != text && *end == '\0' && text[0] != '-' && value <= INDEX_MAX;
+    return end != text && *end == '\0' && text[0] >= '0' && text[0] <= '9' &&
+           value <= (is_address ? UINT32_MAX - 1ul : (unsigned long)INDEX_MAX);
 }
 
 /* hwloc's sets: "0x0000ffff,0x0" and "0xf...f,0x0" for sets without end. */
@@ -64,7 +67,7 @@ static void check_object(struct scan *scan, const char **attributes)
     if (!index &&
         (strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0)) /* hwloc takes it for the highest number there is */
         stop(scan, "an object without os_index: ", type);
-    if (index && !sound_index(index))
+    if (index && !sound_index(type, index))
         stop(scan, "impossible os_index: ", index);
     for (; *attributes; attributes += 2)
         if (strstr(attributes[0], "set") && (strstr(attributes[0], "cpu") || strstr(attributes[0], "node")) &&

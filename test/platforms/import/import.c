@@ -325,6 +325,42 @@ Test(import, power9)
     arena_destroy(arena);
 }
 
+/* Eight dies in four modules and four interfaces, all equally far: the two dies of a module share one. */
+Test(import, dies_of_a_module_share_an_interface)
+{
+    struct arena *arena = arena_create();
+    const char *devices = "", *values = "", *indices = "";
+    for (unsigned i = 0; i < 8; i++)
+        devices = arena_print(arena, "%s%s", devices, gpu_text(1 + i, i, "AMD Instinct MI250X", "", 31.5, arena));
+    for (unsigned i = 0; i < 4; i++)
+        devices = arena_print(arena,
+                              "%s<object type=\"PCIDev\" gp_index=\"%u\" pci_busid=\"0000:%02x:00.0\" "
+                              "pci_type=\"0207 [15b3:101b] [15b3:0001] 00\" pci_link_speed=\"31.5\">"
+                              "<object type=\"OSDev\" gp_index=\"%u\" name=\"mlx5_%u\" osdev_type=\"3\"/></object>\n",
+                              devices, 500 + 10 * i, 64 + i, 501 + 10 * i, i);
+    for (unsigned i = 0; i < 64; i++)
+        values = arena_print(arena, "%s%u ", values, i % 9 ? 100000 : 1000000);
+    for (unsigned i = 0; i < 8; i++)
+        indices = arena_print(arena, "%s%u ", indices, 101 + 10 * i);
+    const char *matrix = arena_print(arena,
+                                     "<distances2 type=\"OSDev\" nbobjs=\"8\" kind=\"9\" name=\"XGMIBandwidth\" "
+                                     "indexing=\"gp\">\n<indexes length=\"%zu\">%s</indexes>\n"
+                                     "<u64values length=\"%zu\">%s</u64values>\n</distances2>\n",
+                                     strlen(indices), indices, strlen(values), values);
+    const struct import *import = from_text(hwloc_text("2.9.1", devices, matrix, arena), &plain, arena);
+    cr_assert(eq(u32, import->gpu_count, 8));
+    cr_assert(eq(u32, import->nic_count, 4));
+    uint32_t users[64] = {0};
+    for (uint32_t die = 0; die < 8; die++) {
+        cr_assert(import->node->parts[die].exit < 64);
+        users[import->node->parts[die].exit]++;
+        cr_assert(eq(u32, import->node->parts[die].exit, import->node->parts[die ^ 1].exit), "die %u", die);
+    }
+    for (uint32_t i = 0; i < 64; i++)
+        cr_assert(users[i] == 0 || users[i] == 2, "%u dies use one interface", users[i]);
+    arena_destroy(arena);
+}
+
 Test(import, partitions)
 {
     struct arena *arena = arena_create();
@@ -451,6 +487,25 @@ Test(import, broken_texts)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refused(cases[i].text, strlen(cases[i].text), cases[i].message);
+}
+
+/* hwloc 1 numbers a PCI device by its address; that of domain 2 is beyond what a processor's number may be. */
+Test(import, hwloc_1_device_in_another_domain)
+{
+    char path[1024];
+    struct arena *arena = arena_create();
+    snprintf(path, sizeof path, "%s/test/platforms/data/hwloc-v1.xml", SOURCE_ROOT);
+    FILE *in = fopen(path, "rb");
+    cr_assert(in != NULL);
+    char *text = arena_alloc(arena, 1 << 16);
+    text[fread(text, 1, (1 << 16) - 1, in)] = '\0';
+    fclose(in);
+    char *index = strstr(text, "os_index=\"16384\""), *domain = strstr(text, "0000:04:00.0");
+    cr_assert(index != NULL && domain != NULL);
+    const char *moved = arena_print(arena, "%.*sos_index=\"2113536\"%.*s0002:04:00.0%s", (int)(index - text), text,
+                                    (int)(domain - index - 16), index + 16, domain + 12);
+    cr_assert_eq(from_text(moved, &plain, arena)->gpu_count, 1);
+    arena_destroy(arena);
 }
 
 /* hwloc takes a damaged set without a word; the number of objects tells. */
