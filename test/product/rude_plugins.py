@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rude_plugins.py STAGESIM PLUGINS: no command runs the code of a plug-in unless the user said so; one that crashes, ends the process, loops
-or refuses in silence ends the command with a message and nothing written, and is loaded once for a whole command."""
+"""rude_plugins.py STAGESIM PLUGINS: no command runs the code of a plug-in unless the user said so; one that crashes,
+ends the process, loops or refuses in silence ends the command with a message and nothing written, and is loaded once
+for a whole command."""
 import os
 import pathlib
 import shutil
@@ -34,19 +35,22 @@ class Rude:
         if installed:
             environment["STAGESIM_PLUGINS"] = str(self.folder)
         result = tool.run(self.binary, *arguments, cwd=self.folder, expect=None, env=environment)
-        self.check.that(result.returncode == expect, f"{arguments} {workload} {manners} {rude}: exit code {result.returncode}: {result.stderr}")
+        self.check.that(result.returncode == expect,
+                        f"{arguments} {workload} {manners} {rude}: exit code {result.returncode}: {result.stderr}")
         self.check.that(expect == 0 or not (self.folder / "out").exists(), f"{arguments}: left output behind")
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         return result
 
     def fails(self, said, expect, *arguments, **keywords):
         result = self.run(*arguments, expect=expect, **keywords)
-        self.check.that(said in result.stderr and result.stdout == "", f"{arguments} {keywords}: {result.stdout!r} {result.stderr!r}, expected {said!r}")
+        self.check.that(said in result.stderr and result.stdout == "",
+                        f"{arguments} {keywords}: {result.stdout!r} {result.stderr!r}, expected {said!r}")
 
 
 def nothing_runs_unasked(rude, check):
     for command in COMMANDS:
-        rude.fails("s.yaml:2:11: error: workload: ./rude.so is a plug-in, whose code would run with your rights; --plugins lets it", 1, *command)
+        rude.fails("s.yaml:2:11: error: workload: ./rude.so is a plug-in, whose code would run with your rights; "
+                   "--plugins lets it", 1, *command)
         check.that(rude.loadings() == 0, f"{command}: the plug-in's code ran")
         rude.run(*command, "--plugins")
         check.that(rude.loadings() == 1, f"{command}: the plug-in was loaded {rude.loadings()} times")
@@ -55,7 +59,8 @@ def nothing_runs_unasked(rude, check):
         rude.run(*command, "--set", "workload=./rude.so", workload="stages")
         check.that(rude.loadings() == 1, f"{command}: the plug-in that was typed was loaded {rude.loadings()} times")
     listed = rude.run("list", "workloads", installed=True).stdout
-    check.that("rude" in listed and "--plugins asks it" in listed and rude.loadings() == 0, f"list: {listed}, {rude.loadings()} loadings")
+    check.that("rude" in listed and "--plugins asks it" in listed and rude.loadings() == 0,
+               f"list: {listed}, {rude.loadings()} loadings")
     listed = rude.run("list", "workloads", "--plugins", installed=True).stdout
     check.that("misbehaves" in listed and rude.loadings() == 1, f"list --plugins: {listed}")
 
@@ -67,7 +72,8 @@ def loading_fails(rude, check):
             rude.fails(said, 1, *command, "--plugins", rude=how)
     started = time.monotonic()
     rude.fails("not loaded within 10 s", 1, "check", "s.yaml", "--plugins", rude="loop")
-    check.that(9 < time.monotonic() - started < 30, f"a constructor that loops was given {time.monotonic() - started:.1f} s")
+    check.that(9 < time.monotonic() - started < 30,
+               f"a constructor that loops was given {time.monotonic() - started:.1f} s")
 
 
 def listing_fails(rude, check):
@@ -75,15 +81,19 @@ def listing_fails(rude, check):
     for name in ("a-good", "z-good"):
         shutil.copy(pathlib.Path(rude.plugins) / "sections.so", rude.folder / f"{name}.so")
     for how, said in (("crash", "cannot be loaded: "), ("exit", "cannot be loaded: "), ("loop", "cannot be loaded: ")):
-        listed = {line.split()[0]: line for line in rude.run("list", "workloads", "--plugins", installed=True, rude=how).stdout.splitlines()}
-        check.that(said in listed["rude"] and "several sections" in listed["a-good"] and "several sections" in listed["z-good"], f"{how}: {listed}")
+        result = rude.run("list", "workloads", "--plugins", installed=True, rude=how)
+        listed = {line.split()[0]: line for line in result.stdout.splitlines()}
+        others = all("several sections" in listed[name] for name in ("a-good", "z-good"))
+        check.that(said in listed["rude"] and others, f"{how}: {listed}")
 
 
 def later_failures(rude):
     for command in COMMANDS:
         arguments = (*command, "--plugins")
-        rude.fails("refuses the job (its function 'build' returned false) and does not say why", 1, *arguments, manners="silent")
-        rude.fails("refuses the job (its function 'check' returned false) and does not say why", 1, *arguments, manners="silent-check")
+        rude.fails("refuses the job (its function 'build' returned false) and does not say why", 1, *arguments,
+                   manners="silent")
+        rude.fails("refuses the job (its function 'check' returned false) and does not say why", 1, *arguments,
+                   manners="silent-check")
         rude.fails("called exit(0) before it was done", 3, *arguments, manners="exit")
         rude.fails("egmentation fault", 3, *arguments, manners="crash")
         rude.fails("rude.so: it ended the process by signal 11", 3, *arguments, manners="shape")
@@ -94,7 +104,8 @@ def interrupted(rude, check):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
         (rude.folder / "s.yaml").write_text(SCENARIO.format("./rude.so", "good"))
         (rude.folder / "mark").unlink(missing_ok=True)
-        process = subprocess.Popen([rude.binary, "check", "s.yaml", "--plugins"], cwd=rude.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        process = subprocess.Popen([rude.binary, "check", "s.yaml", "--plugins"], cwd=rude.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env={**os.environ, "RUDE": "loop", "RUDE_MARK": str(rude.folder / "mark")})
         while not rude.loadings():
             time.sleep(0.01)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""small_inputs.py STAGESIM [all|NAME...]: nothing below 10 kB of input takes 10 s or 1 GB without a word. Inputs that are
-small and ask for very much either end soon within that memory, with a message where it is no success, or say on standard error
-what goes on. Without further arguments a sample of them: most of the others take their ten seconds."""
+"""small_inputs.py STAGESIM [all|NAME...]: nothing below 10 kB of input takes 10 s or 1 GB without a word. Inputs that
+are small and ask for very much either end soon within that memory, with a message where it is no success, or say on
+standard error what goes on. Without further arguments a sample of them: most of the others take their ten seconds."""
 import os
 import pathlib
 import signal
