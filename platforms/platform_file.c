@@ -504,16 +504,6 @@ bool platform_file_check(const char *path, struct platform_file *file, struct ar
     return reader_finish(&reader, parsed);
 }
 
-bool platform_file_check_text(const char *path, const char *text, size_t size, struct platform_file *file,
-                              struct arena *arena, struct fault *fault)
-{
-    *file = (struct platform_file){0};
-    struct reader reader = {
-        .parser = XML_ParserCreate(NULL), .path = path, .file = file, .arena = arena, .fault = fault, .sound = true};
-    reader_start(&reader);
-    return reader_finish(&reader, XML_Parse(reader.parser, text, (int)size, 1) == XML_STATUS_OK);
-}
-
 /* ---- where an element is ---- */
 
 struct search {

@@ -25,10 +25,6 @@ struct platform_file {
 /* Reads the file once. Facts live in the arena. False with the fault filled, as "FILE:LINE:COLUMN: what is wrong". */
 bool platform_file_check(const char *path, struct platform_file *file, struct arena *arena, struct fault *fault);
 
-/* The same for a text; profiles' names are relative to `path`. */
-bool platform_file_check_text(const char *path, const char *text, size_t size, struct platform_file *file,
-                              struct arena *arena, struct fault *fault);
-
 /* The place where an element with that id begins ("FILE:LINE:COLUMN: "), or an empty text where none does, as for what
  * SimGrid makes of a <cluster>; of links l_UP and l_DOWN it is that of l. In the arena. */
 const char *platform_file_place(const char *path, const char *id, struct arena *arena);

@@ -3,10 +3,11 @@
 # shellcheck shell=bash
 
 # Debian's and Ubuntu's names.
-packages_build=(gcc g++ meson ninja-build pkg-config libsimgrid-dev libhwloc-dev libyaml-dev libcairo2-dev libfontconfig-dev
-    libexpat1-dev libmimalloc-dev fonts-dejavu-core)
+packages_build=(gcc g++ meson ninja-build pkg-config libsimgrid-dev libhwloc-dev libyaml-dev libcairo2-dev
+    libfontconfig-dev libexpat1-dev libmimalloc-dev fonts-dejavu-core)
 packages_check=("${packages_build[@]}" libcriterion-dev python3 pajeng libxml2-utils clang binutils make)
-packages_ci=("${packages_check[@]}" clang-format clang-tidy codespell git munge slurmctld slurmd slurm-client)
+packages_ci=("${packages_check[@]}" clang-format clang-tidy codespell git ccache man-db
+    munge slurmctld slurmd slurm-client)
 
 say() {
     printf '== %s\n' "$*"

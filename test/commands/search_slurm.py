@@ -75,7 +75,8 @@ class Slurm:
 
     def start(self, *command):
         log = open(self.folder / f"{pathlib.Path(command[0]).name}-{len(self.processes)}.out", "w")
-        self.processes.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL))
+        self.processes.append(
+            subprocess.Popen(command, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL))
 
     def run(self, *command):
         return subprocess.run(command, env=self.environment, capture_output=True, text=True)
@@ -135,16 +136,19 @@ def search(check, binary, folder, slurm):
     check.that(killed and drained, f"killed {task}: {killed}, drained: {drained}")
     check.that("submitted again:" in error, f"the killed task is submitted again: {error!r}")
     for name in FILES:
-        check.that(process.returncode == 0 and (folder / "whole" / name).read_bytes() == (folder / "shared" / name).read_bytes(),
+        check.that(process.returncode == 0
+                   and (folder / "whole" / name).read_bytes() == (folder / "shared" / name).read_bytes(),
                    f"{name} differs from one process's")
     check.that(not (folder / "shared.parts").exists(), "parts go when all is done")
 
 
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
-    missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch") if not shutil.which(name, path="/usr/sbin:/usr/bin")]
+    missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch")
+               if not shutil.which(name, path="/usr/sbin:/usr/bin")]
     if missing or os.geteuid() != 0:
-        print(f"skipped: {', '.join(missing)} not installed" if missing else "skipped: slurmd has to be started by root")
+        print(f"skipped: {', '.join(missing)} not installed" if missing
+              else "skipped: slurmd has to be started by root")
         return SKIPPED
     os.environ["STAGESIM_PLATFORMS"] = str(tool.ROOT / "platforms")
     os.environ["STAGESIM_EFFICIENCY"] = str(tool.ROOT / "workloads/efficiency")
@@ -154,7 +158,8 @@ def main():
         (folder / "s.yaml").write_text(SCENARIO)
         with Slurm(folder) as slurm:
             if not slurm.up:
-                logs = "".join(path.read_text()[-600:] for path in sorted(folder.glob("*.out")) + sorted(folder.glob("*.log")))
+                logs = "".join(path.read_text()[-600:]
+                               for path in sorted(folder.glob("*.out")) + sorted(folder.glob("*.log")))
                 print(f"skipped: Slurm does not start here: {logs}")
                 return SKIPPED
             search(check, binary, folder, slurm)

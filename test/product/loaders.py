@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""loaders.py STAGESIM: whoever reads a platform, a run writes the same bytes: a preset by its name, the file that the generator writes for it
-read by stagesim and by SimGrid, and shipped platforms; both engines, folded and not. `collective`, `platform show` and `platform fit` take a
-preset by its name, too."""
+"""loaders.py STAGESIM: whoever reads a platform, a run writes the same bytes: a preset by its name, the file that the
+generator writes for it read by stagesim and by SimGrid, and shipped platforms; both engines, folded and not.
+`collective`, `platform show` and `platform fit` take a preset by its name, too."""
 import json
 import pathlib
 import sys
@@ -32,11 +32,12 @@ output: {{trace: [csv, paje]}}
 
 # preset, options of the generator, keys of the scenario, tensor, data
 PRESETS = [("dgx-a100", ["--nodes", 4], "nodes: 4", 8, 2),
-           ("dgx-h100", ["--nodes", 6, "--pod", 2, "--oversubscription", 3], "nodes: 6, pod: 2, oversubscription: 3", 4, 6),
-           ("dgx-h100", ["--nodes", 2, "--gpus-per-node", 4, "--nic", "roce-100"], "nodes: 2, gpus_per_node: 4, nic: roce-100", 2, 2),
+           ("dgx-h100", ["--nodes", 6, "--pod", 2, "--oversubscription", 3], "nodes: 6, pod: 2, oversubscription: 3", 4,
+            6),
+           ("dgx-h100", ["--nodes", 2, "--gpus-per-node", 4, "--nic", "roce-100"],
+            "nodes: 2, gpus_per_node: 4, nic: roce-100", 2, 2),
            ("dgx-a100", ["--nodes", 4, "--pod", 2, "--rails", "nvlink"], "nodes: 4, pod: 2, rails: nvlink", 4, 4),
-           ("tpu-v3", ["--nodes", 4], "nodes: 4", 2, 4),
-           ("piz-daint", ["--nodes", 16], "nodes: 16", 2, 4),
+           ("tpu-v3", ["--nodes", 4], "nodes: 4", 2, 4), ("piz-daint", ["--nodes", 16], "nodes: 16", 2, 4),
            ("graphcore-pod64", ["--nodes", 4], "nodes: 4", 2, 4)]
 
 
@@ -57,7 +58,8 @@ def simulate(binary, folder, name, platform, loader, engine, fold, tensor, data,
     scenario = folder / "job.yaml"
     scenario.write_text(text.format(platform=platform, tensor=tensor, data=data, schedule=schedule))
     out = folder / name
-    tool.run(binary, "run", scenario, "--set", f"loader={loader}", "--set", f"fold={fold}", "--engine", engine, "-o", out)
+    tool.run(binary, "run", scenario, "--set", f"loader={loader}", "--set", f"fold={fold}", "--engine", engine, "-o",
+             out)
     return outputs(out)
 
 
@@ -79,7 +81,8 @@ def check_presets(checker, binary, folder):
             named, reader = simulate(binary, folder, "named", f"{{preset: {preset}, {keys}}}", "auto", *job)
             read, own = simulate(binary, folder, "read", path, "auto", *job)
             loaded, simgrid = simulate(binary, folder, "loaded", path, "simgrid", *job)
-            checker.that((reader, own, simgrid) == ("stagesim", "stagesim", "simgrid"), f"{preset}: read by {reader}, {own}, {simgrid}")
+            checker.that((reader, own, simgrid) == ("stagesim", "stagesim", "simgrid"),
+                         f"{preset}: read by {reader}, {own}, {simgrid}")
             check_equal(checker, named, loaded, f"{preset} {keys}, {engine}, fold {fold}: by name and by SimGrid")
             check_equal(checker, read, loaded, f"{preset} {keys}, {engine}, fold {fold}: by stagesim and by SimGrid")
 
@@ -100,16 +103,20 @@ def check_commands(checker, binary, folder):
     path = folder / "cluster.xml"
     tool.run(binary, "platform", "generate", "dgx-h100", "--nodes", 4, "-o", path)
     for arguments in (["collective", "all-reduce", "--sizes", "1KiB:1MiB:32", "--format", "csv", "--platform"],
-                      ["collective", "all-to-all", "--sizes", "1MiB:1MiB:2", "--engine", "analytic", "--format", "csv", "--platform"],
-                      ["platform", "show"], ["platform", "show", "--format", "json"],
+                      ["collective", "all-to-all", "--sizes", "1MiB:1MiB:2", "--engine", "analytic", "--format", "csv",
+                       "--platform"], ["platform", "show"], ["platform", "show", "--format", "json"],
                       ["platform", "show", "--between", "gpu-0-0", "gpu-3-7"]):
-        texts = [tool.run(binary, *arguments, where).stdout.replace(str(where), "it").replace("cluster.xml", "it") for where in (path, "dgx-h100:4")]
-        checker.that(texts[0] and texts[0] == texts[1], f"{' '.join(arguments)}: by name {texts[1]!r}, by file {texts[0]!r}")
+        texts = [tool.run(binary, *arguments, where).stdout.replace(str(where), "it").replace("cluster.xml", "it")
+                 for where in (path, "dgx-h100:4")]
+        checker.that(texts[0] and texts[0] == texts[1],
+                     f"{' '.join(arguments)}: by name {texts[1]!r}, by file {texts[0]!r}")
     table = folder / "measured.csv"
-    table.write_text(tool.run(binary, "collective", "all-reduce", "--platform", path, "--ranks", 8, "--format", "csv").stdout)
+    table.write_text(
+        tool.run(binary, "collective", "all-reduce", "--platform", path, "--ranks", 8, "--format", "csv").stdout)
     for where, name in ((path, "file.xml"), ("dgx-h100:4", "name.xml")):
         tool.run(binary, "platform", "fit", table, "--platform", where, "-o", folder / name)
-    checker.that((folder / "file.xml").read_bytes() == (folder / "name.xml").read_bytes(), "platform fit: by name and by file")
+    checker.that((folder / "file.xml").read_bytes() == (folder / "name.xml").read_bytes(),
+                 "platform fit: by name and by file")
     tool.run(binary, "platform", "show", "dgx-h10:4", expect=1)
     tool.run(binary, "collective", "all-reduce", "--platform", "dgx-h100:0", expect=1)
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""metamorphic.py STAGESIM analytic|simgrid: what must not change when a job is written down in another way, for every schedule and workload.
+"""metamorphic.py STAGESIM analytic|simgrid: what must not change when a job is written down in another way, for every
+schedule and workload.
 
-All times multiplied (also by numbers that round); bytes and bandwidths multiplied; other units; hosts that are alike exchanged; one
-more host that nobody uses; more micro-batches. Equal to 1e-12 on the analytic engine, to 1e-6 on SimGrid, idle hosts to the digit on
-the former. No expected time is written down here: a job is compared with itself."""
+All times multiplied (also by numbers that round); bytes and bandwidths multiplied; other units; hosts that are alike
+exchanged; one more host that nobody uses; more micro-batches. Equal to 1e-12 on the analytic engine, to 1e-6 on
+SimGrid, idle hosts to the digit on the former. No expected time is written down here: a job is compared with itself."""
 import csv
 import io
 import json
@@ -16,7 +17,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
-SHARES = {"forward": [0.020, 0.010, 0.011, 0.015], "backward": [0.040, 0.020, 0.025, 0.020], "weight": [0.017, 0.010, 0.010, 0.010]}
+SHARES = {"forward": [0.020, 0.010, 0.011, 0.015], "backward": [0.040, 0.020, 0.025, 0.020],
+          "weight": [0.017, 0.010, 0.010, 0.010]}
 HOSTS = 8
 
 
@@ -28,10 +30,13 @@ def cluster(times=1, bandwidths=1, hosts=HOSTS):
 
 def stages(times=1, data=1, unit=lambda value, _: value, micro_batches=8, more=""):
     """A pipeline of uneven workers; `unit` writes a quantity as text."""
-    lists = ", ".join(f"{key}: [{', '.join(str(unit(repr(value * times) + 's', value * times)) for value in values)}]" for key, values in SHARES.items())
-    size = {key: unit(f"{repr(value * data)}B", value * data) for key, value in {"message": 3e7, "gradient": 1e8, "activation": 1e9}.items()}
-    return (f"platform: platform.xml\nworkload: stages\nstages: {{{lists}, message: {size['message']}, gradient: {size['gradient']}, activation: {size['activation']}{more}}}\n"
-            f"parallel: {{data: 2, pipeline: 4}}\nbatch: {{micro_batches: {micro_batches}}}\nschedule: 1f1b\n")
+    lists = ", ".join(f"{key}: [{', '.join(str(unit(repr(value * times) + 's', value * times)) for value in values)}]"
+                      for key, values in SHARES.items())
+    size = {key: unit(f"{repr(value * data)}B", value * data) for key,
+            value in {"message": 3e7, "gradient": 1e8, "activation": 1e9}.items()}
+    return (f"platform: platform.xml\nworkload: stages\nstages: {{{lists}, message: {size['message']}, gradient: "
+            f"{size['gradient']}, activation: {size['activation']}{more}}}\n" f"parallel: {{data: 2, pipeline: 4}}\n"
+            f"batch: {{micro_batches: {micro_batches}}}\nschedule: 1f1b\n")
 
 
 TRANSFORMER = """platform: platform.xml
@@ -51,7 +56,8 @@ batch: {micro: 4, micro_batches: 1}
 compute: {efficiency: 0.5, precision: fp32}
 """
 # Further lines and ranks beside the data-parallel ones
-SERVERS = {"": 0, "layers: {servers: 2}\n": 2, "layers: {servers: 2, colocated: true, consistency: asynchronous}\niterations: 4\n": 0,
+SERVERS = {"": 0, "layers: {servers: 2}\n": 2,
+           "layers: {servers: 2, colocated: true, consistency: asynchronous}\n" "iterations: 4\n": 0,
            "layers: {period: 2}\niterations: 4\n": 0}
 
 
@@ -70,20 +76,23 @@ class Jobs:
             summary = tool.summary(self.binary, "job.yaml", "out", "--engine", self.engine, cwd=self.folder)
             return {"": summary["time"]["iteration_s"]}
         names = [name for name in json_names(self.binary) if name != "best"]  # a search whose effort is in seconds
-        rows = tool.run(self.binary, "compare", "job.yaml", "--schedules", ",".join(names), "--engine", self.engine, "--format", "csv", "--quiet",
-                        cwd=self.folder).stdout
-        return {row["schedule"]: float(row["iteration_s"]) for row in csv.DictReader(io.StringIO(rows)) if row["iteration_s"]}
+        rows = tool.run(self.binary, "compare", "job.yaml", "--schedules", ",".join(names), "--engine", self.engine,
+                        "--format", "csv", "--quiet", cwd=self.folder).stdout
+        return {row["schedule"]: float(row["iteration_s"]) for row in csv.DictReader(io.StringIO(rows))
+                if row["iteration_s"]}
 
     def equal(self, one, other, what, factor=1, tolerance=None):
         self.check.that(one.keys() == other.keys() and one, f"{what}: {sorted(one)} and {sorted(other)}")
         for schedule, time in one.items():
-            self.check.that(abs(other.get(schedule, 0) - factor * time) <= (self.tolerance if tolerance is None else tolerance) * factor * time,
+            self.check.that(abs(other.get(schedule, 0) - factor * time) <=
+                            (self.tolerance if tolerance is None else tolerance) * factor * time,
                             f"{self.engine}, {schedule}: {what}: {time!r} s became {other.get(schedule)!r}")
 
 
 def json_names(binary, known={}):
     if not known:
-        known["names"] = [schedule["name"] for schedule in json.loads(tool.run(binary, "list", "schedules", "--format", "json").stdout)]
+        known["names"] = [schedule["name"]
+                          for schedule in json.loads(tool.run(binary, "list", "schedules", "--format", "json").stdout)]
     return known["names"]
 
 
@@ -108,21 +117,27 @@ def scaled(jobs):
         scenario = LAYERS % (HOSTS - 2 - servers) + more
         one = jobs.times(scenario, cluster(), False)
         for k in (1e-3, 1 / 3, 1e3):
-            jobs.equal(one, jobs.times(scenario, cluster(times=k), False), f"layers, {more.strip()!r}, all times x {k:g}", k)
+            jobs.equal(one, jobs.times(scenario, cluster(times=k), False),
+                       f"layers, {more.strip()!r}, all times x {k:g}", k)
 
 
 def idle(jobs):
     """Hosts behind the last one."""
     tolerance = 0 if jobs.engine == "analytic" else None
-    for name, scenario, schedules in [("stages", stages(), True), ("transformer", TRANSFORMER, True)] + [
-            (f"layers {more.strip()!r}", LAYERS % (HOSTS - 2 - servers) + more, False) for more, servers in SERVERS.items()]:
+    for name, scenario, schedules in [("stages", stages(), True),
+                                      ("transformer", TRANSFORMER, True)] + [(f"layers {more.strip()!r}",
+                                                                              LAYERS % (HOSTS - 2 - servers) + more,
+                                                                              False) for more,
+                                                                             servers in SERVERS.items()]:
         one = jobs.times(scenario, cluster(), schedules)
-        jobs.equal(one, jobs.times(scenario, cluster(hosts=HOSTS + 1), schedules), f"{name} and one more idle host", tolerance=tolerance)
+        jobs.equal(one, jobs.times(scenario, cluster(hosts=HOSTS + 1), schedules), f"{name} and one more idle host",
+                   tolerance=tolerance)
 
 
 def exchanged(jobs):
     """Nodes of a cluster, and GPUs of a node, under each other's names."""
-    tool.run(jobs.binary, "platform", "generate", "dgx-a100", "--nodes", 2, "--gpus-per-node", 4, "-o", "dgx.xml", cwd=jobs.folder)
+    tool.run(jobs.binary, "platform", "generate", "dgx-a100", "--nodes", 2, "--gpus-per-node", 4, "-o", "dgx.xml",
+             cwd=jobs.folder)
     text = (jobs.folder / "dgx.xml").read_text()
     renamed = {"nodes": lambda node, gpu: (1 - node, gpu), "GPUs": lambda node, gpu: (node, (gpu + 1) % 4)}
     for name, scenario in (("stages", stages()), ("transformer", TRANSFORMER)):
@@ -140,17 +155,22 @@ def more_micro_batches(jobs):
     (jobs.folder / "platform.xml").write_text(cluster())
     for k in (1, 2, 3):
         (jobs.folder / "job.yaml").write_text(stages(micro_batches=8 * k))
-        tool.run(jobs.binary, "compare", "job.yaml", "--schedules", ",".join(names), "--engine", jobs.engine, "-o", f"n{k}", "--quiet", cwd=jobs.folder)
-        found[k] = {path.parent.name: json.loads(path.read_text()) for path in (jobs.folder / f"n{k}").glob("*/summary.json")}
+        tool.run(jobs.binary, "compare", "job.yaml", "--schedules", ",".join(names), "--engine", jobs.engine, "-o",
+                 f"n{k}", "--quiet", cwd=jobs.folder)
+        found[k] = {path.parent.name: json.loads(path.read_text())
+                    for path in (jobs.folder / f"n{k}").glob("*/summary.json")}
     for name, one in found[1].items():
         for k in (2, 3):
             other = found[k].get(name)
             if not jobs.check.that(other is not None, f"{name} does not run with {8 * k} micro-batches"):
                 continue
             for before, after in zip(one["workers"], other["workers"]):
-                jobs.check.near(after["busy_s"], k * before["busy_s"], f"{jobs.engine}, {name}: busy with {k} times the micro-batches", jobs.tolerance)
+                jobs.check.near(after["busy_s"], k * before["busy_s"],
+                                f"{jobs.engine}, {name}: busy with {k} times the micro-batches", jobs.tolerance)
             most = k * one["time"]["iteration_s"] * (1 + 1e-9)
-            jobs.check.that(other["time"]["iteration_s"] <= most, f"{jobs.engine}, {name}: {other['time']['iteration_s']} s with {k} times the micro-batches, "
+            jobs.check.that(other["time"]["iteration_s"] <= most,
+                            f"{jobs.engine}, {name}: "
+                            f"{other['time']['iteration_s']} s with {k} times the micro-batches, "
                             f"{one['time']['iteration_s']} s before")
 
 

@@ -77,7 +77,9 @@ def judge(name, errors):
     measured, wrong = MEASURED[name], False
     for what, value, before, margin in zip(("mean", "bias", "worst"), found, measured, MARGINS):
         outside = abs(value - before) > margin if what == "bias" else value > before + margin
-        band = f"{100 * before:+.2f} +- {100 * margin:g}" if what == "bias" else f"at most {100 * before:.2f} + {100 * margin:g}"
+        band = f"at most {100 * before:.2f} + {100 * margin:g}"
+        if what == "bias":
+            band = f"{100 * before:+.2f} +- {100 * margin:g}"
         print(f"{name}: {what} {100 * value:+.2f} % ({band} %){', outside' if outside else ''}")
         wrong |= outside
     return wrong
@@ -346,7 +348,8 @@ parallel: {{tensor: 2, pipeline: 8, data: 64, expert: 64}}
 order: [tensor, data, pipeline]
 batch: {{micro: 1, global: 8192}}
 schedule: {{name: interleaved, chunks: 4, recompute: selective}}
-transformer: {{sequence_parallel: true, tensor_overlap: true, zero: 1, expert_node: 4, layers_per_stage: {[1] + 30 * [2] + [0]}}}
+transformer: {{sequence_parallel: true, tensor_overlap: true, zero: 1, expert_node: 4,
+  layers_per_stage: {[1] + 30 * [2] + [0]}}}
 compute: {{precision: fp8}}
 engine: analytic
 """
