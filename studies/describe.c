@@ -13,5 +13,6 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .figures = job->figures,
                                     .asynchronous = job->asynchronous,
                                     .staleness = job->staleness,
-                                    .hosts = job->hosts};
+                                    .hosts = job->hosts,
+                                    .reserve = scenario->reserve};
 }

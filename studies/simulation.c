@@ -258,10 +258,11 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
                run->scenario->micro_batches, run->scenario->micro_batches == 1 ? "" : "es");
     putchar('\n');
     if (report->peak_bytes > 0)
-        printf("%.4g GiB of memory per rank at most%s\n", report->peak_bytes / 0x1p30,
+        printf("%.4g GiB of memory per rank at most%s%s\n", report->peak_bytes / 0x1p30,
                report->capacity_bytes <= 0 ? ""
                : report->fits              ? ": fits"
-                                           : ": does not fit");
+                                           : ": does not fit",
+               report->capacity_bytes > 0 && report->run.reserve > 0 ? " beside what is held back" : "");
 }
 
 static int check_program(struct run *run)

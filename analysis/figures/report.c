@@ -180,7 +180,7 @@ static void check_memory(struct making *making)
     struct report *report = making->report;
     report->fits = true;
     for (uint32_t rank = 0; rank < report->ranks; rank++) {
-        double capacity = making->platform->hosts[report->run.hosts[rank]].memory;
+        double capacity = making->platform->hosts[report->run.hosts[rank]].memory * (1 - report->run.reserve);
         if (capacity <= 0)
             continue;
         if (report->capacity_bytes == 0 || capacity < report->capacity_bytes)

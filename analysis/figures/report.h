@@ -33,6 +33,7 @@ struct run_description {
         folded_replicas;     /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
     const char *fold_reason; /* why all were simulated; NULL or empty: not said */
     struct steady steady;    /* how much was run */
+    double reserve;          /* share of every GPU's memory that is held back */
     bool brief; /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
 };
 

@@ -72,6 +72,8 @@ static void print_memory(FILE *out, const struct report *report)
     if (report->capacity_bytes > 0)
         fprintf(out, " of %s: %s", quantity_binary_bytes(capacity, report->capacity_bytes),
                 report->fits ? "fits" : "does not fit");
+    if (report->capacity_bytes > 0 && report->run.reserve > 0)
+        fprintf(out, "; %s held back", quantity_percent(part, report->run.reserve));
     if (!report->fits) {
         const char *dominant = memory_dominant(&report->parts, &bytes);
         fprintf(out, "; most of it %s, %s", dominant, quantity_binary_bytes(part, bytes));

@@ -202,6 +202,7 @@ static void write_resources(struct json_writer *json, const struct report *repor
         json_object_begin(json, "memory", false);
         json_number(json, "peak_bytes", report->peak_bytes);
         write_positive(json, "capacity_bytes", report->capacity_bytes);
+        write_positive(json, "reserve_ratio", report->run.reserve);
         if (report->capacity_bytes > 0)
             json_flag(json, "fits", report->fits);
         write_memory_parts(json, report);

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const status_names[] = {
     [SEARCH_UNTRIED] = "not tried", [SEARCH_WAITS] = "not timed",           [SEARCH_PASSED] = "discarded",
@@ -116,8 +117,32 @@ static void print_counts(FILE *out, const struct search *search)
         fprintf(out,
                 "stopped early: %llu candidates were not looked at, %llu not timed; what is above is the best so far\n",
                 (number)search->untried, (number)search->waiting);
+    if (search->scenario->reserve > 0)
+        fprintf(out, "%.4g %% of every GPU's memory are held back\n", 100 * search->scenario->reserve);
     for (size_t i = 0; i < search->reason_count; i++)
         fprintf(out, "%8llu  %s\n", (number)search->reasons[i].count, search->reasons[i].text);
+}
+
+/* What the first has other than the second, and what that comes to. */
+static void print_verdict(FILE *out, const struct search *search)
+{
+    const struct search_result *first = best(search, 0), *second = best(search, 1);
+    struct arena *arena = arena_create();
+    const char *one[DIMENSIONS], *other[DIMENSIONS], *separator = "";
+    char bubbles[2][QUANTITY_MAX], bytes[2][QUANTITY_MAX];
+    search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
+    search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
+    fprintf(out, "the first is %.2g %% faster than the second: ", 100 * (time_of(second) / time_of(first) - 1));
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (search->space.shown[i] && strcmp(one[i] ? one[i] : "", other[i] ? other[i] : "") != 0) {
+            fprintf(out, "%s%s %s for %s", separator, name_of(i), one[i] ? one[i] : "none",
+                    other[i] ? other[i] : "none");
+            separator = ", ";
+        }
+    fprintf(out, "; bubble %s for %s, memory %s for %s\n", quantity_percent(bubbles[0], first->bubble),
+            quantity_percent(bubbles[1], second->bubble), quantity_binary_bytes(bytes[0], first->peak_bytes),
+            quantity_binary_bytes(bytes[1], second->peak_bytes));
+    arena_destroy(arena);
 }
 
 static void print_table(FILE *out, const struct search *search, uint32_t top)
@@ -131,6 +156,8 @@ static void print_table(FILE *out, const struct search *search, uint32_t top)
         table_destroy(table);
         putc('\n', out);
     }
+    if (search->best_count > 1)
+        print_verdict(out, search);
     print_counts(out, search);
 }
 

@@ -36,7 +36,9 @@ static void compare_memory(const struct stagesim_job *job, const double *peaks, 
     for (uint32_t position = 0; position < mesh->positions; position++) {
         sketch->peak_bytes = fmax(sketch->peak_bytes, peaks[position]);
         for (uint32_t replica = 0; replica < mesh->replicas; replica++) {
-            double capacity = job->platform->hosts[job->job->hosts[mesh_rank(mesh, position, replica)]].memory;
+            const struct platform_host *host =
+                &job->platform->hosts[job->job->hosts[mesh_rank(mesh, position, replica)]];
+            double capacity = host->memory * (1 - job->scenario->reserve);
             if (capacity <= 0)
                 continue;
             if (sketch->capacity_bytes == 0 || capacity < sketch->capacity_bytes)

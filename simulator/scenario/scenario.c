@@ -9,6 +9,7 @@
 #include "simulator/scenario/scenario_parts.h"
 #include "simulator/scenario/scenario_tables.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEYS_MAX = 64 };
@@ -221,6 +222,24 @@ static void read_root(struct loader *loader)
     read_communication(loader, sections);
 }
 
+/* "6%". */
+static void read_memory(struct loader *loader)
+{
+    struct memory_values values = {NULL};
+    const struct node *node = node_get(loader->root, memory_section.name);
+    fields_check_keys(&loader->fields, &memory_section, NULL, node);
+    fields_read(&loader->fields, &memory_section, node, loader->root->at, &values);
+    if (!values.reserve)
+        return;
+    char *end;
+    double percent = strtod(values.reserve, &end);
+    if (end != values.reserve && !strcmp(end, "%") && percent >= 0 && percent <= 90)
+        loader->scenario->reserve = percent / 100;
+    else
+        diag_error(loader->fields.diag, node_place(loader->root, "memory.reserve"),
+                   "reserve is '%.60s'; expected a share from 0%% to 90%%, such as 6%%", values.reserve);
+}
+
 static void read_output(struct loader *loader)
 {
     struct output_values values = {0};
@@ -266,6 +285,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
         scenario_check_pipeline(loader->scenario, loader->fields.diag);
     read_root(loader);
     read_output(loader);
+    read_memory(loader);
     scenario_read_search(loader);
     read_simgrid(loader);
 }

@@ -89,6 +89,7 @@ struct scenario {
     unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
     bool report;
     struct scenario_search search;
+    double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
 
     struct node *root; /* the document, for places */

@@ -134,6 +134,7 @@ void scenario_print_keys(FILE *out)
     print_section(out, "batch", "batch.", batch_fields);
     print_section(out, "schedule", "schedule.", schedule_fields);
     print_section(out, "communication", "communication.", communication_fields);
+    print_section(out, "memory", "memory.", memory_section.fields);
     print_section(out, "output", "output.", output_fields);
     print_section(out, "search", "search.", search_section.fields);
     print_section(out, "simgrid", "", simgrid_settings);

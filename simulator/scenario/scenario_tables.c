@@ -139,6 +139,13 @@ const struct stagesim_field communication_fields[] = {
 const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
                                           "reduce",     "collectives",    "messages",   NULL};
 
+static const struct stagesim_field memory_fields[] = {
+    {"reserve", STAGESIM_FIELD_TEXT, offsetof(struct memory_values, reserve),
+     .doc = "share of every GPU's memory that is held back for fragmentation, workspace and the framework, such as 6%; "
+            "default 0%"},
+    {0},
+};
+
 const struct stagesim_field output_fields[] = {
     {"trace", STAGESIM_FIELD_NAMES, offsetof(struct output_values, traces), .names = traces,
      .doc = "trace files to write; default none"},
@@ -166,8 +173,10 @@ const struct fields_section batch_section = {"batch", true, batch_fields};
 const struct fields_section schedule_section = {"schedule", true, schedule_fields};
 const struct fields_section communication_section = {"communication", true, communication_fields};
 const struct fields_section output_section = {"output", true, output_fields};
+const struct fields_section memory_section = {"memory", true, memory_fields};
 
 const struct fields_section search_section = {"search", true, search_fields};
 
-const char *const section_names[] = {"parallel", "order", "batch", "schedule", "search", "simgrid", "output", NULL};
+const char *const section_names[] = {"parallel", "order",  "batch",  "schedule", "search",
+                                     "simgrid",  "memory", "output", NULL};
 const struct fields_section simgrid_section = {"simgrid", true, simgrid_settings};

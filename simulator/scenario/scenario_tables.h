@@ -16,6 +16,10 @@ struct root_values {
     uint64_t iterations;
 };
 
+struct memory_values {
+    const char *reserve; /* NULL: not given */
+};
+
 struct platform_values { /* NULL, 0: not given */
     const char *file, *preset, *nic;
     uint64_t nodes, gpus_per_node, pod;
@@ -60,7 +64,7 @@ union simgrid_value {
 
 /* Sections of the scenario's own; parallel_fields fill uint64_t[PARALLEL_SIZES]. */
 extern const struct fields_section root_section, platform_section, parallel_section, batch_section, schedule_section,
-    output_section, simgrid_section, search_section;
+    output_section, simgrid_section, search_section, memory_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 extern const struct stagesim_field communication_fields[];

@@ -259,6 +259,18 @@ def bounds_discard_nothing_that_counts(check, binary, folder):
     check.that(discarded > timed / 2, f"{discarded} discarded, {timed} timed")
 
 
+def reserve_counts(check, binary, folder):
+    """What is held back is held back from every layout, and from the levers of a job that does not fit."""
+    result = tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "--exhaustive", "--format", "csv", "--quiet",
+                      "--set", "memory.reserve=40%", cwd=folder)
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    for status, fits in (("fits", True), ("does not fit", False)):
+        peaks = [float(row["peak_bytes"]) for row in rows if row["status"] == status]
+        check.that(peaks and all((peak <= 0.6 * 80 * 2**30) == fits for peak in peaks), f"reserve: {status} {peaks}")
+    alone = tool.summary(binary, "s.yaml", "reserved", "--engine", "analytic", "--set", "schedule=1f1b", "--set", "memory.reserve=99.5e-1%", cwd=folder)
+    check.near(alone["memory"]["capacity_bytes"], 80 * 2**30 * (1 - 0.0995), "capacity less what is held back", 1e-12)
+
+
 def verified(check, binary, folder):
     """The times on SimGrid are those of a run, and decide the order."""
     result = tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--top", 3, "--format", "json", "--quiet", cwd=folder)
@@ -313,7 +325,8 @@ def main():
         folder = pathlib.Path(temporary)
         (folder / "s.yaml").write_text(SCENARIO)
         for part in (brute_force, winner_runs, same_for_any_number_of_processes, parts, killed_and_resumed,
-                     stopped_early, bounds_discard_nothing_that_counts, verified, other_axes_and_files, refused):
+                     stopped_early, bounds_discard_nothing_that_counts, reserve_counts, verified, other_axes_and_files,
+                     refused):
             part(check, binary, folder)
     return check.done()
 

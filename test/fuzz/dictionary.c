@@ -30,7 +30,7 @@ int main(void)
                                         NULL};
     const struct fields_section *const sections[] = {&root_section,     &parallel_section,      &batch_section,
                                                      &schedule_section, &communication_section, &search_section,
-                                                     &output_section,   &simgrid_section};
+                                                     &output_section,   &simgrid_section,       &memory_section};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         print_fields(sections[i]->fields);
     print_words(section_names);

@@ -110,6 +110,8 @@ static void draw_layout(struct draw *draw)
     }
     if (random_chance(&draw->random, 0.2))
         set(draw, "iterations=2");
+    if (random_chance(&draw->random, 0.3))
+        set_word(draw, "memory.reserve", (const char *const[]){"6%", "90%", NULL});
     set(draw, schedule_text(draw));
 }
 
