@@ -762,7 +762,8 @@ static void on_text(void *data, const char *text, int length)
 static void on_type(void *data, const char *name, const char *system, const char *public, int internal)
 {
     struct reader *reader = data;
-    reader->has_type = !strcmp(name, "platform") && system && !public && !internal;
+    reader->has_type = !strcmp(name, "platform") && system && !strcmp(system, "https://simgrid.org/simgrid.dtd") &&
+                       !public && !internal; /* SimGrid knows its rules by this name */
     if (!reader->has_type)
         leave(reader, "a document type of its own");
 }
