@@ -569,8 +569,10 @@ struct class_network *class_network_create(const struct program *program, struct
     if (list_groups(&finder) && drop_roomy(&finder)) {
         add_nodes(&finder);
         add_edges(&finder);
-        refine_run(&finder.refine);
-        network = build(&finder);
+        if (refine_run(&finder.refine))
+            network = build(&finder);
+        else
+            refuse(&finder, "differences travel along too many ranks to look for equal ones");
     }
     if (network && network->count == program->mesh->ranks) {
         refuse(&finder, "no two ranks are alike: hosts or routes differ");

@@ -197,8 +197,12 @@ static uint32_t partition(struct finder *finder, uint32_t *first_of)
 {
     finder->refine = (struct refine){0};
     add_all(finder);
-    refine_run(&finder->refine);
-    uint32_t count = list_first(&finder->refine, finder->program->mesh->ranks, first_of);
+    uint32_t ranks = finder->program->mesh->ranks, count = ranks;
+    if (refine_run(&finder->refine))
+        count = list_first(&finder->refine, ranks, first_of);
+    else
+        for (uint32_t rank = 0; rank < ranks; rank++)
+            first_of[rank] = rank;
     refine_destroy(&finder->refine);
     return count;
 }

@@ -24,6 +24,9 @@ void refine_add_pair(struct refine *refine, uint32_t a, uint32_t b, uint64_t lab
     refine_add_edge(refine, b, a, label_ba);
 }
 
+/* More than this takes longer than most simulations: differences that travel along rings of hundreds of ranks. */
+#define EDGES_MOST 2e9
+
 /* Open addressing; 0 stands for an empty place. */
 static size_t count_different(const uint64_t *colours, size_t count, uint64_t *table, size_t size)
 {
@@ -61,14 +64,16 @@ size_t refine_run(struct refine *refine)
         size *= 2;
     uint64_t *sums = bulk_alloc(refine->nodes * sizeof *sums + 1), *table = bulk_alloc(size * sizeof *table);
     size_t before = 0, now = count_different(refine->colours, refine->nodes, table, size);
-    while (now > before) {
+    double visited = 0;
+    while (now > before && visited <= EDGES_MOST) {
         before = now;
+        visited += (double)refine->edge_count;
         next_colours(refine, sums);
         now = count_different(refine->colours, refine->nodes, table, size);
     }
     bulk_free(sums, refine->nodes * sizeof *sums + 1);
     bulk_free(table, size * sizeof *table);
-    return now;
+    return now > before ? 0 : now;
 }
 
 void refine_destroy(struct refine *refine)

@@ -30,7 +30,8 @@ uint32_t refine_add_node(struct refine *refine, uint64_t colour);
 void refine_add_edge(struct refine *refine, uint32_t from, uint32_t to, uint64_t label);
 /* Each knows of the other. */
 void refine_add_pair(struct refine *refine, uint32_t a, uint32_t b, uint64_t label_ab, uint64_t label_ba);
-/* Refines until the partition is stable; returns the number of colours. */
+/* Refines until the partition is stable; returns the number of colours. 0: that would take too long, and nothing is
+ * known of nodes of one colour. */
 size_t refine_run(struct refine *refine);
 void refine_destroy(struct refine *refine);
 
