@@ -48,52 +48,6 @@ static bool is_done(const struct search *search)
 
 /* ---- seeds ---- */
 
-/* A plan's order as words; false where it is none of this instance's. */
-static bool read_plan(const struct instance *instance, const struct plan *plan, struct words *words)
-{
-    if (plan->workers != instance->workers || plan->stages != instance->stages || plan->pipelines != 1 ||
-        plan->iterations != 1 || plan->micro_batches != instance->batches)
-        return false;
-    for (uint32_t stage = 0; stage < plan->stages; stage++)
-        if (plan_worker(plan, 0, stage) != instance->worker_of[stage])
-            return false;
-    for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        const struct plan_order *order = &plan->orders[worker];
-        if (order->count != words->count[worker])
-            return false;
-        for (size_t i = 0; i < order->count; i++) {
-            const struct slot *slot = &order->slots[i];
-            if (slot->kind > SLOT_WEIGHT || slot->part != PART_WHOLE || slot->joined)
-                return false;
-            words->chains[worker][i] = (uint16_t)(slot->kind * instance->stages + slot->stage);
-        }
-    }
-    return true;
-}
-
-/* The same order where the instance splits backwards and the plan does not: each weight gradient follows its backward.
- */
-static bool read_whole(const struct instance *instance, const struct plan *plan, struct words *words)
-{
-    for (uint32_t worker = 0; worker < instance->workers; worker++) {
-        const struct plan_order *order = &plan->orders[worker];
-        uint32_t count = 0;
-        for (size_t i = 0; i < order->count; i++) {
-            const struct slot *slot = &order->slots[i];
-            bool backward = slot->kind == SLOT_BACKWARD;
-            if (slot->kind > SLOT_BACKWARD || slot->part != PART_WHOLE || slot->joined ||
-                count + 1 + backward > words->count[worker])
-                return false;
-            words->chains[worker][count++] = (uint16_t)(slot->kind * instance->stages + slot->stage);
-            if (backward)
-                words->chains[worker][count++] = (uint16_t)(BEST_WEIGHT * instance->stages + slot->stage);
-        }
-        if (count != words->count[worker])
-            return false;
-    }
-    return true;
-}
-
 static bool same_shape(const struct instance *instance, const struct plan *plan)
 {
     bool same = plan->workers == instance->workers && plan->stages == instance->stages && plan->pipelines == 1 &&
@@ -103,15 +57,37 @@ static bool same_shape(const struct instance *instance, const struct plan *plan)
     return same;
 }
 
+/* A worker's order as a word. Where the instance splits backwards and the plan does not, each weight gradient follows
+ * its backward. False where the order has slots that the instance does not. */
+static bool read_order(const struct instance *instance, const struct plan_order *order, uint32_t expected,
+                       uint16_t *chains)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct slot *slot = &order->slots[i];
+        bool follows = slot->kind == SLOT_BACKWARD && instance->kinds == 3 && !slot->split;
+        if (slot->kind >= instance->kinds || slot->part != PART_WHOLE || slot->joined || count + 1 + follows > expected)
+            return false;
+        chains[count++] = (uint16_t)(slot->kind * instance->stages + slot->stage);
+        if (follows)
+            chains[count++] = (uint16_t)(BEST_WEIGHT * instance->stages + slot->stage);
+    }
+    return count == expected;
+}
+
+static bool read_plan(const struct instance *instance, const struct plan *plan, struct words *words)
+{
+    bool whole = same_shape(instance, plan);
+    for (uint32_t worker = 0; whole && worker < instance->workers; worker++)
+        whole = read_order(instance, &plan->orders[worker], words->count[worker], words->chains[worker]);
+    return whole;
+}
+
 static void take_seeds(struct search *search)
 {
-    for (const struct plan *const *seed = search->request->seeds; seed && *seed; seed++) {
-        if (!same_shape(search->instance, *seed))
-            continue;
-        if (read_plan(search->instance, *seed, search->found) ||
-            (search->instance->kinds == 3 && read_whole(search->instance, *seed, search->found)))
+    for (const struct plan *const *seed = search->request->seeds; seed && *seed; seed++)
+        if (read_plan(search->instance, *seed, search->found))
             offer(search, search->found);
-    }
 }
 
 /* ---- rounds ---- */
