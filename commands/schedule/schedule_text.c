@@ -202,7 +202,7 @@ static void write_figures(FILE *out, const struct schedule_view *view)
     if (plan->bound > 0 && timing->makespan <= plan->bound * (1 + 1e-9))
         fputs(", optimal: no order takes less", out);
     else if (plan->bound > 0)
-        fprintf(out, ", at most %.2g %% above the shortest", 100 * (timing->makespan / plan->bound - 1));
+        fprintf(out, ", at most %.3g %% above the shortest", 100 * (timing->makespan / plan->bound - 1));
     fprintf(out, "; bubble %.4f of the time, %.4f over ideal, largest span %.4f\n", timing->ratio, timing->over_ideal,
             timing->span_max);
     write_per_worker(out, "micro-batches in flight at most:", timing->peak_in_flight, plan->workers);
