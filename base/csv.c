@@ -334,10 +334,35 @@ bool csv_is(struct csv_field field, const char *text)
     return field.size == strlen(text) && !memcmp(field.text, text, field.size);
 }
 
+/* What begins a formula in a spreadsheet, and the apostrophe that says that none does. */
+static const char formula_signs[] = "=+-@\t'";
+
+const char *csv_cell(const char *text, struct arena *arena)
+{
+    size_t size = 4 * strlen(text) + 1;
+    char *shown = strcpy(arena_alloc(arena, size), text);
+    diag_clean(shown, size);
+    bool escaped = *shown && strchr(formula_signs, *shown), quoted = strpbrk(shown, ",\"") != NULL;
+    char *cell = arena_alloc(arena, 2 * strlen(shown) + 4), *to = cell;
+    if (quoted)
+        *to++ = '"';
+    if (escaped)
+        *to++ = '\'';
+    for (; *shown; shown++) {
+        if (*shown == '"')
+            *to++ = '"';
+        *to++ = *shown;
+    }
+    if (quoted)
+        *to++ = '"';
+    return cell;
+}
+
 const char *csv_text(struct csv_field field, struct arena *arena)
 {
     char *text = arena_alloc(arena, field.size + 1), *to = text;
-    for (size_t i = 0; i < field.size; i++) {
+    size_t escaped = field.size > 1 && field.text[0] == '\'' && strchr(formula_signs, field.text[1]);
+    for (size_t i = escaped; i < field.size; i++) {
         *to++ = field.text[i];
         i += field.quoted && field.text[i] == '"';
     }

@@ -62,8 +62,14 @@ bool csv_word(struct csv *csv, size_t column, const char *const *words, unsigned
 
 /* Whether a field is this text. */
 bool csv_is(struct csv_field field, const char *text);
-/* The field as a string, doubled quotes made single. Memory from the arena. */
+/* The field as a string as csv_cell was given it: doubled quotes made single, the apostrophe before a sign gone. Memory
+ * from the arena. */
 const char *csv_text(struct csv_field field, struct arena *arena);
+
+/* A text as a field of a table: in quotes where it holds a comma, a quote or a break; with an apostrophe before it
+ * where it begins with = + - @ ' or a tab, which spreadsheets would take for a formula; with control characters and
+ * what is no UTF-8 as \xNN. Not for numbers. Memory from the arena. */
+const char *csv_cell(const char *text, struct arena *arena);
 
 /* For messages: the field, cut where it is long. */
 struct csv_excerpt {

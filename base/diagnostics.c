@@ -50,6 +50,60 @@ static void write_clean(FILE *out, const char *text)
     }
 }
 
+/* Writes \xNN for what must not be shown, to at most `size` bytes with the final zero; `breaks` are kept. */
+static void clean(char *to, size_t size, const char *text, bool breaks)
+{
+    size_t used = 0;
+    for (const unsigned char *byte = (const unsigned char *)text; *byte;) {
+        size_t bytes = printable_size(byte);
+        if (!bytes && breaks && (*byte == '\n' || *byte == '\t'))
+            bytes = 1;
+        if (used + (bytes ? bytes : 4) >= size)
+            break;
+        if (bytes)
+            memcpy(to + used, byte, bytes);
+        else
+            snprintf(to + used, 5, "\\x%02x", *byte);
+        used += bytes ? bytes : 4;
+        byte += bytes ? bytes : 1;
+    }
+    to[used] = '\0';
+}
+
+static bool is_clean(const char *text)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    for (size_t size; *byte; byte += size)
+        if (!(size = printable_size(byte)))
+            return false;
+    return true;
+}
+
+void diag_clean(char *text, size_t size)
+{
+    if (is_clean(text))
+        return;
+    char *copy = strcpy(array_zeroed(strlen(text) + 1, 1), text);
+    clean(text, size, copy, false);
+    free(copy);
+}
+
+void diag_print(FILE *out, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *text = array_zeroed(size, 5), *shown = text + size;
+    vsnprintf(text, size, format, again);
+    clean(shown, 4 * size, text, true);
+    fputs(shown, out);
+    free(text);
+    va_end(again);
+    va_end(arguments);
+}
+
 static void close_file(FILE **file)
 {
     if (*file)

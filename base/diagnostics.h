@@ -32,6 +32,12 @@ void diag_verror(struct diag *diag, struct place at, const char *format, va_list
 /* The same with `note:`; does not count as a mistake. Used for the second place of a cross-field check. */
 __attribute__((format(printf, 3, 4))) void diag_note(struct diag *diag, struct place at, const char *format, ...);
 
+/* printf for texts with names of the user's: control characters other than breaks and tabs, and what is no UTF-8, are
+ * shown as \xNN, so that nothing steers the terminal. */
+__attribute__((format(printf, 2, 3))) void diag_print(FILE *out, const char *format, ...);
+/* The same in place, cut to `size` bytes with the final zero. */
+void diag_clean(char *text, size_t size);
+
 /* The entry of `words` (count of them) nearest to `word` by edit distance, or NULL when none is near. */
 const char *diag_nearest(const char *word, const char *const *words, size_t count);
 

@@ -2,6 +2,7 @@
 #include "base/table.h"
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -43,6 +44,7 @@ void table_column(struct table *table, const char *title, char align)
     if (table->column_count == TABLE_COLUMNS_MAX)
         return;
     snprintf(table->titles[table->column_count].text, TABLE_CELL_MAX, "%s", title);
+    diag_clean(table->titles[table->column_count].text, TABLE_CELL_MAX);
     table->aligns[table->column_count++] = align;
 }
 
@@ -51,7 +53,9 @@ void table_cell(struct table *table, const char *format, ...)
     table->cells = array_grow(table->cells, &table->cell_capacity, table->cell_count + 1, sizeof *table->cells);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(table->cells[table->cell_count++].text, TABLE_CELL_MAX, format, arguments);
+    char *text = table->cells[table->cell_count++].text;
+    vsnprintf(text, TABLE_CELL_MAX, format, arguments);
+    diag_clean(text, TABLE_CELL_MAX);
     va_end(arguments);
 }
 

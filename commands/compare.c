@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison_output.h"
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/table.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
@@ -70,7 +71,7 @@ static void add_all(struct comparison *comparison, const char *file)
         if (schedule_fits(*schedule, &request, &refusal))
             add_run(comparison, scenario);
         else if (!comparison->options->quiet)
-            fprintf(stderr, "note: %s left out: %s\n", (*schedule)->name, refusal.text);
+            diag_print(stderr, "note: %s left out: %s\n", (*schedule)->name, refusal.text);
     }
 }
 
@@ -81,9 +82,9 @@ static bool unknown_schedule(const char *name)
     for (; schedule_table[count] && count < 64; count++)
         names[count] = schedule_table[count]->name;
     const char *nearest = diag_nearest(name, names, count);
-    fprintf(stderr,
-            "--schedules: error: '%s' does not name a known schedule%s%s%s; `stagesim list schedules` lists them\n",
-            name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    diag_print(stderr,
+               "--schedules: error: '%s' does not name a known schedule%s%s%s; `stagesim list schedules` lists them\n",
+               name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return false;
 }
 
@@ -258,7 +259,7 @@ static int compare_into(struct comparison *comparison, const char *directory)
         code = code == EXIT_DONE ? EXIT_FAILED : code;
     }
     if (fault.text[0])
-        fprintf(stderr, "stagesim: %s\n", fault.text);
+        diag_print(stderr, "stagesim: %s\n", fault.text);
     return code;
 }
 
@@ -279,7 +280,7 @@ static int compare(struct comparison *comparison)
         print_all(comparison);
     if (code == EXIT_DONE && options->output && !options->quiet) {
         fflush(stdout); /* both streams may go to one file */
-        fprintf(stderr, "written to %s\n", options->output);
+        diag_print(stderr, "written to %s\n", options->output);
     }
     return code;
 }

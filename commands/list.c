@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim list: what there is to choose from. */
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/isolate.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
@@ -143,7 +144,7 @@ static const char *model_summary(const char *name, struct items *items)
     if (file && !fgets(line, sizeof line, file))
         line[0] = '\0';
     if (!file || ferror(file)) {
-        fprintf(stderr, "stagesim list: the model %s cannot be read: %s\n", name, strerror(errno));
+        diag_print(stderr, "stagesim list: the model %s cannot be read: %s\n", name, strerror(errno));
         items->incomplete = true;
     }
     if (file)

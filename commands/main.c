@@ -15,7 +15,10 @@
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { USAGE_SIZE = 4096 }; /* longer texts are cut */
 
 const struct command *const command_table[] = {
     &command_run,
@@ -33,12 +36,13 @@ const struct command *const command_table[] = {
 
 int command_usage(const struct command *command, const char *format, ...)
 {
+    char text[USAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "stagesim %s: ", command->name);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\nusage: stagesim %s %s\n`stagesim %s --help` explains.\n", command->name, command->arguments,
-            command->name);
+    vsnprintf(text, sizeof text, format, arguments);
+    diag_print(stderr, "stagesim %s: %s", command->name, text);
+    diag_print(stderr, "\nusage: stagesim %s %s\n`stagesim %s --help` explains.\n", command->name, command->arguments,
+               command->name);
     va_end(arguments);
     return EXIT_USAGE;
 }
@@ -99,7 +103,7 @@ static int unknown_command(const char *name)
         count++;
     }
     const char *nearest = diag_nearest(name, names, count);
-    fprintf(stderr, "stagesim: '%s' is no command", name);
+    diag_print(stderr, "stagesim: '%s' is no command", name);
     if (nearest)
         fprintf(stderr, "; did you mean '%s'?", nearest);
     fputs("\n`stagesim --help` lists the commands.\n", stderr);
@@ -152,6 +156,7 @@ int main(int argc, char **argv)
         return EXIT_FAILED;
     crash_catch(output_remove_all);
     setlocale(LC_NUMERIC, "C");
+    unsetenv("POSIXLY_CORRECT"); /* options may stand behind other arguments */
     room_set_limit();
     apart_ready();
     int code = run_arguments(argc, argv);

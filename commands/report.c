@@ -4,6 +4,7 @@
 #include "analysis/output/run_files.h"
 #include "analysis/output/saved_run.h"
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/path_near.h"
 #include "commands/cli/command.h"
 
@@ -157,7 +158,7 @@ static int write_all(struct reporting *reporting)
     if (list)
         fclose(list);
     if (!ok)
-        fprintf(stderr, "stagesim: %s\n", fault.text);
+        diag_print(stderr, "stagesim: %s\n", fault.text);
     else if (!reporting->quiet && names)
         fputs(names, stdout);
     free(names);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "studies/simulation.h"
@@ -21,7 +22,7 @@ static int run_into(struct simulation_request *request, const char *directory, s
     else if (!output_commit(request->output, &fault))
         code = EXIT_FAILED;
     if (fault.text[0])
-        fprintf(stderr, "stagesim: %s\n", fault.text);
+        diag_print(stderr, "stagesim: %s\n", fault.text);
     return code;
 }
 
@@ -46,7 +47,7 @@ static int run_scenario(const struct options *options, struct arena *arena)
     }
     if (code == EXIT_DONE && options->output && !options->quiet) {
         fflush(stdout); /* both streams may go to one file */
-        fprintf(stderr, "written to %s\n", options->output);
+        diag_print(stderr, "written to %s\n", options->output);
     }
     gantt_destroy(result.gantt);
     return code;

@@ -2,6 +2,7 @@
 #include "studies/search.h"
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "simulator/scenario/scenario_write.h"
 #include "studies/search_bounds.h"
@@ -90,7 +91,7 @@ int search_create(struct search *search, const struct scenario *scenario, const 
         (struct search_identity){fingerprint(search, request), search->space.count, request->shard, request->shards};
     if (search_table_create(&search->table, search->space.count, &fault))
         return EXIT_DONE;
-    fprintf(stderr, "stagesim: %s\n", fault.text);
+    diag_print(stderr, "stagesim: %s\n", fault.text);
     return EXIT_FAILED;
 }
 
@@ -113,7 +114,7 @@ int search_run(struct search *search, const struct search_request *request)
         work.journal =
             search_journal_open(request->journal, &search->identity, request->resume, &search->table, &fault);
         if (work.journal < 0) {
-            fprintf(stderr, "stagesim: %s\n", fault.text);
+            diag_print(stderr, "stagesim: %s\n", fault.text);
             return EXIT_BAD_INPUT;
         }
     }
@@ -129,7 +130,7 @@ int search_merge(struct search *search, const char *const *files, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint32_t shards = 1;
         if (!search_journal_read(files[i], &search->identity, &search->table, &shards, &fault)) {
-            fprintf(stderr, "stagesim: %s\n", fault.text);
+            diag_print(stderr, "stagesim: %s\n", fault.text);
             return EXIT_BAD_INPUT;
         }
         search->merged_shards = shards > search->merged_shards ? shards : search->merged_shards;
@@ -143,7 +144,7 @@ int search_begin_journal(struct search *search, const struct search_request *req
     int journal = search_journal_open(request->journal, &search->identity, request->resume, &search->table, &fault);
     if (journal >= 0)
         return close(journal), EXIT_DONE;
-    fprintf(stderr, "stagesim: %s\n", fault.text);
+    diag_print(stderr, "stagesim: %s\n", fault.text);
     return EXIT_BAD_INPUT;
 }
 
@@ -177,7 +178,7 @@ static bool note_verified(const struct search *search, const struct search_reque
     if (journal >= 0)
         close(journal);
     if (!ok)
-        fprintf(stderr, "stagesim: %s\n", fault.text[0] ? fault.text : "the journal cannot be written to");
+        diag_print(stderr, "stagesim: %s\n", fault.text[0] ? fault.text : "the journal cannot be written to");
     return ok;
 }
 

@@ -2,6 +2,7 @@
 #include "studies/search_workers.h"
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "simulator/engines/progress.h"
@@ -26,6 +27,7 @@ enum step { STEP_LOOK, STEP_TIME };
 struct shared {
     atomic_int step;
     atomic_bool stop, failed, lost;    /* asked to stop; the journal cannot be written; a process has died */
+    atomic_bool troubled;              /* a file could not be read again, or there was no memory */
     _Atomic uint64_t next[2], done[2]; /* of either step */
     _Atomic uint64_t waiting;          /* candidates of the second step */
     struct search_bounds bounds;
@@ -101,9 +103,14 @@ static void ask(const struct working *w, uint64_t index, enum question question,
     bool legal = question == ASK_TIME
                      ? evaluate(&request, platform, arena, &diag, &evaluation)
                      : evaluate_outline(&request, platform, question == ASK_ORDER, arena, &diag, &outline);
+    bool troubled = diag.trouble || !diag.out;
     if (diag.out)
         fclose(diag.out);
-    if (!legal)
+    if (!legal && troubled) { /* that says nothing of the candidate */
+        result->status = SEARCH_UNTRIED;
+        atomic_store(&w->shared->troubled, true);
+        atomic_store(&w->shared->lost, true);
+    } else if (!legal)
         put_reason(work->table, result, text ? text : (char[]){""});
     else if (question == ASK_TIME)
         take_report(result, evaluation.report);
@@ -116,6 +123,8 @@ static void ask(const struct working *w, uint64_t index, enum question question,
 static void write_down(const struct working *w, uint64_t index)
 {
     const struct search_work *work = w->work;
+    if (work->table->results[index].status == SEARCH_UNTRIED)
+        return;
     if (work->journal >= 0 && !search_journal_append(work->journal, index, &work->table->results[index], work->table))
         atomic_store(&w->shared->failed, true);
 }
@@ -192,14 +201,18 @@ static void time_all(const struct working *w, struct platform *platform)
 static int evaluate_some(void *user, struct platform *platform, FILE *results, struct diag *diag)
 {
     const struct working *w = user;
-    (void)diag, (void)results; /* mistakes of candidates are results, and those are in the table */
-    signal(SIGINT, SIG_IGN);   /* SimGrid has put a handler of its own there; the parent says when to stop */
+    (void)results;           /* mistakes of candidates are results, and those are in the table */
+    signal(SIGINT, SIG_IGN); /* SimGrid has put a handler of its own there; the parent says when to stop */
     look_at_all(w, platform);
     while (atomic_load(&w->shared->step) == STEP_LOOK && !is_over(w))
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     if (atomic_load(&w->shared->step) == STEP_TIME)
         time_all(w, platform);
-    return EXIT_DONE;
+    if (!atomic_exchange(&w->shared->troubled, false))
+        return EXIT_DONE;
+    diag_trouble(diag, (struct place){w->work->scenario->file, 0, 0},
+                 "not every layout could be evaluated: a file could not be read again, or there was no memory");
+    return EXIT_FAILED;
 }
 
 /* ---- the parent ---- */
@@ -289,7 +302,7 @@ static int run_processes(struct working *w, bool *stopped)
         started++;
     sigaction(SIGINT, &note, NULL);
     if (!started)
-        fprintf(stderr, "stagesim: %s\n", fault.text);
+        diag_print(stderr, "stagesim: %s\n", fault.text);
     *stopped = started && watch(w, processes, started);
     int code = started ? EXIT_DONE : EXIT_FAILED;
     for (unsigned i = 0; i < started; i++) {
@@ -319,10 +332,10 @@ int search_work(const struct search_work *work, bool *stopped)
         w.shared->bounds.kept = request->kept;
         code = run_processes(&w, stopped);
     } else {
-        fprintf(stderr, "stagesim: %s\n", fault.text);
+        diag_print(stderr, "stagesim: %s\n", fault.text);
     }
     if (code == EXIT_DONE && atomic_load(&w.shared->failed)) {
-        fprintf(stderr, "stagesim: %s: cannot be written to\n", request->journal);
+        diag_print(stderr, "stagesim: %s: cannot be written to\n", request->journal);
         code = EXIT_FAILED;
     }
     search_scratch_unmap(w.order, count * sizeof *w.order);

@@ -4,6 +4,7 @@
 #include "analysis/output/run_print.h"
 #include "analysis/pictures/gantt_collect.h"
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "base/process/guard.h"
@@ -47,7 +48,7 @@ static double now(void)
 
 static int fail(const struct run *run, int code, const struct fault *fault)
 {
-    fprintf(run->self->console, "stagesim: %s\n", fault->text);
+    diag_print(run->self->console, "stagesim: %s\n", fault->text);
     return code;
 }
 
@@ -63,13 +64,14 @@ static void notes(const struct run *run, const struct report *report)
     if (run->request->quiet)
         return;
     if (report->capacity_bytes > 0 && !report->fits)
-        fprintf(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.3g GiB of %.3g GiB\n",
-                report->run.scenario_name, report->run.schedule ? report->run.schedule : report->run.workload,
-                report->peak_bytes / 0x1p30, report->capacity_bytes / 0x1p30);
+        diag_print(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.3g GiB of %.3g GiB\n",
+                   report->run.scenario_name, report->run.schedule ? report->run.schedule : report->run.workload,
+                   report->peak_bytes / 0x1p30, report->capacity_bytes / 0x1p30);
     if (report->run.asynchronous)
-        fprintf(run->self->console,
-                "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
-                report->run.schedule ? report->run.schedule : report->run.workload);
+        diag_print(
+            run->self->console,
+            "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
+            report->run.schedule ? report->run.schedule : report->run.workload);
 }
 
 static void measure(struct report *report, const struct platform *platform, double wall)
@@ -246,16 +248,17 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     uint64_t operations = 0;
     for (uint32_t position = 0; position < mesh->positions; position++)
         operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
-    printf("%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks, quantity_plural(mesh->ranks),
-           run->platform->host_count, quantity_plural(run->platform->host_count), run->scenario->platform.text);
+    diag_print(stdout, "%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks,
+               quantity_plural(mesh->ranks), run->platform->host_count, quantity_plural(run->platform->host_count),
+               run->scenario->platform.text);
     for (unsigned i = 0; i < mesh->name_count; i++)
         printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
     if (mesh->extra)
         printf(" servers %u", mesh->extra);
     printf("\n%llu operations", (unsigned long long)operations);
     if (run->scenario->schedule_name)
-        printf(", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name,
-               run->scenario->micro_batches, run->scenario->micro_batches == 1 ? "" : "es");
+        diag_print(stdout, ", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name,
+                   run->scenario->micro_batches, run->scenario->micro_batches == 1 ? "" : "es");
     putchar('\n');
     if (report->peak_bytes > 0)
         printf("%.4g GiB of memory per rank at most%s%s\n", report->peak_bytes / 0x1p30,
@@ -314,7 +317,7 @@ static int report_abnormal_end(const struct scenario *scenario, int stage, const
         diag_error(&diag, (struct place){name_of(&scenario->platform), 0, 0}, "%s", fault->text);
         return EXIT_BAD_INPUT;
     }
-    fprintf(stderr, "stagesim: the simulation failed: %s\n", in_words(fault->text));
+    diag_print(stderr, "stagesim: the simulation failed: %s\n", in_words(fault->text));
     return EXIT_FAILED;
 }
 
@@ -407,6 +410,6 @@ int simulation_visit(const struct simulation_visit *visit, FILE **results)
     *results = NULL;
     if (isolation)
         return simulation_visit_wait(visit, isolation, results);
-    fprintf(stderr, "stagesim: %s\n", fault.text);
+    diag_print(stderr, "stagesim: %s\n", fault.text);
     return EXIT_FAILED;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
 #include "base/json_writer.h"
 #include "base/number_text.h"
 #include "base/table.h"
@@ -41,23 +43,8 @@ static double relative_time(const struct comparison_row *rows, size_t index)
 
 /* ---- csv ---- */
 
-static void csv_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
-
 /* Empty where the figure does not apply. */
-static void csv_number(FILE *out, double value, bool applies)
+static void put_number(FILE *out, double value, bool applies)
 {
     char text[NUMBER_TEXT_MAX];
     putc(',', out);
@@ -70,24 +57,23 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
     fputs("scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
           "peak_in_flight,peak_bytes,fits,relative_time,limited_by\n",
           out);
+    struct arena *arena = arena_create();
     for (size_t i = 0; i < count; i++) {
         const struct comparison_row *row = &rows[i];
-        csv_text(out, row->scenario);
-        putc(',', out);
-        csv_text(out, row->schedule);
-        putc(',', out);
-        csv_text(out, row->engine);
-        csv_number(out, row->iteration, true);
-        csv_number(out, row->samples_per_s, row->samples_per_s > 0);
-        csv_number(out, row->bubble, true);
+        fprintf(out, "%s,%s,%s", csv_cell(row->scenario, arena), csv_cell(row->schedule, arena),
+                csv_cell(row->engine, arena));
+        put_number(out, row->iteration, true);
+        put_number(out, row->samples_per_s, row->samples_per_s > 0);
+        put_number(out, row->bubble, true);
         for (int cause = 0; cause < CAUSES; cause++)
-            csv_number(out, row->causes[cause], true);
-        csv_number(out, row->peak_in_flight, true);
-        csv_number(out, row->peak_bytes, row->peak_bytes > 0);
+            put_number(out, row->causes[cause], true);
+        put_number(out, row->peak_in_flight, true);
+        put_number(out, row->peak_bytes, row->peak_bytes > 0);
         fprintf(out, ",%s", !row->capacity_known ? "" : row->fits ? "true" : "false");
-        csv_number(out, relative_time(rows, i), true);
+        put_number(out, relative_time(rows, i), true);
         fprintf(out, ",%s\n", row->limits.known ? limit_names[limits_by(&row->limits)] : "");
     }
+    arena_destroy(arena);
 }
 
 /* ---- json ---- */

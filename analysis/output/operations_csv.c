@@ -5,6 +5,7 @@
 #include "analysis/figures/partner.h"
 #include "analysis/figures/traffic.h"
 #include "base/arena.h"
+#include "base/csv.h"
 #include "base/text_writer.h"
 #include "base/timed.h"
 #include "simulator/program/operation_text.h"
@@ -22,23 +23,18 @@ struct rows {
     const char ***streams;    /* [position][stream] */
     uint32_t *first_instance; /* [group]: number of its first instance, counted over all groups */
     struct text_writer *text;
+    const char *name, *cell; /* the last name, and how it is written */
 };
 
 /* ---- fields ---- */
 
-/* Names come from the user's platform: quoted where they hold what would end a field. */
+/* Names come from the user's platform; the same one stands in many rows. */
 static void put_name(struct rows *rows, const char *text)
 {
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted)
-        text_char(rows->text, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            text_char(rows->text, '"');
-        text_char(rows->text, *text);
-    }
-    if (quoted)
-        text_char(rows->text, '"');
+    if (rows->name != text)
+        rows->cell = csv_cell(text, rows->arena);
+    rows->name = text;
+    text_string(rows->text, rows->cell);
 }
 
 /* One number of an operation's identity; where it is a block whose second part differs, "first+second". */

@@ -2,6 +2,7 @@
 #include "analysis/output/run_print.h"
 
 #include "analysis/output/contention_print.h"
+#include "base/diagnostics.h"
 #include "base/table.h"
 
 static void print_figure(FILE *out, const char *name, const char *value)
@@ -213,9 +214,9 @@ static void print_workers(FILE *out, size_t width, const struct report *report)
 
 void run_print(FILE *out, size_t width, const struct report *report)
 {
-    fprintf(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
-            report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
-            quantity_plural(report->ranks), report->run.platform_file, report->run.engine);
+    diag_print(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
+               report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
+               quantity_plural(report->ranks), report->run.platform_file, report->run.engine);
     print_iteration(out, report);
     print_steady(out, report);
     print_bubble(out, report);

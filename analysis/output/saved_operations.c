@@ -185,6 +185,9 @@ static bool read_work(const struct reader *reader, struct csv *csv, struct saved
     return true;
 }
 
+/* A run of thirty thousand years: what is more is damage, and would break pictures. */
+static const double seconds_most = 1e12;
+
 static bool read_times(struct csv *csv, struct saved_operation *operation)
 {
     if (!csv_number(csv, START, &operation->start) || !csv_number(csv, DATA_START, &operation->data_start) ||
@@ -194,7 +197,25 @@ static bool read_times(struct csv *csv, struct saved_operation *operation)
         return csv_mistake(csv, START, "start_s is negative");
     if (operation->data_start < operation->start)
         return csv_mistake(csv, DATA_START, "data_start_s lies before start_s");
+    if (operation->end > seconds_most)
+        return csv_mistake(csv, END, "end_s is more than %g seconds", seconds_most);
     return operation->end >= operation->data_start || csv_mistake(csv, END, "end_s lies before data_start_s");
+}
+
+/* Nothing is drawn of them; but a file in which they are wrong is no output of a run. */
+static bool read_amounts(struct csv *csv)
+{
+    static const unsigned columns[] = {BYTES, FLOPS};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        double amount = 0;
+        if (!csv_has(csv, columns[i]) || csv_get(csv, columns[i]).size == 0)
+            continue;
+        if (!csv_number(csv, columns[i], &amount))
+            return false;
+        if (amount < 0)
+            return csv_mistake(csv, columns[i], "%s is negative", column_names[columns[i]]);
+    }
+    return true;
 }
 
 /* ---- operations.csv ---- */
@@ -212,6 +233,8 @@ static bool read_operation(struct reader *reader, struct csv *csv)
     operation.row = row->row;
     if (!csv_integer(csv, ID, UINT32_MAX - 1, &operation.id) || !read_stream(csv, &operation) ||
         !read_work(reader, csv, &operation))
+        return false;
+    if (!read_amounts(csv))
         return false;
     if (csv_has(csv, POSITION) && (!csv_integer(csv, POSITION, UINT32_MAX, &position) || position != row->row))
         return csv_mistake(csv, POSITION, "rank %u is worker %u in summary.json: the files are of different runs", rank,
@@ -305,6 +328,9 @@ static void read_critical(const struct reader *reader, const struct saved_texts 
 
 /* ---- memory.csv ---- */
 
+/* Sums of what was taken and given back come to 0 but for rounding. */
+static const double bytes_least = -1, in_flight_least = -1e-6;
+
 static bool read_level(const struct reader *reader, struct csv *csv, const struct gantt_level *before,
                        struct gantt_level *level)
 {
@@ -316,6 +342,12 @@ static bool read_level(const struct reader *reader, struct csv *csv, const struc
                            reader->report->worker_count);
     if (before && level->row < before->row)
         return csv_mistake(csv, MEMORY_POSITION, "rows are ordered by position");
+    if (level->bytes < bytes_least)
+        return csv_mistake(csv, MEMORY_BYTES, "bytes is negative");
+    if (level->in_flight < in_flight_least)
+        return csv_mistake(csv, MEMORY_IN_FLIGHT, "in_flight is negative");
+    if (level->time > seconds_most)
+        return csv_mistake(csv, MEMORY_TIME, "time_s is more than %g seconds", seconds_most);
     double least = before && level->row == before->row ? before->time : 0;
     return level->time >= least || csv_mistake(csv, MEMORY_TIME, "rows of a position are ordered by time_s, from 0");
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double number_most = 1e30; /* what is more is damage */
+
 enum { FILE_SIZE_MAX = 256 << 20, COUNT_MAX = INT32_MAX };
 
 static const struct document_kind summary_kind = {
@@ -116,12 +118,13 @@ static bool read_number(const struct reader *reader, const struct node *node, do
                  node->text[strspn(node->text, "0123456789.eE+-")] == '\0';
     if (plain)
         value = strtod(node->text, &end);
-    if (plain && !*end && isfinite(value) && value >= least) {
+    if (plain && !*end && fabs(value) <= number_most && value >= least) {
         *number = value;
         return true;
     }
-    diag_error(reader->diag, node->at, "%s: expected a number%s, not %s", node->key ? node->key : "value",
-               isfinite(least) ? " that is not negative" : "", node_describe(node, reader->arena));
+    diag_error(reader->diag, node->at, "%s: expected a number%s%s, not %s", node->key ? node->key : "value",
+               isfinite(least) ? " that is not negative" : "", plain && fabs(value) > number_most ? " up to 1e30" : "",
+               node_describe(node, reader->arena));
     return false;
 }
 

@@ -36,8 +36,8 @@ static bool has_protocols(const struct collective_table *table)
 
 void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table)
 {
-    fprintf(out, "%s, %u ranks of %s, engine %s\n", collective_name(request->kind), table->ranks, request->file,
-            request->engine->name);
+    diag_print(out, "%s, %u ranks of %s, engine %s\n", collective_name(request->kind), table->ranks, request->file,
+               request->engine->name);
     struct table *text = table_create();
     table_column(text, "size", '>');
     table_column(text, "time", '>');

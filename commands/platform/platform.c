@@ -22,7 +22,7 @@ bool platform_read_count(const char *text, uint32_t most, uint32_t *count)
 
 bool platform_read_ratio(const char *text, double *ratio)
 {
-    return quantity_parse(QUANTITY_RATIO, text, ratio, &(struct quantity_reason){""});
+    return quantity_parse(QUANTITY_RATIO, text, ratio, &(struct quantity_reason){""}) && *ratio >= 1 && *ratio <= 1000;
 }
 
 const struct preset *platform_read_preset(const struct command *command, const char *name)
@@ -104,7 +104,7 @@ static int generate_option(const struct command *command, int option, struct gen
     case 'r':
         if (platform_read_ratio(optarg, &request->oversubscription))
             return 0;
-        return command_usage(command, "'%s' is no ratio; an oversubscription is a number from 1 such as 2", optarg);
+        return command_usage(command, "'%s' is no oversubscription; it is a number from 1 to 1000", optarg);
     case 'R':
         return read_rails(command, optarg, &request->rails);
     case 'i':

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim platform import: see platform.c. */
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "commands/platform/platform_command.h"
 #include "platforms/import/import.h"
 
@@ -51,8 +52,7 @@ static int read_option(const struct command *command, int option, struct argumen
             return 0;
         return command_usage(command, "'%s' is no count; counts are whole numbers from 1", optarg);
     case 'r':
-        if (platform_read_ratio(optarg, &arguments->oversubscription) && arguments->oversubscription >= 1 &&
-            arguments->oversubscription <= 1000)
+        if (platform_read_ratio(optarg, &arguments->oversubscription))
             return 0;
         return command_usage(command, "'%s' is no oversubscription; it is a number from 1 to 1000", optarg);
     case 'f':
@@ -135,7 +135,7 @@ static bool write_import(FILE *out, void *user, struct fault *fault)
     if (!design_write(&design, out, fault))
         return false;
     for (uint32_t i = 0; i < import->finding_count; i++)
-        fprintf(stderr, "%-9s %s\n", import_origin_name(import->findings[i].origin), import->findings[i].text);
+        diag_print(stderr, "%-9s %s\n", import_origin_name(import->findings[i].origin), import->findings[i].text);
     return true;
 }
 

@@ -5,6 +5,8 @@
 #include "platforms/library.h"
 #include "simulator/program/program.h"
 
+#include "base/diagnostics.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -62,16 +64,16 @@ static void write_zone_title(FILE *out, const struct zone *zone)
 {
     if (zone->count > 1)
         fprintf(out, "%u x ", zone->count);
-    fprintf(out, "%s", zone->name);
+    diag_print(out, "%s", zone->name);
     if (zone->count > 1)
-        fprintf(out, " to %s", zone->last);
+        diag_print(out, " to %s", zone->last);
     fprintf(out, " (%s)", zone->routing);
     if (zone->hosts)
         fprintf(out, ": %u host%s", zone->hosts, zone->hosts == 1 ? "" : "s");
     if (zone->speed && zone->hosts)
         fprintf(out, " of %s", zone->speed);
     if (zone->router && !zone->hosts && !zone->child)
-        fprintf(out, ": %s", zone->router);
+        diag_print(out, ": %s", zone->router);
     if (!zone->hosts && zone->count > 1 && zone->total_hosts)
         fprintf(out, ": %llu hosts each", (unsigned long long)zone->total_hosts);
     fputc('\n', out);
@@ -124,7 +126,7 @@ static void write_classes(FILE *out, const struct platform *platform, const stru
         view_link_class(platform->links[route->links[i]].name, name, sizeof name);
         if (strcmp(name, before) == 0)
             continue;
-        fprintf(out, "%s%s", gap, name);
+        diag_print(out, "%s%s", gap, name);
         memcpy(before, name, sizeof before);
         gap = " > ";
     }
@@ -181,7 +183,7 @@ static void write_links(FILE *out, const struct view *view)
         const struct view_links *links = &view->links[i];
         text_rate(rate, sizeof rate, links->bandwidth);
         text_time(time, sizeof time, links->latency);
-        fprintf(out, "  %6u  %-28s %s, %s%s\n", links->count, links->name, rate, time, sharing[links->sharing]);
+        diag_print(out, "  %6u  %-28s %s, %s%s\n", links->count, links->name, rate, time, sharing[links->sharing]);
     }
     if (view->link_count > SHOWN)
         fprintf(out, "  and %u more kinds of links\n", view->link_count - SHOWN);
@@ -251,8 +253,8 @@ void platform_text_write(FILE *out, const struct view *view, const struct zone *
 {
     enum { KINDS_SHOWN = 8 };
     char prefix[512] = "", rate[32];
-    fprintf(out, "%s: %u GPU%s in %u node%s\n\n", view->platform->file, view->platform->host_count,
-            view->platform->host_count == 1 ? "" : "s", view->node_total, view->node_total == 1 ? "" : "s");
+    diag_print(out, "%s: %u GPU%s in %u node%s\n\n", view->platform->file, view->platform->host_count,
+               view->platform->host_count == 1 ? "" : "s", view->node_total, view->node_total == 1 ? "" : "s");
     write_zone_title(out, root);
     write_zones(out, root->child, prefix, 0, sizeof prefix);
     for (uint32_t i = 0; i < view->node_count && i < KINDS_SHOWN; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim schedule: draws one schedule, without a platform. */
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/files/output.h"
 #include "base/path_near.h"
 #include "base/paths.h"
@@ -305,7 +306,7 @@ static int make_request(const struct command *command, const struct schedule *sc
     struct schedule_refusal refusal;
     if (schedule_fits(schedule, request, &refusal))
         return 0;
-    fprintf(stderr, "stagesim schedule: %s\n", refusal.text);
+    diag_print(stderr, "stagesim schedule: %s\n", refusal.text);
     return EXIT_BAD_INPUT;
 }
 
@@ -348,7 +349,7 @@ static int write_file(const struct arguments *arguments, const struct schedule_v
     else
         output_abort(output);
     if (!done)
-        fprintf(stderr, "stagesim schedule: %s\n", fault.text);
+        diag_print(stderr, "stagesim schedule: %s\n", fault.text);
     return done ? EXIT_DONE : output ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
@@ -360,7 +361,7 @@ static int write_result(const struct arguments *arguments, const struct schedule
     if (write_view(stdout, arguments, view, &fault) || standard_output_is_unread())
         return EXIT_DONE;
     struct fault lost = {""};
-    fprintf(stderr, "stagesim schedule: %s\n", standard_output_finish(&lost) ? fault.text : lost.text);
+    diag_print(stderr, "stagesim schedule: %s\n", standard_output_finish(&lost) ? fault.text : lost.text);
     return EXIT_FAILED;
 }
 
@@ -425,7 +426,7 @@ static int show_file(const struct command *command, const struct arguments *argu
 
 static bool print_mistake(void *user, const struct plan_mistake *mistake)
 {
-    fprintf(stderr, "stagesim schedule: internal error in %s: %s\n", (const char *)user, mistake->text);
+    diag_print(stderr, "stagesim schedule: internal error in %s: %s\n", (const char *)user, mistake->text);
     return true;
 }
 

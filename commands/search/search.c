@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/run_files.h"
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/files/output.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
@@ -122,7 +123,7 @@ static int rank_all(struct wanted *wanted)
     struct fault fault = {""};
     if (search_rank(&wanted->search, &wanted->request, wanted->arena, &fault))
         return EXIT_DONE;
-    fprintf(stderr, "stagesim: %s\n", fault.text);
+    diag_print(stderr, "stagesim: %s\n", fault.text);
     return EXIT_FAILED;
 }
 
@@ -157,8 +158,8 @@ static int search_layouts(struct wanted *wanted)
                  search->best_count ? options->format : COMPARISON_TABLE);
     if (search->best_count)
         return EXIT_DONE;
-    fprintf(stderr, "stagesim: %s\n",
-            search->stopped ? "nothing was timed yet" : "none of the layouts is legal and fits in memory");
+    diag_print(stderr, "stagesim: %s\n",
+               search->stopped ? "nothing was timed yet" : "none of the layouts is legal and fits in memory");
     return EXIT_BAD_INPUT;
 }
 
@@ -188,10 +189,10 @@ static int search_into(struct wanted *wanted)
         code = EXIT_FAILED;
     }
     if (fault.text[0])
-        fprintf(stderr, "stagesim: %s\n", fault.text);
+        diag_print(stderr, "stagesim: %s\n", fault.text);
     else if (code == EXIT_DONE && !options->quiet) {
         fflush(stdout); /* both streams may go to one file */
-        fprintf(stderr, "written to %s\n", options->output);
+        diag_print(stderr, "written to %s\n", options->output);
     }
     return code;
 }
@@ -201,7 +202,7 @@ static int search_part(struct wanted *wanted)
 {
     struct fault fault = {""};
     if (!search_parts_directory(wanted->options->output, &fault)) {
-        fprintf(stderr, "stagesim: %s\n", fault.text);
+        diag_print(stderr, "stagesim: %s\n", fault.text);
         return EXIT_BAD_INPUT;
     }
     if (!wanted->options->merge) {

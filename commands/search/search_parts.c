@@ -2,6 +2,7 @@
 #include "commands/search/search_parts.h"
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/exit_code.h"
 
 #include <dirent.h>
@@ -28,7 +29,7 @@ static bool environment_number(const char *name, uint32_t *number)
     const char *text = getenv(name), *end;
     if (text && read_number(text, &end, number) && !*end)
         return true;
-    fprintf(stderr, "stagesim: --shard slurm: %s is not set; expected to run inside a job array\n", name);
+    diag_print(stderr, "stagesim: --shard slurm: %s is not set; expected to run inside a job array\n", name);
     return false;
 }
 
@@ -86,7 +87,7 @@ static bool list_directory(const char *directory, const char ***files, size_t *c
     struct dirent **entries;
     int found = scandir(directory, &entries, is_journal, alphasort);
     if (found < 0) {
-        fprintf(stderr, "stagesim: %s: %s\n", directory, strerror(errno));
+        diag_print(stderr, "stagesim: %s: %s\n", directory, strerror(errno));
         return false;
     }
     for (int i = 0; i < found; i++) {
@@ -107,7 +108,7 @@ const char **search_parts_list(char *const *directories, size_t directory_count,
     for (size_t i = 0; i < directory_count && ok; i++)
         ok = list_directory(directories[i], &files, count, &capacity, arena);
     if (ok && !*count)
-        fprintf(stderr, "stagesim: %s: there is no part of a search, whose name ends in .journal\n", directories[0]);
+        diag_print(stderr, "stagesim: %s: there is no part of a search, whose name ends in .journal\n", directories[0]);
     const char **kept = ok && *count ? arena_array(arena, *count, sizeof *kept) : NULL;
     if (kept)
         memcpy(kept, files, *count * sizeof *kept);
