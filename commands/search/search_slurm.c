@@ -36,8 +36,8 @@ static const char *quoted(const char *word, struct arena *arena)
     *out++ = '\'';
     for (; *word; word++) {
         if (*word == '\'') {
-            memcpy(out, "'\\''", 4);
-            out += 4;
+            for (const char *escape = "'\\''"; *escape; escape++)
+                *out++ = *escape;
         } else {
             *out++ = *word;
         }

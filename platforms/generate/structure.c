@@ -133,9 +133,9 @@ static char *put_number(char *text, uint32_t number)
 
 static char *put_text(char *text, const char *from)
 {
-    size_t length = strlen(from);
-    memcpy(text, from, length);
-    return text + length;
+    while (*from)
+        *text++ = *from++;
+    return text;
 }
 
 /* "NAME-a-b", "NAME-a" for b of NODE_NONE; returns where the 0 byte went. */

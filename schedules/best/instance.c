@@ -203,7 +203,9 @@ static uint32_t run_worker(struct replay *replay, uint32_t worker, uint32_t *nex
 
 int64_t words_makespan(const struct instance *instance, const struct words *words, int64_t *starts, int64_t *scratch)
 {
-    struct replay replay = {.instance = instance, .words = words, .ends = scratch, .starts = starts};
+    struct replay replay = {.instance = instance, .words = words};
+    replay.ends = scratch;
+    replay.starts = starts;
     uint32_t next[512] = {0}, held[512] = {0}, left = instance->operations;
     int64_t free[512] = {0}, end = 0;
     for (bool moved = true; moved && left > 0;) {

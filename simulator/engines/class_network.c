@@ -562,8 +562,8 @@ struct class_network *class_network_create(const struct program *program, struct
                             .hosts = hosts,
                             .arena = arena,
                             .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
-                            .reason = reason,
                             .reason_size = size};
+    finder.reason = reason;
     struct class_network *network = NULL;
     list_messages(&finder);
     if (list_groups(&finder) && drop_roomy(&finder)) {

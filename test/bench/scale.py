@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What questions of real scale cost on this machine, as a Markdown table. Every row is a command; its processor time is that of
-the command and its children, its memory the largest process'. With a peer's folder (Calculon's), that one's evaluation of a
-layout as well.
+"""What questions of real scale cost on this machine, as a Markdown table. Every row is a command; its processor time
+is that of the command and its children, its memory the largest process'. With a peer's folder (Calculon's), that
+one's evaluation of a layout as well.
 
-usage: scale.py STAGESIM [--peer CALCULON] [--only WORD]
-"""
+usage: scale.py STAGESIM [--peer CALCULON] [--only WORD]"""
 import argparse
 import os
 import pathlib
@@ -30,11 +29,13 @@ compute: {precision: bf16}
 # question, arguments, seconds of processor that it must reach (None: none)
 ROWS = (
     ("530B on 2,520 A100, analytic", "run 530b.yaml --engine analytic", 0.02),
-    ("the same without sequence parallelism, and every lever", "run 530b.yaml --engine analytic --set transformer.sequence_parallel=false",
+    ("the same without sequence parallelism, and every lever",
+     "run 530b.yaml --engine analytic --set transformer.sequence_parallel=false",
      None),
     ("the same on SimGrid", "run 530b.yaml", 3),
     ("search of it: what is allowed by default", "search 530b.yaml --top 0 --quiet", 120),
-    ("search: one mesh, all timed", "search 530b.yaml --top 0 --quiet --exhaustive --jobs 1 --set search.data=9 --set search.tensor=8 "
+    ("search: one mesh, all timed",
+     "search 530b.yaml --top 0 --quiet --exhaustive --jobs 1 --set search.data=9 --set search.tensor=8 "
      "--set search.micro=1", None),
     ("search of llama3-70b on 512 H100", "search llama.yaml --top 0 --quiet", 30),
     ("405B on 16,384 H100, SimGrid", "run 405b.yaml", 5),
@@ -66,7 +67,9 @@ def measure(command, folder, limit=600):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.monotonic()
     try:
-        result = subprocess.run(["/usr/bin/env", "bash", "-c", f"exec {command}"], cwd=folder, capture_output=True, text=True, timeout=limit)
+        result = subprocess.run(
+            ["/usr/bin/env", "bash", "-c", f"exec {command}"], cwd=folder, capture_output=True, text=True, timeout=limit
+        )
     except subprocess.TimeoutExpired:
         return None, f"no answer in {limit} s"
     wall, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -112,7 +115,8 @@ def main():
             command = (f"env PYTHONPATH={peer} {sys.executable} {peer}/bin/calculon llm {peer}/models/megatron-1T.json "
                        f"{peer}/examples/3072_t4_p64_d12_mbs4_full.json {peer}/systems/a100_80g.json -")
             times, output = measure(command, folder)
-            print(f"| Calculon, a layout of 1,008 billion parameters (with the start of Python) | {times[0]:.3f} s | {times[1]:.2f} s | | |"
+            name = "Calculon, a layout of 1,008 billion parameters (with the start of Python)"
+            print(f"| {name} | {times[0]:.3f} s | {times[1]:.2f} s | | |"
                   if times else f"| Calculon | - | - | | {output} |")
     return 0
 

@@ -261,13 +261,15 @@ def bounds_discard_nothing_that_counts(check, binary, folder):
 
 def reserve_counts(check, binary, folder):
     """What is held back is held back from every layout, and from the levers of a job that does not fit."""
-    result = tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "--exhaustive", "--format", "csv", "--quiet",
+    result = tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "--exhaustive",
+                      "--format", "csv", "--quiet",
                       "--set", "memory.reserve=40%", cwd=folder)
     rows = list(csv.DictReader(result.stdout.splitlines()))
     for status, fits in (("fits", True), ("does not fit", False)):
         peaks = [float(row["peak_bytes"]) for row in rows if row["status"] == status]
         check.that(peaks and all((peak <= 0.6 * 80 * 2**30) == fits for peak in peaks), f"reserve: {status} {peaks}")
-    alone = tool.summary(binary, "s.yaml", "reserved", "--engine", "analytic", "--set", "schedule=1f1b", "--set", "memory.reserve=99.5e-1%", cwd=folder)
+    alone = tool.summary(binary, "s.yaml", "reserved", "--engine", "analytic", "--set", "schedule=1f1b",
+                         "--set", "memory.reserve=99.5e-1%", cwd=folder)
     check.near(alone["memory"]["capacity_bytes"], 80 * 2**30 * (1 - 0.0995), "capacity less what is held back", 1e-12)
 
 

@@ -86,7 +86,7 @@ def sent(rows):
 
 # ---- what a rank has of the model: parameters that all ranks of its stage hold, and routed experts ----
 
-def parameters(stage, t, p, e, te):
+def parameters(stage, t, p, e, split):
     layers = range(stage * LAYERS // p, (stage + 1) * LAYERS // p)
     width = HIDDEN // HEADS
     attention = (HIDDEN * (HIDDEN + 2 * KV_HEADS * width) + HIDDEN * HIDDEN) / t + HIDDEN
@@ -94,7 +94,7 @@ def parameters(stage, t, p, e, te):
     router = HIDDEN + EXPERTS * HIDDEN + SHARED * 3 * HIDDEN * EXPERT_FFN / t
     count = sum(attention + (dense if layer < DENSE else router) for layer in layers)
     count += VOCABULARY * HIDDEN / t * ((stage == 0) + (stage == p - 1)) + (HIDDEN if stage == p - 1 else 0)
-    routed = sum(EXPERTS / e * 3 * HIDDEN * EXPERT_FFN / te for layer in layers if layer >= DENSE)
+    routed = sum(EXPERTS / e * 3 * HIDDEN * EXPERT_FFN / split for layer in layers if layer >= DENSE)
     return count, routed
 
 
@@ -103,7 +103,7 @@ def ring(ranks, size):
     return (ranks - 1) / ranks * size
 
 
-# ---- the formulas; t, c, d, p, e ranks along the axes, te those that share each expert (t or 1), `again` 1 where
+# ---- the formulas; t, c, d, p, e ranks along the axes, split those that share each expert (t or 1), `again` 1 where
 # layers are computed again ----
 
 def context_bytes(layers, t, c, again):
@@ -120,25 +120,25 @@ def expert_bytes(expert_layers, t, c, e, again, copies=TOP_K, dispatch=2):
     return MICRO_BATCHES * expert_layers * (2 + again) * ring(e, tokens * copies * HIDDEN * (dispatch + 2))
 
 
-def tensor_bytes(stage, layers, expert_layers, t, c, p, te, again):
+def tensor_bytes(stage, layers, expert_layers, t, c, p, split, again):
     """Sequence parallelism: all-gather and reduce-scatter around each block, inputs once more in the backward
     (Korthikanti et al. 2022); tokens
-    of experts, of which each is there top_k times, are gathered and scattered once in each direction where te ranks
+    of experts, of which each is there top_k times, are gathered and scattered once in each direction where split ranks
     share an expert."""
     once = ring(t, 2 * MICRO * SEQUENCE / c * HIDDEN)
     blocks = 2 * layers - expert_layers + SHARED * expert_layers
-    volume = blocks * (5 + 2 * again) + expert_layers * (te > 1) * (4 + 2 * again) * TOP_K + 2 * (stage ==
+    volume = blocks * (5 + 2 * again) + expert_layers * (split > 1) * (4 + 2 * again) * TOP_K + 2 * (stage ==
                                                                                                   0) + 2 * (stage == p -
                                                                                                             1)
     return MICRO_BATCHES * volume * once
 
 
-def sync_bytes(stage, zero, t, c, d, p, e, te):
+def sync_bytes(stage, zero, t, c, d, p, e, split):
     """Gradients in fp32 over all ranks that hold the same parameters, of experts only those; weights in 16 bits where
     they are sharded."""
     times = MICRO_BATCHES if zero >= 2 else 1
     sync = gather = 0
-    for count, ranks in zip(parameters(stage, t, p, e, te), (c * d, t * c * d // te // e)):
+    for count, ranks in zip(parameters(stage, t, p, e, split), (c * d, t * c * d // split // e)):
         sync += (times if zero else 2) * ring(ranks, 4 * count)
         gather += (2 * MICRO_BATCHES if zero == 3 else zero > 0) * ring(ranks, 2 * count)
     return sync, gather
@@ -150,7 +150,7 @@ def stage_of(rank, t, c, p):
 
 def check_volumes(folder, mesh, zero, recompute, *sets):
     t, c, d, p, e = (mesh.get(axis, 1) for axis in ("tensor", "context", "data", "pipeline", "expert"))
-    te = mesh.get("expert_tensor", t)
+    split = mesh.get("expert_tensor", t)
     again, what = int(recompute == "full"), f"{mesh} zero {zero} {recompute} {sets}"
     sums = sent(run(folder, mesh, f"transformer.zero={zero}", f"schedule.recompute={recompute}", *sets))
     expect(len(sums) in (0, t * c * d * p), f"{what}: {len(sums)} ranks")
@@ -158,10 +158,10 @@ def check_volumes(folder, mesh, zero, recompute, *sets):
         stage, of = stage_of(rank, t, c, p), f"rank {rank} of {what}"
         layers = LAYERS // p
         experts = sum(layer >= DENSE for layer in range(stage * layers, (stage + 1) * layers))
-        sync, gather = sync_bytes(stage, zero, t, c, d, p, e, te)
+        sync, gather = sync_bytes(stage, zero, t, c, d, p, e, split)
         near(sums[rank]["context"], context_bytes(layers, t, c, again), f"context, {of}")
         near(sums[rank]["expert"], expert_bytes(experts, t, c, e, again), f"expert, {of}")
-        near(sums[rank]["tensor"], tensor_bytes(stage, layers, experts, t, c, p, te, again), f"tensor, {of}")
+        near(sums[rank]["tensor"], tensor_bytes(stage, layers, experts, t, c, p, split, again), f"tensor, {of}")
         near(sums[rank]["gradient-sync"], sync, f"gradient-sync, {of}")
         near(sums[rank]["parameter-gather"], gather, f"parameter-gather, {of}")
         near(sums[rank]["activation"], (stage < p - 1) * MICRO_BATCHES * 2 * MICRO * SEQUENCE / c * HIDDEN / t,
@@ -284,20 +284,20 @@ def check_memory(folder):
     """One micro-batch's activations (flash attention, no dropout), 18 bytes of a parameter, keys and values of other
     ranks."""
     heads = 2 * KV_HEADS * (HIDDEN // HEADS)
-    for t, c, d, e, te in ((1, 1, 4, 4, 1), (1, 2, 2, 4, 1), (1, 4, 1, 2, 1), (2, 1, 4, 4, 2), (2, 1, 4, 8, 1),
+    for t, c, d, e, split in ((1, 1, 4, 4, 1), (1, 2, 2, 4, 1), (1, 4, 1, 2, 1), (2, 1, 4, 4, 2), (2, 1, 4, 8, 1),
                            (4, 2, 1, 8, 1)):
         for method in ("all-gather", "ring"):
-            mesh = {"tensor": t, "context": c, "data": d, "expert": e, "expert_tensor": te}
+            mesh = {"tensor": t, "context": c, "data": d, "expert": e, "expert_tensor": split}
             run(folder, mesh, f"transformer.context_method={method}", "transformer.granularity=stage")
             tokens = MICRO * SEQUENCE / c / t
             layer = 4 * 2 * HIDDEN + 2 * (2 * HIDDEN + heads)
-            experts = SHARED * 6 * EXPERT_FFN + TOP_K * (2 * HIDDEN * te + 6 *
+            experts = SHARED * 6 * EXPERT_FFN + TOP_K * (2 * HIDDEN * split + 6 *
                                                          EXPERT_FFN) + 4 * EXPERTS + 2 * TOP_K * HIDDEN
             activations = tokens * (LAYERS * layer + DENSE * 6 * FFN + (LAYERS - DENSE) * experts + 4 * HIDDEN + 4 *
                                     VOCABULARY)
             others = 0 if c == 1 else 2 * MICRO * SEQUENCE * heads / t * (1 if method == "all-gather" else 2 / c)
             peak = json.loads((folder / "out" / "summary.json").read_text())["memory"]["peak_bytes"]
-            near(peak, 18 * sum(parameters(0, t, 1, e, te)) + activations + others, f"memory, {mesh}, {method}")
+            near(peak, 18 * sum(parameters(0, t, 1, e, split)) + activations + others, f"memory, {mesh}, {method}")
 
 
 def check_blocks_hide(folder):
