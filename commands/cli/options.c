@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "commands/cli/words.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -97,13 +98,11 @@ static void add_set(struct options *options, const char *option, const char *tex
 static bool read_format(const struct command *command, const char *text, struct options *options)
 {
     static const char *const names[] = {"table", "csv", "json"};
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, names[i])) {
-            options->format = (enum comparison_format)i;
-            return true;
-        }
-    command_usage(command, "--format takes table, csv or json, not '%s'", text);
-    return false;
+    unsigned format;
+    if (format_read(command, text, names, sizeof names / sizeof *names, &format))
+        return false;
+    options->format = (enum comparison_format)format;
+    return true;
 }
 
 static bool read_method(const struct command *command, const char *text, struct options *options)

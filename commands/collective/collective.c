@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "commands/cli/command.h"
 #include "commands/cli/result.h"
+#include "commands/cli/words.h"
 #include "commands/collective/collective_output.h"
 #include "simulator/program/program.h"
 
@@ -25,26 +26,12 @@ static const char *const format_names[FORMATS] = {"table", "csv", "json", "svg",
 struct arguments {
     struct collective_request request;
     const char *sizes, *output;
-    enum format format; /* FORMATS: not given */
+    unsigned format; /* enum format; FORMATS: not given */
     double list[SIZES_MAX];
     struct arena *arena;
 };
 
 /* ---- the command line ---- */
-
-static int unknown(const struct command *command, const char *what, const char *word, const char *const *words,
-                   size_t count)
-{
-    const char *nearest = diag_nearest(word, words, count);
-    if (nearest)
-        return command_usage(command, "'%s' is no %s; did you mean '%s'?", word, what, nearest);
-    char known[512] = "";
-    for (size_t i = 0; i < count; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
-    }
-    return command_usage(command, "'%s' is no %s; known are %s", word, what, known);
-}
 
 static int read_kind(const struct command *command, const char *text, enum stagesim_collective *kind)
 {
@@ -58,7 +45,7 @@ static int read_kind(const struct command *command, const char *text, enum stage
         if (strcmp(names[count - 1], text) == 0)
             return 0;
     }
-    return unknown(command, "collective", text, names, count);
+    return words_unknown(command, "collective", text, names, count);
 }
 
 static int read_algorithm(const struct command *command, const char *text, struct collective_request *request)
@@ -71,7 +58,7 @@ static int read_algorithm(const struct command *command, const char *text, struc
         return 0;
     for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
         names[count++] = (*each)->name;
-    return unknown(command, "algorithm", text, names, count);
+    return words_unknown(command, "algorithm", text, names, count);
 }
 
 static int read_engine(const struct command *command, const char *text, struct collective_request *request)
@@ -85,15 +72,7 @@ static int read_engine(const struct command *command, const char *text, struct c
             return 0;
         }
     }
-    return unknown(command, "engine", text, names, count);
-}
-
-static bool read_format(const char *text, enum format *format)
-{
-    for (*format = FORMAT_TABLE; *format < FORMATS; (*format)++)
-        if (strcmp(text, format_names[*format]) == 0)
-            return true;
-    return false;
+    return words_unknown(command, "engine", text, names, count);
 }
 
 static int read_ranks(const struct command *command, const char *text, uint32_t *ranks)
@@ -176,7 +155,7 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'e':
         return read_engine(command, optarg, &arguments->request);
     case 'f':
-        return read_format(optarg, &arguments->format) ? 0 : unknown(command, "format", optarg, format_names, FORMATS);
+        return format_read(command, optarg, format_names, FORMATS, &arguments->format);
     case 'o':
         arguments->output = optarg;
         return 0;
@@ -186,20 +165,6 @@ static int read_option(const struct command *command, int option, struct argumen
     default:
         return command_usage(command, "the command line is not understood");
     }
-}
-
-/* From the ending of the output file; a table where there is none. */
-static int choose_format(const struct command *command, struct arguments *arguments)
-{
-    const char *slash = arguments->output ? strrchr(arguments->output, '/') : NULL;
-    const char *dot = arguments->output ? strrchr(slash ? slash : arguments->output, '.') : NULL;
-    arguments->format = FORMAT_TABLE;
-    if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
-        return 0;
-    return command_usage(
-        command,
-        "'%s': no format has the ending %s; known are .txt, .csv, .json, .svg, .png and .pdf; or give --format",
-        arguments->output, dot);
 }
 
 static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
@@ -216,7 +181,9 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
         return code;
     if (!arguments->request.file)
         return command_usage(command, "--platform is missing");
-    return arguments->format == FORMATS ? choose_format(command, arguments) : 0;
+    if (arguments->format != FORMATS)
+        return 0;
+    return format_of_file(command, arguments->output, format_names, FORMATS, &arguments->format);
 }
 
 /* ---- the result ---- */

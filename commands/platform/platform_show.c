@@ -4,6 +4,7 @@
 #include "base/isolate.h"
 #include "base/paths.h"
 #include "base/process/guard.h"
+#include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
 #include "commands/platform/platform_picture.h"
 #include "commands/platform/platform_text.h"
@@ -21,19 +22,12 @@ struct arguments {
     const char *file;
     struct platform_source source;
     const char *hosts[2]; /* --between; NULL: the whole platform */
-    enum format format;
+    unsigned format;      /* enum format; FORMATS: not given */
     const char *output;
     struct arena *arena;
 };
 
-static bool read_format(const char *text, enum format *format)
-{
-    static const char *const names[FORMATS] = {"text", "json", "svg", "png"};
-    for (*format = FORMAT_TEXT; *format < FORMATS; (*format)++)
-        if (strcmp(text, names[*format]) == 0)
-            return true;
-    return false;
-}
+static const char *const format_names[FORMATS] = {"text", "json", "svg", "png"};
 
 static const struct option long_options[] = {
     {"between", required_argument, NULL, 'b'},
@@ -181,8 +175,8 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
             code = read_between(command, argc, argv, arguments);
         else if (option == 'o')
             arguments->output = optarg;
-        else if (option == 'f' && !read_format(optarg, &arguments->format))
-            code = command_usage(command, "'%s' is no format; known are text, json, svg, png", optarg);
+        else if (option == 'f')
+            code = format_read(command, optarg, format_names, FORMATS, &arguments->format);
         else if (option == 1 && arguments->file)
             code = command_usage(command, "one platform at a time");
         else if (option == 1)
@@ -193,27 +187,12 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
     return code;
 }
 
-/* Without --format the ending of the output file says it; text where there is none. */
-static int choose_format(const struct command *command, struct arguments *arguments)
-{
-    const char *slash = arguments->output ? strrchr(arguments->output, '/') : NULL;
-    const char *dot = arguments->output ? strrchr(slash ? slash : arguments->output, '.') : NULL;
-    if (arguments->format != FORMATS)
-        return 0;
-    arguments->format = FORMAT_TEXT;
-    if (!dot || strcmp(dot, ".txt") == 0 || read_format(dot + 1, &arguments->format))
-        return 0;
-    return command_usage(command,
-                         "'%s': no format has the ending %s; known are .txt, .json, .svg and .png; or give --format",
-                         arguments->output, dot);
-}
-
 int platform_show_run(const struct command *command, int argc, char **argv)
 {
     struct arguments arguments = {.format = FORMATS};
     int code = read_arguments(command, argc, argv, &arguments);
-    if (code == 0)
-        code = choose_format(command, &arguments);
+    if (code == 0 && arguments.format == FORMATS)
+        code = format_of_file(command, arguments.output, format_names, FORMATS, &arguments.format);
     if (code)
         return code;
     if (!arguments.file)

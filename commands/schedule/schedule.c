@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "base/standard_streams.h"
 #include "commands/cli/command.h"
+#include "commands/cli/words.h"
 #include "commands/schedule/schedule_output.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_file.h"
@@ -45,7 +46,7 @@ struct arguments {
     size_t option_count;
     struct time_list costs[COSTS];
     double latency;
-    enum format format; /* FORMATS: not given */
+    unsigned format; /* enum format; FORMATS: not given */
     const char *output;
     struct arena *arena;
 };
@@ -79,14 +80,6 @@ static bool read_times(const char *text, struct time_list *times, struct arena *
         if (*end != ',')
             return *end == '\0';
     }
-}
-
-static bool read_format(const char *text, enum format *format)
-{
-    for (*format = 0; *format < FORMATS; (*format)++)
-        if (!strcmp(text, format_names[*format]))
-            return true;
-    return false;
 }
 
 static const struct option long_options[] = {
@@ -130,9 +123,7 @@ static int read_argument(const struct command *command, struct arguments *argume
         arguments->options[arguments->option_count++] = optarg;
         return 0;
     case 'f':
-        return read_format(optarg, &arguments->format)
-                   ? 0
-                   : command_usage(command, "'%s' is no format; known are text, csv, json, svg, png, pdf", optarg);
+        return format_read(command, optarg, format_names, FORMATS, &arguments->format);
     case 'o':
         arguments->output = optarg;
         return 0;
@@ -145,7 +136,7 @@ static int read_argument(const struct command *command, struct arguments *argume
 static void choose_format(struct arguments *arguments)
 {
     const char *dot = arguments->output ? strrchr(arguments->output, '.') : NULL;
-    if (arguments->format == FORMATS && (!dot || !read_format(dot + 1, &arguments->format)))
+    if (arguments->format == FORMATS && (!dot || !words_find(format_names, FORMATS, dot + 1, &arguments->format)))
         arguments->format = FORMAT_TEXT;
 }
 
@@ -219,20 +210,6 @@ static int check_times(const struct command *command, const struct arguments *ar
 
 /* ---- the request ---- */
 
-static int report_unknown(const struct command *command, const char *what, const char *word, const char *const *words,
-                          size_t count)
-{
-    const char *nearest = diag_nearest(word, words, count);
-    if (nearest)
-        return command_usage(command, "'%s' is no %s; did you mean '%s'?", word, what, nearest);
-    char known[512] = "";
-    for (size_t i = 0; i < count; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
-    }
-    return command_usage(command, "'%s' is no %s; known are %s", word, what, known[0] ? known : "none");
-}
-
 static int unknown_schedule(const struct command *command, const char *name)
 {
     const char *names[64];
@@ -241,7 +218,7 @@ static int unknown_schedule(const struct command *command, const char *name)
         names[count] = schedule_table[count]->name;
         count++;
     }
-    return report_unknown(command, "schedule", name, names, count);
+    return words_unknown(command, "schedule", name, names, count);
 }
 
 static int read_option_value(const struct command *command, const struct schedule_option *option, const char *text,
@@ -262,7 +239,7 @@ static int read_option_value(const struct command *command, const struct schedul
         }
     char what[64];
     snprintf(what, sizeof what, "value of %s", option->key);
-    return report_unknown(command, what, text, option->names, count);
+    return words_unknown(command, what, text, option->names, count);
 }
 
 /* Puts KEY=VALUE into the request. 0 when it was understood, else an exit code. */
@@ -281,7 +258,7 @@ static int set_option(const struct command *command, const struct schedule *sche
     char key[64], what[96];
     snprintf(key, sizeof key, "%.*s", (int)length, text);
     snprintf(what, sizeof what, "option of %s", schedule->name);
-    return report_unknown(command, what, key, keys, count);
+    return words_unknown(command, what, key, keys, count);
 }
 
 static int make_request(const struct command *command, const struct schedule *schedule,

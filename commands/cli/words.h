@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments that are one of some words: formats, engines, names of schedules. */
+#ifndef STAGESIM_WORDS_H
+#define STAGESIM_WORDS_H
+
+#include "commands/cli/command.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The place of a word among `count` words. False, and *index untouched, where it is not there. */
+bool words_find(const char *const *words, size_t count, const char *word, unsigned *index);
+
+/* Reports that a word is none of those: "'csw' is no format; did you mean 'csv'?", or all that are known. Returns
+ * EXIT_USAGE. */
+int words_unknown(const struct command *command, const char *what, const char *word, const char *const *words,
+                  size_t count);
+
+/* --format: the place of `text` among the formats' names. 0, or EXIT_USAGE after a word that is none was reported. */
+int format_read(const struct command *command, const char *text, const char *const *names, size_t count,
+                unsigned *format);
+
+/* Without --format: what the ending of an output file says. The first format, which ends in .txt, where there is no
+ * file (NULL) or no ending. 0, or EXIT_USAGE after an ending of no format was reported. */
+int format_of_file(const struct command *command, const char *file, const char *const *names, size_t count,
+                   unsigned *format);
+
+#endif
