@@ -184,7 +184,7 @@ static const char *scaled(char *text, double value, const char *unit)
 {
     double size = fabs(value);
     int decimals = size == 0 ? 0 : size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-    snprintf(text, QUANTITY_MAX, "%.*f %s", decimals, value, unit);
+    snprintf(text, READABLE_MAX, "%.*f %s", decimals, value, unit);
     return text;
 }
 
@@ -198,7 +198,7 @@ static const char *with_prefix(char *text, double value, double base, const char
     return scaled(text, value, units[unit]);
 }
 
-const char *quantity_seconds(char *text, double seconds)
+const char *readable_seconds(char *text, double seconds)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
     if (seconds == 0)
@@ -206,49 +206,49 @@ const char *quantity_seconds(char *text, double seconds)
     return with_prefix(text, seconds * 1e9, 1000, units, sizeof units / sizeof *units);
 }
 
-const char *quantity_binary_bytes(char *text, double bytes)
+const char *readable_binary_bytes(char *text, double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     return with_prefix(text, bytes, 1024, units, sizeof units / sizeof *units);
 }
 
-const char *quantity_decimal_bytes(char *text, double bytes)
+const char *readable_decimal_bytes(char *text, double bytes)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     return with_prefix(text, bytes, 1000, units, sizeof units / sizeof *units);
 }
 
-const char *quantity_flops(char *text, double flops_per_second)
+const char *readable_flops(char *text, double flops_per_second)
 {
     static const char *const units[] = {"flop/s", "kflop/s", "Mflop/s", "Gflop/s", "Tflop/s", "Pflop/s", "Eflop/s"};
     return with_prefix(text, flops_per_second, 1000, units, sizeof units / sizeof *units);
 }
 
-const char *quantity_joules(char *text, double joules)
+const char *readable_joules(char *text, double joules)
 {
     static const char *const units[] = {"J", "kJ", "MJ", "GJ", "TJ"};
     return with_prefix(text, joules, 1000, units, sizeof units / sizeof *units);
 }
 
-const char *quantity_watt_hours(char *text, double joules)
+const char *readable_watt_hours(char *text, double joules)
 {
     static const char *const units[] = {"Wh", "kWh", "MWh", "GWh", "TWh"};
     return with_prefix(text, joules / 3600, 1000, units, sizeof units / sizeof *units);
 }
 
-const char *quantity_watts(char *text, double watts)
+const char *readable_watts(char *text, double watts)
 {
     static const char *const units[] = {"W", "kW", "MW", "GW"};
     return with_prefix(text, watts, 1000, units, sizeof units / sizeof *units);
 }
 
-const char *quantity_plural(size_t count)
+const char *readable_plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-const char *quantity_percent(char *text, double share)
+const char *readable_percent(char *text, double share)
 {
-    snprintf(text, QUANTITY_MAX, "%.2f %%", share * 100 + 0.0);
+    snprintf(text, READABLE_MAX, "%.2f %%", share * 100 + 0.0);
     return text;
 }

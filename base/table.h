@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { TABLE_COLUMNS_MAX = 24, TABLE_CELL_MAX = 96, QUANTITY_MAX = 32 };
+enum { TABLE_COLUMNS_MAX = 24, TABLE_CELL_MAX = 96, READABLE_MAX = 32 };
 
 struct table;
 
@@ -29,16 +29,16 @@ size_t table_terminal_width(FILE *out);
 void table_print_within(const struct table *table, FILE *out, unsigned indent, size_t width);
 
 /* "1.235 ms", "12.4 GiB", "1.2 TB", "312.1 Tflop/s", "34.8 %": four significant digits or so, in a buffer of
- * QUANTITY_MAX. */
-const char *quantity_seconds(char *text, double seconds);
-const char *quantity_binary_bytes(char *text, double bytes);  /* memory: KiB, MiB, ... */
-const char *quantity_decimal_bytes(char *text, double bytes); /* traffic: kB, MB, ... */
-const char *quantity_flops(char *text, double flops_per_second);
-const char *quantity_joules(char *text, double joules);     /* J, kJ, MJ, ... */
-const char *quantity_watt_hours(char *text, double joules); /* the same energy as a bill has it: Wh, kWh, MWh, ... */
-const char *quantity_watts(char *text, double watts);
+ * READABLE_MAX. */
+const char *readable_seconds(char *text, double seconds);
+const char *readable_binary_bytes(char *text, double bytes);  /* memory: KiB, MiB, ... */
+const char *readable_decimal_bytes(char *text, double bytes); /* traffic: kB, MB, ... */
+const char *readable_flops(char *text, double flops_per_second);
+const char *readable_joules(char *text, double joules);     /* J, kJ, MJ, ... */
+const char *readable_watt_hours(char *text, double joules); /* the same energy as a bill has it: Wh, kWh, MWh, ... */
+const char *readable_watts(char *text, double watts);
 /* "s" for all counts but one: "1 rank", "2 ranks". */
-const char *quantity_plural(size_t count);
-const char *quantity_percent(char *text, double share);
+const char *readable_plural(size_t count);
+const char *readable_percent(char *text, double share);
 
 #endif

@@ -180,9 +180,9 @@ static void print_utilization(const struct comparison *comparison)
         const struct comparison_run *run = &comparison->runs[i];
         table_cell(table, "%.*s", (int)strlen(run->directory) - 1, run->directory);
         for (size_t worker = 0; worker < workers; worker++) {
-            char text[QUANTITY_MAX] = "";
+            char text[READABLE_MAX] = "";
             if (worker < run->result.gantt->row_count)
-                quantity_percent(text, run->result.gantt->rows[worker].busy);
+                readable_percent(text, run->result.gantt->rows[worker].busy);
             table_cell(table, "%s", text);
         }
     }

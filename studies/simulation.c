@@ -249,7 +249,7 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     for (uint32_t position = 0; position < mesh->positions; position++)
         operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
     diag_print(stdout, "%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks,
-               quantity_plural(mesh->ranks), run->platform->host_count, quantity_plural(run->platform->host_count),
+               readable_plural(mesh->ranks), run->platform->host_count, readable_plural(run->platform->host_count),
                run->scenario->platform.text);
     for (unsigned i = 0; i < mesh->name_count; i++)
         printf(" %s %u", mesh->names[i].name, mesh->names[i].size);

@@ -168,29 +168,29 @@ static void add_number(struct table *table, int decimals, double value)
 static void add_row(struct table *table, const struct columns *columns, const struct comparison_row *rows, size_t index)
 {
     const struct comparison_row *row = &rows[index];
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     table_cell(table, "%s", row->scenario);
     table_cell(table, "%s%s", row->schedule, row->asynchronous ? " *" : "");
     if (columns->engine)
         table_cell(table, "%s", row->engine);
-    table_cell(table, "%s", quantity_seconds(text, row->iteration));
+    table_cell(table, "%s", readable_seconds(text, row->iteration));
     if (columns->relative)
         add_number(table, 3, relative_time(rows, index));
     if (columns->samples)
         add_number(table, 1, row->samples_per_s > 0 ? row->samples_per_s : NAN);
-    table_cell(table, "%s", quantity_percent(text, row->bubble));
+    table_cell(table, "%s", readable_percent(text, row->bubble));
     for (int cause = 0; cause < CAUSES; cause++)
         if (columns->causes[cause])
-            table_cell(table, "%s", quantity_percent(text, row->causes[cause]));
+            table_cell(table, "%s", readable_percent(text, row->causes[cause]));
     table_cell(table, "%.4g", row->peak_in_flight);
     if (columns->bytes)
-        table_cell(table, "%s", row->peak_bytes > 0 ? quantity_binary_bytes(text, row->peak_bytes) : "");
+        table_cell(table, "%s", row->peak_bytes > 0 ? readable_binary_bytes(text, row->peak_bytes) : "");
     if (columns->fits)
         table_cell(table, "%s", !row->capacity_known ? "" : row->fits ? "yes" : "no");
     if (columns->limits)
         table_cell(table, "%s%s%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "",
                    row->limits.known ? " " : "",
-                   row->limits.known ? quantity_percent(text, row->limits.shares[limits_by(&row->limits)]) : "");
+                   row->limits.known ? readable_percent(text, row->limits.shares[limits_by(&row->limits)]) : "");
 }
 
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count)

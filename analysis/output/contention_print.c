@@ -32,10 +32,10 @@ static double added_to(double alone, double contended)
 
 static void time_cells(struct table *table, double alone, double contended)
 {
-    char text[QUANTITY_MAX];
-    table_cell(table, "%s", quantity_seconds(text, alone));
-    table_cell(table, "%s", quantity_seconds(text, contended));
-    table_cell(table, "%s", quantity_seconds(text, added_to(alone, contended)));
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_seconds(text, alone));
+    table_cell(table, "%s", readable_seconds(text, contended));
+    table_cell(table, "%s", readable_seconds(text, added_to(alone, contended)));
 }
 
 static void print_kinds(FILE *out, size_t width, const struct contention *contention)
@@ -93,10 +93,10 @@ static void print_delays(FILE *out, size_t width, const struct contention *conte
 void contention_print(FILE *out, size_t width, const struct report *report)
 {
     const struct contention *contention = report->contention;
-    char alone[QUANTITY_MAX], added[QUANTITY_MAX];
+    char alone[READABLE_MAX], added[READABLE_MAX];
     double difference = added_to(contention->alone, contention->contended);
-    fprintf(out, "\n%-18s %s added to %s\n\n", "contention", quantity_seconds(added, difference),
-            quantity_seconds(alone, contention->alone));
+    fprintf(out, "\n%-18s %s added to %s\n\n", "contention", readable_seconds(added, difference),
+            readable_seconds(alone, contention->alone));
     print_kinds(out, width, contention);
     if (!contention->delay_count)
         return;

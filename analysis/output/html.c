@@ -107,12 +107,12 @@ void html_end(FILE *out)
 
 void html_cause_bar(FILE *out, const double causes[CAUSES], double whole)
 {
-    char share[QUANTITY_MAX];
+    char share[READABLE_MAX];
     fputs("<div class=\"bar\">", out);
     for (int cause = 0; cause < CAUSES; cause++) {
         if (causes[cause] > 0 && whole > 0)
             fprintf(out, "<i class=\"c%d\" style=\"width:%.3f%%\" title=\"%s %s\"></i>", cause,
-                    fmin(100, 100 * causes[cause] / whole), cause_names[cause], quantity_percent(share, causes[cause]));
+                    fmin(100, 100 * causes[cause] / whole), cause_names[cause], readable_percent(share, causes[cause]));
     }
     fputs("</div>", out);
 }

@@ -33,7 +33,7 @@ static void head(FILE *out, const struct report *report)
         snprintf(mesh + used, sizeof mesh - used, ", servers %u", report->mesh->extra);
     snprintf(subtitle, sizeof subtitle,
              "Workload %.60s on %.80s, %u rank%s%s%s, %u micro-batch%s per replica, %.20s engine", run->workload,
-             base_name(run->platform_file), report->ranks, quantity_plural(report->ranks), mesh, *mesh ? ")" : "",
+             base_name(run->platform_file), report->ranks, readable_plural(report->ranks), mesh, *mesh ? ")" : "",
              report->micro_batches, report->micro_batches == 1 ? "" : "es", run->engine);
     html_begin(out, title, subtitle);
     if (run->asynchronous)
@@ -52,18 +52,18 @@ static void tile(FILE *out, const char *value, const char *name)
 
 static void tiles(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX + 16];
+    char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
-    tile(out, quantity_seconds(text, report->iteration), "iteration time");
-    tile(out, quantity_percent(text, report->bubble), "bubble ratio");
+    tile(out, readable_seconds(text, report->iteration), "iteration time");
+    tile(out, readable_percent(text, report->bubble), "bubble ratio");
     if (report->samples_per_s > 0) {
         snprintf(text, sizeof text, "%.4g /s", report->samples_per_s);
         tile(out, text, "samples");
     }
     if (report->mfu > 0)
-        tile(out, quantity_percent(text, report->mfu), "model flops utilization");
+        tile(out, readable_percent(text, report->mfu), "model flops utilization");
     if (report->peak_bytes > 0)
-        tile(out, quantity_binary_bytes(text, report->peak_bytes),
+        tile(out, readable_binary_bytes(text, report->peak_bytes),
              report->capacity_bytes > 0 && !report->fits ? "peak memory, does not fit" : "peak memory of a rank");
     snprintf(text, sizeof text, "%.4g", report->peak_in_flight);
     tile(out, text, "micro-batches in flight");
@@ -101,13 +101,13 @@ static void number(FILE *out, const char *name, const char *definition, double v
 
 static void time_figures(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     figure(out, "Iteration time T",
            "From the start of an iteration's first operation on any rank to the end of its last; where iterations "
            "overlap, the interval "
            "between the ends of consecutive iterations in steady state",
-           quantity_seconds(text, report->iteration));
-    figure(out, "Makespan", "Everything that was simulated", quantity_seconds(text, report->makespan));
+           readable_seconds(text, report->iteration));
+    figure(out, "Makespan", "Everything that was simulated", readable_seconds(text, report->makespan));
     if (report->samples_per_s > 0)
         number(out, "Throughput", "Global batch divided by T", report->samples_per_s, " samples/s");
     if (report->tokens_per_s > 0)
@@ -115,45 +115,45 @@ static void time_figures(FILE *out, const struct report *report)
     if (report->model_flops_per_s_per_gpu > 0)
         figure(out, "Model flop/s per GPU",
                "Model flops, recomputation not counted, divided by T and the number of ranks",
-               quantity_flops(text, report->model_flops_per_s_per_gpu));
+               readable_flops(text, report->model_flops_per_s_per_gpu));
     if (report->mfu > 0)
         figure(out, "MFU", "Model flops / (T &times; ranks &times; peak of the precision in use)",
-               quantity_percent(text, report->mfu));
+               readable_percent(text, report->mfu));
     if (report->hfu > 0)
-        figure(out, "HFU", "The same with recomputed flops counted", quantity_percent(text, report->hfu));
+        figure(out, "HFU", "The same with recomputed flops counted", readable_percent(text, report->hfu));
 }
 
 static void bubble_figures(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
-    figure(out, "Bubble ratio", "1 &minus; mean over ranks of busy time / T", quantity_percent(text, report->bubble));
+    char text[READABLE_MAX];
+    figure(out, "Bubble ratio", "1 &minus; mean over ranks of busy time / T", readable_percent(text, report->bubble));
     for (int cause = 0; cause < CAUSES; cause++) {
         char name[48];
         snprintf(name, sizeof name, "of it %s", cause_names[cause]);
-        figure(out, name, html_cause_definition(cause), quantity_percent(text, report->causes[cause]));
+        figure(out, name, html_cause_definition(cause), readable_percent(text, report->causes[cause]));
     }
     figure(out, "Least bubble of a rank", "1 &minus; busy time / T of the busiest rank",
-           quantity_percent(text, report->bubble_min));
+           readable_percent(text, report->bubble_min));
     figure(out, "Largest bubble of a rank", "1 &minus; busy time / T of the least busy rank",
-           quantity_percent(text, report->bubble_max));
+           readable_percent(text, report->bubble_max));
     number(out, "Over ideal", "T / mean busy time &minus; 1", report->over_ideal, "");
     figure(out, "Largest bubble within a rank's span",
            "Largest over ranks of 1 &minus; busy time / (last end &minus; first start of its computations): the "
            "zero-bubble papers' "
            "convention",
-           quantity_percent(text, report->span_max));
+           readable_percent(text, report->span_max));
 }
 
 static void resource_figures(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     figure(out, "Exposed communication",
            "A communication stream has data moving and the rank does not compute; mean over ranks",
-           quantity_seconds(text, report->exposed));
+           readable_seconds(text, report->exposed));
     figure(out, "Overlapped communication", "Data moving while the rank computes; mean over ranks",
-           quantity_seconds(text, report->overlapped));
+           readable_seconds(text, report->overlapped));
     figure(out, "Bytes sent", "Bytes that leave a rank, messages and collectives, sum over ranks",
-           quantity_decimal_bytes(text, report->sent_bytes));
+           readable_decimal_bytes(text, report->sent_bytes));
     number(
         out, "Peak in flight",
         "Largest sum of stashed activations on a rank, in units of one micro-batch's activations of one worker's share",
@@ -161,37 +161,37 @@ static void resource_figures(FILE *out, const struct report *report)
     if (report->peak_bytes > 0)
         figure(out, "Peak memory",
                "Weights, gradients, optimizer state, stash and buffers; largest over time and ranks",
-               quantity_binary_bytes(text, report->peak_bytes));
+               readable_binary_bytes(text, report->peak_bytes));
     if (report->capacity_bytes > 0 && report->peak_bytes > 0)
-        figure(out, "Memory of a host", "As the platform says", quantity_binary_bytes(text, report->capacity_bytes));
+        figure(out, "Memory of a host", "As the platform says", readable_binary_bytes(text, report->capacity_bytes));
     if (report->energy >= 0)
         figure(out, "Energy",
                "All ranks' hosts, per iteration: full watts while a rank computes, idle watts for the rest of T",
-               quantity_joules(text, report->energy));
+               readable_joules(text, report->energy));
 }
 
 static void critical_figures(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     if (!report->has_critical_path)
         return;
     group(out, "Critical path");
     figure(out, "Length", "The chain of operations that determines the iteration time",
-           quantity_seconds(text, report->critical_length));
-    figure(out, "of it computing", "Time of the computations on it", quantity_seconds(text, report->critical_compute));
+           readable_seconds(text, report->critical_length));
+    figure(out, "of it computing", "Time of the computations on it", readable_seconds(text, report->critical_compute));
     figure(out, "of it messages", "Time in which it waits for messages",
-           quantity_seconds(text, report->critical_receive));
+           readable_seconds(text, report->critical_receive));
     figure(out, "of it collectives", "Time of the collectives on it",
-           quantity_seconds(text, report->critical_collective));
+           readable_seconds(text, report->critical_collective));
     if (report->critical_length <= 0)
         return;
     static const char gain[] = "How much shorter the iteration becomes, to first order";
     figure(out, "1 % less time to compute", gain,
-           quantity_percent(text, report->sensitive_compute / report->critical_length / 100));
+           readable_percent(text, report->sensitive_compute / report->critical_length / 100));
     figure(out, "1 % less time per byte", gain,
-           quantity_percent(text, report->sensitive_bandwidth / report->critical_length / 100));
+           readable_percent(text, report->sensitive_bandwidth / report->critical_length / 100));
     figure(out, "1 % less latency", gain,
-           quantity_percent(text, report->sensitive_latency / report->critical_length / 100));
+           readable_percent(text, report->sensitive_latency / report->critical_length / 100));
 }
 
 static void figures(FILE *out, const struct report *report)
@@ -211,15 +211,15 @@ static void figures(FILE *out, const struct report *report)
 
 static void worker_row(FILE *out, const struct report *report, const struct worker_report *worker, double whole)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     fprintf(out, "<tr><td class=\"n\">%u</td><td>", worker->position);
     html_text(out, worker->host ? worker->host : "");
-    fprintf(out, "</td><td class=\"n\">%s</td>", quantity_seconds(text, worker->busy));
-    fprintf(out, "<td class=\"n\">%s</td><td>", quantity_percent(text, worker->bubble));
+    fprintf(out, "</td><td class=\"n\">%s</td>", readable_seconds(text, worker->busy));
+    fprintf(out, "<td class=\"n\">%s</td><td>", readable_percent(text, worker->bubble));
     html_cause_bar(out, worker->causes, whole);
     fprintf(out, "</td><td class=\"n\">%.4g</td>", worker->peak_in_flight);
     if (report->peak_bytes > 0)
-        fprintf(out, "<td class=\"n\">%s</td>", quantity_binary_bytes(text, worker->peak_bytes));
+        fprintf(out, "<td class=\"n\">%s</td>", readable_binary_bytes(text, worker->peak_bytes));
     if (report->run.staleness)
         fprintf(out, "<td class=\"n\">%u</td>", report->run.staleness[worker->position]);
     fputs("</tr>\n", out);
@@ -251,7 +251,7 @@ static void workers(FILE *out, const struct report *report)
 
 static void links(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     if (report->link_count == 0)
         return;
     fputs("<h2>Busiest links</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>link</th><th class=\"n\">bytes</th><th "
@@ -262,8 +262,8 @@ static void links(FILE *out, const struct report *report)
         const struct link_report *link = &report->links[i];
         fputs("<tr><td>", out);
         html_text(out, link->name);
-        fprintf(out, "</td><td class=\"n\">%s</td>", quantity_decimal_bytes(text, link->bytes));
-        fprintf(out, "<td class=\"n\">%s</td><td>", quantity_percent(text, link->utilization));
+        fprintf(out, "</td><td class=\"n\">%s</td>", readable_decimal_bytes(text, link->bytes));
+        fprintf(out, "<td class=\"n\">%s</td><td>", readable_percent(text, link->utilization));
         html_share_bar(out, link->utilization);
         fputs("</td></tr>\n", out);
     }

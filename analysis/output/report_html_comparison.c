@@ -68,25 +68,25 @@ static void text_cell(FILE *out, const char *text, const char *link)
 static void table_row(FILE *out, const struct columns *columns, const struct comparison_row *row,
                       const struct comparison_row *first, const char *link, double whole)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     fputs("<tr>", out);
     if (columns->scenario)
         text_cell(out, row->scenario, NULL);
     text_cell(out, row->schedule, link);
     if (columns->engine)
         text_cell(out, row->engine, NULL);
-    fprintf(out, "<td class=\"n\">%s</td>", quantity_seconds(text, row->iteration));
+    fprintf(out, "<td class=\"n\">%s</td>", readable_seconds(text, row->iteration));
     if (first->iteration > 0)
         fprintf(out, "<td class=\"n\">%.3f</td>", row->iteration / first->iteration);
     else
         fputs("<td></td>", out);
     if (columns->samples)
         fprintf(out, "<td class=\"n\">%.4g</td>", row->samples_per_s);
-    fprintf(out, "<td class=\"n\">%s</td><td>", quantity_percent(text, row->bubble));
+    fprintf(out, "<td class=\"n\">%s</td><td>", readable_percent(text, row->bubble));
     html_cause_bar(out, row->causes, whole);
     fprintf(out, "</td><td class=\"n\">%.4g</td>", row->peak_in_flight);
     if (columns->bytes)
-        fprintf(out, "<td class=\"n\">%s</td>", quantity_binary_bytes(text, row->peak_bytes));
+        fprintf(out, "<td class=\"n\">%s</td>", readable_binary_bytes(text, row->peak_bytes));
     if (columns->fits)
         fprintf(out, "<td>%s</td>", !row->capacity_known ? "" : row->fits ? "yes" : "no");
     fputs("</tr>\n", out);

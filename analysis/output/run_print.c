@@ -12,8 +12,8 @@ static void print_figure(FILE *out, const char *name, const char *value)
 
 static void print_iteration(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
-    fprintf(out, "%-18s %s", "iteration", quantity_seconds(text, report->iteration));
+    char text[READABLE_MAX];
+    fprintf(out, "%-18s %s", "iteration", readable_seconds(text, report->iteration));
     if (report->cycle_iterations > 1)
         fprintf(out, ", the mean of a cycle of %u", report->cycle_iterations);
     else if (report->steady_state && !report->cycle_iterations)
@@ -23,32 +23,32 @@ static void print_iteration(FILE *out, const struct report *report)
 
 static void print_steady(FILE *out, const struct report *report)
 {
-    char length[QUANTITY_MAX], start[QUANTITY_MAX];
+    char length[READABLE_MAX], start[READABLE_MAX];
     const struct steady *steady = &report->run.steady;
     if (steady->micro_batches && !steady->period)
         fprintf(out, "%-18s %u of %u micro-batches were run: the times of the others advance linearly\n",
                 "steady state", steady->micro_batches, report->micro_batches);
     else if (steady->micro_batches)
         fprintf(out, "%-18s %u of %u micro-batches were run: from %s on %s for every %u\n", "steady state",
-                steady->micro_batches, report->micro_batches, quantity_seconds(start, steady->start),
-                quantity_seconds(length, steady->length), steady->period);
+                steady->micro_batches, report->micro_batches, readable_seconds(start, steady->start),
+                readable_seconds(length, steady->length), steady->period);
 }
 
 static void print_bubble(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
-    fprintf(out, "%-18s %s of the iteration, mean over ranks%s", "bubble", quantity_percent(text, report->bubble),
+    char text[READABLE_MAX];
+    fprintf(out, "%-18s %s of the iteration, mean over ranks%s", "bubble", readable_percent(text, report->bubble),
             report->bubble > 0 ? ":" : "");
     for (int cause = 0; cause < CAUSES; cause++)
         if (report->causes[cause] > 0)
-            fprintf(out, " %s %s", cause_names[cause], quantity_percent(text, report->causes[cause]));
+            fprintf(out, " %s %s", cause_names[cause], readable_percent(text, report->causes[cause]));
     fputc('\n', out);
 }
 
 /* What would make the job fit, or where nothing would alone, what saves most. */
 static void print_levers(FILE *out, const struct report *report)
 {
-    char bytes[QUANTITY_MAX];
+    char bytes[READABLE_MAX];
     const struct lever *levers = report->levers;
     unsigned count = report->lever_count, fitting = 0;
     for (unsigned i = 0; i < count; i++)
@@ -59,25 +59,25 @@ static void print_levers(FILE *out, const struct report *report)
     for (unsigned i = fitting ? 0 : count - 1, shown = 0; i < count; i++)
         if (levers[i].fits || !fitting)
             fprintf(out, "%s %s (%s)", shown++ ? "," : "", levers[i].setting,
-                    quantity_binary_bytes(bytes, levers[i].peak_bytes));
+                    readable_binary_bytes(bytes, levers[i].peak_bytes));
     fputc('\n', out);
 }
 
 static void print_memory(FILE *out, const struct report *report)
 {
-    char peak[QUANTITY_MAX], capacity[QUANTITY_MAX], part[QUANTITY_MAX];
+    char peak[READABLE_MAX], capacity[READABLE_MAX], part[READABLE_MAX];
     double bytes;
     if (report->peak_bytes <= 0)
         return;
-    fprintf(out, "%-18s %s per rank at most", "memory", quantity_binary_bytes(peak, report->peak_bytes));
+    fprintf(out, "%-18s %s per rank at most", "memory", readable_binary_bytes(peak, report->peak_bytes));
     if (report->capacity_bytes > 0)
-        fprintf(out, " of %s: %s", quantity_binary_bytes(capacity, report->capacity_bytes),
+        fprintf(out, " of %s: %s", readable_binary_bytes(capacity, report->capacity_bytes),
                 report->fits ? "fits" : "does not fit");
     if (report->capacity_bytes > 0 && report->run.reserve > 0)
-        fprintf(out, "; %s held back", quantity_percent(part, report->run.reserve));
+        fprintf(out, "; %s held back", readable_percent(part, report->run.reserve));
     if (!report->fits) {
         const char *dominant = memory_dominant(&report->parts, &bytes);
-        fprintf(out, "; most of it %s, %s", dominant, quantity_binary_bytes(part, bytes));
+        fprintf(out, "; most of it %s, %s", dominant, readable_binary_bytes(part, bytes));
     }
     fputc('\n', out);
     if (!report->fits)
@@ -87,15 +87,15 @@ static void print_memory(FILE *out, const struct report *report)
 /* Of an iteration, and of the whole training where its tokens are given. */
 static void print_energy(FILE *out, const struct report *report)
 {
-    char joules[QUANTITY_MAX], watts[QUANTITY_MAX], bill[QUANTITY_MAX];
+    char joules[READABLE_MAX], watts[READABLE_MAX], bill[READABLE_MAX];
     if (report->energy < 0)
         return;
-    fprintf(out, "%-18s %s per iteration", "energy", quantity_joules(joules, report->energy));
+    fprintf(out, "%-18s %s per iteration", "energy", readable_joules(joules, report->energy));
     if (report->iteration > 0)
-        fprintf(out, ", %s", quantity_watts(watts, report->energy / report->iteration));
+        fprintf(out, ", %s", readable_watts(watts, report->energy / report->iteration));
     if (report->training_s > 0 && report->iteration > 0)
         fprintf(out, "; %s in training",
-                quantity_watt_hours(bill, report->energy * (report->training_s / report->iteration)));
+                readable_watt_hours(bill, report->energy * (report->training_s / report->iteration)));
     fputc('\n', out);
 }
 
@@ -116,7 +116,7 @@ static void print_training(FILE *out, const struct report *report)
 /* The largest share first. */
 static void print_limits(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     struct limits left = report->limits;
     if (!left.known)
         return;
@@ -124,7 +124,7 @@ static void print_limits(FILE *out, const struct report *report)
     for (int i = 0; i < LIMITS; i++) {
         enum limit by = limits_by(&left);
         if (left.shares[by] >= 5e-5 || i == 0)
-            fprintf(out, "%s %s %s", i ? "," : "", limit_names[by], quantity_percent(text, left.shares[by]));
+            fprintf(out, "%s %s %s", i ? "," : "", limit_names[by], readable_percent(text, left.shares[by]));
         left.shares[by] = -1;
     }
     fputc('\n', out);
@@ -132,15 +132,15 @@ static void print_limits(FILE *out, const struct report *report)
 
 static void print_throughput(FILE *out, const struct report *report)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     if (report->samples_per_s > 0)
         fprintf(out, "%-18s %.6g samples/s\n", "throughput", report->samples_per_s);
     if (report->tokens_per_s > 0)
         fprintf(out, "%-18s %.6g tokens/s\n", "", report->tokens_per_s);
     if (report->mfu > 0)
-        print_figure(out, "MFU", quantity_percent(text, report->mfu));
+        print_figure(out, "MFU", readable_percent(text, report->mfu));
     if (report->hfu > 0)
-        print_figure(out, "HFU", quantity_percent(text, report->hfu));
+        print_figure(out, "HFU", readable_percent(text, report->hfu));
     print_limits(out, report);
     print_training(out, report);
     print_energy(out, report);
@@ -148,26 +148,26 @@ static void print_throughput(FILE *out, const struct report *report)
 
 static void print_communication(FILE *out, const struct report *report)
 {
-    char exposed[QUANTITY_MAX], overlapped[QUANTITY_MAX], bytes[QUANTITY_MAX];
+    char exposed[READABLE_MAX], overlapped[READABLE_MAX], bytes[READABLE_MAX];
     if (report->sent_bytes <= 0 && report->exposed + report->overlapped <= 0)
         return;
     fprintf(out, "%-18s %s exposed, %s overlapped per rank; %s sent\n", "communication",
-            quantity_seconds(exposed, report->exposed), quantity_seconds(overlapped, report->overlapped),
-            quantity_decimal_bytes(bytes, report->sent_bytes));
+            readable_seconds(exposed, report->exposed), readable_seconds(overlapped, report->overlapped),
+            readable_decimal_bytes(bytes, report->sent_bytes));
 }
 
 /* A line for each way in which collectives were carried out. */
 static void print_collectives(FILE *out, const struct report *report)
 {
     enum { LINES_MAX = 6 };
-    char least[QUANTITY_MAX], most[QUANTITY_MAX];
+    char least[READABLE_MAX], most[READABLE_MAX];
     size_t count = report->collective_count, shown = count > LINES_MAX ? LINES_MAX - 1 : count;
     for (size_t i = 0; i < shown; i++) {
         const struct collective_use *use = &report->collectives[i];
         fprintf(out, "%-18s %.6g x %s of %s", i ? "" : "collectives", use->count, use->collective,
-                quantity_decimal_bytes(least, use->least_bytes));
+                readable_decimal_bytes(least, use->least_bytes));
         if (use->most_bytes > use->least_bytes)
-            fprintf(out, " to %s", quantity_decimal_bytes(most, use->most_bytes));
+            fprintf(out, " to %s", readable_decimal_bytes(most, use->most_bytes));
         fprintf(out, " over %u ranks: %s%s%s\n", use->ranks, use->algorithm, use->protocol ? ", protocol " : "",
                 use->protocol ? use->protocol : "");
     }
@@ -177,19 +177,19 @@ static void print_collectives(FILE *out, const struct report *report)
 
 static void print_sensitivity(FILE *out, const struct report *report)
 {
-    char compute[QUANTITY_MAX], bandwidth[QUANTITY_MAX], latency[QUANTITY_MAX];
+    char compute[READABLE_MAX], bandwidth[READABLE_MAX], latency[READABLE_MAX];
     if (!report->has_critical_path || report->critical_length <= 0)
         return;
     double percent = 0.01 / report->critical_length;
     fprintf(out, "%-18s 1 %% less time to compute %s, per byte %s, of latency %s\n", "gain",
-            quantity_percent(compute, percent * report->sensitive_compute),
-            quantity_percent(bandwidth, percent * report->sensitive_bandwidth),
-            quantity_percent(latency, percent * report->sensitive_latency));
+            readable_percent(compute, percent * report->sensitive_compute),
+            readable_percent(bandwidth, percent * report->sensitive_bandwidth),
+            readable_percent(latency, percent * report->sensitive_latency));
 }
 
 static void print_workers(FILE *out, size_t width, const struct report *report)
 {
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     struct table *table = table_create();
     table_column(table, "worker", '>');
     table_column(table, "host", '<');
@@ -202,10 +202,10 @@ static void print_workers(FILE *out, size_t width, const struct report *report)
         const struct worker_report *worker = &report->workers[i];
         table_cell(table, "%u", worker->position);
         table_cell(table, "%s", worker->host);
-        table_cell(table, "%s", quantity_seconds(text, worker->busy));
-        table_cell(table, "%s", quantity_percent(text, 1 - worker->bubble));
+        table_cell(table, "%s", readable_seconds(text, worker->busy));
+        table_cell(table, "%s", readable_percent(text, 1 - worker->bubble));
         for (int cause = 0; cause < CAUSES; cause++)
-            table_cell(table, "%s", quantity_percent(text, worker->causes[cause]));
+            table_cell(table, "%s", readable_percent(text, worker->causes[cause]));
         table_cell(table, "%.4g", worker->peak_in_flight);
     }
     table_print_within(table, out, 0, width);
@@ -216,7 +216,7 @@ void run_print(FILE *out, size_t width, const struct report *report)
 {
     diag_print(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
                report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
-               quantity_plural(report->ranks), report->run.platform_file, report->run.engine);
+               readable_plural(report->ranks), report->run.platform_file, report->run.engine);
     print_iteration(out, report);
     print_steady(out, report);
     print_bubble(out, report);

@@ -54,8 +54,8 @@ static const char *subtitle_of(const struct report *report, char *subtitle, size
     if (run->scenario_name)
         used = (size_t)snprintf(subtitle, size, "%.60s: ", run->scenario_name);
     used += (size_t)snprintf(subtitle + used, size - used, "%u worker%s, %u micro-batch%s, %u rank%s",
-                             report->worker_count, quantity_plural(report->worker_count), report->micro_batches,
-                             report->micro_batches == 1 ? "" : "es", report->ranks, quantity_plural(report->ranks));
+                             report->worker_count, readable_plural(report->worker_count), report->micro_batches,
+                             report->micro_batches == 1 ? "" : "es", report->ranks, readable_plural(report->ranks));
     if (run->platform_file)
         used += (size_t)snprintf(subtitle + used, size - used, ", %.60s", base_name(run->platform_file));
     if (run->engine)

@@ -36,7 +36,7 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
     char subtitle[96];
     size_t used =
         (size_t)snprintf(subtitle, sizeof subtitle, "%u worker%s, %u micro-batch%s", plan->workers,
-                         quantity_plural(plan->workers), plan->micro_batches, plan->micro_batches == 1 ? "" : "es");
+                         readable_plural(plan->workers), plan->micro_batches, plan->micro_batches == 1 ? "" : "es");
     if (plan->stages != plan->workers)
         snprintf(subtitle + used, sizeof subtitle - used, ", %u stages", plan->stages);
     struct gantt *gantt = gantt_create(plan->name, subtitle, GANTT_BARE);

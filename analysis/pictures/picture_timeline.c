@@ -36,7 +36,7 @@ const char *picture_describe(char *text, size_t size, const struct gantt *gantt)
 {
     char time[32], share[24], causes[160];
     size_t used =
-        (size_t)snprintf(text, size, "Timeline of %zu worker%s", gantt->row_count, quantity_plural(gantt->row_count));
+        (size_t)snprintf(text, size, "Timeline of %zu worker%s", gantt->row_count, readable_plural(gantt->row_count));
     if (*gantt->title && used < size)
         used += (size_t)snprintf(text + used, size - used, ", %s", gantt->title);
     if (gantt->iteration >= 0 && used < size)

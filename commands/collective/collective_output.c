@@ -25,7 +25,7 @@ static const char *size_text(char *text, double bytes)
         bytes /= 1024;
         unit++;
     }
-    snprintf(text, QUANTITY_MAX, "%.4g %s", bytes, units[unit]);
+    snprintf(text, READABLE_MAX, "%.4g %s", bytes, units[unit]);
     return text;
 }
 
@@ -46,11 +46,11 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
     table_column(text, "algorithm", '<');
     if (has_protocols(table))
         table_column(text, "protocol", '<');
-    char buffer[QUANTITY_MAX];
+    char buffer[READABLE_MAX];
     for (size_t i = 0; i < table->count; i++) {
         const struct collective_row *row = &table->rows[i];
         table_cell(text, "%s", size_text(buffer, row->bytes));
-        table_cell(text, "%s", quantity_seconds(buffer, row->seconds));
+        table_cell(text, "%s", readable_seconds(buffer, row->seconds));
         table_cell(text, "%.4g", collective_bandwidth(row) / 1e9);
         table_cell(text, "%.4g", collective_bus_bandwidth(row, request->kind, table->ranks) / 1e9);
         table_cell(text, row->chosen ? "auto: %s" : "%s", row->algorithm->name);

@@ -62,18 +62,18 @@ static void cell_rank(struct table *table, const struct ranking *ranking, enum c
 
 static void table_row(struct table *text, const struct layout_row *row, const struct ranking *ranking, size_t index)
 {
-    char buffer[QUANTITY_MAX];
+    char buffer[READABLE_MAX];
     cell_rank(text, ranking, MODEL, index);
     table_cell(text, "%u", row->x);
     table_cell(text, "%u", row->y);
     table_cell(text, "%u", row->z);
     table_cell(text, "%u", row->data);
-    table_cell(text, "%s", quantity_seconds(buffer, row->model));
-    table_cell(text, "%s", quantity_seconds(buffer, row->analytic));
+    table_cell(text, "%s", readable_seconds(buffer, row->model));
+    table_cell(text, "%s", readable_seconds(buffer, row->analytic));
     cell_rank(text, ranking, ANALYTIC, index);
-    table_cell(text, "%s", isnan(row->simgrid) ? "" : quantity_seconds(buffer, row->simgrid));
+    table_cell(text, "%s", isnan(row->simgrid) ? "" : readable_seconds(buffer, row->simgrid));
     cell_rank(text, ranking, SIMGRID, index);
-    table_cell(text, "%s", row->memory > 0 ? quantity_binary_bytes(buffer, row->memory) : "");
+    table_cell(text, "%s", row->memory > 0 ? readable_binary_bytes(buffer, row->memory) : "");
     table_cell(text, "%s", row->fits ? "yes" : "no");
 }
 

@@ -232,7 +232,7 @@ void schedule_text_write(FILE *out, const struct schedule_view *view, struct sch
         drawing.begin = worker == 0 || start < drawing.begin ? start : drawing.begin;
         drawing.next[worker] = 0;
     }
-    fprintf(out, "%s: %u worker%s, %u micro-batch%s", view->name, plan->workers, quantity_plural(plan->workers),
+    fprintf(out, "%s: %u worker%s, %u micro-batch%s", view->name, plan->workers, readable_plural(plan->workers),
             plan->micro_batches / plan->iterations, plan->micro_batches == plan->iterations ? "" : "es");
     if (plan->iterations > 1)
         fprintf(out, ", %u iterations", plan->iterations);

@@ -78,19 +78,19 @@ static void add_row(struct table *table, const struct search *search, uint32_t n
     const struct search_result *result = best(search, number);
     struct arena *arena = arena_create();
     const char *values[DIMENSIONS];
-    char text[QUANTITY_MAX];
+    char text[READABLE_MAX];
     search_space_values(&search->space, search->ranked[search->best[number]], values, arena);
     table_cell(table, "%u", number + 1);
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         if (search->space.shown[i])
             table_cell(table, "%s", values[i] ? values[i] : "");
     if (verified)
-        table_cell(table, "%s", quantity_seconds(text, result->verified));
-    table_cell(table, "%s", quantity_seconds(text, result->iteration));
+        table_cell(table, "%s", readable_seconds(text, result->verified));
+    table_cell(table, "%s", readable_seconds(text, result->iteration));
     table_cell(table, "%.4g", at_time(result, result->samples_per_s));
-    table_cell(table, "%s", result->mfu > 0 ? quantity_percent(text, at_time(result, result->mfu)) : "");
-    table_cell(table, "%s", quantity_percent(text, result->bubble));
-    table_cell(table, "%s", quantity_binary_bytes(text, result->peak_bytes));
+    table_cell(table, "%s", result->mfu > 0 ? readable_percent(text, at_time(result, result->mfu)) : "");
+    table_cell(table, "%s", readable_percent(text, result->bubble));
+    table_cell(table, "%s", readable_binary_bytes(text, result->peak_bytes));
     arena_destroy(arena);
 }
 
@@ -129,7 +129,7 @@ static void print_verdict(FILE *out, const struct search *search)
     const struct search_result *first = best(search, 0), *second = best(search, 1);
     struct arena *arena = arena_create();
     const char *one[DIMENSIONS], *other[DIMENSIONS], *separator = "";
-    char bubbles[2][QUANTITY_MAX], bytes[2][QUANTITY_MAX];
+    char bubbles[2][READABLE_MAX], bytes[2][READABLE_MAX];
     search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
     search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
     fprintf(out, "the first is %.2g %% faster than the second: ", 100 * (time_of(second) / time_of(first) - 1));
@@ -139,9 +139,9 @@ static void print_verdict(FILE *out, const struct search *search)
                     other[i] ? other[i] : "none");
             separator = ", ";
         }
-    fprintf(out, "; bubble %s for %s, memory %s for %s\n", quantity_percent(bubbles[0], first->bubble),
-            quantity_percent(bubbles[1], second->bubble), quantity_binary_bytes(bytes[0], first->peak_bytes),
-            quantity_binary_bytes(bytes[1], second->peak_bytes));
+    fprintf(out, "; bubble %s for %s, memory %s for %s\n", readable_percent(bubbles[0], first->bubble),
+            readable_percent(bubbles[1], second->bubble), readable_binary_bytes(bytes[0], first->peak_bytes),
+            readable_binary_bytes(bytes[1], second->peak_bytes));
     arena_destroy(arena);
 }
 

@@ -140,22 +140,22 @@ Test(table, wide_tables_go_on_below)
 
 Test(table, quantities)
 {
-    char text[QUANTITY_MAX];
-    cr_assert_str_eq(quantity_seconds(text, 9.2), "9.200 s");
-    cr_assert_str_eq(quantity_seconds(text, 0.012345), "12.35 ms");
-    cr_assert_str_eq(quantity_seconds(text, 0), "0 s");
-    cr_assert_str_eq(quantity_seconds(text, 1.5e-6), "1.500 us");
-    cr_assert_str_eq(quantity_seconds(text, 0.99999999), "1.000 s");
-    cr_assert_str_eq(quantity_binary_bytes(text, 80.0 * (1 << 30)), "80.00 GiB");
-    cr_assert_str_eq(quantity_decimal_bytes(text, 1.2e9), "1.200 GB");
-    cr_assert_str_eq(quantity_flops(text, 312e12), "312.0 Tflop/s");
-    cr_assert_str_eq(quantity_joules(text, 141.631), "141.6 J");
-    cr_assert_str_eq(quantity_joules(text, 10468.7), "10.47 kJ");
-    cr_assert_str_eq(quantity_joules(text, 2.5e7), "25.00 MJ");
-    cr_assert_str_eq(quantity_watt_hours(text, 3.6e6), "1.000 kWh");
-    cr_assert_str_eq(quantity_watt_hours(text, 9e3), "2.500 Wh");
-    cr_assert_str_eq(quantity_watts(text, 12800), "12.80 kW");
-    cr_assert_str_eq(quantity_percent(text, 0.347826), "34.78 %");
+    char text[READABLE_MAX];
+    cr_assert_str_eq(readable_seconds(text, 9.2), "9.200 s");
+    cr_assert_str_eq(readable_seconds(text, 0.012345), "12.35 ms");
+    cr_assert_str_eq(readable_seconds(text, 0), "0 s");
+    cr_assert_str_eq(readable_seconds(text, 1.5e-6), "1.500 us");
+    cr_assert_str_eq(readable_seconds(text, 0.99999999), "1.000 s");
+    cr_assert_str_eq(readable_binary_bytes(text, 80.0 * (1 << 30)), "80.00 GiB");
+    cr_assert_str_eq(readable_decimal_bytes(text, 1.2e9), "1.200 GB");
+    cr_assert_str_eq(readable_flops(text, 312e12), "312.0 Tflop/s");
+    cr_assert_str_eq(readable_joules(text, 141.631), "141.6 J");
+    cr_assert_str_eq(readable_joules(text, 10468.7), "10.47 kJ");
+    cr_assert_str_eq(readable_joules(text, 2.5e7), "25.00 MJ");
+    cr_assert_str_eq(readable_watt_hours(text, 3.6e6), "1.000 kWh");
+    cr_assert_str_eq(readable_watt_hours(text, 9e3), "2.500 Wh");
+    cr_assert_str_eq(readable_watts(text, 12800), "12.80 kW");
+    cr_assert_str_eq(readable_percent(text, 0.347826), "34.78 %");
 }
 
 static struct comparison_row sample(const char *schedule, double iteration)
