@@ -25,24 +25,23 @@ static struct collective_phase_flow own_flow(const struct group_driver *driver, 
                            : collective_flow_at(driver->flows, index);
 }
 
-static double flow_latency(struct group_driver *driver, size_t index)
+double flow_latency(const struct group_driver *driver, const struct collective_phase_flow *flow, double *known)
 {
-    if (isnan(driver->latencies[index])) {
-        struct run *run = driver->run;
-        struct collective_phase_flow flow = own_flow(driver, index);
+    if (isnan(*known)) {
+        const struct run *run = driver->run;
         struct platform_route route;
-        run->platform->route(run->platform, run->hosts[driver->members[flow.from].number],
-                             run->hosts[driver->members[flow.to].number], &route);
-        driver->latencies[index] = route.latency;
+        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number],
+                             run->hosts[driver->members[flow->to].number], &route);
+        *known = route.latency;
     }
-    return driver->latencies[index];
+    return *known;
 }
 
-/* Of the ratios that a flow takes. */
-static enum platform_scope flow_scope(const struct group_driver *driver, const struct collective_phase_flow *flow)
+enum platform_scope flow_scope(const struct group_driver *driver, const struct collective_choice *choice,
+                               const struct collective_phase_flow *flow)
 {
     const struct run *run = driver->run;
-    return platform_ratio_scope(run->platform, &driver->choice.ratios, run->hosts[driver->members[flow->from].number],
+    return platform_ratio_scope(run->platform, &choice->ratios, run->hosts[driver->members[flow->from].number],
                                 run->hosts[driver->members[flow->to].number]);
 }
 
@@ -61,7 +60,8 @@ static void *start_flow(struct bundle *bundle, size_t index)
 {
     struct group_driver *driver = bundle->driver;
     struct collective_phase_flow flow = own_flow(driver, index);
-    double bytes = flow.share * driver->bytes / driver->choice.ratios.efficiency[flow_scope(driver, &flow)];
+    double bytes =
+        flow.share * driver->bytes / driver->choice.ratios.efficiency[flow_scope(driver, &driver->choice, &flow)];
     move_to_ends(bundle, &flow, index);
     driver->run->activities++;
     return bridge_send(bundle->box, bytes > 0 ? bytes : EMPTY_MESSAGE_BYTES);
@@ -78,9 +78,10 @@ static void run_bundle(struct bundle *bundle)
         size_t index = driver->by_pairs ? driver->order[i] : i;
         struct collective_phase_flow flow = own_flow(driver, index);
         double end = bridge_wait(comms[i - bundle->first]);
-        double steps = fmax(1, flow.steps * driver->choice.ratios.latency[flow_scope(driver, &flow)]);
+        double steps = fmax(1, flow.steps * driver->choice.ratios.latency[flow_scope(driver, &driver->choice, &flow)]);
         sg_mailbox_get(bundle->box);
-        driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) * flow_latency(driver, index));
+        driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) *
+                                                  flow_latency(driver, &flow, &driver->latencies[index]));
     }
     if (bundle->go) {
         bundle->next = driver->free_bundles;

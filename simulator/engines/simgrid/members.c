@@ -94,41 +94,26 @@ static double meet(struct meeting_point *point, struct member *member, double va
 
 /* ---- flows ---- */
 
-static double latency_of(const struct part *part, size_t index)
+static double route_latency(const struct part *part, size_t index)
 {
-    struct member_flows *state = part->state;
-    if (isnan(state->latencies[index])) {
-        const struct group_driver *driver = part->member->driver;
-        const struct collective_phase_flow *flow = &state->flows->items[index];
-        struct platform *platform = driver->run->platform;
-        const uint32_t *hosts = driver->run->hosts;
-        struct platform_route route;
-        platform->route(platform, hosts[driver->members[flow->from].number], hosts[driver->members[flow->to].number],
-                        &route);
-        state->latencies[index] = route.latency;
-    }
-    return state->latencies[index];
+    return flow_latency(part->member->driver, &part->state->flows->items[index], &part->state->latencies[index]);
 }
 
-static enum platform_scope scope_of(const struct part *part, size_t index)
+static enum platform_scope route_scope(const struct part *part, size_t index)
 {
-    const struct group_driver *driver = part->member->driver;
-    const struct collective_phase_flow *flow = &part->state->flows->items[index];
-    const uint32_t *hosts = driver->run->hosts;
-    return platform_ratio_scope(driver->run->platform, &part->choice.ratios, hosts[driver->members[flow->from].number],
-                                hosts[driver->members[flow->to].number]);
+    return flow_scope(part->member->driver, &part->choice, &part->state->flows->items[index]);
 }
 
 static double latency_ratio(const struct part *part, size_t index)
 {
-    return part->choice.ratios.latency[scope_of(part, index)];
+    return part->choice.ratios.latency[route_scope(part, index)];
 }
 
 /* What a flow takes beside its transfer: the start-ups that it stands for, but for one. */
 static double further(const struct part *part, size_t index)
 {
     double steps = fmax(1, part->state->flows->items[index].steps * latency_ratio(part, index));
-    return (part->repeats * steps - 1) * latency_of(part, index);
+    return (part->repeats * steps - 1) * route_latency(part, index);
 }
 
 /* Makes sure that there is a mailbox to take; others may run meanwhile. */
@@ -146,7 +131,7 @@ static void begin_link(const struct part *part, size_t index, double both)
 {
     struct link_state *link = &part->state->links[index];
     const struct collective_phase_flow *flow = &part->state->flows->items[index];
-    double origin = both - arrivals_before(index, flow, latency_ratio(part, index)) * latency_of(part, index);
+    double origin = both - arrivals_before(index, flow, latency_ratio(part, index)) * route_latency(part, index);
     link->begun = index ? fmax(link[-1].begun, both) : both;
     link->origin = index ? fmax(link[-1].origin, origin) : origin;
     link->starts++;
@@ -173,7 +158,7 @@ static void *post(const struct part *part, size_t index, const struct spare_box 
     const struct collective_phase_flow *flow = &part->state->flows->items[index];
     if (&part->member->driver->members[flow->to] == part->member)
         return bridge_receive(box->mailbox);
-    double bytes = flow->share * part->bytes / part->choice.ratios.efficiency[scope_of(part, index)];
+    double bytes = flow->share * part->bytes / part->choice.ratios.efficiency[route_scope(part, index)];
     return bridge_send(box->mailbox, bytes > 0 ? bytes : EMPTY_MESSAGE_BYTES);
 }
 
@@ -240,8 +225,8 @@ static double end_incoming(const struct part *part, size_t index, uint32_t ends,
     double end = bridge_wait(comm);
     while (link->ends == ends)
         member_sleep(part->member);
-    double behind =
-        arrivals_behind(index, &part->state->flows->items[index], latency_ratio(part, index)) * latency_of(part, index);
+    double behind = arrivals_behind(index, &part->state->flows->items[index], latency_ratio(part, index)) *
+                    route_latency(part, index);
     return fmax(end, link->finished - behind);
 }
 
@@ -250,7 +235,7 @@ static double end_outgoing(const struct part *part, size_t index, void *comm)
     struct link_state *link = &part->state->links[index];
     const struct collective_phase_flow *flow = &part->state->flows->items[index];
     double end = bridge_wait(comm),
-           behind = arrivals_behind(index, flow, latency_ratio(part, index)) * latency_of(part, index);
+           behind = arrivals_behind(index, flow, latency_ratio(part, index)) * route_latency(part, index);
     link->finished = end + further(part, index) - (link->begun - link->origin);
     if (index)
         link->finished = fmax(link->finished, link[-1].finished);

@@ -205,6 +205,11 @@ void member_record(struct member *member, uint32_t index, double end);
 /* It is done with the collective. */
 void member_leave(struct member *member, double end);
 void sleep_until(double time);
+/* Seconds of latency on a flow's route; looked up where *known is NaN, and kept there. */
+double flow_latency(const struct group_driver *driver, const struct collective_phase_flow *flow, double *known);
+/* Of the ratios of an algorithm's choice that the flow takes. */
+enum platform_scope flow_scope(const struct group_driver *driver, const struct collective_choice *choice,
+                               const struct collective_phase_flow *flow);
 
 /* ---- members.c ---- */
 
