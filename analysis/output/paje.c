@@ -6,12 +6,14 @@
 
 #include "analysis/figures/memory_use.h"
 #include "analysis/figures/partner.h"
+#include "analysis/pictures/palette.h"
 #include "base/arena.h"
 #include "base/sum.h"
 #include "base/text_writer.h"
 #include "base/timed.h"
 #include "simulator/program/operation_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,25 +67,8 @@ static const char definitions[] =
     "2 V G \"stashed activations\" \"0.13 0.35 0.60\"\n"
     "3 M C S S \"message\"\n";
 
-/* Colours of kinds; waiting stands after the last kind. */
-enum { VALUE_WAITING = STAGESIM_KINDS };
-static const char *const colours[STAGESIM_KINDS + 1] = {
-    [STAGESIM_FORWARD] = "0.45 0.66 0.87",
-    [STAGESIM_BACKWARD] = "0.93 0.58 0.24",
-    [STAGESIM_WEIGHT] = "0.38 0.74 0.60",
-    [STAGESIM_BLOCK] = "0.70 0.62 0.55",
-    [STAGESIM_OPTIMIZER] = "0.30 0.30 0.30",
-    [STAGESIM_ACTIVATION] = "0.18 0.44 0.72",
-    [STAGESIM_GRADIENT] = "0.75 0.35 0.00",
-    [STAGESIM_GRADIENT_SYNC] = "0.60 0.35 0.65",
-    [STAGESIM_PARAMETER_GATHER] = "0.78 0.56 0.82",
-    [STAGESIM_TENSOR] = "0.85 0.40 0.60",
-    [STAGESIM_EXCHANGE] = "0.25 0.60 0.60",
-    [STAGESIM_OTHER] = "0.75 0.70 0.60",
-    [STAGESIM_CONTEXT] = "0.55 0.70 0.25",
-    [STAGESIM_EXPERT] = "0.80 0.30 0.25",
-    [VALUE_WAITING] = "0.86 0.87 0.89",
-};
+/* Waiting stands after the last kind. */
+enum { VALUE_WAITING = PALETTE_WAITING };
 
 enum { DEFINE_VALUE = 4, CREATE = 5, DESTROY = 6, PUSH = 7, POP = 8, SET_VARIABLE = 9, START_LINK = 10, END_LINK = 11 };
 
@@ -312,6 +297,15 @@ static void put_containers(struct trace *trace, const uint32_t *ranks, uint32_t 
     arena_destroy(arena);
 }
 
+/* Red, green and blue from 0 to 1. */
+static void put_colour(struct trace *trace, uint32_t colour)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.2f %.2f %.2f", (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0,
+             (colour & 0xff) / 255.0);
+    text_string(trace->text, text);
+}
+
 static void put_values(struct trace *trace)
 {
     for (unsigned kind = 0; kind <= VALUE_WAITING; kind++) {
@@ -322,7 +316,7 @@ static void put_values(struct trace *trace)
         text_string(trace->text, "A \"");
         text_string(trace->text, name);
         text_string(trace->text, "\" \"");
-        text_string(trace->text, colours[kind]);
+        put_colour(trace, palette_single(kind));
         text_string(trace->text, "\"\n");
     }
 }

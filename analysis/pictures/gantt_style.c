@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pictures/gantt_style.h"
 
+#include "analysis/pictures/palette.h"
+
 #include <math.h>
 
 struct look {
     const char *label;
-    uint32_t light, dark;
+    enum stagesim_kind kind; /* whose colours it has */
     enum hatch hatch;
 };
 
-/* Blue, orange and bluish green stay apart with all common kinds of colour blindness; lightness alone does not tell
- * them apart, the pattern does. */
-static const struct look looks[GANTT_KINDS] = {
-    [GANTT_FORWARD] = {"forward", 0xB5D8F7, 0x2E6FB7, HATCH_NONE},
-    [GANTT_BACKWARD] = {"backward", 0xFFCB8E, 0xC05A00, HATCH_DIAGONAL},
-    [GANTT_WEIGHT] = {"weight gradient", 0xB3E2D2, 0x0B7A5B, HATCH_HORIZONTAL},
-    [GANTT_OPTIMIZER] = {"optimizer", 0x4D4D4D, 0x4D4D4D, HATCH_NONE},
-    [GANTT_COMPUTE] = {"other computation", 0xE6DFCF, 0x8C7B55, HATCH_CROSS},
-    [GANTT_COLLECTIVE] = {"collective", 0x9A5AA6, 0x9A5AA6, HATCH_VERTICAL},
+struct cause_look {
+    uint32_t colour; /* 0: that of collectives */
+    enum hatch hatch;
 };
 
-static const struct look cause_looks[CAUSES] = {
-    [CAUSE_FILL] = {"fill", 0xD5DADF, 0, HATCH_NONE},
-    [CAUSE_DRAIN] = {"drain", 0x98A2AD, 0, HATCH_DIAGONAL},
-    [CAUSE_RECEIVE] = {"receive", 0xE58A7B, 0, HATCH_HORIZONTAL},
-    [CAUSE_COLLECTIVE] = {"collective", 0x9A5AA6, 0, HATCH_VERTICAL},
-    [CAUSE_DEPENDENCY] = {"dependency", 0xF3E08B, 0, HATCH_CROSS},
+/* Lightness alone does not tell colours apart, the pattern does. */
+static const struct look looks[GANTT_KINDS] = {
+    [GANTT_FORWARD] = {"forward", STAGESIM_FORWARD, HATCH_NONE},
+    [GANTT_BACKWARD] = {"backward", STAGESIM_BACKWARD, HATCH_DIAGONAL},
+    [GANTT_WEIGHT] = {"weight gradient", STAGESIM_WEIGHT, HATCH_HORIZONTAL},
+    [GANTT_OPTIMIZER] = {"optimizer", STAGESIM_OPTIMIZER, HATCH_NONE},
+    [GANTT_COMPUTE] = {"other computation", STAGESIM_OTHER, HATCH_CROSS},
+    [GANTT_COLLECTIVE] = {"collective", STAGESIM_GRADIENT_SYNC, HATCH_VERTICAL},
+};
+
+static const struct cause_look cause_looks[CAUSES] = {
+    [CAUSE_FILL] = {0xD5DADF, HATCH_NONE},          [CAUSE_DRAIN] = {0x98A2AD, HATCH_DIAGONAL},
+    [CAUSE_RECEIVE] = {0xE58A7B, HATCH_HORIZONTAL}, [CAUSE_COLLECTIVE] = {0, HATCH_VERTICAL},
+    [CAUSE_DEPENDENCY] = {0xF3E08B, HATCH_CROSS},
 };
 
 const struct colour style_text = {0.10, 0.11, 0.13}, style_faint = {0.38, 0.40, 0.44},
@@ -35,7 +39,8 @@ const struct colour style_text = {0.10, 0.11, 0.13}, style_faint = {0.38, 0.40, 
 struct colour gantt_fill(enum gantt_kind kind, unsigned shade, unsigned shades)
 {
     double share = shades > 1 ? fmin(shade, shades - 1) / (shades - 1) : 0;
-    return colour_mix(colour_hex(looks[kind].light), colour_hex(looks[kind].dark), share);
+    struct palette_range range = palette_range(looks[kind].kind);
+    return colour_mix(colour_hex(range.light), colour_hex(range.dark), share);
 }
 
 enum hatch gantt_hatch(enum gantt_kind kind)
@@ -50,7 +55,8 @@ const char *gantt_kind_label(enum gantt_kind kind)
 
 struct colour cause_fill(enum cause cause)
 {
-    return colour_hex(cause_looks[cause].light);
+    uint32_t colour = cause_looks[cause].colour;
+    return colour_hex(colour ? colour : palette_single(STAGESIM_GRADIENT_SYNC));
 }
 
 enum hatch cause_hatch(enum cause cause)

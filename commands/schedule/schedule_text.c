@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/schedule/schedule_output.h"
 
+#include "analysis/pictures/palette.h"
 #include "base/arena.h"
 #include "base/number_text.h"
 #include "base/table.h"
@@ -94,19 +95,25 @@ static void draw_slot(struct drawing *drawing, const struct plan_order *order, s
     }
 }
 
-/* Writes a row of the panel, in colours where wanted, those of the pictures: forward blue, backward yellow, weight
- * gradient green. */
+/* The escape sequence of a slot's kind. */
+static const char *escape_of(char kind, char text[PALETTE_ESCAPE_MAX])
+{
+    static const enum stagesim_kind kinds[] = {
+        [SLOT_FORWARD] = STAGESIM_FORWARD, [SLOT_BACKWARD] = STAGESIM_BACKWARD, [SLOT_WEIGHT] = STAGESIM_WEIGHT};
+    return palette_terminal(kinds[kind - '0'], text);
+}
+
+/* Writes a row of the panel, in colours where wanted. */
 static void write_row(const struct drawing *drawing, size_t width)
 {
-    static const char *const colours[] = {"\033[44;97m", "\033[43;30m", "\033[42;30m"};
-    char kind = ' ';
+    char kind = ' ', escape[PALETTE_ESCAPE_MAX];
     if (!drawing->style.colour)
         fwrite(drawing->line, 1, width, drawing->out);
     for (size_t i = 0; i < width && drawing->style.colour; i++) {
         if (drawing->kinds[i] != kind) {
             fputs(kind == ' ' ? "" : "\033[0m", drawing->out);
             kind = drawing->kinds[i];
-            fputs(kind == ' ' ? "" : colours[kind - '0'], drawing->out);
+            fputs(kind == ' ' ? "" : escape_of(kind, escape), drawing->out);
         }
         fputc(drawing->line[i], drawing->out);
     }

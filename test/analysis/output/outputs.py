@@ -4,11 +4,13 @@
 
 usage: outputs.py WRITE_OUTPUTS
 """
+import colorsys
 import csv
 import filecmp
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -76,7 +78,17 @@ def check_csv(directory):
         expect(before["end_s"] == after["data_start_s"], "the critical path has no holes")
 
 
+def check_colours(directory):
+    """Forwards are blue and backwards orange, as in the pictures."""
+    with open(os.path.join(directory, "timeline.paje"), encoding="utf-8") as file:
+        colours = dict(re.findall(r'^4 \S+ A "([^"]+)" "([^"]+)"$', file.read(), re.MULTILINE))
+    for kind, degrees in (("F", 210), ("B", 30), ("W", 160)):
+        hue = 360 * colorsys.rgb_to_hsv(*map(float, colours[kind].split()))[0]
+        expect(abs(hue - degrees) < 15, "%s is %s" % (kind, colours[kind]))
+
+
 def check_paje(directory):
+    check_colours(directory)
     if not shutil.which("pj_dump"):
         print("pj_dump is not installed: timeline.paje was not read back")
         return
