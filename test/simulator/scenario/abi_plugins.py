@@ -25,7 +25,7 @@ def write(folder, plugin, which, made):
 
 def figures(binary, folder, plugin, which, made):
     write(folder, plugin, which, made)
-    found = tool.summary(binary, "s.yaml", "out", cwd=folder)
+    found = tool.summary(binary, "s.yaml", "out", "--plugins", cwd=folder)
     found.pop("simulation")
     return found
 
@@ -47,7 +47,7 @@ def main():
         for which in ("figures", "pipeline", "pace"):
             for made, words in (("never", "which no version had"), ("newer", "use a newer stagesim")):
                 write(folder, plugins / "layouts.so", which, made)
-                result = tool.run(binary, "run", "s.yaml", "-o", "refused", cwd=folder, expect=1)
+                result = tool.run(binary, "run", "s.yaml", "--plugins", "-o", "refused", cwd=folder, expect=1)
                 expected = rf"s\.yaml:3:\d+: error: the workload hands over a struct " \
                            rf"stagesim_{which} of \d+ bytes, .*{words}"
                 check.that(re.match(expected, result.stderr), f"{which} {made}: {result.stderr}")
