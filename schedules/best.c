@@ -13,7 +13,7 @@
 enum { MEMORY, CHUNKS, PLACEMENT, BACKWARD, EFFORT };
 enum { LOOP, WAVE };
 enum { SPLIT, WHOLE };
-enum { SEEDS_MAX = 64 };
+enum { SEEDS_MAX = 64, OPERATIONS_OF_EFFORT = 1000 };
 
 static const char *const placements[] = {"loop", "wave", NULL};
 static const char *const backwards[] = {"split", "whole", NULL};
@@ -41,7 +41,7 @@ static const struct schedule_option options[] = {
                 .initial = 100000,
                 .least = 1,
                 .most = (int64_t)1 << 40,
-                .doc = "partial orders that the search may look at"},
+                .doc = "partial orders of a thousand operations that the search may look at; of larger ones fewer"},
     {0},
 };
 
@@ -133,6 +133,14 @@ static uint32_t make_seeds(const struct schedule_request *request, const uint32_
 
 /* ---- the plan ---- */
 
+/* A partial order costs time in proportion to the operations. */
+static uint64_t states(const struct schedule_request *request)
+{
+    uint64_t operations = (uint64_t)kinds(request) * stages(request) * request->micro_batches;
+    uint64_t effort = (uint64_t)request->options[EFFORT];
+    return operations > OPERATIONS_OF_EFFORT ? effort * OPERATIONS_OF_EFFORT / operations + 1 : effort;
+}
+
 static struct plan *generate(const struct schedule_request *request)
 {
     struct arena *arena = arena_create();
@@ -146,7 +154,7 @@ static struct plan *generate(const struct schedule_request *request)
                      .batches = request->micro_batches,
                      .worker_of = worker_of,
                      .limit = (uint32_t)(request->options[MEMORY] * request->options[CHUNKS])},
-        .effort = (uint64_t)request->options[EFFORT],
+        .effort = states(request),
         .seeds = (const struct plan *const *)seeds};
     struct best_result result = {0};
     stage_times_fill(request, stages(request), request->options[BACKWARD] == SPLIT, &search.instance, arena);
@@ -165,6 +173,7 @@ const struct schedule schedule_best = {
         "branch and bound over active schedules (Giffler and Thompson 1960) with one-machine bounds (Carlier 1982)",
     .split_backward = true,
     .adapts = true,
+    .searches = true,
     .options = options,
     .stages = stages,
     .fits = fits,

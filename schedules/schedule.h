@@ -46,6 +46,7 @@ struct schedule {
                             where an option forbids it, the plan has one iteration all the same */
     bool split_backward; /* has W slots */
     bool adapts;         /* its order depends on the request's costs */
+    bool searches;       /* it takes seconds to find: searches try it only by name */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */
     uint32_t (*stages)(const struct schedule_request *request);

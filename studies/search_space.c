@@ -103,10 +103,11 @@ static void choose_values(struct making *making, enum search_dimension dimension
 
 /* ---- schedules ---- */
 
-static bool is_listed(const struct stagesim_texts *texts, const char *name)
+/* "all" are those that are there at once. */
+static bool is_listed(const struct stagesim_texts *texts, const struct schedule *schedule)
 {
     for (size_t i = 0; i < texts->count; i++)
-        if (!strcmp(texts->texts[i], name) || !strcmp(texts->texts[i], "all"))
+        if (!strcmp(texts->texts[i], schedule->name) || (!strcmp(texts->texts[i], "all") && !schedule->searches))
             return true;
     return false;
 }
@@ -117,10 +118,10 @@ static bool is_chosen(const struct making *making, const struct schedule *schedu
     const struct stagesim_texts *given = &making->scenario->search.values[DIMENSION_schedules];
     const char *names[8];
     if (given->count)
-        return is_listed(given, schedule->name);
+        return is_listed(given, schedule);
     struct stagesim_texts defaults = {0, names};
     defaults.count = split(search_dimensions[DIMENSION_schedules].defaults, names, making->arena);
-    return schedule == making->scenario->schedule || is_listed(&defaults, schedule->name);
+    return schedule == making->scenario->schedule || is_listed(&defaults, schedule);
 }
 
 static const struct schedule_option *option_of(const struct schedule *schedule, enum search_dimension dimension)

@@ -22,7 +22,7 @@ CASES = [
     (["run", "--set", ""], None),
     (["compare", "--schedules", "gpipe,zb-h"], ["gpipe,zb-h1", "gpipe,zb-h2"]),
     (["compare", "--picture", "s"], ["svg"]),
-    (["schedule", "zb-"], ["zb-h1", "zb-h2", "zb-v"]),
+    (["schedule", "zb-"], ["zb-h1", "zb-h2", "zb-auto", "zb-v"]),
     (["schedule", "1f1b", "--format", ""], ["text", "csv", "json", "svg", "png", "pdf"]),
     (["collective", "all-g"], ["all-gather"]),
     (["collective", "all-reduce", "--algorithm", "double"], ["double-tree"]),

@@ -12,6 +12,8 @@ import tool
 STAGES = "forward: [1s, 1.1s, 0.9s, 1.3s], backward: 2s, weight: 0.9s, message: 1GB, gradient: 3GB, activation: 1GB"
 # A file is one iteration and then a flush; these go on without one.
 OVERLAPPING = {"pipedream", "pipedream-2bw", "zb-h2", "zb-v"}
+# Their orders follow from times and messages, of which `schedule` knows others than `run`.
+ADAPTING = ("best", "zb-auto")
 BY_HAND = """worker,kind,stage,micro_batch
 0,F,0,0
 0,F,0,1
@@ -34,7 +36,7 @@ def round_trip(check, binary, folder, name):
         found.append(tool.summary(binary, "s.yaml", "out", cwd=folder))
     check.that(found[0]["time"].get("steady_state", False) == (name in OVERLAPPING),
                f"{name}: do its iterations overlap?")
-    if name in OVERLAPPING:
+    if name in OVERLAPPING or name in ADAPTING:
         return
     for block in ("time", "bubble", "communication", "workers", "memory"):
         check.that(found[0].get(block) == found[1].get(block),
