@@ -187,10 +187,12 @@ static void read_communication(struct loader *loader, const char *const *section
     struct collective_policy *policy = &loader->scenario->collectives;
     if (!is_among(communication_section.name, sections))
         fields_check_keys(&loader->fields, &communication_section, NULL, node);
-    fields_read(&loader->fields, &communication_section, node, loader->root->at, &values);
-    for (const struct stagesim_field *field = communication_fields; field->key; field++) {
-        size_t kind = (field->offset - offsetof(struct communication_values, algorithms)) / sizeof(unsigned);
-        if (kind < STAGESIM_COLLECTIVES)
+    const struct fields_section section = {communication_section.name, true,
+                                           communication_fields_create(loader->fields.arena)};
+    fields_read(&loader->fields, &section, node, loader->root->at, &values);
+    for (const struct stagesim_field *field = section.fields; field->key; field++) {
+        enum stagesim_collective kind = communication_collective(field);
+        if (kind != STAGESIM_COLLECTIVES)
             policy->algorithms[kind] = collective_algorithm_find(field->names[values.algorithms[kind]]);
     }
     policy->stepwise = values.form == 1;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
 #include "base/document.h"
 #include "platforms/settings.h"
 #include "simulator/scenario/scenario.h"
@@ -133,7 +134,9 @@ void scenario_print_keys(FILE *out)
     print_section(out, "parallel", "parallel.", parallel_fields);
     print_section(out, "batch", "batch.", batch_fields);
     print_section(out, "schedule", "schedule.", schedule_fields);
-    print_section(out, "communication", "communication.", communication_fields);
+    struct arena *arena = arena_create();
+    print_section(out, "communication", "communication.", communication_fields_create(arena));
+    arena_destroy(arena);
     print_section(out, "memory", "memory.", memory_section.fields);
     print_section(out, "output", "output.", output_fields);
     print_section(out, "search", "search.", search_section.fields);

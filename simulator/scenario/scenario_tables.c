@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/scenario/scenario_tables.h"
 
+#include "base/arena.h"
 #include "platforms/settings.h"
+#include "simulator/collectives/algorithm.h"
 #include "simulator/scenario/scenario.h"
+
+#include <string.h>
 
 static const char *const engines[] = {"simgrid", "analytic", "both", NULL};
 static const char *const folds[] = {"auto", "off", NULL};
@@ -101,32 +105,20 @@ const struct stagesim_field schedule_fields[] = {
     {0},
 };
 
-/* "auto" first; what `stagesim collective --algorithm` takes for the same kind. */
-static const char *const all_reduces[] = {
-    "auto",         "ring", "double-tree", "in-network", "torus", "recursive-doubling", "halving-doubling",
-    "hierarchical", NULL};
-static const char *const scatters[] = {"auto", "ring", "in-network", "halving-doubling", "hierarchical", NULL};
-static const char *const gathers[] = {"auto",         "ring",  "in-network", "recursive-doubling", "halving-doubling",
-                                      "hierarchical", "bruck", NULL};
-static const char *const all_to_alls[] = {"auto", "direct", "pairwise", "bruck", NULL};
-static const char *const rooted[] = {"auto", "chain", "binomial", "in-network", NULL};
 static const char *const message_ways[] = {"queued", "pipelined", "blocking", NULL};
 static const char *const forms[] = {"steady", "stepwise", NULL};
 
+/* Their words follow from the table of algorithms: see communication_fields_create. */
 #define ALGORITHM(kind) offsetof(struct communication_values, algorithms) + (kind) * sizeof(unsigned)
 
-const struct stagesim_field communication_fields[] = {
-    {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE), .names = all_reduces,
+static const struct stagesim_field communication_fields[] = {
+    {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE),
      .doc = "algorithm of all-reduces; a group that it cannot serve takes auto's; default auto"},
-    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .names = scatters,
-     .doc = "the same of reduce-scatters"},
-    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .names = gathers,
-     .doc = "the same of all-gathers"},
-    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .names = all_to_alls,
-     .doc = "the same of all-to-alls"},
-    {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST), .names = rooted, .doc = "the same of broadcasts"},
-    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE), .names = rooted,
-     .doc = "the same of reductions to one rank"},
+    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .doc = "the same of reduce-scatters"},
+    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .doc = "the same of all-gathers"},
+    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .doc = "the same of all-to-alls"},
+    {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST), .doc = "the same of broadcasts"},
+    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE), .doc = "the same of reductions to one rank"},
     {"collectives", STAGESIM_FIELD_NAME, offsetof(struct communication_values, form), .names = forms,
      .doc = "steady: one flow stands for the transfers of an edge; stepwise: each round of transfers apart; default "
             "steady"},
@@ -135,6 +127,40 @@ const struct stagesim_field communication_fields[] = {
             "have left; blocking: the stage computes on when its message has arrived; default queued"},
     {0},
 };
+
+enum stagesim_collective communication_collective(const struct stagesim_field *field)
+{
+    size_t kind = (field->offset - offsetof(struct communication_values, algorithms)) / sizeof(unsigned);
+    return kind < STAGESIM_COLLECTIVES ? (enum stagesim_collective)kind : STAGESIM_COLLECTIVES;
+}
+
+/* What `stagesim collective --algorithm` takes for the same kind, "auto" first. */
+static const char *const *algorithm_words(enum stagesim_collective kind, struct arena *arena)
+{
+    size_t count = 1;
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
+        count += ((*each)->kinds & KIND(kind)) != 0;
+    const char **words = arena_array(arena, count + 1, sizeof *words);
+    words[0] = "auto";
+    words[count] = NULL;
+    count = 1;
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
+        if ((*each)->kinds & KIND(kind))
+            words[count++] = (*each)->name;
+    return words;
+}
+
+const struct stagesim_field *communication_fields_create(struct arena *arena)
+{
+    struct stagesim_field *fields = arena_alloc(arena, sizeof communication_fields);
+    memcpy(fields, communication_fields, sizeof communication_fields);
+    for (struct stagesim_field *field = fields; field->key; field++) {
+        enum stagesim_collective kind = communication_collective(field);
+        if (kind != STAGESIM_COLLECTIVES)
+            field->names = algorithm_words(kind, arena);
+    }
+    return fields;
+}
 
 const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
                                           "reduce",     "collectives",    "messages",   NULL};

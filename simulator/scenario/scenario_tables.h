@@ -7,6 +7,8 @@
 #include "simulator/program/mesh.h"
 #include "simulator/scenario/fields.h"
 
+struct arena;
+
 /* As RANKS_MAX: keeps products of sizes within 64 bits, and tables within memory. */
 #define MICRO_BATCHES_MAX ((uint64_t)1 << 24)
 
@@ -67,7 +69,11 @@ extern const struct fields_section root_section, platform_section, parallel_sect
     output_section, simgrid_section, search_section, memory_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
-extern const struct stagesim_field communication_fields[];
+/* Its fields with the words that they take: those of algorithms are the ones of the table of algorithms that carry out
+ * the collective. From the arena. The section's own fields have the keys alone. */
+const struct stagesim_field *communication_fields_create(struct arena *arena);
+/* The collective whose algorithm a field chooses; STAGESIM_COLLECTIVES: none. */
+enum stagesim_collective communication_collective(const struct stagesim_field *field);
 /* Its keys, NULL-terminated. */
 extern const char *const communication_keys[];
 /* Keys of the top level that are not in root_fields; NULL-terminated. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the fuzzer's dictionary: the words of the scenario's tables. */
 #include "schedules/schedule.h"
+#include "simulator/collectives/algorithm.h"
 #include "simulator/scenario/scenario_tables.h"
 #include "workloads/workload_table.h"
 
@@ -33,6 +34,8 @@ int main(void)
                                                      &output_section,   &simgrid_section,       &memory_section};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         print_fields(sections[i]->fields);
+    for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)
+        printf("\"%s\"\n", (*algorithm)->name);
     print_words(section_names);
     print_words(axis_names);
     print_words(texts);
