@@ -42,6 +42,14 @@ const struct schedule *schedule_find(const char *name)
     return NULL;
 }
 
+const struct schedule_option *schedule_find_option(const struct schedule *schedule, const char *key)
+{
+    for (const struct schedule_option *option = schedule->options; option && option->key; option++)
+        if (strcmp(option->key, key) == 0)
+            return option;
+    return NULL;
+}
+
 struct schedule_request schedule_request_default(const struct schedule *schedule, uint32_t workers,
                                                  uint32_t micro_batches)
 {

@@ -126,11 +126,7 @@ static bool is_chosen(const struct making *making, const struct schedule *schedu
 
 static const struct schedule_option *option_of(const struct schedule *schedule, enum search_dimension dimension)
 {
-    const char *key = strchr(search_dimensions[dimension].path, '.') + 1;
-    for (const struct schedule_option *option = schedule->options; option && option->key; option++)
-        if (!strcmp(option->key, key))
-            return option;
-    return NULL;
+    return schedule_find_option(schedule, strchr(search_dimensions[dimension].path, '.') + 1);
 }
 
 /* All variants of a schedule from a dimension on. */

@@ -13,6 +13,7 @@
 #include "schedules/plan/plan_file.h"
 #include "schedules/plan/plan_share.h"
 #include "schedules/steady.h"
+#include "simulator/scenario/schedule_option.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -221,44 +222,33 @@ static int unknown_schedule(const struct command *command, const char *name)
     return words_unknown(command, "schedule", name, names, count);
 }
 
-static int read_option_value(const struct command *command, const struct schedule_option *option, const char *text,
-                             int64_t *value)
+static int unknown_option(const struct command *command, const struct schedule *schedule, const char *key)
 {
-    if (!option->names) {
-        char *end;
-        errno = 0;
-        *value = strtoll(text, &end, 10);
-        bool good = text[0] >= '0' && text[0] <= '9' && !*end && !errno;
-        return good ? 0 : command_usage(command, "option %s wants a whole number, not '%s'", option->key, text);
-    }
+    const char *keys[SCHEDULE_OPTIONS_MAX];
     size_t count = 0;
-    for (; option->names[count]; count++)
-        if (!strcmp(option->names[count], text)) {
-            *value = (int64_t)count;
-            return 0;
-        }
-    char what[64];
-    snprintf(what, sizeof what, "value of %s", option->key);
-    return words_unknown(command, what, text, option->names, count);
+    for (; schedule->options && schedule->options[count].key; count++)
+        keys[count] = schedule->options[count].key;
+    char what[96];
+    snprintf(what, sizeof what, "option of %s", schedule->name);
+    return words_unknown(command, what, key, keys, count);
 }
 
 /* Puts KEY=VALUE into the request. 0 when it was understood, else an exit code. */
 static int set_option(const struct command *command, const struct schedule *schedule, const char *text,
-                      struct schedule_request *request)
+                      struct arena *arena, struct schedule_request *request)
 {
-    const char *keys[SCHEDULE_OPTIONS_MAX];
-    size_t length = strcspn(text, "="), count = 0;
+    size_t length = strcspn(text, "=");
     if (!text[length])
         return command_usage(command, "an option is KEY=VALUE, not '%s'", text);
-    for (; schedule->options && schedule->options[count].key; count++) {
-        keys[count] = schedule->options[count].key;
-        if (strlen(keys[count]) == length && !strncmp(text, keys[count], length))
-            return read_option_value(command, &schedule->options[count], text + length + 1, &request->options[count]);
-    }
-    char key[64], what[96];
-    snprintf(key, sizeof key, "%.*s", (int)length, text);
-    snprintf(what, sizeof what, "option of %s", schedule->name);
-    return words_unknown(command, what, key, keys, count);
+    const char *key = arena_print(arena, "%.*s", (int)length, text);
+    const struct schedule_option *option = schedule_find_option(schedule, key);
+    if (!option)
+        return unknown_option(command, schedule, key);
+    struct diag diag = {.out = stderr};
+    const struct fields_reader reader = {.arena = arena, .diag = &diag};
+    const struct node value = {.kind = NODE_SCALAR, .at = {.file = "--option"}, .text = text + length + 1};
+    bool good = schedule_option_read(&reader, option, &value, &request->options[option - schedule->options]);
+    return good ? 0 : EXIT_BAD_INPUT;
 }
 
 static int make_request(const struct command *command, const struct schedule *schedule,
@@ -272,7 +262,7 @@ static int make_request(const struct command *command, const struct schedule *sc
     request->backward = mean_of(&arguments->costs[BACKWARD]);
     request->weight = mean_of(&arguments->costs[WEIGHT]);
     for (size_t i = 0; i < arguments->option_count; i++) {
-        int code = set_option(command, schedule, arguments->options[i], request);
+        int code = set_option(command, schedule, arguments->options[i], arguments->arena, request);
         if (code)
             return code;
     }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "simulator/scenario/scenario_tables.h"
+#include "simulator/scenario/schedule_option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,25 +35,6 @@ static void check_keys(struct loader *loader, const struct node *node, const str
         count = add_options(*other, words, count, SCHEDULES_MAX);
     words[count] = NULL;
     fields_check_keys(&loader->fields, &schedule_section, words, node);
-}
-
-static void read_option(struct loader *loader, const struct schedule_option *option, const struct node *node,
-                        int64_t *value)
-{
-    if (!node || node->kind == NODE_REFUSED)
-        return;
-    if (option->names) {
-        unsigned index;
-        if (fields_read_word(&loader->fields, option->key, node, option->names, &index))
-            *value = index;
-        return;
-    }
-    uint64_t count = 0;
-    struct stagesim_field field = {.key = option->key, .type = STAGESIM_FIELD_COUNT};
-    field.least = (double)option->least;
-    field.most = option->most > option->least ? (double)option->most : 0x1p62;
-    if (fields_read_value(&loader->fields, &field, option->key, node, &count))
-        *value = (int64_t)count;
 }
 
 const struct schedule *scenario_find_schedule(struct loader *loader, const char *name, struct place at)
@@ -100,7 +82,8 @@ void scenario_read_schedule(struct loader *loader, const char *replacement)
         struct schedule_request defaults = schedule_request_default(schedule, 1, 1);
         memcpy(scenario->options, defaults.options, sizeof scenario->options);
         for (unsigned i = 0; schedule->options && schedule->options[i].key; i++)
-            read_option(loader, &schedule->options[i], node_get(node, schedule->options[i].key), &scenario->options[i]);
+            schedule_option_read(&loader->fields, &schedule->options[i], node_get(node, schedule->options[i].key),
+                                 &scenario->options[i]);
         scenario->schedule = schedule;
         scenario->schedule_name = schedule->name;
     } else if (values.file) {
