@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stagesim workload plug-in interface: the one installed header.
  *
- * A workload turns a job into a program: for every position of the mesh (a coordinate along the axes on which the code
- * differs, for a pipeline one per worker) streams of operations that run in order, and what each operation waits for.
- * Data-parallel and tensor-parallel replicas of a position share its program.
+ * A workload turns a job into a program. A position of the mesh is a coordinate along the axes on which the code
+ * differs; a pipeline has one per worker. For every position the program has streams of operations that run in order,
+ * and says what each operation waits for. Data-parallel and tensor-parallel replicas of a position share its program.
  *
- * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. stagesim refuses it, and names both
- * numbers and the path, when its `abi` differs. Under one ABI number, structs with a `size` grow only at their end.
- * stagesim reads a smaller size of an earlier version as far as it goes and takes missing fields as zero. It refuses a
- * larger size. Structs without a `size` do not change. Enumerations and struct stagesim_api get new entries only at
- * their end; a plug-in must not use entries beyond api->size. Units are seconds, bytes and flop. All calls come from
- * one thread. Strings passed in are copied. */
+ * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. If its `abi` differs, stagesim
+ * refuses it and names both numbers and the path. Under one ABI number, structs with a `size` grow only at their end.
+ * If a plug-in has the smaller size of an earlier version, stagesim reads the struct up to that size and takes the
+ * missing fields as zero. It refuses a larger size. Structs without a `size` do not change. Enumerations and struct
+ * stagesim_api get new entries only at their end; a plug-in must not use entries beyond api->size. Units are seconds,
+ * bytes and flop. All calls come from one thread. Strings passed in are copied. */
 #ifndef STAGESIM_WORKLOAD_H
 #define STAGESIM_WORKLOAD_H
 
@@ -145,12 +145,13 @@ struct stagesim_identity {
 
 /* What an operation costs; shared by all operations that cost the same. */
 struct stagesim_cost {
-    double seconds; /* compute, delay: duration; of a compute at the full speed of the model of the host of the
-                       position's first replica: on a host that is slower than that it takes longer */
+    double seconds; /* compute, delay: duration. That of a compute holds at the full speed of the model of the host of
+                       the position's first replica; on a slower host it takes longer */
     double flops;   /* compute: floating-point operations, recomputation included; 0 when not known */
     double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
     double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
-    double stash; /* the same in micro-batch activations of one worker's share: +1 at F, -1 at B; a chunk counts 1/v */
+    double stash;   /* the same, counted in activations of a micro-batch in one worker: +1 at F, -1 at B; a chunk
+                       counts 1/v */
     double repeats; /* collective: `bytes` is the sum of that many buffers of equal size, moved one after the other; 0
                        means 1 */
 };
@@ -203,14 +204,13 @@ enum stagesim_moment {
     STAGESIM_AFTER,         /* after the computation and everything beside it */
     STAGESIM_BEFORE,        /* before the computation, after everything earlier */
     STAGESIM_BESIDE,        /* starts when the computation could */
-    STAGESIM_BESIDE_WEIGHT, /* of a backward: starts with the input's gradient complete, while the weight's is computed;
-                               AFTER where a schedule splits its backwards */
+    STAGESIM_BESIDE_WEIGHT, /* of a backward: starts when the input's gradient is complete, while the weight's is
+                               computed. Where a schedule splits its backwards, it is the same as AFTER */
 };
 
-/* A collective among ranks that share a part's work: those along `axes`, comma-separated names of replicated mesh axes
- * as for `group`. With one rank along them nothing is exchanged. Exchanges of moments AFTER and BEFORE run one after
- * the other in their order, others together.
- */
+/* A collective among ranks that share a part's work. These are the ranks along `axes`, comma-separated names of
+ * replicated mesh axes as for `group`. With one rank along them nothing is exchanged. Exchanges with the moments AFTER
+ * and BEFORE run one after the other, in their order. The others run together. */
 struct stagesim_exchange {
     enum stagesim_collective collective;
     enum stagesim_kind kind;
@@ -221,10 +221,11 @@ struct stagesim_exchange {
     bool hidden;    /* in a block of a forward and a backward it runs beside both, whatever its moment */
 };
 
-/* Of a part in one direction; and of a stage in one direction, those that become one counted once. */
+/* How many exchanges a part has at most in one direction. The limit also holds for a stage in one direction, where
+ * exchanges that become one count once. */
 enum { STAGESIM_EXCHANGES_MAX = 12 };
 
-/* Exchanges of a part in one direction, in order; entries behind the first without bytes are not read. */
+/* Exchanges of a part in one direction, in order. Entries after the first one without bytes are not read. */
 struct stagesim_exchanges {
     struct stagesim_exchange items[STAGESIM_EXCHANGES_MAX];
 };
@@ -237,8 +238,8 @@ struct stagesim_part {
     double forward_flops, backward_flops, weight_flops;
     double gradient, expert_gradient;
     struct stagesim_exchanges forward_exchanges, backward_exchanges;
-    /* Not 0: computed together only with parts of the same number, because its exchanges run beside nothing else or
-     * because it varies. */
+    /* If not 0, the part is computed together only with parts of the same number. The reason is that its exchanges run
+     * beside nothing else, or that it varies. */
     uint32_t apart;
     /* Factors on the computation's time, one per coordinate along these axes (as for `varying_cost`); NULL: the same
      * everywhere. Halves and blocks do not vary. */
@@ -246,8 +247,8 @@ struct stagesim_part {
     const double *factors;
 };
 
-/* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first; an array
- * that is NULL means all zero. Times are those of one whole micro-batch in one stage, backward includes weight. */
+/* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first. An array
+ * that is NULL means all zero. Times are those of one whole micro-batch in one stage; `backward` includes `weight`. */
 struct stagesim_pipeline {
     size_t size; /* sizeof(struct stagesim_pipeline) at build time */
     uint32_t stages;
@@ -261,26 +262,28 @@ struct stagesim_pipeline {
     const double *weight_activation; /* the part of `activation` that W still needs after B; NULL: half of it */
     const double *parameter;         /* bytes of one copy of the stage's weights */
     const double *optimizer_state;
-    /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. A backward that completes
-     * a gradient is cut into them where several ranks hold the stage, so that synchronisation overlaps the rest of it.
-     * A slot that is not cut has the exchanges of all its parts: those of one kind, moment, collective and axes as one,
-     * with the latencies of all; parts that stand apart make it one computation for each of their numbers. */
+    /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. Where several ranks hold
+     * the stage, a backward that completes a gradient is cut into its parts, so that synchronisation overlaps the rest
+     * of the backward. A forward or backward that is not cut has the exchanges of all its parts. Exchanges of the same
+     * kind, moment, collective and axes become one, with the latencies of all. If parts stand apart (`apart`), there
+     * is one computation for each of their numbers. */
     const struct stagesim_part *const *parts;
     const uint32_t *part_counts;
     bool fine;      /* every forward and backward (but halves and blocks) is cut into its parts */
-    bool late_sync; /* gradients are synchronised after the iteration's last backward, not as they are complete */
-    double bucket;  /* bytes: parts' gradients are synchronised together until they are as many; 0: each part's alone */
+    bool late_sync; /* gradients are synchronised after the iteration's last backward, not as soon as complete */
+    double bucket;  /* bytes: gradients of parts are gathered until they are as many, and then synchronised together;
+                       0: those of each part alone */
     enum stagesim_sharding sharding;
     bool keep_gathered;     /* STAGESIM_SHARD_PARAMETERS: weights gathered for a forward are kept for its backward */
     const double *gathered; /* bytes of a stage's weights as they are gathered; NULL: `parameter` */
-    /* What ranks hold where it differs: bytes of gradients and of buffers per stage; NULL: `gradient`, and none. */
+    /* Bytes of gradients and of buffers that a rank holds per stage; NULL: as in `gradient`, and no buffers. */
     const double *gradient_memory, *buffers;
-    /* Axes (a list as for `group`) whose ranks hold the same weights; NULL: "data". With shard_axes what `sharding`
-     * says is divided along those alone, and gradients are, once reduced and scattered there, all-reduced along
-     * sync_axes; NULL: divided along sync_axes. */
+    /* sync_axes: axes (a list as for `group`) whose ranks hold the same weights; NULL: "data".
+     * shard_axes: what `sharding` says is divided along these axes alone. Gradients are reduced and scattered along
+     * them, and then all-reduced along sync_axes. NULL: it is divided along sync_axes. */
     const char *sync_axes, *shard_axes;
-    /* Gradients and weights whose copies lie along other axes than `sync_axes`, those of experts: not in `gradient` and
-     * `gathered`. NULL: none. */
+    /* Gradients and weights of experts. Their copies lie along other axes than `sync_axes`, namely `expert_axes`. They
+     * are not in `gradient` and `gathered`. NULL: none. */
     const double *expert_gradient, *expert_gathered;
     const char *expert_axes;
     bool late_gather; /* weights are gathered when the layer before has ended, not while it runs */
@@ -320,15 +323,15 @@ struct stagesim_api {
     /* An entry of the program's cost table, to be named by operations. */
     uint32_t (*cost)(struct stagesim_job *job, const struct stagesim_cost *cost);
     /* A set of ranks: all coordinates along the named axes (comma-separated, e.g. "data", "data,tensor") of the given
-     * positions (count of them, at least one), one instance for every coordinate along the other replicated axes. An
-     * axis with a '-' is left out again: "context,data,-expert" are the ranks that hold the same experts. "expert:8"
-     * are the innermost 8 along an axis that was cut there (see `cut`). */
+     * positions (count of them, at least one). There is one instance of it for every coordinate along the other
+     * replicated axes. An axis with a '-' is left out again: "context,data,-expert" are the ranks that hold the same
+     * experts. "expert:8" are the innermost 8 along an axis that was cut there (see `cut`). */
     uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 
-    /* Operations. An argument that makes no sense (a position, cost, group or iteration that does not exist, a message
-     * to oneself) is reported once as the workload's mistake, and the call returns STAGESIM_NONE. Each returns its id
-     * within the position; ids of one position are valid for `wait`. Operations of one stream run in the order in which
-     * they are added. */
+    /* Operations. Each call returns the operation's id within its position; `wait` takes ids of one position. If an
+     * argument makes no sense (a position, cost, group or iteration that does not exist, a message to oneself),
+     * stagesim reports it once as the workload's mistake, and the call returns STAGESIM_NONE. Operations of one stream
+     * run in the order in which they are added. */
     uint32_t (*compute)(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
     uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
                       uint32_t cost);
@@ -346,8 +349,8 @@ struct stagesim_api {
 
     void (*static_memory)(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory);
 
-    /* Lowers the scenario's pipeline schedule with these costs: computations, messages, gradient synchronisation and
-     * optimizer. False after a mistake was reported. */
+    /* Adds the operations of the scenario's pipeline schedule with these costs: computations, messages, gradient
+     * synchronisation and optimizer. Returns false after it has reported a mistake. */
     bool (*pipeline)(struct stagesim_job *job, const struct stagesim_pipeline *pipeline);
 
     /* The host of a position (of its first replica). */
@@ -366,7 +369,7 @@ struct stagesim_api {
     uint32_t (*varying_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes,
                              const double *factors);
     /* Cuts the axes so that groups along "NAME:inner" can be made: ranks along NAME that share all but the innermost
-     * `inner` coordinates. Only before the first group. False if the sizes do not allow it. */
+     * `inner` coordinates. Call it before the first group is made. Returns false if the sizes do not allow it. */
     bool (*cut)(struct stagesim_job *job, const char *axes, uint32_t inner);
     /* Whether the scenario has a schedule. */
     bool (*scheduled)(const struct stagesim_job *job);
@@ -375,8 +378,8 @@ struct stagesim_api {
      * position (of its first instance) while nothing else is under way; 0 with one rank along them. */
     double (*collective_seconds)(struct stagesim_job *job, uint32_t position, const char *axes,
                                  enum stagesim_collective collective, double bytes);
-    /* The pipeline workers (positions) that hold a stage under the scenario's schedule, each once; their number. Writes
-     * at most `capacity` of them. Before `pipeline`. */
+    /* Writes the pipeline workers (positions) that hold a stage under the scenario's schedule, each once, but at most
+     * `capacity` of them. Returns how many there are. Call it before `pipeline`. */
     uint32_t (*stage_workers)(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
     /* Like error, for trouble that is not the scenario's fault: a file that cannot be read, no memory. A search then
      * stops instead of counting the layout as illegal. */
@@ -388,8 +391,8 @@ struct stagesim_api {
 /* The mesh of a job beyond the scenario's axes. */
 struct stagesim_shape {
     bool distinct; /* no rank is a replica of another one: every rank is a position of its own, in the order of ranks */
-    uint32_t extra; /* ranks behind those of the axes, on hosts of their own, such as parameter servers; only where
-                       `distinct` */
+    uint32_t extra; /* further ranks, numbered after those of the axes, on hosts of their own, such as parameter
+                       servers; only with `distinct` */
 };
 
 struct stagesim_workload {
