@@ -91,19 +91,13 @@ static double mean(const double *values, uint32_t count)
 
 /* How long a message to a neighbouring worker takes while nothing else is under way: the longest of those between the
  * first replicas' hosts. */
-static double message_seconds(const struct stagesim_job *job, const struct stagesim_pipeline *costs)
+static double longest_message(const struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
-    uint32_t workers = job->scenario->workers;
     double bytes = 0, longest = 0;
     for (uint32_t stage = 0; costs->message && stage < costs->stages; stage++)
         bytes = fmax(bytes, costs->message[stage]);
-    for (uint32_t worker = 0; worker + 1 < workers; worker++) {
-        struct platform_route route;
-        uint32_t from = job->job->hosts[mesh_rank(&job->scenario->mesh, worker, 0)];
-        uint32_t to = job->job->hosts[mesh_rank(&job->scenario->mesh, worker + 1, 0)];
-        job->platform->route(job->platform, from, to, &route);
-        longest = fmax(longest, route.latency + bytes / route.bandwidth);
-    }
+    for (uint32_t worker = 0; worker + 1 < job->scenario->workers; worker++)
+        longest = fmax(longest, job_message_seconds(job, worker, worker + 1, bytes));
     return longest;
 }
 
@@ -121,7 +115,7 @@ static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pi
     request.weight = mean(costs->weight, costs->stages) * chunks;
     struct plan_costs times = {costs->forward, costs->backward, costs->weight, costs->block, 0};
     if (scenario->schedule->adapts) {
-        times.latency = message_seconds(job, costs);
+        times.latency = longest_message(job, costs);
         request.costs = &times;
     }
     return scenario->schedule->plan(&request);

@@ -16,9 +16,8 @@ static double collective_seconds(void *user, uint32_t worker, const char *axes, 
     return time.together ? time.seconds : 0;
 }
 
-static double message_seconds(void *user, uint32_t from, uint32_t to, double bytes)
+double job_message_seconds(const struct stagesim_job *job, uint32_t from, uint32_t to, double bytes)
 {
-    const struct stagesim_job *job = user;
     const struct mesh *mesh = &job->job->mesh;
     struct platform_route route;
     uint32_t source = job->job->hosts[mesh_rank(mesh, from, 0)], target = job->job->hosts[mesh_rank(mesh, to, 0)];
@@ -26,6 +25,11 @@ static double message_seconds(void *user, uint32_t from, uint32_t to, double byt
         return 0;
     job->platform->route(job->platform, source, target, &route);
     return route.latency + bytes / route.bandwidth;
+}
+
+static double message_seconds(void *user, uint32_t from, uint32_t to, double bytes)
+{
+    return job_message_seconds(user, from, to, bytes);
 }
 
 /* Every rank has to fit in its own host. */

@@ -67,6 +67,9 @@ void job_add_static_memory(struct stagesim_job *job, uint32_t position, const st
 
 /* ---- job_outline.c ---- */
 
+/* Seconds of a message of the first replica from position to position while nothing else is under way; 0 where there is
+ * no route. */
+double job_message_seconds(const struct stagesim_job *job, uint32_t from, uint32_t to, double bytes);
 /* Fills job->sketch for the plan and these costs. */
 void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs);
 
