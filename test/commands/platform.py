@@ -188,7 +188,8 @@ def check_refusals(directory):
     refused(2, "'08' is no count", "platform", "generate", "dgx-a100", "--nodes", "08")
     refused(2, "'99999999999999999999' is no count", "platform", "generate", "dgx-a100", "--nodes",
             "99999999999999999999")
-    refused(2, "'a lot' is no ratio", "platform", "generate", "dgx-a100", "--nodes", "2", "--oversubscription", "a lot")
+    refused(2, "'a lot' is no oversubscription", "platform", "generate", "dgx-a100", "--nodes", "2",
+            "--oversubscription", "a lot")
     refused(1, "a node of dgx-a100 has 1 to 8 devices, not 9", "platform", "generate", "dgx-a100", "--nodes", "2",
             "--gpus-per-node", "9")
     refused(1, "ideal has at most 256 nodes", "platform", "generate", "ideal", "--nodes", "4000000000")

@@ -136,8 +136,8 @@ def check_hostile(directory):
     load(os.path.join(directory, "timeline.chrome.json"))
     with open(os.path.join(directory, "operations.csv"), newline="", encoding="latin-1") as file:
         rows = list(csv.DictReader(file))
-    expect(len(rows) == 16 and {row["host"] for row in rows} == {'a,"b"\n\xff'},
-           "names with commas, quotes and line breaks")
+    expect(len(rows) == 16 and {row["host"] for row in rows} == {'a,"b"\\x0a\\xff'},
+           "names with commas, quotes, line breaks and bytes that are no text")
     with open(os.path.join(directory, "timeline.paje"), encoding="latin-1") as file:
         expect('"rank 0 a,_b__\xff"' in file.read(), "Paje names cannot hold quotes")
     if shutil.which("pj_dump"):
