@@ -99,9 +99,12 @@ static void check_value(struct loader *loader, enum search_dimension dimension, 
         return;
     }
     const struct stagesim_field *field = find_field(loader->scenario, line->path);
-    if (field)
-        fields_read_value(&loader->fields, field, line->key, value,
-                          arena_alloc(loader->fields.arena, fields_type_size(field->type)));
+    if (!field)
+        return;
+    struct stagesim_field alone = *field; /* the value is read into memory of its own, not into the section's struct */
+    alone.offset = 0;
+    fields_read_value(&loader->fields, &alone, line->key, value,
+                      arena_alloc(loader->fields.arena, fields_type_size(field->type)));
 }
 
 static void check_dimension(struct loader *loader, enum search_dimension dimension, const struct node *node)
