@@ -38,11 +38,17 @@ def is_alive(pid):
         return False
 
 
+def hear_all():
+    """Under nohup SIGHUP is ignored, by children as well."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def interrupt(check, binary, folder, number, arguments):
     name = f"{signal.Signals(number).name} to {arguments[0]}"
     before = sorted(folder.rglob("*"))
     with subprocess.Popen([binary, *arguments, "-o", "new/deep/out", "--trace", "csv,paje"], cwd=folder,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=hear_all) as process:
         begun = until(lambda: any(folder.rglob(".*.stagesim")) and children(process.pid))
         check.that(begun, f"{name}: never began to write")
         born = children(process.pid)
