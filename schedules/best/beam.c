@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MEMORY_MAX = 1 << 27 }; /* bytes of all states, of this step and of the one before */
+
 /* A state and how it came about. */
 struct node {
     struct progress_state state;
@@ -149,6 +151,8 @@ bool beam_search(const struct instance *instance, struct bound *bound, uint32_t 
                  struct words *words)
 {
     struct arena *arena = arena_create();
+    uint32_t room = MEMORY_MAX / (2 * (uint32_t)sizeof(int64_t) * instance->operations);
+    width = width < room ? width : room > 0 ? room : 1;
     struct beam beam = {.instance = instance, .bound = bound, .width = width, .count = 1};
     beam.nodes = arena_array(arena, width, sizeof *beam.nodes);
     beam.others = arena_array(arena, width, sizeof *beam.others);

@@ -6,8 +6,8 @@
 
 #include "schedules/best/bound.h"
 
-/* With at most `width` states at a time, none of which ends after `most`. Counts *budget down by a state each. True
- * with words filled when an order was found. */
+/* With at most `width` states at a time (fewer of large instances, for memory), none of which ends after `most`. Counts
+ * *budget down by a state each. True with words filled when an order was found. */
 bool beam_search(const struct instance *instance, struct bound *bound, uint32_t width, int64_t most, int64_t *budget,
                  struct words *words);
 

@@ -9,7 +9,8 @@
 
 enum {
     TABLE_BITS = 18,
-    POOL_MAX = 1 << 24 /* numbers of failed states that are remembered: 128 MB */
+    POOL_MAX = 1 << 24, /* numbers of failed states that are remembered: 128 MB */
+    DEPTH_MAX = 6000    /* decisions under way, each a few frames of the stack */
 };
 
 /* A state from which nothing within `most` can be reached: what was done, and when what matters of it was done. */
@@ -25,8 +26,8 @@ struct exact {
     const struct instance *instance;
     struct bound *bound;
     struct progress_state state;
-    uint32_t *trace; /* operations in the order of the decisions */
-    uint32_t decided;
+    uint32_t *trace;         /* operations in the order of the decisions */
+    uint32_t decided, depth; /* depth counts idling as well */
     int64_t most;
     int64_t *budget;
     enum exact_rule rule;
@@ -219,6 +220,9 @@ static enum exact_end explore(struct exact *exact);
 static enum exact_end try_child(struct exact *exact, const struct move *child)
 {
     int64_t free = exact->state.free[child->worker];
+    if (exact->depth == DEPTH_MAX)
+        return EXACT_GIVEN_UP;
+    exact->depth++;
     move_do(exact->instance, &exact->state, child);
     if (child->operation != MOVE_IDLE)
         exact->trace[exact->decided++] = child->operation;
@@ -226,6 +230,7 @@ static enum exact_end try_child(struct exact *exact, const struct move *child)
     if (end == EXACT_FOUND)
         return end;
     move_undo(exact->instance, &exact->state, child, free);
+    exact->depth--;
     exact->decided -= child->operation != MOVE_IDLE;
     return end;
 }
@@ -272,7 +277,8 @@ static void reset(struct exact *exact)
     memset(exact->state.done, 0, instance->kinds * instance->stages * sizeof(uint32_t));
     memset(exact->state.free, 0, instance->workers * sizeof(int64_t));
     memset(exact->state.held, 0, instance->workers * sizeof(uint32_t));
-    exact->decided = exact->child_count = 0;
+    exact->decided = exact->depth = 0;
+    exact->child_count = 0;
     exact->over = INT64_MAX;
 }
 
