@@ -187,6 +187,9 @@ struct stagesim_figures {
      * report says what limits the job. */
     bool bounds_known;
     double memory_bound;
+    /* Layers of the pipeline's stages, as Megatron-LM's --pipeline-model-parallel-layout writes them; NULL: as many in
+     * each, or no layers. Copied. */
+    const char *pipeline_layout;
 };
 
 /* What the replicas of a stage divide among themselves (ZeRO, Rajbhandari et al. 2020) instead of an all-reduce of
@@ -290,6 +293,14 @@ struct stagesim_pipeline {
     bool
         blocking_scatter; /* with shard_axes: what follows a layer's backward waits until its gradients are scattered */
     bool late_replicas;   /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
+    /* For schedules that cut sequences into slices. Shares of `forward` and of `backward` that are causal attention, of
+     * which a slice has the more the later it is; the rest is in proportion to its length. NULL: none, and of
+     * `attention_backward` the same as of `attention`. */
+    const double *attention, *attention_backward;
+    const double *keys_values; /* the part of `activation` that is kept until the backward of the first slice */
+    double slice_grain;        /* share of a sequence that the lengths of slices are multiples of; 0: any */
+    const double *checkpoint;  /* bytes of a micro-batch from which a stage's forward can be computed again, for
+                                  schedules that do so; NULL: as many as `message` */
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */

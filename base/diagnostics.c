@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 enum {
-    ERRORS_SHOWN = 50,     /* a file that is wrong throughout must not bury its first mistake */
+    ERRORS_SHOWN = 8,      /* a file that is wrong throughout must not bury its first mistake */
     MESSAGE_SIZE = 2048,   /* longer texts are cut */
     EXCERPT_WIDTH = 110,   /* characters of the source line that are shown */
     EXCERPT_BEFORE = 70,   /* of these before the caret */
@@ -206,12 +206,17 @@ static void report(FILE *out, const char *label, struct place at, const char *fo
 void diag_verror(struct diag *diag, struct place at, const char *format, va_list arguments)
 {
     diag->errors++;
-    if (!diag->out || diag->errors > ERRORS_SHOWN + 1)
-        return;
-    if (diag->errors <= ERRORS_SHOWN)
+    if (diag->out && diag->errors <= ERRORS_SHOWN)
         report(diag->out, "error", at, format, arguments);
-    else
-        fprintf(diag->out, "stagesim: error: more than %d mistakes, the others are not shown\n", ERRORS_SHOWN);
+}
+
+void diag_rest(struct diag *diag)
+{
+    unsigned told = diag->told > ERRORS_SHOWN ? diag->told : ERRORS_SHOWN;
+    if (diag->out && diag->errors > told)
+        fprintf(diag->out, "stagesim: error: %u more mistake%s, not shown\n", diag->errors - told,
+                diag->errors - told == 1 ? "" : "s");
+    diag->told = diag->errors;
 }
 
 void diag_error(struct diag *diag, struct place at, const char *format, ...)
@@ -328,4 +333,16 @@ bool fault_set(struct fault *fault, const char *format, ...)
     vsnprintf(fault->text, sizeof fault->text, format, arguments);
     va_end(arguments);
     return false;
+}
+
+const char *diag_first(char *reports)
+{
+    static const char mark[] = ": error: ", own[] = "stagesim: ";
+    char *end = strchr(reports, '\n'), *start = strstr(reports, mark);
+    bool placed = start && (!end || start < end);
+    if (end)
+        *end = '\0';
+    if (placed)
+        return start + sizeof mark - 1;
+    return strncmp(reports, own, sizeof own - 1) ? reports : reports + sizeof own - 1;
 }

@@ -18,7 +18,8 @@ struct place {
 
 struct diag {
     FILE *out;       /* where reports go; NULL: they are only counted */
-    unsigned errors; /* reports of diag_error so far */
+    unsigned errors; /* reports of diag_error so far; the first eight are shown */
+    unsigned told;   /* of them, whose number diag_rest has said */
     bool trouble;    /* one of them was diag_trouble */
 };
 
@@ -28,6 +29,8 @@ __attribute__((format(printf, 3, 4))) void diag_error(struct diag *diag, struct 
 /* The same for what is no mistake of the input: a file that cannot be read, no memory. Who asks whether an input is
  * good must not take it for a bad one. */
 __attribute__((format(printf, 3, 4))) void diag_trouble(struct diag *diag, struct place at, const char *format, ...);
+/* To be called where reading has come to an end: says how many mistakes were not shown, if any. */
+void diag_rest(struct diag *diag);
 void diag_verror(struct diag *diag, struct place at, const char *format, va_list arguments);
 /* The same with `note:`; does not count as a mistake. Used for the second place of a cross-field check. */
 __attribute__((format(printf, 3, 4))) void diag_note(struct diag *diag, struct place at, const char *format, ...);
@@ -37,6 +40,9 @@ __attribute__((format(printf, 3, 4))) void diag_note(struct diag *diag, struct p
 __attribute__((format(printf, 2, 3))) void diag_print(FILE *out, const char *format, ...);
 /* The same in place, cut to `size` bytes with the final zero. */
 void diag_clean(char *text, size_t size);
+
+/* The first mistake in a text of reports, without its place, cut off in place. */
+const char *diag_first(char *reports);
 
 /* The entry of `words` (count of them) nearest to `word` by edit distance, or NULL when none is near. */
 const char *diag_nearest(const char *word, const char *const *words, size_t count);

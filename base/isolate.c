@@ -211,6 +211,12 @@ bool isolate_runs(struct isolation *isolation)
     return !isolation->has_ended;
 }
 
+void isolate_signal(struct isolation *isolation, int number)
+{
+    if (!isolation->has_ended)
+        kill(isolation->pid, number);
+}
+
 int isolate_wait(struct isolation *isolation, FILE **results, int *stage, struct fault *fault)
 {
     look(isolation, 0);

@@ -30,6 +30,8 @@ struct isolation;
 struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault);
 /* Whether the process has not ended yet; does not wait. */
 bool isolate_runs(struct isolation *isolation);
+/* Sends it a signal. */
+void isolate_signal(struct isolation *isolation, int number);
 /* Waits for its end; arguments and result as of isolate. Frees the isolation. */
 int isolate_wait(struct isolation *isolation, FILE **results, int *stage, struct fault *fault);
 

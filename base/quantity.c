@@ -22,7 +22,7 @@ struct unit {
     double factor; /* exact in binary, or the seconds of a minute or an hour */
 };
 
-static const struct unit no_units[] = {{NULL, 0, 0}};
+static const struct unit multiples[] = {{"k", 3, 1}, {"M", 6, 1}, {"G", 9, 1}, {"T", 12, 1}, {NULL, 0, 0}};
 static const struct unit times[] = {{"s", 0, 1},    {"ms", -3, 1},  {"us", -6, 1}, {"ns", -9, 1},
                                     {"min", 0, 60}, {"h", 0, 3600}, {NULL, 0, 0}};
 static const struct unit sizes[] = {{"B", 0, 1},        {"kB", 3, 1},       {"MB", 6, 1},       {"GB", 9, 1},
@@ -39,8 +39,9 @@ static const struct type {
     const char *name, *expected;
     const struct unit *units;
     double most; /* sums of many such values stay finite */
+    bool bare;   /* it needs no unit */
 } types[] = {
-    [QUANTITY_RATIO] = {"number", "a plain number such as 0.6", no_units, 1e15},
+    [QUANTITY_RATIO] = {"number", "a plain number such as 0.6", multiples, 1e15, true},
     [QUANTITY_TIME] = {"time", "a time such as 1.5us", times, 1e15},
     [QUANTITY_BYTES] = {"size", "a size such as 80GiB", sizes, 1e24},
     [QUANTITY_RATE] = {"rate", "a rate such as 400Gbps (bits per second) or 25GBps (bytes per second)", rates, 1e24},
@@ -180,9 +181,9 @@ static bool refuse_unit(const struct type *type, const char *text, const char *u
     if (*unit == ' ')
         return refuse(reason, "'%.*s' has a blank after the number; expected %s", SHOWN, text, type->expected);
     for (const struct type *other = types; other < types + TYPES; other++)
-        if (find_unit(other->units, unit))
+        if (!other->bare && find_unit(other->units, unit))
             return refuse(reason, "'%.*s' is a %s; expected %s", SHOWN, text, other->name, type->expected);
-    if (!type->units->name)
+    if (type->bare)
         return refuse(reason, "'%.*s' has text after the number; expected %s", SHOWN, text, type->expected);
     char list[128] = "";
     for (const struct unit *known = type->units; known->name; known++) {
@@ -217,7 +218,7 @@ bool quantity_parse(enum quantity type, const char *text, double *value, struct 
     if (!scan_number(text, info->expected, &number, reason))
         return false;
     const struct unit *unit = find_unit(info->units, number.rest);
-    bool plain = !info->units->name && !*number.rest;
+    bool plain = info->bare && !*number.rest;
     if (!unit && !plain)
         return refuse_unit(info, text, number.rest, reason);
     double result = scale(&number, unit);

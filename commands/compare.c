@@ -2,21 +2,31 @@
 #include "analysis/output/comparison_output.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/paths.h"
+#include "base/process/interruption.h"
 #include "base/table.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/cli/variants.h"
+#include "commands/cli/words.h"
 #include "schedules/schedule.h"
 #include "studies/simulation.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* More workers do not fit a terminal's line. */
 enum { UTILIZATION_WORKERS_MAX = 16 };
 
+/* A run of the comparison; `reason` is set where it cannot be. */
 struct comparison_run {
-    const struct scenario *scenario;
-    char directory[300]; /* "SCENARIO-SCHEDULE/" */
+    struct scenario *scenario; /* NULL: it could not even be loaded */
+    const char *file;
+    const char *name, *schedule; /* what it is called */
+    char directory[300];         /* "NAME-SCHEDULE/" */
+    const char *reason;          /* NULL: none is known */
+    const char *said;            /* the whole message that the reason is of; NULL: none */
     struct run_files files;
     struct simulation_result result;
 };
@@ -24,102 +34,240 @@ struct comparison_run {
 struct comparison {
     const struct options *options;
     struct arena *arena;
+    const char *command; /* as typed */
     struct diag diag;
     struct comparison_run *runs;
     size_t count, capacity;
+    size_t asked; /* runs, of which `count` were done; 0: all were */
+};
+
+/* What a run is a variant of its scenario in; NULL: in nothing. */
+struct variant {
+    const char *schedule; /* name or file */
+    const char *what_if;  /* "NAME: CHANGES", "CHANGES" or "NAME" */
 };
 
 /* ---- which runs ---- */
 
-static void add_run(struct comparison *comparison, const struct scenario *scenario)
+static struct scenario *load(struct comparison *comparison, const char *file, const struct variant *variant,
+                             struct diag *diag)
 {
-    comparison->runs =
-        array_grow(comparison->runs, &comparison->capacity, comparison->count + 1, sizeof *comparison->runs);
-    struct comparison_run *run = &comparison->runs[comparison->count];
-    *run = (struct comparison_run){.scenario = scenario};
-    const char *schedule = scenario->schedule_name ? scenario->schedule_name : scenario->workload->name;
+    const struct options *options = comparison->options;
+    struct arena *arena = comparison->arena;
+    struct scenario_request request = {file, options->sets, options->set_count, variant->schedule, options->plugins};
+    if (variant->what_if) {
+        struct scenario_set *set = arena_alloc(arena, sizeof *set);
+        *set = (struct scenario_set){"--what-if", variants_what_if(variant->what_if, arena).set};
+        request = scenario_request_with(&request, set, 1, arena);
+    }
+    return scenario_load(&request, arena, diag);
+}
+
+/* Runs of other characters than letters, digits, '.', '_' and '-' become one '-'. */
+static void make_plain(char *name)
+{
+    char *to = name;
+    for (const char *at = name; *at; at++) {
+        bool plain = isalnum((unsigned char)*at) || strchr("._-", *at) || (unsigned char)*at >= 128;
+        if (plain)
+            *to++ = *at;
+        else if (to > name && to[-1] != '-')
+            *to++ = '-';
+    }
+    *to = '\0';
+}
+
+/* A directory that no other run has. */
+static void name_directory(struct comparison *comparison, struct comparison_run *run)
+{
     for (unsigned copy = 1;; copy++) {
         char suffix[16] = "";
         if (copy > 1)
             snprintf(suffix, sizeof suffix, "-%u", copy);
-        snprintf(run->directory, sizeof run->directory, "%.128s-%.128s%s/", scenario->name, schedule, suffix);
+        snprintf(run->directory, sizeof run->directory, "%.128s-%.128s%s", run->name, run->schedule, suffix);
+        make_plain(run->directory);
         bool taken = false;
-        for (size_t i = 0; i < comparison->count; i++)
-            taken |= !strcmp(comparison->runs[i].directory, run->directory);
+        for (const struct comparison_run *other = comparison->runs; other < run; other++)
+            taken |= !strncmp(other->directory, run->directory, strlen(other->directory) - 1) &&
+                     strlen(other->directory) == strlen(run->directory) + 1;
         if (!taken)
             break;
     }
-    comparison->count++;
+    strcat(run->directory, "/");
 }
 
-static struct scenario *load(struct comparison *comparison, const char *file, const char *schedule)
+static struct comparison_run *add_run(struct comparison *comparison, const char *file, const struct variant *variant)
 {
-    struct scenario_request request = {file, comparison->options->sets, comparison->options->set_count, schedule,
-                                       comparison->options->plugins};
-    return scenario_load(&request, comparison->arena, &comparison->diag);
+    struct arena *arena = comparison->arena;
+    comparison->runs =
+        array_grow(comparison->runs, &comparison->capacity, comparison->count + 1, sizeof *comparison->runs);
+    struct comparison_run *run = &comparison->runs[comparison->count++];
+    const char *name = path_name(path_name(file, ".yaml", arena), ".yml", arena);
+    *run = (struct comparison_run){.file = file, .name = name, .schedule = variant->schedule};
+    if (variant->schedule && schedule_is_file(variant->schedule))
+        run->schedule = path_name(variant->schedule, ".csv", arena);
+    if (variant->what_if)
+        run->name = arena_print(arena, "%s, %s", name, variants_what_if(variant->what_if, arena).label);
+    return run;
 }
 
-/* Every schedule that fits; of the others it is said why they do not. */
-static void add_all(struct comparison *comparison, const char *file)
+/* Why a variant cannot be run; NULL: it can be, as far as is known before it is. */
+static const char *find_reason(struct comparison *comparison, const char *file, const struct variant *variant)
 {
-    for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
-        struct scenario *scenario = load(comparison, file, (*schedule)->name);
-        if (!scenario)
-            return;
-        struct schedule_request request = scenario_schedule_request(scenario);
-        struct schedule_refusal refusal;
-        if (schedule_fits(*schedule, &request, &refusal))
-            add_run(comparison, scenario);
-        else if (!comparison->options->quiet)
-            diag_print(stderr, "note: %s left out: %s\n", (*schedule)->name, refusal.text);
+    char *text = NULL;
+    size_t size = 0;
+    struct diag diag = {.out = open_memstream(&text, &size)};
+    struct scenario *scenario = load(comparison, file, variant, &diag);
+    if (scenario && scenario->schedule)
+        scenario_check_pipeline(scenario, &diag);
+    if (diag.out)
+        fclose(diag.out);
+    const char *reason = diag.errors && text ? arena_copy(comparison->arena, diag_first(text)) : NULL;
+    free(text);
+    return reason;
+}
+
+/* False: the scenario itself has mistakes. `all`: what does not fit is left out. */
+static bool add_variant(struct comparison *comparison, const char *file, const struct variant *variant, bool all)
+{
+    struct scenario *scenario = load(comparison, file, variant, &comparison->diag);
+    if (!scenario)
+        return false;
+    const char *reason = variant->schedule ? find_reason(comparison, file, variant) : NULL;
+    if (reason && all) {
+        if (!comparison->options->quiet)
+            diag_print(stderr, "note: %s left out: %s\n", variant->schedule, reason);
+        return true;
     }
+    struct comparison_run *run = add_run(comparison, file, variant);
+    run->scenario = scenario;
+    run->reason = reason;
+    if (!run->schedule)
+        run->schedule = scenario->schedule_name ? scenario->schedule_name : scenario->workload->name;
+    return true;
 }
 
-static bool unknown_schedule(const char *name)
+static bool add_what_if(struct comparison *comparison, const char *file, const char *what_if,
+                        const struct schedule_words *schedules)
 {
-    const char *names[64];
-    size_t count = 0;
-    for (; schedule_table[count] && count < 64; count++)
-        names[count] = schedule_table[count]->name;
-    const char *nearest = diag_nearest(name, names, count);
-    diag_print(stderr,
-               "--schedules: error: '%s' does not name a known schedule%s%s%s; `stagesim list schedules` lists them\n",
-               name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    return false;
-}
-
-static bool add_named(struct comparison *comparison, const char *file, const char *list)
-{
-    char *names = arena_copy(comparison->arena, list), *rest;
     bool ok = true;
-    for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
-        struct scenario *scenario = schedule_find(name) ? load(comparison, file, name) : NULL;
-        if (!schedule_find(name))
-            ok = unknown_schedule(name);
-        else if (!scenario || !scenario_check_pipeline(scenario, &comparison->diag))
-            ok = false;
-        else
-            add_run(comparison, scenario);
-    }
+    if (!schedules->count)
+        return add_variant(comparison, file, &(struct variant){NULL, what_if}, false);
+    for (size_t i = 0; i < schedules->count && ok; i++)
+        ok = add_variant(comparison, file, &(struct variant){schedules->words[i], what_if}, schedules->all);
     return ok;
 }
 
-static bool add_file(struct comparison *comparison, const char *file)
+static bool add_file(struct comparison *comparison, const char *file, const struct schedule_words *schedules)
 {
-    const char *schedules = comparison->options->schedules;
-    if (!schedules) {
-        struct scenario *scenario = load(comparison, file, NULL);
-        if (scenario)
-            add_run(comparison, scenario);
-    } else if (!strcmp(schedules, "all")) {
-        add_all(comparison, file);
-    } else if (!add_named(comparison, file, schedules)) {
-        return false;
+    const struct options *options = comparison->options;
+    bool ok = true;
+    for (size_t i = 0; i < options->what_if_count && ok; i++)
+        ok = add_what_if(comparison, file, options->what_ifs[i], schedules);
+    return ok && (options->what_if_count || add_what_if(comparison, file, NULL, schedules));
+}
+
+/* Scenarios of one name are told apart by their folders. */
+static void name_all(struct comparison *comparison)
+{
+    struct arena *arena = comparison->arena;
+    for (size_t i = 0; i < comparison->count; i++) {
+        struct comparison_run *run = &comparison->runs[i];
+        const char *name = run->scenario->name, *folder = path_directory(run->file, arena);
+        bool other = false;
+        for (size_t k = 0; k < comparison->count; k++)
+            other |=
+                !strcmp(comparison->runs[k].scenario->name, name) && strcmp(comparison->runs[k].file, run->file) != 0;
+        if (other)
+            run->name = arena_print(arena, "%s/%s", path_name(folder, "", arena), run->name);
     }
-    return comparison->diag.errors == 0;
+    for (size_t i = 0; i < comparison->count; i++) {
+        struct comparison_run *run = &comparison->runs[i];
+        run->scenario->name = run->name;
+        run->scenario->bounded = true;
+        name_directory(comparison, run);
+    }
 }
 
 /* ---- running and writing ---- */
+
+/* Those that are done are what is shown. */
+static void stop_at(struct comparison *comparison, size_t done, struct output *output)
+{
+    for (size_t i = done; output && i < comparison->count; i++)
+        output_drop(output, comparison->runs[i].directory);
+    for (size_t i = done; i < comparison->count; i++)
+        gantt_destroy(comparison->runs[i].result.gantt);
+    comparison->asked = comparison->count;
+    comparison->count = done;
+}
+
+static bool is_variant(const struct comparison *comparison)
+{
+    return comparison->options->schedules || comparison->options->what_if_count;
+}
+
+/* The text of a file that mistakes were written to. */
+static const char *read_mistakes(struct comparison *comparison, FILE *mistakes)
+{
+    char text[4096];
+    rewind(mistakes);
+    text[fread(text, 1, sizeof text - 1, mistakes)] = '\0';
+    return arena_copy(comparison->arena, text);
+}
+
+/* A variant that its input does not allow is a row with the reason. A mistake in a scenario ends the comparison, and so
+ * does a simulation that fails: want of memory is no property of a schedule. */
+static int simulate_one(struct comparison *comparison, struct comparison_run *run, struct output *output, bool draw)
+{
+    FILE *mistakes = is_variant(comparison) ? tmpfile() : NULL;
+    struct simulation_request request = {.scenario = run->scenario,
+                                         .files = output ? &run->files : NULL,
+                                         .output = output,
+                                         .draw = draw,
+                                         .command = comparison->command,
+                                         .split = true,
+                                         .quiet = comparison->options->quiet,
+                                         .mistakes = mistakes};
+    int code = simulate(&request, &run->result);
+    if (code != EXIT_DONE && mistakes && !interruption_noted())
+        run->said = read_mistakes(comparison, mistakes);
+    if (run->said && code == EXIT_BAD_INPUT) {
+        run->reason = diag_first(arena_copy(comparison->arena, run->said));
+        if (output)
+            output_drop(output, run->directory);
+        code = EXIT_DONE;
+    } else if (run->said)
+        fputs(run->said, stderr);
+    if (mistakes)
+        fclose(mistakes);
+    return code;
+}
+
+/* Whether an earlier run has said the same. */
+static bool is_said(const struct comparison *comparison, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (comparison->runs[i].said && !strcmp(comparison->runs[i].said, comparison->runs[index].said))
+            return true;
+    return false;
+}
+
+/* Where no run came to its end, all reasons are mistakes. */
+static int report_reasons(const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->count; i++)
+        if (!comparison->runs[i].reason)
+            return EXIT_DONE;
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct comparison_run *run = &comparison->runs[i];
+        if (!run->said)
+            diag_print(stderr, "%s: error: %s: %s\n", run->file, run->schedule, run->reason);
+        else if (!is_said(comparison, i))
+            fputs(run->said, stderr);
+    }
+    return EXIT_BAD_INPUT;
+}
 
 static int simulate_all(struct comparison *comparison, struct output *output)
 {
@@ -128,30 +276,66 @@ static int simulate_all(struct comparison *comparison, struct output *output)
         draw |= comparison->runs[i].scenario->pictures || comparison->runs[i].scenario->report;
     for (size_t i = 0; i < comparison->count; i++) {
         struct comparison_run *run = &comparison->runs[i];
-        struct simulation_request request = {.scenario = run->scenario,
-                                             .files = output ? &run->files : NULL,
-                                             .output = output,
-                                             .draw = draw,
-                                             .quiet = comparison->options->quiet};
-        int code = simulate(&request, &run->result);
+        int code = run->reason ? EXIT_DONE : simulate_one(comparison, run, output, draw);
+        if (code != EXIT_DONE && interruption_noted() && i > 0) {
+            stop_at(comparison, i, output);
+            return EXIT_DONE;
+        }
         if (code != EXIT_DONE)
             return code;
     }
-    return EXIT_DONE;
+    return report_reasons(comparison);
+}
+
+static struct comparison_row refused_row(const struct comparison_run *run)
+{
+    struct comparison_row row;
+    memset(&row, 0, sizeof row);
+    snprintf(row.scenario, sizeof row.scenario, "%s", run->name);
+    snprintf(row.schedule, sizeof row.schedule, "%s", run->schedule);
+    snprintf(row.reason, sizeof row.reason, "%s", run->reason);
+    return row;
+}
+
+/* By iteration time; what was not run comes last. */
+static int by_time(const void *left, const void *right)
+{
+    const struct comparison_row *a = left, *b = right;
+    if (!*a->reason != !*b->reason)
+        return *a->reason ? 1 : -1;
+    return (a->iteration > b->iteration) - (a->iteration < b->iteration);
+}
+
+static int by_memory(const void *left, const void *right)
+{
+    const struct comparison_row *a = left, *b = right;
+    if (!*a->reason != !*b->reason)
+        return *a->reason ? 1 : -1;
+    return (a->peak_bytes > b->peak_bytes) - (a->peak_bytes < b->peak_bytes);
+}
+
+static void sort_rows(const struct comparison *comparison, struct comparison_row *rows, size_t count)
+{
+    if (comparison->options->sort)
+        qsort(rows, count, sizeof *rows, comparison->options->sort == SORT_TIME ? by_time : by_memory);
 }
 
 static struct comparison_row *collect_rows(const struct comparison *comparison, size_t *count)
 {
     struct comparison_row *rows = arena_array(comparison->arena, 2 * comparison->count, sizeof *rows);
     *count = 0;
-    for (size_t i = 0; i < comparison->count; i++)
-        for (size_t row = 0; row < comparison->runs[i].result.row_count; row++, ++*count) {
-            const struct comparison_run *run = &comparison->runs[i];
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct comparison_run *run = &comparison->runs[i];
+        if (run->reason)
+            rows[(*count)++] = refused_row(run);
+        for (size_t row = 0; row < run->result.row_count && !run->reason; row++, ++*count) {
             rows[*count] = run->result.rows[row];
             if (comparison->options->output)
                 snprintf(rows[*count].directory, sizeof rows->directory, "%.*s", (int)strlen(run->directory) - 1,
                          run->directory);
         }
+    }
+    sort_rows(comparison, rows, *count);
     return rows;
 }
 
@@ -159,7 +343,7 @@ static size_t most_workers(const struct comparison *comparison)
 {
     size_t most = 0;
     for (size_t i = 0; i < comparison->count; i++)
-        if (comparison->runs[i].result.gantt->row_count > most)
+        if (comparison->runs[i].result.gantt && comparison->runs[i].result.gantt->row_count > most)
             most = comparison->runs[i].result.gantt->row_count;
     return most;
 }
@@ -178,6 +362,8 @@ static void print_utilization(const struct comparison *comparison)
     }
     for (size_t i = 0; i < comparison->count; i++) {
         const struct comparison_run *run = &comparison->runs[i];
+        if (run->reason)
+            continue;
         table_cell(table, "%.*s", (int)strlen(run->directory) - 1, run->directory);
         for (size_t worker = 0; worker < workers; worker++) {
             char text[READABLE_MAX] = "";
@@ -221,15 +407,19 @@ static bool write_drawn(const struct comparison *comparison, struct output *outp
     struct comparison_row *rows = arena_array(comparison->arena, comparison->count, sizeof *rows);
     const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
     const char **links = arena_array(comparison->arena, comparison->count, sizeof *links);
+    size_t count = 0;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct comparison_run *run = &comparison->runs[i];
+        if (run->reason)
+            continue;
         pictures |= run->scenario->pictures;
         report |= run->scenario->report;
-        rows[i] = run->result.rows[run->result.row_count - 1];
-        gantts[i] = run->result.gantt;
-        links[i] = run->scenario->report ? arena_print(comparison->arena, "%sreport.html", run->directory) : NULL;
+        rows[count] = run->result.rows[run->result.row_count - 1];
+        gantts[count] = run->result.gantt;
+        links[count] = run->scenario->report ? arena_print(comparison->arena, "%sreport.html", run->directory) : NULL;
+        count++;
     }
-    struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, comparison->count};
+    struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, count};
     return comparison_write_pictures(&view, pictures, output, fault) &&
            (!report || comparison_write_report(&view, output, fault));
 }
@@ -237,8 +427,8 @@ static bool write_drawn(const struct comparison *comparison, struct output *outp
 static bool open_all(struct comparison *comparison, struct output *output, struct fault *fault)
 {
     for (size_t i = 0; i < comparison->count; i++)
-        if (!run_files_open(&comparison->runs[i].files, comparison->runs[i].scenario, output,
-                            comparison->runs[i].directory, fault))
+        if (!comparison->runs[i].reason && !run_files_open(&comparison->runs[i].files, comparison->runs[i].scenario,
+                                                           output, comparison->runs[i].directory, fault))
             return false;
     return true;
 }
@@ -249,6 +439,7 @@ static int compare_into(struct comparison *comparison, const char *directory)
     struct output *output = output_create(directory, &fault);
     int code = output ? EXIT_FAILED : EXIT_BAD_INPUT;
     bool ok = output && open_all(comparison, output, &fault);
+    interruption_await();
     if (ok)
         code = simulate_all(comparison, output);
     if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_drawn(comparison, output, &fault)) {
@@ -267,14 +458,20 @@ static int compare(struct comparison *comparison)
 {
     const struct options *options = comparison->options;
     bool ok = true;
+    struct schedule_words schedules = {0};
+    if (options->schedules && !variants_schedules(options->schedules, &schedules, comparison->arena))
+        return EXIT_BAD_INPUT;
     for (int i = 0; i < options->file_count; i++)
-        ok &= add_file(comparison, options->files[i]);
+        ok &= add_file(comparison, options->files[i], &schedules);
     if (!ok)
         return EXIT_BAD_INPUT;
+    name_all(comparison);
     if (comparison->count == 0) {
         fputs("stagesim: no schedule fits the scenario\n", stderr);
         return EXIT_BAD_INPUT;
     }
+    if (!options->output)
+        interruption_await();
     int code = options->output ? compare_into(comparison, options->output) : simulate_all(comparison, NULL);
     if (code == EXIT_DONE)
         print_all(comparison);
@@ -282,7 +479,17 @@ static int compare(struct comparison *comparison)
         fflush(stdout); /* both streams may go to one file */
         diag_print(stderr, "written to %s\n", options->output);
     }
+    if (comparison->asked)
+        fprintf(stderr, "stopped early: %zu of %zu runs were done\n", comparison->count, comparison->asked);
     return code;
+}
+
+/* When all is written and given back: scripts go on after an interruption no more than without a handler. */
+static void end_if_interrupted(void)
+{
+    fflush(stdout);
+    interruption_end();
+    interruption_forget();
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -290,7 +497,8 @@ static int run(const struct command *command, int argc, char **argv)
     struct comparison comparison = {.arena = arena_create(), .diag = {.out = stderr}};
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "otsf", argc, argv, comparison.arena, &options)) {
+    comparison.command = words_command(command, argc, argv, comparison.arena);
+    if (options_read(command, "otsfr", argc, argv, comparison.arena, &options)) {
         comparison.options = &options;
         code = options.file_count ? compare(&comparison) : command_usage(command, "expected at least one scenario");
     }
@@ -298,15 +506,21 @@ static int run(const struct command *command, int argc, char **argv)
         gantt_destroy(comparison.runs[i].result.gantt);
     free(comparison.runs);
     arena_destroy(comparison.arena);
+    end_if_interrupted();
     return code;
 }
 
 const struct command command_compare = {
     .name = "compare",
-    .arguments = "SCENARIO... [--schedules NAME,NAME,...|all] [-o DIR] [OPTION]...",
+    .arguments = "SCENARIO... [--schedules NAME,FILE.csv,...|all] [--what-if [NAME:]CHANGE,...]... [-o DIR] "
+                 "[OPTION]...",
     .summary = "simulate several scenarios or schedules and show them side by side",
     .help = "Prints a row per scenario and schedule; times are relative to the first row.\n\n"
             "  --schedules NAME,...|all         each scenario under these schedules; all: every one that fits\n"
+            "                                   a schedule file stands beside names\n"
+            "  --what-if [NAME:]CHANGE,...      each scenario also on a changed platform: 'halved: nic=0.5', 'as is'; "
+            "repeatable\n"
+            "  --sort time|memory               the best first\n"
             "  --format table|csv|json          what is printed\n"
             "  -o DIR                           write DIR/SCENARIO-SCHEDULE/ for each run, and comparison.csv, "
             "comparison.json and\n"

@@ -135,16 +135,16 @@ static void add_algorithms(struct items *items)
         add(items, (*algorithm)->name, (*algorithm)->summary, NULL);
 }
 
-/* The first line of a model's file, where it is a comment. */
-static const char *model_summary(const char *name, struct items *items)
+/* The first line of a file, where it is a comment. */
+static const char *file_summary(enum installed kind, const char *what, const char *name, struct items *items)
 {
-    const char *path = path_find_installed(INSTALLED_MODELS, name, ".yaml", items->arena);
+    const char *path = path_find_installed(kind, name, ".yaml", items->arena);
     FILE *file = path ? fopen(path, "r") : NULL;
     char line[512] = "";
     if (file && !fgets(line, sizeof line, file))
         line[0] = '\0';
     if (!file || ferror(file)) {
-        diag_print(stderr, "stagesim list: the model %s cannot be read: %s\n", name, strerror(errno));
+        diag_print(stderr, "stagesim list: the %s %s cannot be read: %s\n", what, name, strerror(errno));
         items->incomplete = true;
     }
     if (file)
@@ -153,12 +153,54 @@ static const char *model_summary(const char *name, struct items *items)
     return arena_copy(items->arena, line[0] == '#' ? line + 1 + strspn(line + 1, " #") : "");
 }
 
-static void add_models(struct items *items)
+static void add_files(struct items *items, enum installed kind, const char *what)
 {
     size_t count;
-    const char **names = path_list_installed(INSTALLED_MODELS, ".yaml", &count, items->arena);
+    const char **names = path_list_installed(kind, ".yaml", &count, items->arena);
     for (size_t i = 0; i < count; i++)
-        add(items, names[i], model_summary(names[i], items), NULL);
+        add(items, names[i], file_summary(kind, what, names[i], items), NULL);
+}
+
+static void add_models(struct items *items)
+{
+    add_files(items, INSTALLED_MODELS, "model");
+}
+
+static void add_scenarios(struct items *items)
+{
+    add_files(items, INSTALLED_SCENARIOS, "scenario");
+}
+
+/* The first line of the comment that describes a platform file. */
+static const char *platform_summary(const char *name, struct items *items)
+{
+    const char *path = path_find_installed(INSTALLED_PLATFORMS, name, ".xml", items->arena);
+    FILE *file = path ? fopen(path, "r") : NULL;
+    char line[512] = "";
+    bool comment = false;
+    while (file && fgets(line, sizeof line, file) && !comment) {
+        comment = strstr(line, "<!--") != NULL;
+        const char *text = comment ? strstr(line, "<!--") + 4 : "";
+        if (comment && text[strspn(text, " \r\n")])
+            memmove(line, text, strlen(text) + 1);
+        else if (comment && !fgets(line, sizeof line, file))
+            comment = false;
+        if (comment)
+            break;
+    }
+    if (file)
+        fclose(file);
+    char *end = strstr(line, "-->");
+    line[end ? (size_t)(end - line) : strcspn(line, "\r\n")] = '\0';
+    return comment ? arena_copy(items->arena, line + strspn(line, " ")) : "";
+}
+
+static void add_platforms(struct items *items)
+{
+    size_t count;
+    const char **names = path_list_installed(INSTALLED_PLATFORMS, ".xml", &count, items->arena);
+    for (size_t i = 0; i < count; i++)
+        add(items, names[i], platform_summary(names[i], items), NULL);
 }
 
 static void print_text(const struct items *items)
@@ -221,7 +263,9 @@ static const struct list {
     {.name = "collectives", .add = add_collectives},
     {.name = "algorithms", .add = add_algorithms},
     {.name = "presets", .text = preset_list_text, .json = preset_list_json},
+    {.name = "platforms", .add = add_platforms},
     {.name = "models", .add = add_models},
+    {.name = "scenarios", .add = add_scenarios},
     {.name = "engines", .add = add_engines},
 };
 
@@ -271,7 +315,8 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_list = {
     .name = "list",
-    .arguments = "schedules|workloads|collectives|algorithms|presets|models|engines [--format text|json] [--plugins]",
+    .arguments = "schedules|workloads|collectives|algorithms|presets|platforms|models|scenarios|engines [--format "
+                 "text|json] [--plugins]",
     .summary = "lists what a scenario can name, each with a line of explanation",
     .help = "  --format FORMAT   text or json (text); json gives the schedules' options and sources too\n"
             "  --plugins         asks installed plug-ins what they are: their code runs with your rights\n\n"

@@ -13,13 +13,12 @@
 #include "commands/cli/help_text.h"
 
 #include <locale.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { USAGE_SIZE = 4096 }; /* longer texts are cut */
-
+/* One line each. */
+/* clang-format off */
 const struct command *const command_table[] = {
     &command_run,
     &command_compare,
@@ -28,24 +27,15 @@ const struct command *const command_table[] = {
     &command_collective,
     &command_layouts,
     &command_search,
+    &command_sweep,
+    &command_import,
+    &command_export,
     &command_platform,
     &command_report,
     &command_list,
     NULL,
 };
-
-int command_usage(const struct command *command, const char *format, ...)
-{
-    char text[USAGE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    diag_print(stderr, "stagesim %s: %s", command->name, text);
-    diag_print(stderr, "\nusage: stagesim %s %s\n`stagesim %s --help` explains.\n", command->name, command->arguments,
-               command->name);
-    va_end(arguments);
-    return EXIT_USAGE;
-}
+/* clang-format on */
 
 static void print_help(FILE *out)
 {
@@ -62,7 +52,7 @@ static void print_help(FILE *out)
     help_text_print(
         out,
         "\n`stagesim help COMMAND` explains a command. Options of run, compare and check:\n"
-        "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace paje,chrome,csv   --picture svg,png,pdf\n"
+        "  --engine simgrid|analytic|both   --set KEY=VALUE   --trace perfetto,csv   --picture svg,png,pdf\n"
         "  --report   --quiet\n"
         "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n"
         "\nexit codes: 0 done, 1 bad input (nothing written), 2 wrong usage, 3 the simulation failed\n",

@@ -3,6 +3,7 @@
 #include "base/diagnostics.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/cli/words.h"
 #include "studies/simulation.h"
 
 /* Simulates with its files in the output set, which appears when all went well. */
@@ -26,7 +27,7 @@ static int run_into(struct simulation_request *request, const char *directory, s
     return code;
 }
 
-static int run_scenario(const struct options *options, struct arena *arena)
+static int run_scenario(const struct options *options, const char *typed, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL,
@@ -34,8 +35,11 @@ static int run_scenario(const struct options *options, struct arena *arena)
     struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;
-    struct simulation_request request = {
-        .scenario = scenario, .quiet = options->quiet, .print = options->format == COMPARISON_TABLE};
+    struct simulation_request request = {.scenario = scenario,
+                                         .command = typed,
+                                         .split = true,
+                                         .quiet = options->quiet,
+                                         .print = options->format == COMPARISON_TABLE};
     struct simulation_result result = {0};
     int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
     if (!simulation_print(&result))
@@ -57,9 +61,10 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
+    const char *typed = words_command(command, argc, argv, arena); /* the options' reader puts them in another order */
     int code = EXIT_USAGE;
     if (options_read(command, "otf", argc, argv, arena, &options))
-        code = options.file_count == 1 ? run_scenario(&options, arena)
+        code = options.file_count == 1 ? run_scenario(&options, typed, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);
     return code;
@@ -72,7 +77,8 @@ const struct command command_run = {
     .help = "Prints iteration time, bubble and its causes, communication, memory, and each worker's utilization.\n\n"
             "  -o DIR                           write summary.json and what --trace, --picture and --report ask for to "
             "DIR\n"
-            "  --trace paje,chrome,csv          timeline.paje, timeline.chrome.json, operations.csv\n"
+            "  --trace paje,chrome,chrome-gz,perfetto,csv  timeline.paje, timeline.chrome.json, the same compressed, "
+            "timeline.perfetto-trace, operations.csv\n"
             "  --picture svg,png,pdf            timeline.svg, ...\n"
             "  --report                         report.html\n"
             "  --format table|csv|json          what is printed\n"

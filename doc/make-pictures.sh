@@ -13,7 +13,10 @@ draw() { # NAME FILE [ARGUMENT]...
 }
 
 for name in $("$stagesim" list schedules | cut -d ' ' -f 1); do
-    draw "$name" "$name"
+    case $name in
+    stp) draw "$name" "$name" --micro-batches 12 ;; # it needs more micro-batches
+    *) draw "$name" "$name" ;;
+    esac
 done
 draw chimera chimera-doubling --option concatenation=doubling
 draw chimera chimera-halving --option concatenation=halving
@@ -30,6 +33,9 @@ mv "$work/compare/comparison.png" "$images/comparison.png"
 # Data against model parallelism.
 "$(dirname "$0")/../tools/batch-sweep.py" "$stagesim" "$images/accelerators.svg" >"$work/log"
 
+# How far schedules are above the bound.
+"$(dirname "$0")/../tools/gap-chart.py" "$stagesim" "$(dirname "$0")/../scenarios/demo.yaml" "$images/schedule-lab.svg"
+
 # Platforms.
 "$stagesim" platform generate dgx-1v --nodes 2 -o "$work/dgx-1v-2.xml"
 "$stagesim" platform show "$work/dgx-1v-2.xml" --format svg -o "$images/platform-dgx-1v.svg"
@@ -40,9 +46,17 @@ mv "$work/compare/comparison.png" "$images/comparison.png"
 tables=$(dirname "$0")/../../shared/nccl
 [ ! -d "$tables" ] || python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$tables" "$images"
 
-rows=$(dirname "$0")/../../shared/vtrain
-[ ! -d "$rows" ] || python3 "$(dirname "$0")/../test/validation/picture.py" "$stagesim" \
+rows=$(dirname "$0")/../test/validation/vtrain
+python3 "$(dirname "$0")/../test/validation/picture.py" "$stagesim" \
     "$images/accuracy.svg" "$rows/multi_node.csv" "$rows/single_node.csv" >"$work/log"
+
+# Sweeps, for README.md and doc/sweep.md.
+"$stagesim" sweep "$(dirname "$0")/../scenarios/demo.yaml" --set batch.global=512:4096:x2 \
+    --schedules gpipe,1f1b,chimera,interleaved,zb-h1,dualpipe --y bubble -o "$work/sweep" --quiet >"$work/log"
+mv "$work/sweep/sweep.svg" "$images/sweep-bubble.svg"
+"$stagesim" sweep "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --set parallel.tensor=1,2,4,8 --set batch.micro=1,2,4,8 \
+    --set engine=analytic --y samples_per_s -o "$work/sweep" --quiet >"$work/log"
+mv "$work/sweep/sweep.svg" "$images/sweep-field.svg"
 
 # Layouts, for doc/search.md.
 "$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic \

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "platforms/profiles.h"
+#include "platforms/reach.h"
 #include "platforms/settings.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ enum routing { ROUTING_OTHER, ROUTING_DIJKSTRA, ROUTING_NONE, ROUTING_VIVALDI };
 /* A zone that is being read. */
 struct open_zone {
     enum routing routing;
-    size_t first_point, first_end; /* in the reader's lists */
+    size_t first_point, first_route; /* in the reader's lists */
     struct place at;
 };
 
@@ -44,7 +45,9 @@ struct reader {
     char trace[256];
     struct open_zone zones[ZONES_DEEP];
     unsigned depth;
-    struct names points, ends; /* what is in the open zones of such routings, and the ends of their routes */
+    struct names points; /* what is in the open zones of such routings */
+    struct reach_route *routes;
+    size_t route_count, route_capacity;
     const char **settings;
     size_t setting_capacity;
 };
@@ -284,7 +287,7 @@ static void start_zone(struct reader *reader, const char *element, const char **
                             : strcmp(routing, "Vivaldi") == 0    ? ROUTING_VIVALDI
                                                                  : ROUTING_OTHER;
         reader->zones[reader->depth++] =
-            (struct open_zone){kind, reader->points.count, reader->ends.count, here(reader)};
+            (struct open_zone){kind, reader->points.count, reader->route_count, here(reader)};
     }
 }
 
@@ -293,12 +296,32 @@ static enum routing routing_here(const struct reader *reader)
     return reader->depth ? reader->zones[reader->depth - 1].routing : ROUTING_OTHER;
 }
 
-static void add_name(struct reader *reader, struct names *names, const char *name)
+static void add_point(struct reader *reader, const char *name)
 {
+    struct names *names = &reader->points;
     if (routing_here(reader) == ROUTING_OTHER)
         return;
     names->names = array_grow(names->names, &names->capacity, names->count + 1, sizeof *names->names);
     names->names[names->count++] = arena_copy(reader->arena, name);
+}
+
+static void add_route(struct reader *reader, const char **attributes)
+{
+    if (routing_here(reader) != ROUTING_DIJKSTRA)
+        return;
+    struct reach_route route = {arena_copy(reader->arena, attribute(attributes, "src")),
+                                arena_copy(reader->arena, attribute(attributes, "dst")),
+                                strcasecmp(attribute(attributes, "symmetrical"), "no") != 0};
+    if (route.both_ways && strcmp(route.from, route.to) == 0) {
+        refuse(reader,
+               "a route from '%.200s' to itself that holds for both directions, at which SimGrid's Dijkstra crashes; "
+               "expected symmetrical=\"NO\"",
+               route.from);
+        return;
+    }
+    reader->routes =
+        array_grow(reader->routes, &reader->route_capacity, reader->route_count + 1, sizeof *reader->routes);
+    reader->routes[reader->route_count++] = route;
 }
 
 static int compare_names(const void *left, const void *right)
@@ -306,32 +329,60 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* A point of the zone that none of its routes names, or NULL. */
+/* A point of the zone that none of its routes names, or NULL. Sorts the ends. */
 static const char *find_unrouted(struct reader *reader, const struct open_zone *zone)
 {
     const struct names *points = &reader->points;
-    size_t end_count = reader->ends.count - zone->first_end;
-    const char **ends = reader->ends.names ? reader->ends.names + zone->first_end : NULL;
-    if (end_count)
-        qsort(ends, end_count, sizeof *ends, compare_names);
-    for (size_t i = zone->first_point; i < points->count; i++)
-        if (!end_count || !bsearch(&points->names[i], ends, end_count, sizeof *ends, compare_names))
-            return points->names[i];
+    const char *unrouted = NULL;
+    size_t count = 0;
+    const char **ends = array_zeroed(2 * (reader->route_count - zone->first_route) + 1, sizeof *ends);
+    for (size_t i = zone->first_route; i < reader->route_count; i++) {
+        ends[count++] = reader->routes[i].from;
+        ends[count++] = reader->routes[i].to;
+    }
+    qsort(ends, count, sizeof *ends, compare_names);
+    for (size_t i = zone->first_point; i < points->count && !unrouted; i++)
+        if (!bsearch(&points->names[i], ends, count, sizeof *ends, compare_names))
+            unrouted = points->names[i];
+    free(ends);
+    return unrouted;
+}
+
+/* A point with a route to itself, where not all points reach each other: SimGrid's search then runs in a circle. */
+static const char *find_circle(const struct reader *reader, const struct open_zone *zone)
+{
+    const struct reach_route *routes = reader->routes + zone->first_route;
+    size_t count = reader->route_count - zone->first_route;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(routes[i].from, routes[i].to) == 0)
+            return reach_all(routes, count) ? NULL : routes[i].from;
     return NULL;
+}
+
+static void check_dijkstra(struct reader *reader, const struct open_zone *zone)
+{
+    const char *unrouted = find_unrouted(reader, zone);
+    const char *circle = unrouted || reader->route_count == zone->first_route ? NULL : find_circle(reader, zone);
+    if (unrouted)
+        refuse_at(reader, zone->at, "'%.200s' is in no route of this zone; Dijkstra's algorithm has nothing to search",
+                  unrouted);
+    else if (circle)
+        refuse_at(reader, zone->at,
+                  "'%.200s' has a route to itself, and not every point of this zone reaches every other; expected "
+                  "routes that connect them all, or none from a point to itself",
+                  circle);
 }
 
 static void end_zone(struct reader *reader)
 {
     const struct open_zone *zone = &reader->zones[--reader->depth];
     bool many = reader->points.count > zone->first_point + 1;
-    const char *unrouted = many && zone->routing == ROUTING_DIJKSTRA ? find_unrouted(reader, zone) : NULL;
-    if (unrouted)
-        refuse_at(reader, zone->at, "'%.200s' is in no route of this zone; Dijkstra's algorithm has nothing to search",
-                  unrouted);
+    if (many && zone->routing == ROUTING_DIJKSTRA)
+        check_dijkstra(reader, zone);
     else if (many && zone->routing == ROUTING_NONE)
         refuse_at(reader, zone->at, "routing=\"None\": nothing in this zone can reach anything");
     reader->points.count = zone->first_point;
-    reader->ends.count = zone->first_end;
+    reader->route_count = zone->first_route;
 }
 
 /* ---- settings ---- */
@@ -389,7 +440,7 @@ static void start_point(struct reader *reader, const char *element, const char *
         refuse(reader, "%s '%.200s' has no coordinates, by which the routing Vivaldi goes", element,
                attribute(attributes, "id"));
     else
-        add_name(reader, &reader->points, attribute(attributes, "id"));
+        add_point(reader, attribute(attributes, "id"));
 }
 
 static void on_start(void *data, const char *element, const char **attributes)
@@ -403,10 +454,9 @@ static void on_start(void *data, const char *element, const char **attributes)
         start_zone(reader, element, attributes);
     else if (is_any(element, host_names))
         start_host(reader, element, attributes);
-    else if (is_any(element, route_names)) {
-        add_name(reader, &reader->ends, attribute(attributes, "src"));
-        add_name(reader, &reader->ends, attribute(attributes, "dst"));
-    } else if (strcmp(element, "config") == 0)
+    else if (is_any(element, route_names))
+        add_route(reader, attributes);
+    else if (strcmp(element, "config") == 0)
         reader->in_config = true;
     else if (strcmp(element, "prop") == 0 && reader->in_config)
         read_setting(reader, attributes);
@@ -474,7 +524,7 @@ static bool reader_finish(struct reader *reader, bool parsed)
     XML_ParserFree(reader->parser);
     free(reader->settings);
     free(reader->points.names);
-    free(reader->ends.names);
+    free(reader->routes);
     free(reader->text);
     return reader->sound;
 }

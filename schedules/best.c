@@ -156,6 +156,10 @@ static struct plan *generate(const struct schedule_request *request)
                      .limit = (uint32_t)(request->options[MEMORY] * request->options[CHUNKS])},
         .effort = states(request),
         .seeds = (const struct plan *const *)seeds};
+    if (request->watch) {
+        search.report = request->watch->report;
+        search.user = request->watch->user;
+    }
     struct best_result result = {0};
     stage_times_fill(request, stages(request), request->options[BACKWARD] == SPLIT, &search.instance, arena);
     best_search(&search, &result);

@@ -57,21 +57,23 @@ static struct grid grid_of(const struct schedule_request *request)
     return grid;
 }
 
-/* Micro-batches of a pipeline in a unit: less than its full share only when there are fewer than workers in all. */
-static uint32_t share(const struct grid *grid, uint32_t pipeline)
+/* Micro-batches of a pipeline in a unit: less than its full share only in a last, shorter one, which is spread evenly
+ * over the pipelines. */
+static uint32_t share(const struct grid *grid, uint32_t unit, uint32_t pipeline)
 {
-    if (grid->micro_batches >= grid->unit)
+    uint32_t left = grid->micro_batches - unit * grid->unit;
+    if (left >= grid->unit)
         return grid->unit / grid->pipelines;
-    return grid->micro_batches / grid->pipelines + (pipeline < grid->micro_batches % grid->pipelines);
+    return left / grid->pipelines + (pipeline < left % grid->pipelines);
 }
 
-/* The first micro-batch of a pipeline in unit 0: all down pipelines come first, then all up pipelines. */
-static uint32_t first_micro_batch(const struct grid *grid, uint32_t pipeline)
+/* The first micro-batch of a pipeline in a unit: all down pipelines come first, then all up pipelines. */
+static uint32_t first_micro_batch(const struct grid *grid, uint32_t unit, uint32_t pipeline)
 {
-    uint32_t first = 0;
+    uint32_t first = unit * grid->unit;
     for (uint32_t before = 0; before < grid->pipelines; before++)
         if (before % 2 < pipeline % 2 || (before % 2 == pipeline % 2 && before < pipeline))
-            first += share(grid, before);
+            first += share(grid, unit, before);
     return first;
 }
 
@@ -144,14 +146,12 @@ static void fill(const struct grid *grid, struct cells *cells, uint32_t worker)
     for (size_t slot = 0; slot < grid->slots; slot++)
         cells->heads[slot] = NONE;
     for (uint32_t pipeline = 0; pipeline < grid->pipelines; pipeline++) {
-        struct entry entry = {.micro_batch = first_micro_batch(grid, pipeline),
-                              .stage = (uint16_t)stage_of(grid, pipeline, worker),
-                              .pipeline = (uint16_t)pipeline};
-        uint32_t count = share(grid, pipeline);
+        struct entry entry = {.stage = (uint16_t)stage_of(grid, pipeline, worker), .pipeline = (uint16_t)pipeline};
         for (uint32_t unit = 0; unit < grid->units; unit++) {
+            entry.micro_batch = first_micro_batch(grid, unit, pipeline);
+            uint32_t count = share(grid, unit, pipeline);
             put_forwards(grid, cells, (size_t)unit * grid->shift, entry, count);
             put_backwards(grid, cells, (size_t)unit * grid->shift, entry, count);
-            entry.micro_batch += grid->unit;
         }
     }
 }
@@ -223,12 +223,10 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
                                pairs);
     enum concatenation concatenation = (enum concatenation)request->options[OPTION_CONCATENATION];
     uint32_t unit = concatenation == DOUBLING || concatenation == DOUBLING_SPLIT ? 2 * workers : workers;
-    bool short_unit = concatenation == DIRECT && micro_batches < workers;
-    if (micro_batches % unit && !short_unit)
+    if (micro_batches % unit && concatenation != DIRECT)
         return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL,
-                               "chimera with %s concatenation needs a multiple of %u micro-batches%s, not %u",
-                               concatenations[concatenation], unit, concatenation == DIRECT ? ", or fewer" : "",
-                               micro_batches);
+                               "chimera with %s concatenation needs a multiple of %u micro-batches, not %u",
+                               concatenations[concatenation], unit, micro_batches);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMS: two replicas of the model run through the same workers in opposite directions, and micro-batches alternate
  * between them. A worker finishes one micro-batch's backward before the next forward, so it stashes one at most; only
- * the two ends overlap. */
+ * the two ends overlap. Of an odd number of workers the one in the middle has the same stage in both directions. */
 #include "schedules/schedules.h"
 
 static struct plan *generate(const struct schedule_request *request)
@@ -21,16 +21,6 @@ static struct plan *generate(const struct schedule_request *request)
     return plan;
 }
 
-static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
-{
-    if (request->workers % 2 == 0)
-        return true;
-    return schedule_refuse(
-        refusal, REFUSED_WORKERS, NULL,
-        "gems places its second replica the other way round and needs an even number of workers, not %u",
-        request->workers);
-}
-
 const struct schedule schedule_gems = {
     .name = "gems",
     .summary = "micro-batches alternate between two opposite replicas, one stash per worker; the least memory, the "
@@ -38,6 +28,5 @@ const struct schedule schedule_gems = {
     .source =
         "Jain et al., GEMS: GPU-Enabled Memory-Aware Model-Parallelism System for Distributed DNN Training, SC 2020",
     .stages = stages_one_per_worker,
-    .fits = fits,
     .plan = generate,
 };

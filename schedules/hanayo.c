@@ -10,11 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_WAVES };
+enum { OPTION_WAVES, OPTION_ORDER };
+enum { TIMED, ROUNDS };
+
+static const char *const orders[] = {"timed", "rounds", NULL};
 
 static const struct schedule_option options[] = {
     [OPTION_WAVES] =
         {.key = "waves", .initial = 2, .least = 1, .most = 1024, .doc = "times that a micro-batch runs to and fro (W)"},
+    [OPTION_ORDER] = {.key = "order",
+                      .names = orders,
+                      .initial = TIMED,
+                      .doc = "a list schedule in the times of forward and backward, or rounds that no time enters"},
     {0},
 };
 
@@ -202,10 +209,68 @@ static struct plan *list_schedule(const struct schedule_request *request, enum t
     return machine.plan;
 }
 
+/* ---- rounds ---- */
+
+/* Fixed rounds: what a worker runs of its stages down the workers (2i of its own) and up (2i + 1), micro-batch by
+ * micro-batch, `ahead` of them in the passes that start a wave. */
+struct rounds {
+    struct plan *plan;
+    uint32_t worker, waves, forwards, backwards; /* passes done ahead of the others */
+};
+
+/* The i-th stage of the worker. */
+static void round_slot(struct rounds *rounds, enum slot_kind kind, uint32_t i, uint32_t micro_batch)
+{
+    uint32_t workers = rounds->plan->workers, along = i % 2 ? workers - 1 - rounds->worker : rounds->worker;
+    plan_append(rounds->plan, rounds->worker, kind, 0, i * workers + along, micro_batch);
+}
+
+static void round_forward_ahead(struct rounds *rounds)
+{
+    uint32_t count = rounds->plan->micro_batches, done = rounds->forwards++;
+    round_slot(rounds, SLOT_FORWARD, 2 * (done / count), done % count);
+}
+
+static void round_backward_ahead(struct rounds *rounds)
+{
+    uint32_t count = rounds->plan->micro_batches, done = rounds->backwards++;
+    round_slot(rounds, SLOT_BACKWARD, 2 * rounds->waves - 1 - 2 * (done / count), done % count);
+}
+
+static void order_in_rounds(struct rounds rounds)
+{
+    uint32_t count = rounds.plan->micro_batches, warm = rounds.plan->workers - rounds.worker;
+    uint64_t all = (uint64_t)count * rounds.waves;
+    for (uint32_t i = 0; i < warm && i < count; i++)
+        round_forward_ahead(&rounds);
+    for (uint64_t i = 0; i < all; i++) {
+        round_slot(&rounds, SLOT_FORWARD, 2 * (uint32_t)(i / count) + 1, i % count);
+        if (rounds.forwards < all)
+            round_forward_ahead(&rounds);
+        else
+            round_backward_ahead(&rounds);
+    }
+    for (uint64_t i = 0; i < all; i++) {
+        round_slot(&rounds, SLOT_BACKWARD, 2 * rounds.waves - 2 - 2 * (uint32_t)(i / count), i % count);
+        if (rounds.backwards < all)
+            round_backward_ahead(&rounds);
+    }
+}
+
+static struct plan *generate_rounds(const struct schedule_request *request)
+{
+    struct plan *plan = plan_create_waves(request, stages(request));
+    for (uint32_t worker = 0; worker < request->workers; worker++)
+        order_in_rounds((struct rounds){plan, worker, (uint32_t)request->options[OPTION_WAVES], 0, 0});
+    return plan;
+}
+
 /* Of the ways to break ties the one with the shortest schedule, of equal ones the first; but none that stashes as much
  * as twice the workers' micro-batches. */
 static struct plan *generate(const struct schedule_request *request)
 {
+    if (request->options[OPTION_ORDER] == ROUNDS)
+        return generate_rounds(request);
     uint32_t limit = 2 * stages(request);
     struct figures shortest, figures;
     struct plan *best = list_schedule(request, ALL_TOGETHER, &shortest);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* One line each. */
 /* clang-format off */
@@ -19,16 +20,24 @@ const struct schedule *const schedule_table[] = {
     &schedule_chimera,
     &schedule_interleaved,
     &schedule_breadth_first,
+    &schedule_group_interleaved,
+    &schedule_1f1b_v,
+    &schedule_seq1f1b,
+    &schedule_slimpipe,
     &schedule_hanayo,
     &schedule_zb_h1,
     &schedule_zb_h2,
     &schedule_zb_auto,
     &schedule_zb_v,
+    &schedule_zb_v_greedy,
     &schedule_v_half,
     &schedule_v_min,
     &schedule_dualpipe,
     &schedule_dualpipe_v,
+    &schedule_stp,
     &schedule_bpipe,
+    &schedule_mario,
+    &schedule_adapipe,
     &schedule_best,
     NULL,
 };
@@ -37,7 +46,7 @@ const struct schedule *const schedule_table[] = {
 const struct schedule *schedule_find(const char *name)
 {
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++)
-        if (!strcmp((*schedule)->name, name))
+        if (!strcasecmp((*schedule)->name, name))
             return *schedule;
     return NULL;
 }

@@ -20,6 +20,14 @@ struct schedule_option {
     const char *doc;
 };
 
+struct best_progress;
+
+/* Who watches a search; false ends it with the best order so far. */
+struct schedule_watch {
+    bool (*report)(void *user, const struct best_progress *progress);
+    void *user;
+};
+
 /* What a plan is asked for. */
 struct schedule_request {
     uint32_t workers;       /* D */
@@ -28,8 +36,10 @@ struct schedule_request {
     int64_t options[SCHEDULE_OPTIONS_MAX]; /* in the order of the schedule's option table */
     double forward, backward, weight; /* times of one micro-batch on one worker's share, backward whole; for schedules
                                          whose order depends on times; 1, 2, 1 when not known */
+    double grain;                     /* share of a sequence that the lengths of slices are multiples of; 0: any */
     const struct plan_costs *costs;   /* times of the schedule's own stages, and of a message; NULL: those above, spread
                                          evenly, and messages that take no time */
+    const struct schedule_watch *watch; /* of a schedule that is searched for; NULL: nobody */
 };
 
 /* Why a request does not fit a schedule: which of its inputs is to blame, and text with what would be accepted. */
@@ -46,6 +56,7 @@ struct schedule {
                             where an option forbids it, the plan has one iteration all the same */
     bool split_backward; /* has W slots */
     bool adapts;         /* its order depends on the request's costs */
+    bool slices;         /* it cuts the sequences of micro-batches */
     bool searches;       /* it takes seconds to find: searches try it only by name */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */
@@ -56,10 +67,12 @@ struct schedule {
     struct plan *(*plan)(const struct schedule_request *request);
 };
 
+enum { SCHEDULES_MAX = 128 }; /* more than there are */
+
 /* All schedules, NULL-terminated, in the order in which they are listed. */
 extern const struct schedule *const schedule_table[];
 
-/* By name, or NULL. */
+/* By name, in letters of any case, or NULL. */
 const struct schedule *schedule_find(const char *name);
 /* Its option of that key, or NULL. */
 const struct schedule_option *schedule_find_option(const struct schedule *schedule, const char *key);

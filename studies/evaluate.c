@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
+#include "simulator/scenario/shortened.h"
 #include "simulator/scenario/steady_run.h"
 #include "studies/describe.h"
 
@@ -24,36 +25,74 @@ bool evaluate_outline(const struct evaluation_request *request, struct platform 
     return scenario && job_outline(scenario, platform, order, arena, diag, outline);
 }
 
+static bool refuse_size(const struct evaluation_request *request, const struct scenario *scenario, double operations,
+                        struct diag *diag)
+{
+    if (operations <= (double)request->operations_max)
+        return false;
+    diag_error(diag, scenario_place(scenario, ""),
+               "the program has %.0f operations, more than the %llu that are evaluated", operations,
+               (unsigned long long)request->operations_max);
+    return true;
+}
+
+static void report_on(const struct evaluation_request *request, const struct job *job,
+                      const struct stagesim_figures *figures, const struct steady *steady, struct timeline *timeline,
+                      struct arena *arena, struct evaluation *evaluation)
+{
+    struct run_description description;
+    job_describe(job, &description);
+    description.engine = engine_analytic.name;
+    description.brief = true;
+    description.communication = request->communication;
+    description.steady = *steady;
+    description.figures = *figures;
+    *evaluation = (struct evaluation){job, report_create(&description, timeline, job->platform, arena)};
+    timeline_destroy(timeline);
+}
+
+/* From a shorter job; false where there is none, and nothing has been reported. */
+static bool evaluate_short(const struct evaluation_request *request, const struct scenario *scenario,
+                           struct platform *platform, struct arena *arena, struct evaluation *evaluation)
+{
+    struct shortened shortened;
+    struct job_outline outline;
+    struct diag silent = {0};
+    if (request->whole || request->order || request->communication ||
+        !shortened_run(scenario, platform, arena, &shortened))
+        return false;
+    /* What is said of the whole job. */
+    bool sound = job_outline(scenario, platform, false, arena, &silent, &outline) && outline.known &&
+                 shortened.operations <= (double)request->operations_max;
+    if (sound)
+        report_on(request, shortened.job, &outline.figures, &shortened.steady, shortened.run.timeline, arena,
+                  evaluation);
+    else
+        timeline_destroy(shortened.run.timeline);
+    return sound;
+}
+
 bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena,
               struct diag *diag, struct evaluation *evaluation)
 {
     struct fault fault = {""};
     struct folded_run run;
+    struct steady steady;
     struct scenario_request changed =
         scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
     struct scenario *scenario = scenario_load(&changed, arena, diag);
+    if (scenario)
+        scenario->bounded = scenario->keeps_order = request->order;
+    if (scenario && evaluate_short(request, scenario, platform, arena, evaluation))
+        return true;
     struct job *job = scenario ? job_create_steady(scenario, platform, arena, diag) : NULL;
-    if (!job)
+    if (!job || refuse_size(request, scenario, (double)count_operations(job->program), diag))
         return false;
-    uint64_t operations = count_operations(job->program);
-    if (operations > request->operations_max) {
-        diag_error(diag, scenario_place(scenario, ""),
-                   "the program has %llu operations, more than the %llu that are evaluated",
-                   (unsigned long long)operations, (unsigned long long)request->operations_max);
-        return false;
-    }
     struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
-    struct steady steady;
     if (!steady_run(scenario, &engine_analytic, &timed, arena, &run, &steady, &fault)) {
         diag_error(diag, scenario_place(scenario, ""), "%s", fault.text);
         return false;
     }
-    struct run_description description;
-    job_describe(job, &description);
-    description.engine = engine_analytic.name;
-    description.brief = true;
-    description.steady = steady;
-    *evaluation = (struct evaluation){job, report_create(&description, run.timeline, platform, arena)};
-    timeline_destroy(run.timeline);
+    report_on(request, job, &job->figures, &steady, run.timeline, arena, evaluation);
     return true;
 }

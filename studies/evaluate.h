@@ -16,6 +16,9 @@ struct evaluation_request {
     const struct scenario_set *changes; /* change_count of them, after the scenario's own sets */
     size_t change_count;
     uint64_t operations_max; /* larger programs are refused before they are timed */
+    bool whole;              /* the evaluation's job must be built with all its micro-batches */
+    bool communication;      /* the report is to say what of it is exposed */
+    bool order;              /* also the job's bound and order */
 };
 
 struct evaluation {
@@ -23,8 +26,9 @@ struct evaluation {
     struct report *report;
 };
 
-/* Times the changed scenario (report: time, throughput, bubble and memory, see struct run_description); replicas that
- * are alike are evaluated once. False with the mistakes reported where `stagesim check` would refuse it. Memory from
+/* Times the changed scenario (report: time, throughput, bubble and memory, see struct run_description). Ranks that are
+ * alike are evaluated once, and of micro-batches that repeat as few as possible: then the evaluation's job is the
+ * shorter one. False with the mistakes reported where `stagesim check` would refuse it. Memory from
  * the arena. */
 bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena,
               struct diag *diag, struct evaluation *evaluation);

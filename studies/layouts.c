@@ -4,6 +4,7 @@
 #include "analysis/output/comparison.h"
 #include "base/arena.h"
 #include "base/exit_code.h"
+#include "base/process/interruption.h"
 #include "simulator/scenario/job.h"
 #include "studies/evaluate.h"
 #include "studies/simulation.h"
@@ -45,7 +46,7 @@ static struct node_injection injection_of(const struct job *job)
 {
     const struct mesh *mesh = job->program->mesh;
     struct node_injection node = {.bandwidth = 0};
-    uint32_t far = mesh->ranks - 1, *links = calloc(mesh->ranks, sizeof *links), count = 0;
+    uint32_t far = mesh->ranks - 1, *links = array_zeroed(mesh->ranks, sizeof *links), count = 0;
     for (uint32_t rank = 0; links && rank < mesh->ranks; rank++) {
         if (!same_node(job, rank, 0))
             continue;
@@ -69,7 +70,7 @@ static struct node_injection injection_of(const struct job *job)
 static double group_bandwidth(const struct job *job, const struct group *group, const struct node_injection *node)
 {
     const struct program *program = job->program;
-    uint32_t size = group_size(program, group), *ranks = calloc(size, sizeof *ranks);
+    uint32_t size = group_size(program, group), *ranks = array_zeroed(size, sizeof *ranks);
     if (!ranks)
         return INFINITY;
     group_ranks(program, group, group_instance_of(program, group, 0), ranks);
@@ -139,6 +140,18 @@ static void layout_sets(const struct scenario *scenario, const struct layout_row
         sets[i] = (struct scenario_set){.text = texts[i]};
 }
 
+/* Whether the job does not fit, which is known before it is built: then it is not timed. */
+static bool is_too_big(const struct evaluation_request *request, struct platform *platform, struct layout_row *row,
+                       struct arena *arena, struct diag *diag)
+{
+    struct job_outline outline;
+    if (!evaluate_outline(request, platform, false, arena, diag, &outline) || !outline.known || outline.fits)
+        return false;
+    row->model = row->analytic = NAN;
+    row->memory = outline.peak_bytes;
+    return true;
+}
+
 /* False where the job cannot be laid out so; `diag` counts what hinders it, and knows whether it was trouble outside.
  */
 static bool evaluate_layout(const struct scenario *scenario, struct platform *platform, struct layout_row *row,
@@ -148,9 +161,10 @@ static bool evaluate_layout(const struct scenario *scenario, struct platform *pl
     struct scenario_set sets[LAYOUT_SETS];
     struct evaluation evaluation;
     layout_sets(scenario, row, "analytic", sets, arena);
-    struct evaluation_request request = {scenario->request, sets, LAYOUT_SETS, UINT64_MAX};
-    bool ok = evaluate(&request, platform, arena, diag, &evaluation);
-    if (ok) {
+    struct evaluation_request request = {scenario->request, sets, LAYOUT_SETS, UINT64_MAX, .whole = true};
+    bool too_big = is_too_big(&request, platform, row, arena, diag);
+    bool ok = too_big || evaluate(&request, platform, arena, diag, &evaluation);
+    if (ok && !too_big) {
         struct comparison_row result = comparison_row_of(evaluation.report);
         row->model = layout_model_seconds(evaluation.job);
         row->analytic = result.iteration;
@@ -173,12 +187,12 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
 {
     uint32_t ranks = spread_ranks(&scenario->mesh);
     size_t count = 0;
-    for (uint32_t x = 1; x <= ranks; x++)
+    for (uint32_t x = 1; x <= ranks && !interruption_noted(); x++)
         for (uint32_t y = 1; ranks % x == 0 && y <= ranks / x; y++)
             for (uint32_t z = 1; ranks / x % y == 0 && z <= ranks / x / y; z++) {
                 uint32_t data = ranks / x / y / z;
                 uint64_t replicas = (uint64_t)data * scenario->micro_batches;
-                if (ranks / x / y % z || scenario->global_batch % replicas)
+                if (ranks / x / y % z || scenario->global_batch % replicas || interruption_noted())
                     continue;
                 struct layout_row row = {
                     x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
@@ -193,13 +207,14 @@ static int evaluate_all(void *user, struct platform *platform, FILE *results, st
 {
     const struct scenario *scenario = user;
     struct diag hindered = {0};
+    interruption_renew(); /* SimGrid has put a handler of its own there */
     size_t count = write_layouts(scenario, platform, results, &hindered);
     if (hindered.trouble) {
         diag_trouble(diag, (struct place){scenario->file, 0, 0},
                      "not every layout could be evaluated: a file could not be read again, or there was no memory");
         return EXIT_FAILED;
     }
-    if (count)
+    if (count || interruption_noted())
         return EXIT_DONE;
     struct arena *arena = arena_create();
     job_create_steady(scenario, platform, arena, diag);
@@ -217,7 +232,7 @@ static int by_value(double left, double right, const struct layout_row *a, const
 {
     if (a->fits != b->fits)
         return a->fits ? -1 : 1;
-    if (left != right)
+    if (left != right && a->fits)
         return left < right ? -1 : 1;
     return a->x != b->x   ? (a->x > b->x) - (a->x < b->x)
            : a->y != b->y ? (a->y > b->y) - (a->y < b->y)
@@ -296,7 +311,10 @@ int layouts_find(const struct scenario *scenario, enum layouts_method method, si
         fclose(results);
     if (table->count)
         qsort(table->rows, table->count, sizeof *table->rows, method == LAYOUTS_AXONN ? by_model : by_analytic);
-    for (; code == EXIT_DONE && table->simulated < top && table->simulated < table->fitting; table->simulated++)
+    while (code == EXIT_DONE && !interruption_noted() && table->simulated < top && table->simulated < table->fitting) {
         code = simulate_row(scenario, &table->rows[table->simulated]);
-    return code;
+        table->simulated += code == EXIT_DONE;
+    }
+    table->stopped = interruption_noted();
+    return table->stopped && table->count ? EXIT_DONE : code;
 }

@@ -18,7 +18,7 @@ extern const char *const layouts_method_names[];
 struct layout_row {
     uint32_t x, y, z, data;
     double micro_batch; /* samples */
-    double model;       /* seconds of communication after AxoNN's model */
+    double model;       /* seconds of communication after AxoNN's model; NAN as analytic where it does not fit */
     double analytic;    /* of the analytic engine */
     double simgrid;     /* of SimGrid; NaN: was not asked */
     double memory;      /* bytes of the rank that needs most; 0: not known */
@@ -28,6 +28,7 @@ struct layout_row {
 struct layout_table {
     struct layout_row *rows;          /* those that fit, ordered by the method, then the others likewise */
     size_t count, fitting, simulated; /* SimGrid was asked for the first `simulated` */
+    bool stopped;                     /* before it was done */
 };
 
 /* Seconds of a job's communication on its first rank, after AxoNN's model: every collective takes the bytes that a ring
@@ -39,7 +40,8 @@ double layout_model_seconds(const struct job *job);
 
 /* Lists and evaluates the layouts of as many ranks as the scenario has along x, y, z, tensor and data, its pipeline and
  * numbers of samples and micro-batches kept; then simulates the first `top` that fit. Returns an exit code after every
- * mistake was reported on standard error. rows are the caller's to free. */
+ * mistake was reported on standard error. Stops early when the command awaits interruptions and one comes. rows are the
+ * caller's to free. */
 int layouts_find(const struct scenario *scenario, enum layouts_method method, size_t top, struct layout_table *table);
 
 #endif

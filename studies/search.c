@@ -4,6 +4,8 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
+#include "base/files/journal.h"
+#include "base/process/interruption.h"
 #include "simulator/scenario/scenario_write.h"
 #include "studies/search_bounds.h"
 #include "studies/simulation.h"
@@ -13,26 +15,6 @@
 #include <unistd.h>
 
 /* ---- what makes two searches one ---- */
-
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
-static uint64_t hash(uint64_t sum, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return sum;
-}
-
-static uint64_t hash_file(uint64_t sum, const char *file)
-{
-    char block[65536];
-    FILE *in = fopen(file, "rb");
-    for (size_t size; in && (size = fread(block, 1, sizeof block, in)) > 0;)
-        sum = hash(sum, block, size);
-    if (in)
-        fclose(in);
-    return sum;
-}
 
 /* Of the scenario with all sections that were files, the platform's file, and what decides on which candidates are
  * timed. */
@@ -49,9 +31,9 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
             fprintf(out, "%s %s\n", search_dimensions[i].key, search->space.values[i].texts[k]);
     scenario_write(out, search->scenario, ".");
     fclose(out);
-    uint64_t sum = hash(UINT64_C(0xcbf29ce484222325), text, size);
+    uint64_t sum = journal_fingerprint(JOURNAL_FINGERPRINT, text, size);
     free(text);
-    return search->scenario->platform.file ? hash_file(sum, search->scenario->platform.file) : sum;
+    return search->scenario->platform.file ? journal_fingerprint_file(sum, search->scenario->platform.file) : sum;
 }
 
 /* ---- the beginning ---- */
@@ -197,12 +179,18 @@ static int by_verified(const void *left, const void *right, void *user)
 
 int search_verify(struct search *search, uint32_t count, const struct search_request *request, struct arena *arena)
 {
+    interruption_await();
     count = count < search->best_count ? count : search->best_count;
     for (uint32_t i = request->shard - 1; i < count; i += request->shards) {
         uint64_t index = search->ranked[search->best[i]];
         if (search->table.results[index].verified > 0)
             continue;
         int code = verify(search, index, request->quiet, arena);
+        if (code != EXIT_DONE && interruption_noted()) {
+            search->stopped = true;
+            count = i;
+            break;
+        }
         if (code == EXIT_DONE && !note_verified(search, request, index))
             code = EXIT_FAILED;
         if (code != EXIT_DONE)

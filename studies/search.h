@@ -27,6 +27,8 @@ struct search {
     uint64_t *best; /* the first best_count different ones, where they are in `ranked`; in the order of the time on
                        SimGrid where it was asked */
     uint32_t best_count;
+    double *exposed; /* [best_count]: communication in the way, means over ranks, as a share of the iteration on the
+                        analytic engine; NAN: not known. NULL: not asked for */
     uint64_t untried, waiting, unfit, illegal; /* candidates not looked at; that fit, perhaps, and were not timed */
     uint64_t passed[SEARCH_BOUNDS];            /* discarded by a bound */
     struct search_reason *reasons;             /* of the illegal ones, the most frequent first */
@@ -55,7 +57,11 @@ bool search_rank(struct search *search, const struct search_request *request, st
 
 /* Simulates the best `count` on the SimGrid engine and orders them by it. Those that are known are not run again. Only
  * every shards-th, from the shard-th on, where `shards` is larger than 1; what is found goes to the journal, if any.
- * Returns an exit code. */
+ * Stops early, without being a failure, when the user interrupts. Returns an exit code. */
 int search_verify(struct search *search, uint32_t count, const struct search_request *request, struct arena *arena);
+
+/* Finds out what communication of the best `count` is exposed; nothing after an interruption. Memory from the arena.
+ * Returns an exit code. */
+int search_expose(struct search *search, uint32_t count, struct arena *arena);
 
 #endif

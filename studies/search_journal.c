@@ -104,6 +104,13 @@ static long read_entries(FILE *in, struct search_table *table)
     return end;
 }
 
+/* Whether nothing was written yet: another process has only just made the file. */
+static bool is_empty(FILE *in)
+{
+    struct stat status;
+    return fstat(fileno(in), &status) == 0 && status.st_size == 0;
+}
+
 bool search_journal_read(const char *file, const struct search_identity *identity, struct search_table *table,
                          uint32_t *shards, struct fault *fault)
 {
@@ -111,8 +118,8 @@ bool search_journal_read(const char *file, const struct search_identity *identit
     FILE *in = fopen(file, "rb");
     if (!in)
         return fault_set(fault, "%s: %s", file, strerror(errno));
-    bool ok = read_head(in, file, identity, &head, fault);
-    if (ok) {
+    bool empty = is_empty(in), ok = empty || read_head(in, file, identity, &head, fault);
+    if (ok && !empty) {
         read_entries(in, table);
         *shards = head.identity.shards;
     }

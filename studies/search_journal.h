@@ -23,7 +23,8 @@ int search_journal_extend(const char *file, struct fault *fault);
 /* Appends one result, at once or not at all. False when it could not be written. */
 bool search_journal_append(int journal, uint64_t index, const struct search_result *result,
                            const struct search_table *table);
-/* Reads a part; `shards` becomes the number of parts that it is one of. False with the fault filled. */
+/* Reads a part; `shards` becomes the number of parts that it is one of. An empty file is one that another process has
+ * only just made: it has no entries. False with the fault filled. */
 bool search_journal_read(const char *file, const struct search_identity *identity, struct search_table *table,
                          uint32_t *shards, struct fault *fault);
 

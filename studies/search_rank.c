@@ -14,6 +14,14 @@ struct ranking {
     double last;   /* the time of the K-th best; INFINITY: there are fewer */
 };
 
+/* Of a table that is gone through in order the system may take back what was seen: memory does not grow with it. */
+static void release(const struct search *search, uint64_t seen)
+{
+    enum { RELEASE_EVERY = 4096 };
+    if (seen % RELEASE_EVERY == RELEASE_EVERY - 1)
+        search_scratch_release(search->table.results, search->table.count * sizeof *search->table.results);
+}
+
 static int compare_numbers(double a, double b)
 {
     return (a > b) - (a < b);
@@ -39,9 +47,11 @@ static void sort_timed(struct ranking *ranking)
     struct search *search = ranking->search;
     struct search_result *results = search->table.results;
     uint32_t different = 0;
-    for (uint64_t i = 0; i < search->table.count; i++)
+    for (uint64_t i = 0; i < search->table.count; i++) {
         if (results[i].status == SEARCH_FITS)
             search->ranked[search->ranked_count++] = i;
+        release(search, i);
+    }
     if (search->ranked_count)
         qsort_r(search->ranked, search->ranked_count, sizeof *search->ranked, faster_first, results);
     ranking->last = INFINITY;
@@ -83,15 +93,18 @@ static void pass_over(struct ranking *ranking)
         bool looked = result->status >= SEARCH_WAITS && result->work > 0;
         if (!looked || result->status == SEARCH_DOES_NOT_FIT)
             result->bound = SEARCH_NO_BOUND;
+        release(search, i);
     }
     uint64_t kept = 0;
     for (uint64_t rank = 0; rank < search->ranked_count; rank++)
         if (!search->table.results[search->ranked[rank]].bound)
             search->ranked[kept++] = search->ranked[rank];
     search->ranked_count = kept;
-    for (uint64_t i = 0; i < search->table.count; i++)
+    for (uint64_t i = 0; i < search->table.count; i++) {
         if (search->table.results[i].bound)
             search->table.results[i].status = SEARCH_PASSED;
+        release(search, i);
+    }
 }
 
 static void mark_ranked(struct search *search, struct arena *arena)
@@ -162,6 +175,7 @@ static void count_all(struct search *search, struct arena *arena)
             search_table_get_reason(&search->table, result, reason);
             add_reason(search, &capacity, reason, arena);
         }
+        release(search, i);
     }
     if (search->reason_count)
         qsort(search->reasons, search->reason_count, sizeof *search->reasons, more_first);

@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/quantity.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,8 @@ static void choose_values(struct making *making, enum search_dimension dimension
         count = powers(scenario->global_batch, texts, making->arena);
     else if (dimension == DIMENSION_recompute && !is_transformer(scenario))
         count = 0;
-    else if (dimension == DIMENSION_balance && node_find(scenario->root, "transformer.layers_per_stage"))
+    else if (dimension == DIMENSION_balance && (node_find(scenario->root, "transformer.layers_per_stage") ||
+                                                node_find(scenario->root, "transformer.pipeline_layout")))
         count = 0;
     else if (strcmp(defaults, "any") != 0)
         count = split(defaults, texts, making->arena);
@@ -292,6 +294,48 @@ static const struct search_mesh *mesh_of(const struct search_space *space, uint6
             high = middle;
     }
     return &space->meshes[low];
+}
+
+/* Candidates of a mesh that differ in nothing but a dimension and those before it. */
+static uint64_t span_behind(const struct search_space *space, const struct search_mesh *mesh,
+                            enum search_dimension dimension)
+{
+    const struct making making = {.space = (struct search_space *)(uintptr_t)space};
+    uint64_t span = 1;
+    for (enum search_dimension i = DIMENSIONS; --i > dimension;)
+        span *= choices(&making, mesh, i);
+    return span;
+}
+
+static unsigned class_of(const struct search_space *space, const struct scenario *scenario,
+                         const struct search_mesh *mesh, uint32_t micro)
+{
+    const struct search_values *values = &space->values[DIMENSION_micro];
+    uint64_t samples = values->count ? place_of(values->texts[micro], NULL) : scenario->micro_batch_size;
+    double replicas = (double)mesh->sizes[DIMENSION_data] * (double)(samples ? samples : 1);
+    double slots = (double)mesh->sizes[DIMENSION_pipeline] * fmax(1, (double)scenario->global_batch / replicas);
+    int class = slots > 1 ? ilogb(slots) : 0;
+    return class < SEARCH_CLASSES ? (unsigned)class : SEARCH_CLASSES - 1;
+}
+
+unsigned search_space_class(const struct search_space *space, const struct scenario *scenario, uint64_t index)
+{
+    const struct search_mesh *mesh = mesh_of(space, index);
+    uint32_t count = space->values[DIMENSION_micro].count;
+    uint64_t micro = (index - mesh->first) / span_behind(space, mesh, DIMENSION_micro) % (count ? count : 1);
+    return class_of(space, scenario, mesh, (uint32_t)micro);
+}
+
+void search_space_classes(const struct search_space *space, const struct scenario *scenario,
+                          uint64_t counts[SEARCH_CLASSES])
+{
+    uint32_t micros = space->values[DIMENSION_micro].count ? space->values[DIMENSION_micro].count : 1;
+    memset(counts, 0, SEARCH_CLASSES * sizeof *counts);
+    for (size_t i = 0; i < space->mesh_count; i++) {
+        uint64_t end = i + 1 < space->mesh_count ? space->meshes[i + 1].first : space->count;
+        for (uint32_t micro = 0; micro < micros; micro++)
+            counts[class_of(space, scenario, &space->meshes[i], micro)] += (end - space->meshes[i].first) / micros;
+    }
 }
 
 /* The candidate's variant of a schedule; NULL: it has none. */

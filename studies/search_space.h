@@ -38,6 +38,14 @@ struct search_space {
     size_t variant_count, variant_capacity;
 };
 
+/* Candidates of one class cost about the same: the class is the logarithm of the work of a pipeline, stages times
+ * micro-batches. */
+enum { SEARCH_CLASSES = 32 };
+unsigned search_space_class(const struct search_space *space, const struct scenario *scenario, uint64_t index);
+/* How many candidates each class has. */
+void search_space_classes(const struct search_space *space, const struct scenario *scenario,
+                          uint64_t counts[SEARCH_CLASSES]);
+
 enum { SEARCH_SETS_MAX = DIMENSIONS + 2 };
 
 /* All candidates on `gpus` of the platform's GPUs, or on as many as the scenario says, ordered by their dimensions in

@@ -5,13 +5,14 @@
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
+#include "base/process/interruption.h"
 #include "simulator/engines/progress.h"
 #include "studies/evaluate.h"
 #include "studies/search_bounds.h"
+#include "studies/search_estimate.h"
 #include "studies/search_journal.h"
 #include "studies/simulation.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct shared {
     atomic_bool troubled;              /* a file could not be read again, or there was no memory */
     _Atomic uint64_t next[2], done[2]; /* of either step */
     _Atomic uint64_t waiting;          /* candidates of the second step */
+    struct search_spent spent[2];      /* on them, by either step */
     struct search_bounds bounds;
 };
 
@@ -52,13 +54,8 @@ static double now(void)
 /* The text of the first mistake, without its place. */
 static void put_reason(struct search_table *table, struct search_result *result, char *report)
 {
-    static const char mark[] = ": error: ";
-    char *end = strchr(report, '\n'), *start = strstr(report, mark);
-    start = start && (!end || start < end) ? start + sizeof mark - 1 : report;
-    if (end)
-        *end = '\0';
     result->status = SEARCH_ILLEGAL;
-    search_table_put_reason(table, result, start);
+    search_table_put_reason(table, result, diag_first(report));
 }
 
 /* What is asked of a candidate. */
@@ -149,15 +146,24 @@ static bool is_over(const struct working *w)
     return atomic_load(&w->shared->stop) || atomic_load(&w->shared->failed) || atomic_load(&w->shared->lost);
 }
 
+/* Notes what a candidate took since `started`. */
+static void note_cost(const struct working *w, enum step step, uint64_t index, double started)
+{
+    unsigned class = search_space_class(w->work->space, w->work->scenario, index);
+    search_spent_add(&w->shared->spent[step], class, now() - started);
+}
+
 static void look_at_all(const struct working *w, struct platform *platform)
 {
     for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_LOOK], 1)) < w->own;) {
         uint64_t index = index_of(w, number);
+        double started = now();
         if (w->work->table->results[index].status == SEARCH_UNTRIED) {
             ask(w, index, ASK_OUTLINE, platform);
             write_down(w, index);
         }
         release(w, number);
+        note_cost(w, STEP_LOOK, index, started);
         atomic_fetch_add(&w->shared->done[STEP_LOOK], 1);
     }
 }
@@ -172,28 +178,33 @@ static bool is_passed(const struct working *w, struct search_result *result, enu
     return true;
 }
 
-static void time_one(const struct working *w, uint64_t index, struct platform *platform)
+/* False: the first bound said that it need not be timed. */
+static bool time_one(const struct working *w, uint64_t index, struct platform *platform)
 {
     struct search_result *result = &w->work->table->results[index];
     if (is_passed(w, result, SEARCH_BY_WORK))
-        return;
+        return false;
     if (!w->work->request->exhaustive && result->work > 0) {
         ask(w, index, ASK_ORDER, platform);
         if (is_passed(w, result, SEARCH_BY_ORDER))
-            return;
+            return true;
     }
     ask(w, index, ASK_TIME, platform);
     if (result->status == SEARCH_FITS)
         search_bounds_note(&w->shared->bounds, result->iteration, result->peak_bytes);
+    return true;
 }
 
 static void time_all(const struct working *w, struct platform *platform)
 {
     uint64_t waiting = atomic_load(&w->shared->waiting);
     for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_TIME], 1)) < waiting;) {
-        time_one(w, w->order[number], platform);
+        double started = now();
+        bool asked = time_one(w, w->order[number], platform);
         write_down(w, w->order[number]);
         release(w, number);
+        if (asked)
+            note_cost(w, STEP_TIME, w->order[number], started);
         atomic_fetch_add(&w->shared->done[STEP_TIME], 1);
     }
 }
@@ -201,8 +212,8 @@ static void time_all(const struct working *w, struct platform *platform)
 static int evaluate_some(void *user, struct platform *platform, FILE *results, struct diag *diag)
 {
     const struct working *w = user;
-    (void)results;           /* mistakes of candidates are results, and those are in the table */
-    signal(SIGINT, SIG_IGN); /* SimGrid has put a handler of its own there; the parent says when to stop */
+    (void)results;        /* mistakes of candidates are results, and those are in the table */
+    interruption_renew(); /* SimGrid has put a handler of its own there; the parent says when to stop */
     look_at_all(w, platform);
     while (atomic_load(&w->shared->step) == STEP_LOOK && !is_over(w))
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -244,14 +255,6 @@ static void begin_timing(struct working *w)
     atomic_store(&w->shared->step, STEP_TIME);
 }
 
-static volatile sig_atomic_t interrupted; /* what the handler reaches */
-
-static void note_interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
-
 static unsigned count_running(struct isolation **processes, unsigned count)
 {
     unsigned running = 0;
@@ -260,29 +263,86 @@ static unsigned count_running(struct isolation **processes, unsigned count)
     return running;
 }
 
+/* What the user is shown: of either step apart, for what the second takes is not known during the first. */
+struct showing {
+    struct progress progress;
+    struct search_estimate estimate;
+    double begun, shown; /* when the step began, and when it was shown last */
+};
+
+/* Candidates of the second step that the first bound does not discard as things stand, of each class; of many of them a
+ * sample. */
+static void count_timed(struct showing *showing, const struct working *w)
+{
+    enum { SAMPLE = 20000 };
+    const struct search_work *work = w->work;
+    uint64_t waiting = atomic_load(&w->shared->waiting), first = atomic_load(&w->shared->next[STEP_TIME]);
+    uint64_t stride = first < waiting ? (waiting - first) / SAMPLE + 1 : 1;
+    for (unsigned i = 0; i < SEARCH_CLASSES; i++)
+        showing->estimate.total[i] = atomic_load(&w->shared->spent[STEP_TIME].count[i]);
+    for (uint64_t number = first; number < waiting; number += stride) {
+        const struct search_result *result = &work->table->results[w->order[number]];
+        if (work->request->exhaustive || !search_bounds_exclude(&w->shared->bounds, result->work, result->peak_bytes))
+            showing->estimate.total[search_space_class(work->space, work->scenario, w->order[number])] += stride;
+    }
+}
+
+static void begin_showing(struct showing *showing, const struct working *w, enum step step)
+{
+    showing->estimate = (struct search_estimate){0};
+    showing->begun = now();
+    showing->shown = 0;
+    if (step == STEP_TIME) {
+        progress_step(&showing->progress, "search: timing layouts");
+        return;
+    }
+    search_space_classes(w->work->space, w->work->scenario, showing->estimate.total);
+    for (unsigned i = 0; i < SEARCH_CLASSES; i++)
+        showing->estimate.total[i] /= w->work->request->shards;
+}
+
+/* The share is one of time: candidates cost more and less. */
+static void show(struct showing *showing, struct working *w, unsigned running)
+{
+    static const double often = 0.25;
+    double time = now();
+    if (time - showing->shown < often)
+        return;
+    showing->shown = time;
+    int step = atomic_load(&w->shared->step);
+    struct search_spent *spent = &w->shared->spent[step];
+    if (step == STEP_TIME)
+        count_timed(showing, w);
+    double left = search_estimate_left(&showing->estimate, spent, running, time), spans = time - showing->begun;
+    struct engine_progress hook = progress_hook(&showing->progress);
+    progress_left(&showing->progress, left);
+    hook.report(hook.user, (uint64_t)(1e6 * spans), (uint64_t)(1e6 * (spans + left)) + 1);
+}
+
 /* Until all processes have ended; true: they were stopped early. */
 static bool watch(struct working *w, struct isolation **processes, unsigned count)
 {
     const struct search_request *request = w->work->request;
     struct shared *shared = w->shared;
-    struct progress progress;
-    progress_init(&progress, request->quiet ? NULL : stderr, "search");
-    struct engine_progress hook = progress_hook(&progress);
+    struct showing showing;
+    progress_init(&showing.progress, request->quiet ? NULL : stderr, "search: looking at layouts");
+    begin_showing(&showing, w, STEP_LOOK);
     double started = now();
     for (unsigned running; (running = count_running(processes, count)) > 0;) {
         bool late = request->time_limit > 0 && now() - started > request->time_limit;
-        if (late || interrupted)
+        if (late || interruption_noted())
             atomic_store(&shared->stop, true);
         uint64_t looked = atomic_load(&shared->done[STEP_LOOK]);
         bool looking = atomic_load(&shared->step) == STEP_LOOK;
-        if (looking && looked == w->own && !is_over(w))
+        if (looking && looked == w->own && !is_over(w)) {
             begin_timing(w);
-        else if (looking && running < count)
+            begin_showing(&showing, w, STEP_TIME);
+        } else if (looking && running < count)
             atomic_store(&shared->lost, true);
-        hook.report(hook.user, looked + atomic_load(&shared->done[STEP_TIME]), w->own + atomic_load(&shared->waiting));
+        show(&showing, w, running);
         nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
-    progress_finish(&progress);
+    progress_finish(&showing.progress);
     return atomic_load(&shared->stop);
 }
 
@@ -294,13 +354,9 @@ static int run_processes(struct working *w, bool *stopped)
     unsigned jobs = request->jobs < w->own ? request->jobs : (unsigned)(w->own ? w->own : 1), started = 0;
     struct isolation **processes = arena_array(arena, jobs, sizeof *processes);
     struct fault fault = {""};
-    struct sigaction before, ignore = {.sa_handler = SIG_IGN};
-    struct sigaction note = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
-    interrupted = 0;
-    sigaction(SIGINT, &ignore, &before); /* children keep it: the parent says when to stop */
+    interruption_await();
     while (started < jobs && (processes[started] = simulation_visit_start(&visit, &fault)))
         started++;
-    sigaction(SIGINT, &note, NULL);
     if (!started)
         diag_print(stderr, "stagesim: %s\n", fault.text);
     *stopped = started && watch(w, processes, started);
@@ -310,9 +366,8 @@ static int run_processes(struct working *w, bool *stopped)
         int ended = simulation_visit_wait(&visit, processes[i], &results);
         if (results)
             fclose(results);
-        code = ended > code && !interrupted ? ended : code; /* SimGrid's handler may have ended it */
+        code = ended > code && !interruption_noted() ? ended : code; /* SimGrid's handler may have ended it */
     }
-    sigaction(SIGINT, &before, NULL);
     arena_destroy(arena);
     return code;
 }

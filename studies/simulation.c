@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/simulation.h"
 
+#include "analysis/figures/idle.h"
 #include "analysis/output/run_print.h"
 #include "analysis/pictures/gantt_collect.h"
 #include "base/arena.h"
@@ -8,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "base/process/guard.h"
+#include "base/process/interruption.h"
 #include "base/table.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
@@ -17,6 +19,7 @@
 #include "studies/describe.h"
 #include "studies/levers.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -46,9 +49,15 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* Where mistakes go. */
+static FILE *mistakes_of(const struct run *run)
+{
+    return run->request && run->request->mistakes ? run->request->mistakes : run->self->console;
+}
+
 static int fail(const struct run *run, int code, const struct fault *fault)
 {
-    diag_print(run->self->console, "stagesim: %s\n", fault->text);
+    diag_print(mistakes_of(run), "stagesim: %s\n", fault->text);
     return code;
 }
 
@@ -63,10 +72,13 @@ static void notes(const struct run *run, const struct report *report)
 {
     if (run->request->quiet)
         return;
-    if (report->capacity_bytes > 0 && !report->fits)
-        diag_print(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.3g GiB of %.3g GiB\n",
+    if (report->capacity_bytes > 0 && !report->fits) {
+        diag_print(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.4g GiB",
                    report->run.scenario_name, report->run.schedule ? report->run.schedule : report->run.workload,
-                   report->peak_bytes / 0x1p30, report->capacity_bytes / 0x1p30);
+                   report->peak_bytes / 0x1p30);
+        memory_capacity_print(run->self->console, report);
+        putc('\n', run->self->console);
+    }
     if (report->run.asynchronous)
         diag_print(
             run->self->console,
@@ -96,6 +108,50 @@ static struct gantt *make_gantt(const struct run *run, const struct timeline *ti
     return gantt_of_run(report, timeline, &choice);
 }
 
+/* The same program with free transfers, and on SimGrid's engine with transfers that are alone. Where one of them cannot
+ * run, there are no such figures. */
+struct nested {
+    struct timeline *free, *alone; /* to be destroyed; NULL: not run */
+    struct idle_timelines timelines;
+};
+
+static struct timeline *run_nested(struct run *run, bool transfers_free)
+{
+    struct fault fault = {""};
+    struct folded_run folded;
+    struct engine_job job = {.program = run->job->program,
+                             .platform = run->platform,
+                             .hosts = run->job->hosts,
+                             .transfers_free = transfers_free};
+    return folded_run(&engine_analytic, &job, true, run->arena, &folded, &fault) ? folded.timeline : NULL;
+}
+
+static struct nested run_all_nested(struct run *run, const struct engine *engine, const struct timeline *timeline)
+{
+    struct nested nested = {NULL, NULL, {NULL, NULL}};
+    if (!run->request->split)
+        return nested;
+    guard_doing("splitting the idle time of %s", run->scenario->name);
+    nested.free = run_nested(run, true);
+    if (nested.free && engine != &engine_analytic && !run->alone)
+        nested.alone = run_nested(run, false);
+    nested.timelines.free = nested.free;
+    nested.timelines.alone = engine == &engine_analytic ? timeline : run->alone ? run->alone : nested.alone;
+    return nested;
+}
+
+/* How many classes of ranks there are and, where that is written, how many it would be if latencies were left out. */
+static void describe_classes(const struct run *run, const struct engine *engine, const struct engine_job *job,
+                             const struct folding *folding, struct run_description *description)
+{
+    if (!folding->equals || !folding->classes)
+        return;
+    description->fold_classes = folding->classes;
+    uint32_t count = run->request->files ? folded_run_classes_but_latency(engine, job, run->arena) : 0;
+    if (count < folding->classes)
+        description->fold_classes_but_latency = count;
+}
+
 /* Runs one engine and hands its figures over; the files are those of the last engine. */
 static int run_engine(struct run *run, const struct engine *engine, bool last)
 {
@@ -118,11 +174,17 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         return fault.refused ? refuse(run, &fault) : fail(run, EXIT_FAILED, &fault);
     struct run_description description;
     job_describe(run->job, &description);
+    job_describe_inputs(run->job, run->platform, &description, run->arena);
     description.engine = engine->name;
+    description.command = run->request->command;
+    description.simgrid = engine == &engine_simgrid ? bridge_version(run->arena) : NULL;
     description.folded_replicas = folded.folding->classes ? folded.folding->slices : 0;
     description.fold_reason = folded.folding->reason;
+    describe_classes(run, engine, &job, folded.folding, &description);
     description.steady = steady;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
+    struct nested nested = run_all_nested(run, engine, timeline);
+    report->idle = idle_split_of(frame_create(timeline, run->arena), &nested.timelines, run->arena);
     measure(report, run->platform, wall);
     if (last)
         levers_find(run->scenario, run->platform, run->job->program, report, run->arena);
@@ -130,6 +192,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         report->contention = contention_create(run->alone, frame_create(timeline, run->arena), run->platform,
                                                run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);
+    row.bound = run->job->bound;
     fwrite(&row, sizeof row, 1, run->self->results);
     if (last) {
         struct gantt *gantt = make_gantt(run, timeline, report);
@@ -137,12 +200,15 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         notes(run, report);
         if (run->request->print)
             run_print(run->self->results, table_terminal_width(stdout), report);
-        struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas};
+        struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas,
+                                      report->idle.known ? &nested.timelines : NULL};
         if (run->request->files)
             ok = run_files_write(run->request->files, &source, report, gantt, &fault) &&
                  output_flush(run->request->output, &fault);
         gantt_destroy(gantt);
     }
+    timeline_destroy(nested.free);
+    timeline_destroy(nested.alone);
     timeline_destroy(run->alone);
     run->alone = last ? NULL : timeline;
     if (last)
@@ -194,10 +260,10 @@ static bool load_platform(struct run *run, bool simulates)
     }
     if (!native)
         run->platform = platform_source_simgrid(&scenario->platform, why, run->arena, &fault);
-    if (run->platform)
-        *run->self->stage = STAGE_RUNNING;
-    else
+    if (!run->platform)
         report_platform(&run->diag, name_of(&scenario->platform), fault.text);
+    else if ((run->platform = scenario_change_platform(scenario, run->platform, run->arena, &run->diag)))
+        *run->self->stage = STAGE_RUNNING;
     return run->platform != NULL;
 }
 
@@ -218,13 +284,15 @@ static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run 
 {
     run->self = self;
     run->arena = arena_create();
-    run->diag = (struct diag){.out = self->console};
+    run->diag = (struct diag){.out = mistakes_of(run)};
     int code = EXIT_BAD_INPUT;
     guard_doing("loading %s", name_of(&run->scenario->platform));
     bool loaded = load_platform(run, simulates);
     guard_doing("building the job of %s", run->scenario->name);
     if (loaded && (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
         code = rest(run);
+    diag_rest(&run->diag);
+    fflush(run->diag.out);
     arena_destroy(run->arena);
     return code;
 }
@@ -250,7 +318,7 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
         operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
     diag_print(stdout, "%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks,
                readable_plural(mesh->ranks), run->platform->host_count, readable_plural(run->platform->host_count),
-               run->scenario->platform.text);
+               run->scenario->platform_name);
     for (unsigned i = 0; i < mesh->name_count; i++)
         printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
     if (mesh->extra)
@@ -260,12 +328,13 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
         diag_print(stdout, ", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name,
                    run->scenario->micro_batches, run->scenario->micro_batches == 1 ? "" : "es");
     putchar('\n');
-    if (report->peak_bytes > 0)
-        printf("%.4g GiB of memory per rank at most%s%s\n", report->peak_bytes / 0x1p30,
-               report->capacity_bytes <= 0 ? ""
-               : report->fits              ? ": fits"
-                                           : ": does not fit",
-               report->capacity_bytes > 0 && report->run.reserve > 0 ? " beside what is held back" : "");
+    if (description.figures.pipeline_layout)
+        printf("pipeline layout %s\n", description.figures.pipeline_layout);
+    if (report->peak_bytes <= 0)
+        return;
+    printf("%.4g GiB of memory per rank at most", report->peak_bytes / 0x1p30);
+    memory_capacity_print(stdout, report);
+    puts(report->capacity_bytes <= 0 ? "" : report->fits ? ": fits" : ": does not fit");
 }
 
 static int check_program(struct run *run)
@@ -306,9 +375,9 @@ static const char *in_words(const char *text)
     return text;
 }
 
-static int report_abnormal_end(const struct scenario *scenario, int stage, const struct fault *fault)
+static int report_abnormal_end(const struct scenario *scenario, int stage, const struct fault *fault, FILE *out)
 {
-    struct diag diag = {.out = stderr};
+    struct diag diag = {.out = out};
     if (stage == STAGE_CONFIGURING) {
         diag_error(&diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault->text);
         return EXIT_BAD_INPUT;
@@ -317,7 +386,7 @@ static int report_abnormal_end(const struct scenario *scenario, int stage, const
         diag_error(&diag, (struct place){name_of(&scenario->platform), 0, 0}, "%s", fault->text);
         return EXIT_BAD_INPUT;
     }
-    diag_print(stderr, "stagesim: the simulation failed: %s\n", in_words(fault->text));
+    diag_print(out, "stagesim: the simulation failed: %s\n", in_words(fault->text));
     return EXIT_FAILED;
 }
 
@@ -331,15 +400,35 @@ static bool read_results(const struct simulation_request *request, FILE *results
     return result->gantt != NULL;
 }
 
-int simulate(const struct simulation_request *request, struct simulation_result *result)
+/* For a command that awaits interruptions: ends the process then, or tells it. */
+static void watch(struct isolation *isolation, int number)
+{
+    bool told = false;
+    while (interruption_is_awaited() && isolate_runs(isolation)) {
+        if (interruption_noted() && !told)
+            isolate_signal(isolation, number);
+        told = interruption_noted();
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+struct isolation *simulation_start(const struct simulation_request *request, struct fault *fault)
+{
+    return isolate_start(child, (void *)(uintptr_t)request, fault);
+}
+
+int simulation_finish(const struct simulation_request *request, struct isolation *isolation,
+                      struct simulation_result *result)
 {
     struct fault fault = {""};
-    FILE *results;
+    FILE *results = NULL;
     int stage = 0;
     *result = (struct simulation_result){0};
-    int code = isolate(child, (void *)(uintptr_t)request, &results, &stage, &fault);
-    if (code < 0)
-        code = report_abnormal_end(request->scenario, stage, &fault);
+    int code = isolate_wait(isolation, &results, &stage, &fault);
+    if (code != EXIT_DONE && interruption_noted())
+        code = EXIT_FAILED; /* whatever it has to say */
+    else if (code < 0)
+        code = report_abnormal_end(request->scenario, stage, &fault, request->mistakes ? request->mistakes : stderr);
     else if (code == EXIT_DONE && !read_results(request, results, result))
         code = EXIT_FAILED;
     if (code == EXIT_DONE && request->print)
@@ -347,6 +436,19 @@ int simulate(const struct simulation_request *request, struct simulation_result 
     else if (results)
         fclose(results);
     return code;
+}
+
+int simulate(const struct simulation_request *request, struct simulation_result *result)
+{
+    struct fault fault = {""};
+    struct isolation *isolation = simulation_start(request, &fault);
+    *result = (struct simulation_result){0};
+    if (!isolation) {
+        diag_print(request->mistakes ? request->mistakes : stderr, "stagesim: %s\n", fault.text);
+        return EXIT_FAILED;
+    }
+    watch(isolation, SIGKILL);
+    return simulation_finish(request, isolation, result);
 }
 
 bool simulation_print(struct simulation_result *result)
@@ -371,7 +473,7 @@ int simulation_check(const struct scenario *scenario)
     int stage = 0;
     int code = isolate(check_child, (void *)(uintptr_t)scenario, &results, &stage, &fault);
     if (code < 0)
-        code = report_abnormal_end(scenario, stage, &fault);
+        code = report_abnormal_end(scenario, stage, &fault, stderr);
     if (results)
         fclose(results);
     return code;
@@ -399,8 +501,9 @@ int simulation_visit_wait(const struct simulation_visit *visit, struct isolation
 {
     struct fault fault = {""};
     int stage = 0;
+    watch(isolation, SIGTERM);
     int code = isolate_wait(isolation, results, &stage, &fault);
-    return code < 0 ? report_abnormal_end(visit->scenario, stage, &fault) : code;
+    return code < 0 ? report_abnormal_end(visit->scenario, stage, &fault, stderr) : code;
 }
 
 int simulation_visit(const struct simulation_visit *visit, FILE **results)

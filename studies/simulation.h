@@ -13,8 +13,12 @@ struct simulation_request {
     const struct run_files *files; /* NULL: nothing is written */
     struct output *output;         /* NULL like files */
     bool draw;                     /* pictures will be drawn of the run: collect what they show */
+    const char *command;           /* what was typed, for reports; NULL: not known */
+    bool split;                    /* idle time by what can be done about it is asked for, too */
     bool quiet;
-    bool print; /* give back what people read: figures and workers */
+    bool print;     /* give back what people read: figures and workers */
+    FILE *mistakes; /* where mistakes go in place of standard error: a file, which the other process writes to; or NULL
+                     */
 };
 
 /* What comes back: with `engine: both` two rows, the analytic one first; the picture's boxes are of the last. */
@@ -29,8 +33,15 @@ struct simulation_result {
  * returns an exit code after every mistake was reported on standard error. */
 int simulation_check(const struct scenario *scenario);
 
-/* Runs it; returns an exit code after every mistake was reported on standard error. */
+/* Runs it; returns an exit code after every mistake was reported on standard error, or where the request says. When the
+ * command awaits interruptions (base/process/interruption.h), one ends the run: EXIT_FAILED, without a message. */
 int simulate(const struct simulation_request *request, struct simulation_result *result);
+
+/* The same in two steps, for several simulations at a time: isolate_runs tells whether one still runs. The request has
+ * to live until the second. NULL with the fault filled when no process could be made. */
+struct isolation *simulation_start(const struct simulation_request *request, struct fault *fault);
+int simulation_finish(const struct simulation_request *request, struct isolation *isolation,
+                      struct simulation_result *result);
 
 /* Copies what people read to standard output. False after it was reported that it cannot be read back. */
 bool simulation_print(struct simulation_result *result);
@@ -45,7 +56,7 @@ struct simulation_visit {
 
 /* Loads the platform and calls the body; returns its exit code, or another one after the mistake was reported on
  * standard error. *results is a stream at its start with what was written, the caller's to close; NULL where nothing
- * ran. */
+ * ran. When the command awaits interruptions, the body's process notes them, too. */
 int simulation_visit(const struct simulation_visit *visit, FILE **results);
 
 /* The same in two steps, for several processes at a time: isolate_runs tells whether one still runs. NULL with the

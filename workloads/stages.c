@@ -5,13 +5,15 @@
  * whole. */
 #include "workloads/stages.h"
 
+#include "base/arena.h"
 #include "schedules/plan/plan_share.h"
 
 #include <stdlib.h>
 
 struct parameters {
     struct stagesim_list forward, backward, weight, block, optimizer;
-    struct stagesim_list message, gradient, activation, parameters, optimizer_state;
+    struct stagesim_list message, gradient, activation, parameters, optimizer_state, keys_values;
+    double attention;
 };
 
 /* clang-format off */
@@ -32,6 +34,9 @@ static const struct stagesim_field fields[] = {
     BYTES(activation, "stashed from forward to backward per micro-batch; 0B when not given"),
     BYTES(parameters, "one copy of a share's weights; 0B when not given"),
     BYTES(optimizer_state, "a share's optimizer state; 0B when not given"),
+    BYTES(keys_values, "the part of `activation` that is kept for later slices of a sequence; 0B when not given"),
+    {"attention", STAGESIM_FIELD_RATIO, offsetof(struct parameters, attention), false, 0, 1, NULL,
+     "the share of a forward and of a backward that is causal attention, of which later slices have more; 0"},
     {0},
 };
 
@@ -62,6 +67,7 @@ static bool check(const void *parameters, struct stagesim_job *job, const struct
     bool ok = true;
     for (const struct stagesim_field *field = fields; field->key; field++)
         ok &=
+            field->type == STAGESIM_FIELD_RATIO ||
             check_list(job, api, field->key, (const struct stagesim_list *)((const char *)parameters + field->offset));
     for (uint32_t share = 0; ok && share < api->workers(job); share++)
         if (weight_time(p, share) > value(&p->backward, share)) {
@@ -76,7 +82,7 @@ static bool check(const void *parameters, struct stagesim_job *job, const struct
 /* Values per stage from values per share. */
 static double *per_stage(const struct stagesim_list *list, uint32_t workers, uint32_t stages)
 {
-    double *values = calloc(stages, sizeof *values);
+    double *values = array_zeroed(stages, sizeof *values);
     for (uint32_t stage = 0; values && list->count && stage < stages; stage++)
         values[stage] = plan_share_cut(list->values, list->count, workers, stages, stage);
     return values;
@@ -94,9 +100,17 @@ static double *weight_per_stage(const struct parameters *p, uint32_t workers, ui
 /* Whole, of the share in which the stage ends. */
 static double *message_per_stage(const struct parameters *p, uint32_t workers, uint32_t stages)
 {
-    double *values = calloc(stages, sizeof *values);
+    double *values = array_zeroed(stages, sizeof *values);
     for (uint32_t stage = 0; values && stage < stages; stage++)
         values[stage] = value(&p->message, plan_share_end(workers, stages, stage));
+    return values;
+}
+
+static double *same(double number, uint32_t stages)
+{
+    double *values = array_zeroed(stages, sizeof *values);
+    for (uint32_t stage = 0; values && stage < stages; stage++)
+        values[stage] = number;
     return values;
 }
 
@@ -105,11 +119,18 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     const struct parameters *p = parameters;
     uint32_t stages = api->stages(job), workers = api->workers(job);
     double *arrays[] = {
-        per_stage(&p->forward, workers, stages),    per_stage(&p->backward, workers, stages),
-        weight_per_stage(p, workers, stages),       p->block.count ? per_stage(&p->block, workers, stages) : NULL,
-        per_stage(&p->optimizer, workers, stages),  message_per_stage(p, workers, stages),
-        per_stage(&p->gradient, workers, stages),   per_stage(&p->activation, workers, stages),
-        per_stage(&p->parameters, workers, stages), per_stage(&p->optimizer_state, workers, stages),
+        per_stage(&p->forward, workers, stages),
+        per_stage(&p->backward, workers, stages),
+        weight_per_stage(p, workers, stages),
+        p->block.count ? per_stage(&p->block, workers, stages) : NULL,
+        per_stage(&p->optimizer, workers, stages),
+        message_per_stage(p, workers, stages),
+        per_stage(&p->gradient, workers, stages),
+        per_stage(&p->activation, workers, stages),
+        per_stage(&p->parameters, workers, stages),
+        per_stage(&p->optimizer_state, workers, stages),
+        same(p->attention, stages),
+        per_stage(&p->keys_values, workers, stages),
     };
     struct stagesim_pipeline pipeline = {.size = sizeof pipeline,
                                          .stages = stages,
@@ -122,7 +143,9 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
                                          .gradient = arrays[6],
                                          .activation = arrays[7],
                                          .parameter = arrays[8],
-                                         .optimizer_state = arrays[9]};
+                                         .optimizer_state = arrays[9],
+                                         .attention = arrays[10],
+                                         .keys_values = arrays[11]};
     bool ok = api->pipeline(job, &pipeline);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);

@@ -138,22 +138,35 @@ struct rank_times busy_times(const struct frame *frame, uint32_t entry, const st
     return times;
 }
 
-double busy_seconds(const struct frame *frame, uint32_t entry)
+static double busy_within(const struct frame *frame, uint32_t entry, const struct window *window)
 {
     const struct timeline *timeline = frame->timeline;
     const struct program *program = timeline->program;
     const struct position *position = &program->positions[program->mesh->position_of[timeline->ranks[entry]]];
     const struct moment *moments = timeline->moments[entry];
     const struct stream *stream = &position->streams[0];
+    uint32_t end = stream->first + stream->count;
+    struct sum busy = {0, 0};
+    for (uint32_t id = first_after(moments, stream, window->start); id < end && moments[id].start < window->end; id++)
+        if (!frame_is_marker(program, &position->operations[id])) {
+            struct interval run = clip(moments[id].start, moments[id].end, window);
+            sum_add(&busy, run.end - run.start);
+        }
+    return sum_total(&busy);
+}
+
+double busy_between(const struct frame *frame, uint32_t entry, double start, double end)
+{
+    struct window window = {.start = start, .end = end};
+    return busy_within(frame, entry, &window);
+}
+
+double busy_seconds(const struct frame *frame, uint32_t entry)
+{
     struct sum busy = {0, 0};
     for (uint32_t i = 0; i < frame->windows; i++) {
         struct window window = frame_window(frame, entry, i);
-        uint32_t end = stream->first + stream->count;
-        for (uint32_t id = first_after(moments, stream, window.start); id < end && moments[id].start < window.end; id++)
-            if (!frame_is_marker(program, &position->operations[id])) {
-                struct interval run = clip(moments[id].start, moments[id].end, &window);
-                sum_add(&busy, run.end - run.start);
-            }
+        sum_add(&busy, busy_within(frame, entry, &window));
     }
     return sum_total(&busy) / frame->share;
 }

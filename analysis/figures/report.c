@@ -4,6 +4,7 @@
 #include "analysis/figures/busy.h"
 #include "analysis/figures/critical_path.h"
 #include "analysis/figures/frame.h"
+#include "analysis/figures/link_use.h"
 #include "analysis/figures/memory_use.h"
 #include "analysis/figures/partner.h"
 #include "analysis/figures/sensitivity.h"
@@ -13,8 +14,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { LINKS_MAX = 20 };
 
 /* The figures of one simulated rank; the ranks that it stands for have the same. */
 struct figures {
@@ -33,20 +32,29 @@ struct making {
 
 static double share(const struct making *making, double seconds)
 {
-    return making->frame->iteration > 0 ? seconds / making->frame->iteration : 0;
+    return making->report->iteration > 0 ? seconds / making->report->iteration : 0;
+}
+
+/* All that a brief report says of how a rank spends its time. */
+static struct rank_times brief_times(const struct making *making, uint32_t entry)
+{
+    const struct steady *steady = &making->report->run.steady;
+    double busy = busy_seconds(making->frame, entry);
+    if (steady->cycles)
+        busy += steady->cycles * busy_between(making->frame, entry, steady->start, steady->start + steady->length);
+    return (struct rank_times){.busy = busy};
 }
 
 static void watch_ranks(struct making *making)
 {
     const struct timeline *timeline = making->frame->timeline;
-    bool brief = making->report->run.brief;
+    bool brief = making->report->run.brief && !making->report->run.communication;
     struct busy_scratch scratch =
         brief ? (struct busy_scratch){NULL, NULL} : busy_scratch_create(timeline->program, making->arena);
     struct memory_use *memory = memory_use_create(timeline, making->arena);
     making->figures = arena_array(making->arena, timeline->rank_count, sizeof *making->figures);
     for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
-        making->figures[entry].times = brief ? (struct rank_times){.busy = busy_seconds(making->frame, entry)}
-                                             : busy_times(making->frame, entry, &scratch);
+        making->figures[entry].times = brief ? brief_times(making, entry) : busy_times(making->frame, entry, &scratch);
         making->figures[entry].peak = memory_use_peak(memory, entry);
     }
     for (uint32_t rank = 0; rank < timeline->program->mesh->ranks; rank++)
@@ -55,7 +63,7 @@ static void watch_ranks(struct making *making)
 
 static double bubble_of(const struct making *making, const struct rank_times *times)
 {
-    return making->frame->iteration > 0 ? 1 - times->busy / making->frame->iteration : 0;
+    return making->report->iteration > 0 ? 1 - times->busy / making->report->iteration : 0;
 }
 
 const char *memory_dominant(const struct memory_parts *parts, double *bytes)
@@ -272,44 +280,28 @@ static void describe_workers(struct making *making, const struct critical_path *
     }
 }
 
-/* ---- links ---- */
-
-struct ranked_link {
-    uint32_t index; /* platform->links are in the order of names */
-    double bytes, utilization;
-};
-
-static int busier_first(const void *left, const void *right)
+/* Messages and collectives by what they are for. */
+static void find_critical_transfer(struct making *making, const struct critical_path *path)
 {
-    const struct ranked_link *a = left, *b = right;
-    if (a->utilization != b->utilization)
-        return a->utilization > b->utilization ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-static void rank_links(struct making *making)
-{
-    struct report *report = making->report;
-    const struct platform *platform = making->platform;
-    double *bytes = traffic_links(making->frame, making->platform, report->run.hosts, making->arena);
-    struct ranked_link *used = NULL;
-    size_t count = 0, capacity = 0;
-    for (uint32_t i = 0; i < platform->link_count; i++) {
-        if (bytes[i] <= 0)
-            continue;
-        used = array_grow(used, &capacity, count + 1, sizeof *used);
-        used[count++] = (struct ranked_link){i, bytes[i], share(making, bytes[i] / platform->links[i].bandwidth)};
+    const struct timeline *timeline = making->frame->timeline;
+    double seconds[2][STAGESIM_KINDS] = {{0}}, before = -1;
+    struct critical_transfer *most = &making->report->critical_transfer;
+    for (size_t i = 0; i < path->step_count; i++) {
+        const struct critical_step *step = &path->steps[i];
+        const struct position *position =
+            &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[step->entry]]];
+        const struct operation *operation = &position->operations[step->id];
+        const struct moment *moment = &timeline->moments[step->entry][step->id];
+        bool collective = operation->type == OPERATION_COLLECTIVE;
+        if (collective || operation->type == OPERATION_SEND || operation->type == OPERATION_RECEIVE)
+            seconds[collective][operation->kind] += moment->end - (i ? before : moment->start);
+        before = moment->end;
     }
-    if (count)
-        qsort(used, count, sizeof *used, busier_first);
-    report->link_count = count < LINKS_MAX ? (uint32_t)count : LINKS_MAX;
-    report->links = arena_array(making->arena, (size_t)report->link_count + 1, sizeof *report->links);
-    for (uint32_t i = 0; i < report->link_count; i++)
-        report->links[i] =
-            (struct link_report){platform->links[used[i].index].name, used[i].bytes, used[i].utilization};
-    free(used);
+    for (int collective = 0; collective < 2; collective++)
+        for (unsigned kind = 0; kind < STAGESIM_KINDS; kind++)
+            if (seconds[collective][kind] > most->seconds * (1 + 1e-9)) /* ties do not hang on rounding */
+                *most = (struct critical_transfer){kind_name((enum stagesim_kind)kind), collective,
+                                                   seconds[collective][kind]};
 }
 
 static void describe_path(struct making *making, const struct critical_path *path)
@@ -321,6 +313,7 @@ static void describe_path(struct making *making, const struct critical_path *pat
     report->critical_receive = path->receive;
     report->critical_collective = path->collective;
     report->critical_delay = path->delay;
+    find_critical_transfer(making, path);
     struct sensitivity sensitivity =
         sensitivity_of(making->frame, path, making->platform, report->run.hosts, making->arena);
     report->sensitive_compute = sensitivity.compute;
@@ -353,6 +346,9 @@ struct report *report_create(const struct run_description *run, const struct tim
                               .energy = -1,
                               .activities = timeline->activities};
     struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};
+    report->iteration += run->steady.cycles * run->steady.length;
+    report->makespan += run->steady.cycles * run->steady.length;
+    report->micro_batches += run->steady.left_out;
     if (program->iterations > 1)
         frame_shown(frame, &report->window_start, &report->window_end);
     watch_ranks(&making);
@@ -367,7 +363,7 @@ struct report *report_create(const struct run_description *run, const struct tim
     describe_workers(&making, path);
     report->sent_bytes = traffic_total(frame);
     report->collectives = collective_uses(frame, &report->collective_count, arena);
-    rank_links(&making);
+    links_rank(report, frame, platform, arena);
     describe_path(&making, path);
     return report;
 }

@@ -7,6 +7,7 @@
 #include "abi/workload.h"
 #include "analysis/figures/collective_use.h"
 #include "analysis/figures/contention.h"
+#include "analysis/figures/idle.h"
 #include "platforms/platform.h"
 #include "simulator/program/steady.h"
 #include "simulator/program/timeline.h"
@@ -30,11 +31,18 @@ struct run_description {
     const uint32_t *staleness;       /* [positions], NULL when synchronous */
     const uint32_t *hosts;           /* rank -> index into platform hosts */
     uint32_t
-        folded_replicas;     /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
-    const char *fold_reason; /* why all were simulated; NULL or empty: not said */
-    struct steady steady;    /* how much was run */
-    double reserve;          /* share of every GPU's memory that is held back */
-    bool brief; /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
+        folded_replicas;   /* data-parallel replicas of which one was simulated for all; 0 or 1: all were simulated */
+    uint32_t fold_classes; /* of ranks that do the same at the same time; 0: not said */
+    uint32_t fold_classes_but_latency; /* that there would be if no routes differed in a latency alone; 0: not said */
+    const char *fold_reason;           /* why all were simulated; NULL or empty: not said */
+    struct steady steady; /* how much was run; of a brief report the timeline may be that of the shorter job */
+    double reserve;       /* share of every GPU's memory that is held back */
+    bool brief;         /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
+    bool communication; /* what of it is exposed is asked for, too; all the same where not brief */
+    /* For people; NULL: not known. Inputs: "scenario demo.yaml sha256 ...". */
+    const char *model, *precision, *gpu, *currency, *command, *simgrid;
+    const char *const *inputs;
+    size_t input_count;
 };
 
 /* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */
@@ -77,6 +85,21 @@ struct link_report {
     double bytes, utilization; /* bytes / (T * bandwidth) */
 };
 
+/* Links that are alike: names that differ in digits only, same rates. */
+struct link_kind {
+    const char *name;
+    uint32_t count, used;    /* of the platform; of those used, by which utilization is a mean */
+    double bandwidth, bytes; /* bytes per second of each; bytes over all of them */
+    double utilization, utilization_max;
+};
+
+/* What of the critical path's time outside of computations is most. */
+struct critical_transfer {
+    const char *kind; /* as in operations.csv; NULL: nothing of the kind */
+    bool collective;
+    double seconds;
+};
+
 struct report {
     struct run_description run;
     const struct mesh *mesh; /* borrowed from the program */
@@ -95,6 +118,7 @@ struct report {
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
     double bubble, bubble_min, bubble_max, over_ideal, span_max; /* over_ideal: INFINITY where nothing is computed */
     double causes[CAUSES];
+    struct idle_split idle; /* filled by the caller where the program was run with free transfers, too */
     double exposed, overlapped, sent_bytes;
     double peak_in_flight;             /* largest over all ranks */
     double peak_bytes, capacity_bytes; /* capacity 0: the platform says nothing of memory */
@@ -110,9 +134,12 @@ struct report {
     uint32_t worker_count;
     struct link_report *links; /* the 20 busiest, busiest first, then by name */
     uint32_t link_count;
+    struct link_kind *link_kinds; /* all that are used, the one with the busiest link first */
+    uint32_t link_kind_count;
     struct collective_use *collectives; /* how they were carried out */
     size_t collective_count;
     bool has_critical_path;
+    struct critical_transfer critical_transfer;
     double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;
     /* seconds of the critical path that scale with each, see sensitivity.h */
     double sensitive_compute, sensitive_bandwidth, sensitive_latency;

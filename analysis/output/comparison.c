@@ -27,18 +27,60 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.samples_per_s = report->samples_per_s;
     row.bubble = report->bubble;
     memcpy(row.causes, report->causes, sizeof row.causes);
+    row.idle_known = report->idle.known;
+    memcpy(row.idle, report->idle.shares, sizeof row.idle);
     row.peak_in_flight = report->peak_in_flight;
     row.peak_bytes = report->peak_bytes;
     row.capacity_known = report->capacity_bytes > 0 && report->peak_bytes > 0;
     row.fits = report->fits;
     row.limits = report->limits;
+    row.tokens_per_s = report->tokens_per_s;
+    row.mfu = report->mfu;
+    row.energy = report->energy;
+    row.training_s = report->training_s;
+    row.training_cost = report->training_cost;
     return row;
 }
 
-/* NaN: nothing to compare with. */
+/* NaN: nothing to compare with. The first run is what times are relative to. */
 static double relative_time(const struct comparison_row *rows, size_t index)
 {
-    return rows[0].iteration > 0 ? rows[index].iteration / rows[0].iteration : NAN;
+    size_t first = 0;
+    while (first < index && *rows[first].reason)
+        first++;
+    bool known = rows[first].iteration > 0 && !*rows[index].reason;
+    return known ? rows[index].iteration / rows[first].iteration : NAN;
+}
+
+/* Whether nothing stands against taking that run. */
+static bool is_choice(const struct comparison_row *row)
+{
+    return !*row->reason && !row->asynchronous && (!row->capacity_known || row->fits);
+}
+
+struct comparison_best comparison_find_best(const struct comparison_row *rows, size_t count)
+{
+    struct comparison_best best = {count, count};
+    size_t choices = 0;
+    const char *engine = ""; /* of two engines the one that simulates contention, which comes last */
+    for (size_t i = 0; i < count; i++)
+        engine = *rows[i].reason ? engine : rows[i].engine;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_choice(&rows[i]) || strcmp(rows[i].engine, engine) != 0)
+            continue;
+        choices++;
+        if (best.time == count || rows[i].iteration < rows[best.time].iteration)
+            best.time = i;
+        if (rows[i].peak_bytes > 0 && (best.memory == count || rows[i].peak_bytes < rows[best.memory].peak_bytes))
+            best.memory = i;
+    }
+    return choices > 1 ? best : (struct comparison_best){count, count};
+}
+
+/* How far a run is above what no order takes less than. */
+static double above_bound(const struct comparison_row *row)
+{
+    return fmax(row->iteration / row->bound - 1, 0);
 }
 
 /* ---- csv ---- */
@@ -55,28 +97,62 @@ static void put_number(FILE *out, double value, bool applies)
 static void print_csv(FILE *out, const struct comparison_row *rows, size_t count)
 {
     fputs("scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
-          "peak_in_flight,peak_bytes,fits,relative_time,limited_by\n",
+          "peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,bound_s,above_"
+          "bound,"
+          "reason\n",
           out);
     struct arena *arena = arena_create();
     for (size_t i = 0; i < count; i++) {
         const struct comparison_row *row = &rows[i];
         fprintf(out, "%s,%s,%s", csv_cell(row->scenario, arena), csv_cell(row->schedule, arena),
                 csv_cell(row->engine, arena));
-        put_number(out, row->iteration, true);
+        bool ran = !*row->reason;
+        put_number(out, row->iteration, ran);
         put_number(out, row->samples_per_s, row->samples_per_s > 0);
-        put_number(out, row->bubble, true);
+        put_number(out, row->bubble, ran);
         for (int cause = 0; cause < CAUSES; cause++)
-            put_number(out, row->causes[cause], true);
-        put_number(out, row->peak_in_flight, true);
+            put_number(out, row->causes[cause], ran);
+        put_number(out, row->peak_in_flight, ran);
         put_number(out, row->peak_bytes, row->peak_bytes > 0);
         fprintf(out, ",%s", !row->capacity_known ? "" : row->fits ? "true" : "false");
         put_number(out, relative_time(rows, i), true);
-        fprintf(out, ",%s\n", row->limits.known ? limit_names[limits_by(&row->limits)] : "");
+        fprintf(out, ",%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "");
+        for (int part = 0; part < IDLE_PARTS; part++)
+            put_number(out, row->idle[part], row->idle_known);
+        put_number(out, row->bound, row->bound > 0);
+        put_number(out, above_bound(row), row->bound > 0);
+        fprintf(out, ",%s\n", csv_cell(row->reason, arena));
     }
     arena_destroy(arena);
 }
 
 /* ---- json ---- */
+
+static void print_json_figures(struct json_writer *json, const struct comparison_row *rows, size_t i)
+{
+    const struct comparison_row *row = &rows[i];
+    json_number(json, "iteration_s", row->iteration);
+    if (row->samples_per_s > 0)
+        json_number(json, "samples_per_s", row->samples_per_s);
+    json_number(json, "bubble_ratio", row->bubble);
+    for (int cause = 0; cause < CAUSES; cause++)
+        json_number(json, cause_names[cause], row->causes[cause]);
+    json_number(json, "peak_in_flight", row->peak_in_flight);
+    if (row->peak_bytes > 0)
+        json_number(json, "peak_bytes", row->peak_bytes);
+    if (row->capacity_known)
+        json_flag(json, "fits", row->fits);
+    json_number(json, "relative_time", relative_time(rows, i));
+    if (row->limits.known)
+        json_text(json, "limited_by", limit_names[limits_by(&row->limits)]);
+    for (int part = 0; part < IDLE_PARTS && row->idle_known; part++)
+        json_number(json, idle_names[part], row->idle[part]);
+    if (row->bound > 0) {
+        json_number(json, "bound_s", row->bound);
+        json_number(json, "above_bound", above_bound(row));
+    }
+    json_flag(json, "synchronous", !row->asynchronous);
+}
 
 static void print_json(FILE *out, const struct comparison_row *rows, size_t count)
 {
@@ -88,21 +164,10 @@ static void print_json(FILE *out, const struct comparison_row *rows, size_t coun
         json_text(&json, "scenario", row->scenario);
         json_text(&json, "schedule", row->schedule);
         json_text(&json, "engine", row->engine);
-        json_number(&json, "iteration_s", row->iteration);
-        if (row->samples_per_s > 0)
-            json_number(&json, "samples_per_s", row->samples_per_s);
-        json_number(&json, "bubble_ratio", row->bubble);
-        for (int cause = 0; cause < CAUSES; cause++)
-            json_number(&json, cause_names[cause], row->causes[cause]);
-        json_number(&json, "peak_in_flight", row->peak_in_flight);
-        if (row->peak_bytes > 0)
-            json_number(&json, "peak_bytes", row->peak_bytes);
-        if (row->capacity_known)
-            json_flag(&json, "fits", row->fits);
-        json_number(&json, "relative_time", relative_time(rows, i));
-        if (row->limits.known)
-            json_text(&json, "limited_by", limit_names[limits_by(&row->limits)]);
-        json_flag(&json, "synchronous", !row->asynchronous);
+        if (*row->reason)
+            json_text(&json, "reason", row->reason);
+        else
+            print_json_figures(&json, rows, i);
         if (*row->directory)
             json_text(&json, "directory", row->directory);
         json_object_end(&json);
@@ -114,17 +179,21 @@ static void print_json(FILE *out, const struct comparison_row *rows, size_t coun
 
 /* Which columns have anything to say. */
 struct columns {
-    bool engine, samples, bytes, fits, causes[CAUSES], relative, limits;
+    bool engine, samples, bytes, fits, bound, causes[CAUSES], relative, limits, has_best;
+    size_t count;
+    struct comparison_best best;
 };
 
 static struct columns choose_columns(const struct comparison_row *rows, size_t count)
 {
-    struct columns columns = {.relative = count > 1};
+    struct columns columns = {.relative = count > 1, .best = comparison_find_best(rows, count)};
+    columns.has_best = columns.best.time < count || columns.best.memory < count;
     for (size_t i = 0; i < count; i++) {
-        columns.engine |= strcmp(rows[i].engine, rows[0].engine) != 0;
+        columns.engine |= !*rows[i].reason && strcmp(rows[i].engine, rows[0].engine) != 0;
         columns.samples |= rows[i].samples_per_s > 0;
         columns.bytes |= rows[i].peak_bytes > 0;
         columns.fits |= rows[i].capacity_known;
+        columns.bound |= rows[i].bound > 0;
         columns.limits |= rows[i].limits.known;
         for (int cause = 0; cause < CAUSES; cause++)
             columns.causes[cause] |= rows[i].causes[cause] != 0;
@@ -132,28 +201,45 @@ static struct columns choose_columns(const struct comparison_row *rows, size_t c
     return columns;
 }
 
-static void add_columns(struct table *table, const struct columns *columns)
+static void add_column(struct table *table, struct columns *columns, const char *title, char align)
 {
-    table_column(table, "scenario", '<');
-    table_column(table, "schedule", '<');
+    table_column(table, title, align);
+    columns->count++;
+}
+
+static void add_columns(struct table *table, struct columns *columns)
+{
+    add_column(table, columns, "scenario", '<');
+    add_column(table, columns, "schedule", '<');
     if (columns->engine)
-        table_column(table, "engine", '<');
-    table_column(table, "iteration", '>');
+        add_column(table, columns, "engine", '<');
+    add_column(table, columns, "iteration", '>');
     if (columns->relative)
-        table_column(table, "relative", '>');
+        add_column(table, columns, "relative", '>');
+    if (columns->bound)
+        add_column(table, columns, "above bound", '>');
     if (columns->samples)
-        table_column(table, "samples/s", '>');
-    table_column(table, "bubble", '>');
+        add_column(table, columns, "samples/s", '>');
+    add_column(table, columns, "bubble", '>');
     for (int cause = 0; cause < CAUSES; cause++)
         if (columns->causes[cause])
-            table_column(table, cause_names[cause], '>');
-    table_column(table, "in flight", '>');
+            add_column(table, columns, cause_names[cause], '>');
+    add_column(table, columns, "in flight", '>');
     if (columns->bytes)
-        table_column(table, "memory", '>');
+        add_column(table, columns, "memory", '>');
     if (columns->fits)
-        table_column(table, "fits", '<');
+        add_column(table, columns, "fits", '<');
     if (columns->limits)
-        table_column(table, "limited by", '<');
+        add_column(table, columns, "limited by", '<');
+    if (columns->has_best)
+        add_column(table, columns, "best", '<');
+}
+
+/* What a run is the best of all in. */
+static const char *best_of(const struct columns *columns, size_t index)
+{
+    bool time = columns->best.time == index, memory = columns->best.memory == index;
+    return time && memory ? "time, memory" : time ? "time" : memory ? "memory" : "";
 }
 
 /* NaN: an empty cell. */
@@ -165,23 +251,28 @@ static void add_number(struct table *table, int decimals, double value)
         table_cell(table, "%.*f", decimals, value);
 }
 
-static void add_row(struct table *table, const struct columns *columns, const struct comparison_row *rows, size_t index)
+static void add_shares(struct table *table, const struct columns *columns, const struct comparison_row *row)
 {
-    const struct comparison_row *row = &rows[index];
     char text[READABLE_MAX];
-    table_cell(table, "%s", row->scenario);
-    table_cell(table, "%s%s", row->schedule, row->asynchronous ? " *" : "");
-    if (columns->engine)
-        table_cell(table, "%s", row->engine);
-    table_cell(table, "%s", readable_seconds(text, row->iteration));
-    if (columns->relative)
-        add_number(table, 3, relative_time(rows, index));
-    if (columns->samples)
-        add_number(table, 1, row->samples_per_s > 0 ? row->samples_per_s : NAN);
     table_cell(table, "%s", readable_percent(text, row->bubble));
     for (int cause = 0; cause < CAUSES; cause++)
         if (columns->causes[cause])
             table_cell(table, "%s", readable_percent(text, row->causes[cause]));
+}
+
+static void add_figures(struct table *table, const struct columns *columns, const struct comparison_row *rows,
+                        size_t index)
+{
+    const struct comparison_row *row = &rows[index];
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_seconds(text, row->iteration));
+    if (columns->relative)
+        add_number(table, 3, relative_time(rows, index));
+    if (columns->bound)
+        table_cell(table, "%s", row->bound > 0 ? readable_percent(text, above_bound(row)) : "");
+    if (columns->samples)
+        add_number(table, 1, row->samples_per_s > 0 ? row->samples_per_s : NAN);
+    add_shares(table, columns, row);
     table_cell(table, "%.4g", row->peak_in_flight);
     if (columns->bytes)
         table_cell(table, "%s", row->peak_bytes > 0 ? readable_binary_bytes(text, row->peak_bytes) : "");
@@ -191,6 +282,33 @@ static void add_row(struct table *table, const struct columns *columns, const st
         table_cell(table, "%s%s%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "",
                    row->limits.known ? " " : "",
                    row->limits.known ? readable_percent(text, row->limits.shares[limits_by(&row->limits)]) : "");
+    if (columns->has_best)
+        table_cell(table, "%s", best_of(columns, index));
+}
+
+static void add_row(struct table *table, const struct columns *columns, const struct comparison_row *rows, size_t index)
+{
+    const struct comparison_row *row = &rows[index];
+    size_t cells = 0;
+    table_cell(table, "%s", row->scenario);
+    table_cell(table, "%s%s", row->schedule, row->asynchronous ? " *" : "");
+    if (columns->engine)
+        table_cell(table, "%s", row->engine);
+    if (!*row->reason) {
+        add_figures(table, columns, rows, index);
+        return;
+    }
+    table_cell(table, "%s", "not run");
+    for (cells = 3 + columns->engine; cells < columns->count; cells++)
+        table_cell(table, "%s", "");
+}
+
+/* Why some were not run: too long for a cell. */
+static void print_reasons(FILE *out, const struct comparison_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (*rows[i].reason)
+            fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);
 }
 
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count)
@@ -205,6 +323,7 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
     }
     table_print(table, out, 0);
     table_destroy(table);
+    print_reasons(out, rows, count);
     if (asynchronous)
         fputs("* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n",
               out);

@@ -20,12 +20,24 @@ struct comparison_row {
     bool asynchronous;
     double iteration, samples_per_s; /* samples_per_s 0: not known */
     double bubble, causes[CAUSES];
+    bool idle_known;
+    double idle[IDLE_PARTS];
     double peak_in_flight, peak_bytes; /* bytes 0: not known */
     bool capacity_known, fits;
+    double bound; /* no order of these stages on these workers takes less, without contention; 0: not known */
+    double tokens_per_s, mfu, energy, training_s, training_cost; /* as in struct report */
     struct limits limits;
+    char reason[256]; /* why it was not run; then there are no figures. Empty: it was run */
 };
 
 struct comparison_row comparison_row_of(const struct report *report);
+
+/* The fastest run and the one that needs least memory, among those that fit and train synchronously; the number of
+ * rows: none, or there are not two to choose from. */
+struct comparison_best {
+    size_t time, memory;
+};
+struct comparison_best comparison_find_best(const struct comparison_row *rows, size_t count);
 
 /* Times are given relative to the first row. Errors stay on the stream. */
 void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum comparison_format format);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces of self-contained HTML pages. Nothing in them refers to another file. */
+/* Pieces of self-contained HTML pages. Nothing in them refers to another file. Every page carries page.css and page.js:
+ * a table of class "sort" within a <div class="wide"> sorts by its columns (data-v of a cell: its value where the text
+ * is no number) and gets a filter where it is long; a row of class "best" stands out; "verdict", "note", "warn" and
+ * "tiles" are boxes of text; the details of a <table class="f"> hide behind a tap on a phone. */
 #ifndef STAGESIM_HTML_H
 #define STAGESIM_HTML_H
 
@@ -18,6 +21,10 @@ void html_text(FILE *out, const char *text);
  * mean. */
 void html_cause_bar(FILE *out, const double causes[CAUSES], double whole);
 void html_cause_legend(FILE *out);
+
+/* The same by what can be done about it; parts below zero are left out. */
+void html_idle_bar(FILE *out, const double parts[IDLE_PARTS], double whole);
+void html_idle_legend(FILE *out);
 
 /* A bar of one share of the full width. */
 void html_share_bar(FILE *out, double share);

@@ -18,7 +18,8 @@ struct rows {
     FILE *out;
     const struct trace_source *source;
     const struct program *program;
-    double *const *slack; /* [simulated rank][id]; NULL: no such column */
+    double *const *slack;     /* [simulated rank][id]; NULL: no such column */
+    struct idle_alone *alone; /* NULL: no such column */
     struct arena *arena;
     const char ***streams;    /* [position][stream] */
     uint32_t *first_instance; /* [group]: number of its first instance, counted over all groups */
@@ -135,6 +136,10 @@ static void put_row(struct rows *rows, uint32_t rank, uint32_t id)
         text_char(rows->text, ',');
         text_number(rows->text, times[i]);
     }
+    if (rows->alone) {
+        text_char(rows->text, ',');
+        text_number(rows->text, idle_alone_seconds(rows->alone, rank, id));
+    }
     if (rows->program->iterations > 1) {
         text_char(rows->text, ',');
         text_integer(rows->text, operation->iteration);
@@ -164,6 +169,8 @@ static struct rows *rows_begin(FILE *out, const struct trace_source *source, dou
     text_string(rows->text, "rank,host,position,stream,id,kind,stage,micro_batch,pipeline,part,group,peer,bytes,flops,"
                             "memory_delta_bytes,waits_for,"
                             "start_s,data_start_s,end_s");
+    rows->alone = source->nested ? idle_alone_create(source->nested, arena) : NULL;
+    text_string(rows->text, rows->alone ? ",alone_s" : "");
     text_string(rows->text, rows->program->iterations > 1 ? ",iteration" : "");
     text_string(rows->text, slack ? ",slack_s\n" : "\n");
     return rows;
@@ -172,6 +179,7 @@ static struct rows *rows_begin(FILE *out, const struct trace_source *source, dou
 static void rows_end(struct rows *rows)
 {
     text_writer_destroy(rows->text);
+    idle_alone_destroy(rows->alone);
     arena_destroy(rows->arena);
 }
 

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_OPERATIONS_CSV_H
 #define STAGESIM_OPERATIONS_CSV_H
 
-#include "analysis/output/trace_source.h"
+#include "analysis/output/traces/trace_source.h"
 
 #include <stdio.h>
 

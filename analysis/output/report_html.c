@@ -2,8 +2,9 @@
 #include "analysis/output/report_html.h"
 
 #include "analysis/output/html.h"
+#include "analysis/output/page_timeline.h"
+#include "analysis/output/report_sections.h"
 #include "analysis/pictures/picture_chart.h"
-#include "analysis/pictures/picture_timeline.h"
 #include "base/arena.h"
 #include "base/table.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS_MOST = 512, CURVES_MOST = 8 };
+enum { WORKERS_MOST = 512, WORKERS_OPEN = 24, CURVES_MOST = 8 };
 
 static const char *base_name(const char *path)
 {
@@ -41,8 +42,6 @@ static void head(FILE *out, const struct report *report)
               "to synchronous "
               "training. The iteration time is the interval between iterations in steady state.</p>\n",
               out);
-    if (report->capacity_bytes > 0 && report->peak_bytes > 0 && !report->fits)
-        fputs("<p class=\"warn\">The job does not fit into the memory of the platform.</p>\n", out);
 }
 
 static void tile(FILE *out, const char *value, const char *name)
@@ -70,12 +69,14 @@ static void tiles(FILE *out, const struct report *report)
     fputs("</div>\n", out);
 }
 
-static bool timeline_figure(FILE *out, const struct gantt *gantt, struct fault *fault)
+static void timeline_figure(FILE *out, const struct gantt *gantt)
 {
-    fputs("<h2>Timeline</h2>\n<figure>\n", out);
-    bool done = picture_timeline(gantt, CANVAS_SVG, "timeline", out, fault);
-    fputs("</figure>\n<p class=\"note\">The workers of the replica that ends last.</p>\n", out);
-    return done;
+    fputs("<h2>Timeline</h2>\n<div class=\"timelines\">\n", out);
+    page_timeline_styles(out, &gantt, 1);
+    page_timeline(out, gantt, gantt->end, NULL);
+    fputs("</div>\n", out);
+    page_timeline_legend(out, &gantt, 1);
+    fputs("<p class=\"note\">The workers of the replica on which the critical path spends most time.</p>\n", out);
 }
 
 /* ---- figures ---- */
@@ -212,14 +213,15 @@ static void figures(FILE *out, const struct report *report)
 static void worker_row(FILE *out, const struct report *report, const struct worker_report *worker, double whole)
 {
     char text[READABLE_MAX];
-    fprintf(out, "<tr><td class=\"n\">%u</td><td>", worker->position);
+    fprintf(out, "<tr><td class=\"n\">%u</td><td class=\"host\">", worker->position);
     html_text(out, worker->host ? worker->host : "");
-    fprintf(out, "</td><td class=\"n\">%s</td>", readable_seconds(text, worker->busy));
-    fprintf(out, "<td class=\"n\">%s</td><td>", readable_percent(text, worker->bubble));
+    fprintf(out, "</td><td class=\"n\" data-v=\"%g\">%s</td>", worker->busy, readable_seconds(text, worker->busy));
+    fprintf(out, "<td class=\"n\" data-v=\"%g\">%s</td><td>", worker->bubble, readable_percent(text, worker->bubble));
     html_cause_bar(out, worker->causes, whole);
     fprintf(out, "</td><td class=\"n\">%.4g</td>", worker->peak_in_flight);
     if (report->peak_bytes > 0)
-        fprintf(out, "<td class=\"n\">%s</td>", readable_binary_bytes(text, worker->peak_bytes));
+        fprintf(out, "<td class=\"n\" data-v=\"%g\">%s</td>", worker->peak_bytes,
+                readable_binary_bytes(text, worker->peak_bytes));
     if (report->run.staleness)
         fprintf(out, "<td class=\"n\">%u</td>", report->run.staleness[worker->position]);
     fputs("</tr>\n", out);
@@ -230,7 +232,12 @@ static void workers(FILE *out, const struct report *report)
     double whole = 0;
     for (uint32_t i = 0; i < report->worker_count; i++)
         whole = fmax(whole, report->workers[i].bubble);
-    fputs("<h2>Workers</h2>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"n\">worker</th><th>host</th><th "
+    fputs("<h2>Workers</h2>\n", out);
+    bool many = report->worker_count > WORKERS_OPEN;
+    if (many)
+        fprintf(out, "<details><summary>Each of %u workers</summary>\n", report->worker_count);
+    fputs("<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th "
+          "class=\"n\">worker</th><th>host</th><th "
           "class=\"n\">busy</th>"
           "<th class=\"n\">bubble</th><th>why it is idle</th><th class=\"n\">in flight</th>",
           out);
@@ -244,6 +251,7 @@ static void workers(FILE *out, const struct report *report)
         worker_row(out, report, &report->workers[i], whole);
     fputs("</tbody>\n</table></div>\n", out);
     html_cause_legend(out);
+    fputs(many ? "</details>\n" : "", out);
     if (report->worker_count > WORKERS_MOST)
         fprintf(out, "<p class=\"note\">The first %d of %u workers; summary.json has all.</p>\n", WORKERS_MOST,
                 report->worker_count);
@@ -254,7 +262,8 @@ static void links(FILE *out, const struct report *report)
     char text[READABLE_MAX];
     if (report->link_count == 0)
         return;
-    fputs("<h2>Busiest links</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>link</th><th class=\"n\">bytes</th><th "
+    fputs("<details><summary>The busiest links one by one</summary>\n<div class=\"wide\"><table "
+          "class=\"sort\">\n<thead><tr><th>link</th><th class=\"n\">bytes</th><th "
           "class=\"n\">"
           "<dfn title=\"Bytes / (T &times; bandwidth)\">utilization</dfn></th><th></th></tr></thead>\n<tbody>\n",
           out);
@@ -262,12 +271,14 @@ static void links(FILE *out, const struct report *report)
         const struct link_report *link = &report->links[i];
         fputs("<tr><td>", out);
         html_text(out, link->name);
-        fprintf(out, "</td><td class=\"n\">%s</td>", readable_decimal_bytes(text, link->bytes));
-        fprintf(out, "<td class=\"n\">%s</td><td>", readable_percent(text, link->utilization));
+        fprintf(out, "</td><td class=\"n\" data-v=\"%g\">%s</td>", link->bytes,
+                readable_decimal_bytes(text, link->bytes));
+        fprintf(out, "<td class=\"n\" data-v=\"%g\">%s</td><td>", link->utilization,
+                readable_percent(text, link->utilization));
         html_share_bar(out, link->utilization);
         fputs("</td></tr>\n", out);
     }
-    fputs("</tbody>\n</table></div>\n", out);
+    fputs("</tbody>\n</table></div></details>\n", out);
 }
 
 /* ---- memory over time ---- */
@@ -332,7 +343,7 @@ static bool memory_figure(FILE *out, const struct report *report, const struct g
         chart.limit = report->capacity_bytes;
         chart.limit_name = "memory of the host";
     }
-    fputs("<h2>Memory</h2>\n<figure>\n", out);
+    fputs("<h2>Memory</h2>\n<figure class=\"paper\">\n", out);
     bool done = picture_chart(&chart, CANVAS_SVG, "memory", out, fault);
     fputs("</figure>\n", out);
     free(curves.x);
@@ -343,12 +354,18 @@ static bool memory_figure(FILE *out, const struct report *report, const struct g
 bool report_html(FILE *out, const struct report *report, const struct gantt *gantt, struct fault *fault)
 {
     head(out, report);
+    report_verdict(out, report);
     tiles(out, report);
-    bool done = timeline_figure(out, gantt, fault);
+    report_about(out, report);
+    timeline_figure(out, gantt);
+    report_idle(out, report);
     workers(out, report);
-    figures(out, report);
-    done = done && memory_figure(out, report, gantt, fault);
+    report_memory(out, report);
+    bool done = memory_figure(out, report, gantt, fault);
+    report_training(out, report);
+    report_link_kinds(out, report);
     links(out, report);
+    figures(out, report);
     html_end(out);
     return done && (!ferror(out) || fault_set(fault, "the report could not be written"));
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/html.h"
+#include "analysis/output/page_timeline.h"
 #include "analysis/output/report_html.h"
-#include "analysis/pictures/picture_comparison.h"
-#include "analysis/pictures/picture_timeline.h"
+#include "base/arena.h"
 #include "base/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { TIMELINES_MOST = 32 }; /* more make the page too large to open */
 
 /* Which columns say something. */
 struct columns {
-    bool scenario, schedule, engine, samples, bytes, fits;
+    bool scenario, schedule, engine, samples, bytes, fits, idle;
 };
 
 static struct columns choose_columns(const struct comparison_row *rows, size_t count)
@@ -24,6 +23,7 @@ static struct columns choose_columns(const struct comparison_row *rows, size_t c
         columns.samples |= rows[i].samples_per_s > 0;
         columns.bytes |= rows[i].peak_bytes > 0;
         columns.fits |= rows[i].capacity_known;
+        columns.idle |= rows[i].idle_known;
     }
     return columns;
 }
@@ -41,9 +41,12 @@ static void table_head(FILE *out, const struct columns *columns)
           out);
     if (columns->samples)
         fputs("<th class=\"n\">samples/s</th>", out);
-    fputs("<th class=\"n\"><dfn title=\"1 &minus; mean over ranks of busy time / T\">bubble</dfn></th><th>why workers "
-          "are idle</th>"
-          "<th class=\"n\"><dfn title=\"Most stashed activations on a rank, in micro-batches of one worker's "
+    fputs("<th class=\"n\"><dfn title=\"1 &minus; mean over ranks of busy time / T\">bubble</dfn></th><th>what workers "
+          "wait for</th>",
+          out);
+    if (columns->idle)
+        fputs("<th>what makes them idle</th>", out);
+    fputs("<th class=\"n\"><dfn title=\"Most stashed activations on a rank, in micro-batches of one worker's "
           "share\">in flight</dfn></th>",
           out);
     if (columns->bytes)
@@ -53,7 +56,7 @@ static void table_head(FILE *out, const struct columns *columns)
     fputs("</tr></thead>\n", out);
 }
 
-static void text_cell(FILE *out, const char *text, const char *link)
+static void text_cell(FILE *out, const char *text, const char *link, const char *badge)
 {
     fputs("<td>", out);
     if (link) {
@@ -62,34 +65,81 @@ static void text_cell(FILE *out, const char *text, const char *link)
         fputs("\">", out);
     }
     html_text(out, text);
-    fputs(link ? "</a></td>" : "</td>", out);
+    fprintf(out, "%s%s</td>", link ? "</a>" : "", badge);
+}
+
+/* A number and what to sort it by. */
+static void number_cell(FILE *out, double value, const char *text)
+{
+    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">%s</td>", value, text);
 }
 
 static void table_row(FILE *out, const struct columns *columns, const struct comparison_row *row,
-                      const struct comparison_row *first, const char *link, double whole)
+                      const struct comparison_row *first, const char *link, double whole, bool best)
 {
     char text[READABLE_MAX];
-    fputs("<tr>", out);
+    fputs(best ? "<tr class=\"best\">" : "<tr>", out);
     if (columns->scenario)
-        text_cell(out, row->scenario, NULL);
-    text_cell(out, row->schedule, link);
+        text_cell(out, row->scenario, NULL, "");
+    text_cell(out, row->schedule, link, best ? " <span class=\"badge\">best</span>" : "");
+    if (*row->reason) {
+        fputs("<td colspan=\"12\" class=\"d\">not run: ", out);
+        html_text(out, row->reason);
+        fputs("</td></tr>\n", out);
+        return;
+    }
     if (columns->engine)
-        text_cell(out, row->engine, NULL);
-    fprintf(out, "<td class=\"n\">%s</td>", readable_seconds(text, row->iteration));
+        text_cell(out, row->engine, NULL, "");
+    number_cell(out, row->iteration, readable_seconds(text, row->iteration));
     if (first->iteration > 0)
         fprintf(out, "<td class=\"n\">%.3f</td>", row->iteration / first->iteration);
     else
         fputs("<td></td>", out);
     if (columns->samples)
         fprintf(out, "<td class=\"n\">%.4g</td>", row->samples_per_s);
-    fprintf(out, "<td class=\"n\">%s</td><td>", readable_percent(text, row->bubble));
+    number_cell(out, row->bubble, readable_percent(text, row->bubble));
+    fprintf(out, "<td data-v=\"%.9g\">", row->causes[CAUSE_RECEIVE] + row->causes[CAUSE_COLLECTIVE]);
     html_cause_bar(out, row->causes, whole);
+    if (columns->idle) {
+        fprintf(out, "</td><td data-v=\"%.9g\">", row->idle[IDLE_ORDER]);
+        html_idle_bar(out, row->idle, whole);
+    }
     fprintf(out, "</td><td class=\"n\">%.4g</td>", row->peak_in_flight);
     if (columns->bytes)
-        fprintf(out, "<td class=\"n\">%s</td>", readable_binary_bytes(text, row->peak_bytes));
+        number_cell(out, row->peak_bytes, readable_binary_bytes(text, row->peak_bytes));
     if (columns->fits)
         fprintf(out, "<td>%s</td>", !row->capacity_known ? "" : row->fits ? "yes" : "no");
     fputs("</tr>\n", out);
+}
+
+static void put_name(FILE *out, const struct comparison_row *rows, size_t count, size_t index)
+{
+    bool several = false;
+    for (size_t i = 1; i < count; i++)
+        several |= strcmp(rows[i].scenario, rows[0].scenario) != 0;
+    if (several || !*rows[index].schedule) {
+        html_text(out, rows[index].scenario);
+        fputs(*rows[index].schedule ? " with " : "", out);
+    }
+    html_text(out, rows[index].schedule);
+}
+
+static void verdict(FILE *out, const struct comparison_row *rows, size_t count)
+{
+    char text[READABLE_MAX];
+    size_t best = comparison_find_best(rows, count).time;
+    if (best == count || count < 2)
+        return;
+    fprintf(out, "<p class=\"verdict\">Of %zu runs, <b>", count);
+    put_name(out, rows, count, best);
+    fprintf(out, "</b> is the fastest%s: <b>%s an iteration</b>", rows[best].capacity_known ? " that fits" : "",
+            readable_seconds(text, rows[best].iteration));
+    if (best && rows[0].iteration > 0) {
+        double gain = 1 - rows[best].iteration / rows[0].iteration;
+        fprintf(out, ", %s %s than ", readable_percent(text, fabs(gain)), gain >= 0 ? "less" : "more");
+        put_name(out, rows, count, 0);
+    }
+    fprintf(out, ", with GPUs idle for %s of the time.</p>\n", readable_percent(text, rows[best].bubble));
 }
 
 static void table(FILE *out, const struct comparison_row *rows, const char *const *links, size_t count)
@@ -101,13 +151,16 @@ static void table(FILE *out, const struct comparison_row *rows, const char *cons
         whole = fmax(whole, rows[i].bubble);
         asynchronous |= rows[i].asynchronous;
     }
-    fputs("<div class=\"wide\"><table>\n", out);
+    size_t best = comparison_find_best(rows, count).time;
+    fputs("<div class=\"wide\"><table class=\"sort\">\n", out);
     table_head(out, &columns);
     fputs("<tbody>\n", out);
     for (size_t i = 0; i < count; i++)
-        table_row(out, &columns, &rows[i], &rows[0], links ? links[i] : NULL, whole);
+        table_row(out, &columns, &rows[i], &rows[0], links ? links[i] : NULL, whole, count > 1 && i == best);
     fputs("</tbody>\n</table></div>\n", out);
     html_cause_legend(out);
+    if (columns.idle)
+        html_idle_legend(out);
     for (size_t i = 0; i < count && asynchronous; i++) {
         if (!rows[i].asynchronous)
             continue;
@@ -117,20 +170,52 @@ static void table(FILE *out, const struct comparison_row *rows, const char *cons
     }
 }
 
-static bool timelines(FILE *out, const struct gantt *const *gantts, size_t count, struct fault *fault)
+static int compare_ends(const void *left, const void *right)
 {
-    bool done = true;
-    fputs("<h2>Each run</h2>\n", out);
-    for (size_t i = 0; i < count && done; i++) {
-        char prefix[32];
-        snprintf(prefix, sizeof prefix, "run%zu-", i);
-        fputs("<details>\n<summary>", out);
-        html_text(out, gantts[i]->title);
-        fputs("</summary>\n<figure>\n", out);
-        done = picture_timeline(gantts[i], CANVAS_SVG, prefix, out, fault);
-        fputs("</figure>\n</details>\n", out);
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Where the common axis ends: a quarter of the runs at most go beyond it, if they are at least twice as long as all
+ * others. */
+static double choose_end(struct gantt *const *gantts, size_t count)
+{
+    size_t none = 0;
+    double *ends = array_grow(NULL, &none, count + 1, sizeof *ends);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = gantts[i]->end;
+    qsort(ends, count, sizeof *ends, compare_ends);
+    size_t shown = count;
+    for (size_t i = 1; i < count && shown == count; i++)
+        if (ends[i] > 2 * ends[i - 1] && count - i <= count / 4)
+            shown = i;
+    double end = ends[shown - 1];
+    free(ends);
+    return end;
+}
+
+static void timelines(FILE *out, const struct gantt *const *gantts, const char *const *links, size_t count)
+{
+    size_t none = 0;
+    struct gantt **shown = array_grow(NULL, &none, count + 1, sizeof *shown);
+    for (size_t i = 0; i < count; i++)
+        shown[i] = gantt_one_iteration(gantts[i]);
+    double end = choose_end(shown, count);
+    fputs("<h2>Timelines on one axis</h2>\n<div class=\"timelines\">\n", out);
+    page_timeline_styles(out, (const struct gantt *const *)shown, count);
+    for (size_t i = 0; i < count; i++) {
+        double own = shown[i]->end;
+        if (own > end)
+            gantt_cut(shown[i], end);
+        page_timeline(out, shown[i], end, links ? links[i] : NULL);
+        if (own > end)
+            fputs("<p class=\"note\">It goes on beyond the end of the axis.</p>\n", out);
     }
-    return done;
+    fputs("</div>\n", out);
+    page_timeline_legend(out, (const struct gantt *const *)shown, count);
+    for (size_t i = 0; i < count; i++)
+        gantt_destroy(shown[i]);
+    free(shown);
 }
 
 bool report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows,
@@ -138,12 +223,9 @@ bool report_html_comparison(FILE *out, const char *title, const struct compariso
                             struct fault *fault)
 {
     html_begin(out, title, NULL);
+    verdict(out, rows, count);
     table(out, rows, links, count);
-    fputs("<h2>Timelines on one axis</h2>\n<figure>\n", out);
-    bool done = picture_comparison(gantts, count, title, CANVAS_SVG, "all-", out, fault);
-    fputs("</figure>\n", out);
-    if (done && count <= TIMELINES_MOST)
-        done = timelines(out, gantts, count, fault);
+    timelines(out, gantts, links, count);
     html_end(out);
-    return done && (!ferror(out) || fault_set(fault, "the report could not be written"));
+    return (!ferror(out) || fault_set(fault, "the report could not be written"));
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/run_files.h"
 
-#include "analysis/output/chrome_trace.h"
 #include "analysis/output/memory_csv.h"
 #include "analysis/output/operations_csv.h"
-#include "analysis/output/paje.h"
 #include "analysis/output/report_html.h"
 #include "analysis/output/summary.h"
+#include "analysis/output/traces/chrome_trace.h"
+#include "analysis/output/traces/paje.h"
+#include "analysis/output/traces/perfetto.h"
 #include "analysis/pictures/picture_timeline.h"
+#include "base/files/gzip.h"
 
 #include <stdio.h>
 
@@ -32,6 +34,10 @@ static bool open_traces(struct run_files *files, unsigned traces, struct output 
         ok = open_file(&files->paje, output, directory, "timeline.paje", fault);
     if (ok && traces & TRACE_CHROME)
         ok = open_file(&files->chrome, output, directory, "timeline.chrome.json", fault);
+    if (ok && traces & TRACE_CHROME_GZIP)
+        ok = open_file(&files->chrome_gzip, output, directory, "timeline.chrome.json.gz", fault);
+    if (ok && traces & TRACE_PERFETTO)
+        ok = open_file(&files->perfetto, output, directory, "timeline.perfetto-trace", fault);
     return ok;
 }
 
@@ -83,6 +89,16 @@ bool run_files_draw(const struct run_files *files, const struct report *report, 
     return true;
 }
 
+static bool write_gzip(FILE *out, const struct trace_source *source)
+{
+    FILE *file = gzip_open(out);
+    if (!file)
+        return false;
+    chrome_trace_write(file, source);
+    bool done = !ferror(file);
+    return fclose(file) == 0 && done;
+}
+
 bool run_files_write(const struct run_files *files, const struct trace_source *source, const struct report *report,
                      const struct gantt *gantt, struct fault *fault)
 {
@@ -99,5 +115,9 @@ bool run_files_write(const struct run_files *files, const struct trace_source *s
         paje_write(files->paje, source);
     if (files->chrome)
         chrome_trace_write(files->chrome, source);
+    if (files->chrome_gzip && !write_gzip(files->chrome_gzip, source))
+        return fault_set(fault, "timeline.chrome.json.gz could not be written");
+    if (files->perfetto)
+        perfetto_write(files->perfetto, source);
     return run_files_draw(files, report, gantt, fault);
 }

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_RUN_FILES_H
 #define STAGESIM_RUN_FILES_H
 
-#include "analysis/output/trace_source.h"
+#include "analysis/output/traces/trace_source.h"
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt.h"
 #include "base/files/output.h"
@@ -13,7 +13,7 @@ enum { PICTURE_FORMATS = 3 };
 
 /* Open for writing; NULL: not wanted. Opened in the parent, so that all runs' files appear together. */
 struct run_files {
-    FILE *summary, *operations, *critical_path, *slack, *memory, *paje, *chrome, *html;
+    FILE *summary, *operations, *critical_path, *slack, *memory, *paje, *chrome, *chrome_gzip, *perfetto, *html;
     FILE *pictures[PICTURE_FORMATS]; /* by enum canvas_format */
 };
 

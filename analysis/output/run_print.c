@@ -5,6 +5,8 @@
 #include "base/diagnostics.h"
 #include "base/table.h"
 
+#include <math.h>
+
 static void print_figure(FILE *out, const char *name, const char *value)
 {
     fprintf(out, "%-18s %s\n", name, value);
@@ -45,6 +47,19 @@ static void print_bubble(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
+/* By what can be done about it. */
+static void print_idle(FILE *out, const struct report *report)
+{
+    char text[READABLE_MAX];
+    if (!report->idle.known || report->bubble <= 0)
+        return;
+    fprintf(out, "%-18s", "idle because of");
+    for (int part = 0; part < IDLE_PARTS; part++)
+        fprintf(out, "%s %s %s", part ? "," : "", idle_names[part],
+                readable_percent(text, fabs(report->idle.shares[part]) < 1e-9 ? 0 : report->idle.shares[part]));
+    fputc('\n', out);
+}
+
 /* What would make the job fit, or where nothing would alone, what saves most. */
 static void print_levers(FILE *out, const struct report *report)
 {
@@ -63,18 +78,27 @@ static void print_levers(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
+void memory_capacity_print(FILE *out, const struct report *report)
+{
+    char capacity[READABLE_MAX];
+    double reserve = report->run.reserve;
+    if (report->capacity_bytes <= 0)
+        return;
+    fprintf(out, " of %s", readable_binary_bytes(capacity, report->capacity_bytes / (1 - reserve)));
+    if (reserve > 0)
+        fprintf(out, ", less %.4g %% held back", 100 * reserve);
+}
+
 static void print_memory(FILE *out, const struct report *report)
 {
-    char peak[READABLE_MAX], capacity[READABLE_MAX], part[READABLE_MAX];
+    char peak[READABLE_MAX], part[READABLE_MAX];
     double bytes;
     if (report->peak_bytes <= 0)
         return;
     fprintf(out, "%-18s %s per rank at most", "memory", readable_binary_bytes(peak, report->peak_bytes));
+    memory_capacity_print(out, report);
     if (report->capacity_bytes > 0)
-        fprintf(out, " of %s: %s", readable_binary_bytes(capacity, report->capacity_bytes),
-                report->fits ? "fits" : "does not fit");
-    if (report->capacity_bytes > 0 && report->run.reserve > 0)
-        fprintf(out, "; %s held back", readable_percent(part, report->run.reserve));
+        fprintf(out, ": %s", report->fits ? "fits" : "does not fit");
     if (!report->fits) {
         const char *dominant = memory_dominant(&report->parts, &bytes);
         fprintf(out, "; most of it %s, %s", dominant, readable_binary_bytes(part, bytes));
@@ -220,10 +244,13 @@ void run_print(FILE *out, size_t width, const struct report *report)
     print_iteration(out, report);
     print_steady(out, report);
     print_bubble(out, report);
+    print_idle(out, report);
     print_throughput(out, report);
     print_communication(out, report);
     print_collectives(out, report);
     print_memory(out, report);
+    if (report->run.figures.pipeline_layout)
+        print_figure(out, "pipeline layout", report->run.figures.pipeline_layout);
     print_sensitivity(out, report);
     fputc('\n', out);
     print_workers(out, width, report);

@@ -10,4 +10,7 @@
 /* Tables are folded to `width` columns; 0: not. */
 void run_print(FILE *out, size_t width, const struct report *report);
 
+/* " of 80.00 GiB, less 6 % held back", behind what a rank needs; nothing where the platform says nothing of memory. */
+void memory_capacity_print(FILE *out, const struct report *report);
+
 #endif

@@ -31,6 +31,7 @@ enum column {
     WAITS,
     ITERATION,
     SLACK,
+    ALONE,
     COLUMNS
 };
 
@@ -38,7 +39,7 @@ static const char *const column_names[COLUMNS] = {
     "rank",      "stream",    "id",      "kind",         "stage", "micro_batch",
     "pipeline",  "part",      "start_s", "data_start_s", "end_s", "host",
     "position",  "group",     "peer",    "bytes",        "flops", "memory_delta_bytes",
-    "waits_for", "iteration", "slack_s"};
+    "waits_for", "iteration", "slack_s", "alone_s"};
 static const struct csv_columns operations_columns = {column_names, COLUMNS, HOST, "operations.csv", false};
 static const struct csv_columns critical_columns = {column_names, COLUMNS, HOST, "critical-path.csv", false};
 
@@ -411,7 +412,7 @@ static void add_box(struct gantt *gantt, const struct report *report, bool bidir
 static void add_arrow(struct gantt *gantt, const struct saved_operation *operation)
 {
     struct gantt_arrow arrow = {operation->data_start, operation->end, operation->row, operation->peer};
-    if (operation->stream == STREAM_SEND && arrow.to < gantt->row_count && gantt->arrow_count <= GANTT_ARROWS_MOST &&
+    if (operation->stream == STREAM_SEND && arrow.to < gantt->row_count && gantt->arrow_count < GANTT_ARROWS_KEPT &&
         arrow.end > arrow.start)
         gantt_add_arrow(gantt, &arrow);
 }

@@ -70,6 +70,10 @@ static const struct member report_members[] = {
     REPORT("bubble.max", TYPE_NUMBER, true, bubble_max),
     REPORT("bubble.over_ideal", TYPE_NUMBER, false, over_ideal),
     REPORT("bubble.span_max", TYPE_NUMBER, true, span_max),
+    REPORT("idle.order", TYPE_NUMBER, false, idle.shares[IDLE_ORDER]),
+    REPORT("idle.imbalance", TYPE_NUMBER, false, idle.shares[IDLE_IMBALANCE]),
+    REPORT("idle.transfer", TYPE_NUMBER, false, idle.shares[IDLE_TRANSFER]),
+    REPORT("idle.contention", TYPE_NUMBER, false, idle.shares[IDLE_CONTENTION]),
     REPORT("communication.exposed_s", TYPE_POSITIVE, true, exposed),
     REPORT("communication.overlapped_s", TYPE_POSITIVE, true, overlapped),
     REPORT("communication.sent_bytes", TYPE_POSITIVE, true, sent_bytes),
@@ -78,6 +82,27 @@ static const struct member report_members[] = {
     REPORT("memory.capacity_bytes", TYPE_POSITIVE, false, capacity_bytes),
     REPORT("memory.fits", TYPE_FLAG, false, fits),
     REPORT("energy.total_j", TYPE_POSITIVE, false, energy),
+    REPORT("scenario.model", TYPE_TEXT, false, run.model),
+    REPORT("scenario.precision", TYPE_TEXT, false, run.precision),
+    REPORT("scenario.gpu", TYPE_TEXT, false, run.gpu),
+    REPORT("idle.transfers_free.iteration_s", TYPE_POSITIVE, false, idle.free.iteration),
+    REPORT("idle.transfers_alone.iteration_s", TYPE_POSITIVE, false, idle.alone.iteration),
+    REPORT("training.tokens", TYPE_POSITIVE, false, run.figures.tokens),
+    REPORT("training.cost", TYPE_POSITIVE, false, training_cost),
+    REPORT("training.cost_per_million_tokens", TYPE_POSITIVE, false, million_tokens_cost),
+    REPORT("training.price_per_gpu_hour", TYPE_POSITIVE, false, run.figures.price),
+    REPORT("training.currency", TYPE_TEXT, false, run.currency),
+    REPORT("memory.reserve_ratio", TYPE_POSITIVE, false, run.reserve),
+    REPORT("memory.parts.parameters_bytes", TYPE_POSITIVE, false, parts.parameters),
+    REPORT("memory.parts.gradients_bytes", TYPE_POSITIVE, false, parts.gradients),
+    REPORT("memory.parts.optimizer_bytes", TYPE_POSITIVE, false, parts.optimizer),
+    REPORT("memory.parts.buffers_bytes", TYPE_POSITIVE, false, parts.buffers),
+    REPORT("memory.parts.activations_bytes", TYPE_POSITIVE, false, parts.activations),
+    REPORT("simulation.simgrid", TYPE_TEXT, false, run.simgrid),
+    REPORT("simulation.command", TYPE_TEXT, false, run.command),
+    REPORT("critical_path.most_kind", TYPE_TEXT, false, critical_transfer.kind),
+    REPORT("critical_path.most_collective", TYPE_FLAG, false, critical_transfer.collective),
+    REPORT("critical_path.most_s", TYPE_NUMBER, false, critical_transfer.seconds),
     REPORT("critical_path.length_s", TYPE_POSITIVE, false, critical_length),
     REPORT("critical_path.compute_s", TYPE_NUMBER, false, critical_compute),
     REPORT("critical_path.receive_s", TYPE_NUMBER, false, critical_receive),
@@ -104,6 +129,22 @@ static const struct member link_members[] = {
     {"name", TYPE_TEXT, true, offsetof(struct link_report, name)},
     {"bytes", TYPE_POSITIVE, true, offsetof(struct link_report, bytes)},
     {"utilization", TYPE_POSITIVE, true, offsetof(struct link_report, utilization)},
+};
+
+static const struct member kind_members[] = {
+    {"name", TYPE_TEXT, true, offsetof(struct link_kind, name)},
+    {"count", TYPE_COUNT, true, offsetof(struct link_kind, count)},
+    {"used", TYPE_COUNT, true, offsetof(struct link_kind, used)},
+    {"bandwidth_bytes_per_s", TYPE_POSITIVE, true, offsetof(struct link_kind, bandwidth)},
+    {"bytes", TYPE_POSITIVE, true, offsetof(struct link_kind, bytes)},
+    {"utilization", TYPE_POSITIVE, true, offsetof(struct link_kind, utilization)},
+    {"utilization_max", TYPE_POSITIVE, true, offsetof(struct link_kind, utilization_max)},
+};
+
+static const struct member lever_members[] = {
+    {"setting", TYPE_TEXT, true, offsetof(struct lever, setting)},
+    {"peak_bytes", TYPE_POSITIVE, true, offsetof(struct lever, peak_bytes)},
+    {"fits", TYPE_FLAG, true, offsetof(struct lever, fits)},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -303,6 +344,59 @@ static void read_links(const struct reader *reader, const struct node *root, str
     }
 }
 
+/* Maps with these members, into structs of `size` bytes at `into`, one behind the other. */
+static void read_maps(const struct reader *reader, const struct node *node, const struct member *members, size_t count,
+                      size_t size, void *into)
+{
+    for (char *at = into; node; node = node->next, at += size)
+        if (node->kind == NODE_MAP)
+            read_members(reader, node, members, count, at);
+        else
+            diag_error(reader->diag, node->at, "expected a map of figures, not %s", node_describe(node, reader->arena));
+}
+
+static void read_link_kinds(const struct reader *reader, const struct node *root, struct report *report)
+{
+    size_t count;
+    const struct node *node = entries(reader, root, "link_kinds", false, &count);
+    report->link_kinds = arena_array(reader->arena, count + 1, sizeof *report->link_kinds);
+    report->link_kind_count = (uint32_t)count;
+    read_maps(reader, node, kind_members, COUNT_OF(kind_members), sizeof *report->link_kinds, report->link_kinds);
+}
+
+static void read_levers(const struct reader *reader, const struct node *root, struct report *report)
+{
+    size_t count = 0;
+    const struct node *memory = node_get(root, "memory");
+    const struct node *node =
+        memory && memory->kind == NODE_MAP ? entries(reader, memory, "levers", false, &count) : NULL;
+    report->levers = arena_array(reader->arena, count + 1, sizeof *report->levers);
+    report->lever_count = (uint32_t)count;
+    read_maps(reader, node, lever_members, COUNT_OF(lever_members), sizeof *report->levers, report->levers);
+}
+
+static void read_inputs(const struct reader *reader, const struct node *root, struct report *report)
+{
+    size_t count = 0;
+    const struct node *simulation = node_get(root, "simulation");
+    const struct node *node =
+        simulation && simulation->kind == NODE_MAP ? entries(reader, simulation, "inputs", false, &count) : NULL;
+    const char **lines = arena_array(reader->arena, count + 1, sizeof *lines);
+    for (; node; node = node->next)
+        if (node->kind == NODE_SCALAR)
+            lines[report->run.input_count++] = node->text;
+    report->run.inputs = lines;
+}
+
+/* What takes as long as its days say. */
+static void read_training(const struct reader *reader, const struct node *root, struct report *report)
+{
+    static const struct member days_member = {"training.days", TYPE_POSITIVE, false, 0};
+    double days = 0;
+    read_member(reader, root, &days_member, (char *)&days);
+    report->training_s = days * 86400;
+}
+
 static bool check_schema(const struct reader *reader, const struct node *root)
 {
     const struct node *schema = node_get(root, "schema");
@@ -324,6 +418,7 @@ static struct report *read_report(const struct reader *reader, const struct node
     read_members(reader, root, report_members, COUNT_OF(report_members), report);
     read_member(reader, root, &synchronous_member, (char *)&synchronous);
     report->run.asynchronous = !synchronous;
+    report->idle.known = node_get(root, "idle") != NULL;
     report->has_critical_path = node_get(root, "critical_path") != NULL;
     const struct node *bubble = node_get(root, "bubble");
     if (bubble) /* else its members have been missed */
@@ -333,6 +428,10 @@ static struct report *read_report(const struct reader *reader, const struct node
     for (uint32_t i = 0; i < report->worker_count && !node_find(root, "stash.peak_in_flight"); i++)
         report->peak_in_flight = fmax(report->peak_in_flight, report->workers[i].peak_in_flight);
     read_links(reader, root, report);
+    read_link_kinds(reader, root, report);
+    read_levers(reader, root, report);
+    read_inputs(reader, root, report);
+    read_training(reader, root, report);
     return reader->diag->errors == before ? report : NULL;
 }
 

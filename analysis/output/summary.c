@@ -44,11 +44,15 @@ static void write_scenario(struct json_writer *json, const struct report *report
     if (report->pipeline_workers) {
         json_integer(json, "pipeline_workers", report->pipeline_workers);
         json_integer(json, "stages", report->stages);
+        write_text(json, "pipeline_layout", run->figures.pipeline_layout);
     }
     if (report->micro_batches)
         json_integer(json, "micro_batches", report->micro_batches);
     write_positive(json, "micro_batch_size", run->micro_batch_size);
     json_flag(json, "synchronous", !run->asynchronous);
+    write_text(json, "model", run->model);
+    write_text(json, "precision", run->precision);
+    write_text(json, "gpu", run->gpu);
     json_object_end(json);
 }
 
@@ -72,6 +76,8 @@ static void write_training(struct json_writer *json, const struct report *report
     write_positive(json, "days", report->training_s / 86400);
     write_positive(json, "cost", report->training_cost);
     write_positive(json, "cost_per_million_tokens", report->million_tokens_cost);
+    write_positive(json, "price_per_gpu_hour", report->run.figures.price);
+    write_text(json, "currency", report->run.currency);
     json_object_end(json);
 }
 
@@ -127,6 +133,27 @@ static void write_bubble(struct json_writer *json, const struct report *report)
     json_number(json, "over_ideal", report->over_ideal);
     json_number(json, "span_max", report->span_max);
     write_causes(json, report->causes);
+    json_object_end(json);
+}
+
+static void write_idle_run(struct json_writer *json, const char *name, const struct idle_run *run)
+{
+    json_object_begin(json, name, false);
+    json_number(json, "iteration_s", run->iteration);
+    json_number(json, "busy_s", run->busy);
+    json_number(json, "busy_max_s", run->busy_max);
+    json_object_end(json);
+}
+
+static void write_idle(struct json_writer *json, const struct report *report)
+{
+    if (!report->idle.known)
+        return;
+    json_object_begin(json, "idle", true);
+    for (int i = 0; i < IDLE_PARTS; i++)
+        json_number(json, idle_names[i], report->idle.shares[i]);
+    write_idle_run(json, "transfers_free", &report->idle.free);
+    write_idle_run(json, "transfers_alone", &report->idle.alone);
     json_object_end(json);
 }
 
@@ -225,6 +252,11 @@ static void write_critical_path(struct json_writer *json, const struct report *r
     json_number(json, "receive_s", report->critical_receive);
     json_number(json, "collective_s", report->critical_collective);
     write_positive(json, "delay_s", report->critical_delay);
+    if (report->critical_transfer.kind) {
+        json_text(json, "most_kind", report->critical_transfer.kind);
+        json_flag(json, "most_collective", report->critical_transfer.collective);
+        json_number(json, "most_s", report->critical_transfer.seconds);
+    }
     json_object_end(json);
 }
 
@@ -282,6 +314,26 @@ static void write_links(struct json_writer *json, const struct report *report)
     json_array_end(json);
 }
 
+static void write_link_kinds(struct json_writer *json, const struct report *report)
+{
+    if (!report->link_kind_count)
+        return;
+    json_array_begin(json, "link_kinds", true);
+    for (uint32_t i = 0; i < report->link_kind_count; i++) {
+        const struct link_kind *kind = &report->link_kinds[i];
+        json_object_begin(json, NULL, false);
+        json_text(json, "name", kind->name);
+        json_integer(json, "count", kind->count);
+        json_integer(json, "used", kind->used);
+        json_number(json, "bandwidth_bytes_per_s", kind->bandwidth);
+        json_number(json, "bytes", kind->bytes);
+        json_number(json, "utilization", kind->utilization);
+        json_number(json, "utilization_max", kind->utilization_max);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void write_simulation(struct json_writer *json, const struct report *report)
 {
     json_object_begin(json, "simulation", false);
@@ -293,6 +345,14 @@ static void write_simulation(struct json_writer *json, const struct report *repo
         json_text(json, "platform_loader", report->platform_loader);
     if (report->platform_loader_reason)
         json_text(json, "platform_loader_reason", report->platform_loader_reason);
+    write_text(json, "simgrid", report->run.simgrid);
+    write_text(json, "command", report->run.command);
+    if (report->run.input_count) {
+        json_array_begin(json, "inputs", false);
+        for (size_t i = 0; i < report->run.input_count; i++)
+            json_text(json, NULL, report->run.inputs[i]);
+        json_array_end(json);
+    }
     json_object_end(json);
 }
 
@@ -307,6 +367,10 @@ static void write_folding(struct json_writer *json, const struct report *report)
     json_integer(json, "represented_ranks", report->represented_ranks);
     if (report->run.folded_replicas > 1)
         json_integer(json, "replicas", report->run.folded_replicas);
+    if (report->run.fold_classes)
+        json_integer(json, "classes", report->run.fold_classes);
+    if (report->run.fold_classes_but_latency)
+        json_integer(json, "classes_but_for_latencies", report->run.fold_classes_but_latency);
     if (reason)
         json_text(json, "reason", report->run.fold_reason);
     json_object_end(json);
@@ -343,6 +407,7 @@ void summary_write(FILE *out, const struct report *report)
     write_scenario(&json, report);
     write_time(&json, report);
     write_bubble(&json, report);
+    write_idle(&json, report);
     write_resources(&json, report);
     write_critical_path(&json, report);
     write_sensitivity(&json, report);
@@ -350,6 +415,7 @@ void summary_write(FILE *out, const struct report *report)
         contention_write(&json, report);
     write_workers(&json, report);
     write_links(&json, report);
+    write_link_kinds(&json, report);
     write_folding(&json, report);
     write_steady(&json, report);
     write_simulation(&json, report);

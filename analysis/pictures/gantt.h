@@ -31,7 +31,10 @@ enum gantt_half {
 enum gantt_unit { GANTT_SECONDS, GANTT_BARE };
 enum { GANTT_SHADES_MAX = 8, GANTT_TIERS_MAX = 4 };
 #define GANTT_NO_NUMBER UINT32_MAX
-enum { GANTT_ARROWS_MOST = 400 }; /* more arrows would hide the boxes: then none are drawn */
+enum {
+    GANTT_ARROWS_MOST = 400,        /* more arrows would hide the boxes: then none are drawn */
+    GANTT_ARROWS_KEPT = 300 * 1000, /* more are not collected */
+};
 
 struct gantt_box {
     double start, end;

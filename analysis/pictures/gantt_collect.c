@@ -227,7 +227,7 @@ static void add_messages(struct collecting *run, uint32_t row)
             continue;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
             struct gantt_arrow arrow = {moments[id].data_start, moments[id].end, row, stream->peer};
-            if (run->gantt->arrow_count <= GANTT_ARROWS_MOST && arrow.end > arrow.start)
+            if (run->gantt->arrow_count < GANTT_ARROWS_KEPT && arrow.end > arrow.start)
                 gantt_add_arrow(run->gantt, &arrow);
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pictures/picture_chart.h"
 
+#include "analysis/pictures/chart_labels.h"
 #include "analysis/pictures/chart_scale.h"
 #include "analysis/pictures/gantt_style.h"
 
@@ -28,8 +29,24 @@ static struct colour series_colour(size_t index)
     return colour_hex(colours[index % (sizeof colours / sizeof *colours)]);
 }
 
-static void set_line(cairo_t *cr, size_t index)
+/* Which of the coloured series it is. */
+static size_t style_of(const struct chart *chart, size_t index)
 {
+    size_t style = index;
+    for (size_t i = 0; i < index; i++)
+        style -= chart->series[i].faint;
+    return style;
+}
+
+static void set_line(cairo_t *cr, const struct chart *chart, size_t series)
+{
+    size_t index = style_of(chart, series);
+    if (chart->series[series].faint) {
+        cairo_set_dash(cr, NULL, 0, 0);
+        cairo_set_line_width(cr, 1);
+        canvas_set_colour(cr, style_faint);
+        return;
+    }
     static const double dashes[][4] = {{1, 0, 1, 0}, {7, 3, 7, 3}, {2, 2, 2, 2}, {9, 3, 2, 3}};
     size_t style = index % (sizeof dashes / sizeof *dashes);
     cairo_set_dash(cr, dashes[style], style ? 4 : 0, 0);
@@ -76,7 +93,7 @@ static void find_ranges(const struct chart *chart, struct range *x, struct range
         *x = *y = (struct range){1, 1};
     if (chart->limit > 0)
         widen(y, chart->limit);
-    if (!chart->y.logarithmic)
+    if (!chart->y.logarithmic && !chart->y.fitted)
         widen(y, 0);
     if (chart->diagonal) {
         widen(x, y->least);
@@ -205,11 +222,12 @@ static void draw_mark(cairo_t *cr, size_t index, double x, double y)
 static void draw_marks(cairo_t *cr, const struct page *page, size_t index)
 {
     const struct chart_series *series = &page->chart->series[index];
+    size_t style = style_of(page->chart, index);
     for (size_t i = 0; i < series->count; i++) {
         if (is_shown(page->chart, series->x[i], series->y[i]))
-            draw_mark(cr, index, chart_place(&page->x, series->x[i]), chart_place(&page->y, series->y[i]));
+            draw_mark(cr, style, chart_place(&page->x, series->x[i]), chart_place(&page->y, series->y[i]));
     }
-    canvas_set_colour(cr, series_colour(index));
+    canvas_set_colour(cr, series_colour(style));
     cairo_set_dash(cr, NULL, 0, 0);
     cairo_fill_preserve(cr);
     canvas_set_colour(cr, colour_hex(0xFFFFFF));
@@ -262,7 +280,7 @@ static void draw_line(cairo_t *cr, const struct page *page, size_t index)
         before = y;
     }
     end_column(cr, &column);
-    set_line(cr, index);
+    set_line(cr, page->chart, index);
     cairo_stroke(cr);
     cairo_set_dash(cr, NULL, 0, 0);
 }
@@ -275,13 +293,13 @@ static void draw_legend(cairo_t *cr, const struct page *page)
         if (chart->series[i].form != CHART_POINTS) {
             cairo_move_to(cr, x, y);
             cairo_line_to(cr, x + sample_width, y);
-            set_line(cr, i);
+            set_line(cr, chart, i);
             cairo_stroke(cr);
             cairo_set_dash(cr, NULL, 0, 0);
         }
         if (chart->series[i].form != CHART_STEPS) {
-            draw_mark(cr, i, x + sample_width / 2, y);
-            canvas_set_colour(cr, series_colour(i));
+            draw_mark(cr, style_of(chart, i), x + sample_width / 2, y);
+            canvas_set_colour(cr, series_colour(style_of(chart, i)));
             cairo_fill(cr);
         }
         canvas_text_within(cr, x + sample_width + 7, y + 3.4, page->width - x - sample_width - 12, text_font,
@@ -308,6 +326,7 @@ bool picture_chart(const struct chart *chart, enum canvas_format format, const c
         if (chart->series[i].form != CHART_STEPS)
             draw_marks(cr, &page, i);
     }
+    chart_labels_draw(cr, chart, &page.x, &page.y, page.plot);
     draw_legend(cr, &page);
     if (!shows_anything(chart))
         canvas_text(cr, page.plot.x + page.plot.width / 2, page.plot.y + page.plot.height / 2, ALIGN_CENTRE, title_font,

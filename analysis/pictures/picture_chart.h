@@ -20,6 +20,7 @@ struct chart_axis {
     const char *label;
     enum chart_quantity quantity;
     bool logarithmic; /* values that are not above 0 are left out */
+    bool fitted;      /* a vertical linear axis need not start at 0 */
 };
 
 enum chart_form {
@@ -33,6 +34,9 @@ struct chart_series {
     enum chart_form form;
     const double *x, *y; /* finite; x ascending except for CHART_POINTS */
     size_t count;
+    const char *const *labels; /* [count]: written beside the points where there is room, the first ones first; NULL, or
+                                  NULL among them: none */
+    bool faint;                /* a thin grey line; colours go to the other series, in their order */
 };
 
 /* Borrowed. */

@@ -48,12 +48,15 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
         const struct timed_slot *slot = &plan->slots[i];
         struct gantt_box box = {
             .start = slot->start, .end = slot->end, .row = slot->worker, .number = slot->micro_batch};
-        box.kind = slot->kind == 'F' ? GANTT_FORWARD : slot->kind == 'B' ? GANTT_BACKWARD : GANTT_WEIGHT;
+        box.kind = slot->kind == 'F'   ? GANTT_FORWARD
+                   : slot->kind == 'B' ? GANTT_BACKWARD
+                   : slot->kind == 'R' ? GANTT_COMPUTE
+                                       : GANTT_WEIGHT;
         box.part = slot->part;
         box.half = slot->block;
         box.shade = gantt_shade_of(gantt, bidirectional, chunks, slot->pipeline,
                                    plan->workers ? slot->stage / plan->workers : 0);
-        if (strchr("FBW", slot->kind))
+        if (strchr("FBWR", slot->kind))
             gantt_add_box(gantt, &box);
     }
     gantt_finish(gantt);

@@ -299,6 +299,35 @@ FILE *output_open(struct output *output, const char *name, struct fault *fault)
     return add_file(output, file, output->stage.content, O_EXCL, fault);
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+    return strncmp(path, folder, strlen(folder)) == 0;
+}
+
+void output_drop(struct output *output, const char *folder)
+{
+    size_t files = 0, folders = 0, length = strlen(folder);
+    sigset_t before = block_interruptions();
+    for (size_t i = 0; i < output->file_count; i++) {
+        struct output_file *file = &output->files[i];
+        if (!is_below(file->path, folder)) {
+            output->files[files++] = *file;
+            continue;
+        }
+        if (file->stream)
+            fclose(file->stream);
+        unlinkat(output->stage.content, file->path, 0);
+    }
+    output->file_count = files;
+    for (size_t i = 0; i < output->folder_count; i++)
+        if (strncmp(output->folders[i], folder, length - 1) != 0 || output->folders[i][length - 1] != '\0')
+            output->folders[folders++] = output->folders[i];
+        else
+            unlinkat(output->stage.content, output->folders[i], AT_REMOVEDIR);
+    output->folder_count = folders;
+    allow_interruptions(&before);
+}
+
 /* ---- a single file ---- */
 
 /* Whether the file that is open still has its temporary name: another process may have given it the final one between

@@ -28,6 +28,9 @@ FILE *output_open(struct output *output, const char *name, struct fault *fault);
  * What is there and no regular file (a pipe, a device) is written to as it is. NULL with the fault filled. */
 struct output *output_create_file(const char *path, FILE **out, struct fault *fault);
 
+/* Takes the files of a sub-directory back that were opened so far: "sub-directory/". */
+void output_drop(struct output *output, const char *folder);
+
 /* Pushes what was written to all streams out. False with the fault filled, naming the file, after a write error. */
 bool output_flush(struct output *output, struct fault *fault);
 

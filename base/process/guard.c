@@ -21,8 +21,8 @@ static const double first_seconds = 9, interval_seconds = 10, much_bytes = 0.9e9
 
 /* Shared with the children. */
 struct shared {
-    volatile pid_t pid;           /* who does it */
-    volatile double share, shown; /* shown: seconds of the monotonic clock */
+    volatile pid_t pid;                 /* who does it */
+    volatile double share, left, shown; /* shown: seconds of the monotonic clock */
     char text[TEXT_SIZE];
 };
 
@@ -99,6 +99,11 @@ static void say(double elapsed, double bytes)
     }
     append_number(line, &length, elapsed, false);
     append(line, &length, " s so far");
+    if (guard.shared->left > 0) {
+        append(line, &length, ", about ");
+        append_number(line, &length, fmax(guard.shared->left, 1), false);
+        append(line, &length, " s left");
+    }
     if (bytes > 0) {
         append(line, &length, ", ");
         append_number(line, &length, bytes / 1e9, true);
@@ -154,7 +159,7 @@ void guard_doing(const char *format, ...)
         if ((unsigned char)*byte < ' ' || *byte == 127)
             *byte = '?'; /* names of files reach the terminal */
     guard.shared->pid = getpid();
-    guard.shared->share = 0;
+    guard.shared->share = guard.shared->left = 0;
     memcpy(guard.shared->text, text, sizeof text);
 }
 
@@ -162,6 +167,12 @@ void guard_shown(void)
 {
     if (guard.shared)
         guard.shared->shown = now();
+}
+
+void guard_left(double seconds)
+{
+    if (guard.shared)
+        guard.shared->left = seconds;
 }
 
 void guard_share(double share)

@@ -14,6 +14,9 @@ __attribute__((format(printf, 1, 2))) void guard_doing(const char *format, ...);
 /* How much of it is done, 0 to 1; not shown when never said since guard_doing. */
 void guard_share(double share);
 
+/* Seconds that the rest takes, as far as can be told; 0: that is not known. */
+void guard_left(double seconds);
+
 /* Somebody else has just shown progress to the user. */
 void guard_shown(void);
 

@@ -4,10 +4,12 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "commands/cli/words.h"
+#include "schedules/schedule.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     OPTION_ENGINE = 1000,
@@ -28,7 +30,14 @@ enum {
     OPTION_TIME_LIMIT,
     OPTION_SHARD,
     OPTION_SLURM,
-    OPTION_PLUGINS
+    OPTION_PLUGINS,
+    OPTION_SCALE,
+    OPTION_SCHEDULE,
+    OPTION_SORT,
+    OPTION_X,
+    OPTION_Y,
+    OPTION_BY,
+    OPTION_WHAT_IF
 };
 
 enum { TOP_MAX = 1000, JOBS_MAX = 256 };
@@ -36,11 +45,18 @@ enum { TOP_MAX = 1000, JOBS_MAX = 256 };
 static const struct option long_options[] = {
     {"engine", required_argument, NULL, OPTION_ENGINE},
     {"set", required_argument, NULL, OPTION_SET},
+    {"x", required_argument, NULL, OPTION_X},
+    {"y", required_argument, NULL, OPTION_Y},
+    {"by", required_argument, NULL, OPTION_BY},
+    {"sort", required_argument, NULL, OPTION_SORT},
+    {"scale", required_argument, NULL, OPTION_SCALE},
+    {"what-if", required_argument, NULL, OPTION_WHAT_IF},
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"picture", required_argument, NULL, OPTION_PICTURE},
     {"report", no_argument, NULL, OPTION_REPORT},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"plugins", no_argument, NULL, OPTION_PLUGINS},
+    {"schedule", required_argument, NULL, OPTION_SCHEDULE},
     {"schedules", required_argument, NULL, OPTION_SCHEDULES},
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"method", required_argument, NULL, OPTION_METHOD},
@@ -81,7 +97,14 @@ static char needs(int option)
     case OPTION_SHARD:
     case OPTION_SLURM:
         return 'x';
+    case OPTION_SORT:
+        return 'r';
+    case OPTION_X:
+    case OPTION_Y:
+    case OPTION_BY:
+        return 'p';
     case OPTION_SCHEDULES:
+    case OPTION_WHAT_IF:
         return 's';
     case OPTION_FORMAT:
         return 'f';
@@ -95,6 +118,13 @@ static void add_set(struct options *options, const char *option, const char *tex
     options->sets[options->set_count++] = (struct scenario_set){option, text};
 }
 
+/* All changes of the platform are one list, which takes the place of the scenario's. */
+static void add_scale(struct options *options, const char *text, struct arena *arena)
+{
+    const char *change = words_quoted(text, arena);
+    options->scales = options->scales ? arena_print(arena, "%s, %s", options->scales, change) : change;
+}
+
 static bool read_format(const struct command *command, const char *text, struct options *options)
 {
     static const char *const names[] = {"table", "csv", "json"};
@@ -102,6 +132,16 @@ static bool read_format(const struct command *command, const char *text, struct 
     if (format_read(command, text, names, sizeof names / sizeof *names, &format))
         return false;
     options->format = (enum comparison_format)format;
+    return true;
+}
+
+static bool read_sort(const struct command *command, const char *text, struct options *options)
+{
+    static const char *const names[] = {"time", "memory"};
+    unsigned place;
+    if (!words_find(names, sizeof names / sizeof *names, text, &place))
+        return words_unknown(command, "order of rows", text, names, sizeof names / sizeof *names) == EXIT_DONE;
+    options->sort = (enum options_sort)(place + 1);
     return true;
 }
 
@@ -164,6 +204,36 @@ static bool read_search_option(const struct command *command, int option, const 
     }
 }
 
+/* Options of what varies and of how it is shown. */
+static bool read_variant_option(const struct command *command, int option, const char *value, struct arena *arena,
+                                struct options *options)
+{
+    switch (option) {
+    case OPTION_SCHEDULE:
+        add_set(options, "--schedule", arena_print(arena, "schedule.name=%s", value));
+        return true;
+    case OPTION_X:
+        options->x = value;
+        return true;
+    case OPTION_Y:
+        options->y = value;
+        return true;
+    case OPTION_BY:
+        options->by = value;
+        return true;
+    case OPTION_SCALE:
+        add_scale(options, value, arena);
+        return true;
+    case OPTION_WHAT_IF:
+        options->what_ifs[options->what_if_count++] = value;
+        return true;
+    case OPTION_SORT:
+        return read_sort(command, value, options);
+    default:
+        return read_search_option(command, option, value, options);
+    }
+}
+
 static bool read_option(const struct command *command, int option, const char *value, struct arena *arena,
                         struct options *options)
 {
@@ -207,33 +277,84 @@ static bool read_option(const struct command *command, int option, const char *v
     case OPTION_JOBS:
         return read_count(command, "--jobs", value, 1, JOBS_MAX, &options->jobs);
     default:
-        return read_search_option(command, option, value, options);
+        return read_variant_option(command, option, value, arena, options);
     }
+}
+
+/* What to type in place of an option that this command does not have; NULL: that is not known. */
+static const char *instead(int option)
+{
+    switch (option) {
+    case OPTION_GPUS:
+        return "the platform and `parallel` say how many GPUs there are: --set platform=dgx-h100:8";
+    case OPTION_SCHEDULES:
+        return "one schedule is --schedule NAME; compare and sweep take several";
+    case OPTION_X:
+    case OPTION_Y:
+    case OPTION_BY:
+        return "that is for sweep";
+    case OPTION_TOP:
+    case OPTION_EXHAUSTIVE:
+        return "that is for search";
+    default:
+        return NULL;
+    }
+}
+
+/* `typed` is what stands before the next argument: the option, or its value. */
+static void refuse_option(const struct command *command, int option, int place, const char *typed)
+{
+    const char *hint = instead(option);
+    if (option == '?' && optopt > 0 && optopt < 256)
+        command_usage(command, "unknown option '%s'", (char[]){'-', (char)optopt, 0});
+    else if (option == '?' || place < 0)
+        command_usage(command, "unknown option '%s'", typed);
+    else
+        command_usage(command, "unknown option '--%s'%s%s", long_options[place].name, hint ? "; " : "",
+                      hint ? hint : "");
+}
+
+/* `--schedules gpipe chimera` without a comma: names of schedules behind it are no scenarios. */
+static void gather_schedules(struct options *options, char **files, struct arena *arena)
+{
+    int kept = 0;
+    for (int i = 0; i < options->file_count; i++) {
+        bool schedule = options->schedules && schedule_find(files[i]) && access(files[i], F_OK) != 0;
+        if (schedule)
+            options->schedules = arena_print(arena, "%s,%s", options->schedules, files[i]);
+        else
+            files[kept++] = files[i];
+    }
+    options->file_count = kept;
 }
 
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
                   struct options *options)
 {
-    *options =
-        (struct options){.top = OPTIONS_NOT_GIVEN, .sets = arena_array(arena, (size_t)argc, sizeof *options->sets)};
+    *options = (struct options){.top = OPTIONS_NOT_GIVEN,
+                                .sets = arena_array(arena, (size_t)argc + 1, sizeof *options->sets),
+                                .what_ifs = arena_array(arena, (size_t)argc, sizeof *options->what_ifs)};
     optind = 0; /* glibc: start over, argument lists differ between calls */
     opterr = 0;
-    int option;
-    while ((option = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
+    int option, place = -1;
+    while ((option = getopt_long(argc, argv, ":o:", long_options, &place)) != -1) {
         const char *typed = argv[optind - 1];
         if (option == ':') {
             command_usage(command, "option '%s' needs a value", typed);
             return false;
         }
         if (option == '?' || (needs(option) && !strchr(accepted, needs(option)))) {
-            command_usage(command, "unknown option '%s'",
-                          option == '?' && optopt > 0 && optopt < 256 ? (char[]){'-', (char)optopt, 0} : typed);
+            refuse_option(command, option, place, typed);
             return false;
         }
         if (!read_option(command, option, optarg, arena, options))
             return false;
+        place = -1;
     }
+    if (options->scales)
+        add_set(options, "--scale", arena_print(arena, "what_if=[%s]", options->scales));
     options->files = argv + optind;
     options->file_count = argc - optind;
+    gather_schedules(options, argv + optind, arena);
     return true;
 }

@@ -13,12 +13,19 @@
 
 struct arena;
 
+enum options_sort { SORT_NOT = 0, SORT_TIME, SORT_MEMORY };
+
 struct options {
     struct scenario_set *sets; /* --set, and --engine, --trace, --picture, --report as what they set */
     size_t set_count;
+    const char *scales;    /* --scale, all of them, as the items of a YAML list; NULL: not given */
+    const char **what_ifs; /* --what-if, what_if_count of them, as they were typed */
+    size_t what_if_count;
     const char *output;    /* -o; NULL: nothing is written */
     const char *schedules; /* --schedules; NULL: not given */
     enum comparison_format format;
+    enum options_sort sort;         /* --sort */
+    const char *x, *y, *by;         /* --x, --y, --by; NULL: not given */
     enum layouts_method method;     /* --method */
     bool quiet, plugins;            /* --quiet, --plugins */
     unsigned top;                   /* --top; OPTIONS_NOT_GIVEN */
@@ -36,6 +43,9 @@ struct options {
     "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                    \
     "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; "     \
     "repeatable\n"                                                                                                     \
+    "  --schedule NAME                  short for --set schedule.name=NAME\n"                                          \
+    "  --scale TARGET=FACTOR            what if links or GPUs were faster or slower: nic=0.5, gpu-3-*=0.8, "           \
+    "nvlink.latency=2, nic@5%=0.5; repeatable\n"                                                                       \
     "  --plugins                        load the plug-in that the scenario names by its path; its code runs with "     \
     "your "                                                                                                            \
     "rights\n"
@@ -44,7 +54,9 @@ struct options {
 
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set,
  * --plugins and --quiet: o
- * (-o, --picture), t (--trace, --report), s (--schedules), f (--format), l (--method), k (--top), g (--gpus, --jobs), x
+ * (-o, --picture), t (--trace, --report), s (--schedules, --what-if), r (--sort), p (--x, --y, --by), f (--format), l
+ * (--method), k
+ * (--top), g (--gpus, --jobs), x
  * (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,

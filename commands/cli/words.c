@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/cli/words.h"
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 
 #include <stdio.h>
@@ -53,4 +54,39 @@ int format_of_file(const struct command *command, const char *file, const char *
         used += (size_t)snprintf(known + used, sizeof known - used, "%s.%s", i + 1 < count ? ", " : " and ", names[i]);
     return command_usage(command, "'%s': no format has the ending %s; known are .txt%s; or give --format", file, dot,
                          known);
+}
+
+static const char *quoted(const char *word, struct arena *arena)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    if (*word && strspn(word, plain) == strlen(word))
+        return word;
+    const char *text = "'", *quote;
+    for (; (quote = strchr(word, '\'')); word = quote + 1)
+        text = arena_print(arena, "%s%.*s'\\''", text, (int)(quote - word), word);
+    return arena_print(arena, "%s%s'", text, word);
+}
+
+const char *words_command(const struct command *command, int argc, char *const *argv, struct arena *arena)
+{
+    const char *text = arena_print(arena, "stagesim %s", command->name);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output"))
+            i++;
+        else if (strncmp(argv[i], "-o", 2) != 0 && strncmp(argv[i], "--output=", 9) != 0 &&
+                 strcmp(argv[i], "--quiet") != 0)
+            text = arena_print(arena, "%s %s", text, quoted(argv[i], arena));
+    }
+    return text;
+}
+
+const char *words_quoted(const char *text, struct arena *arena)
+{
+    char *out = arena_array(arena, 2 * strlen(text) + 3, 1), *at = out;
+    *at++ = '"';
+    for (; *text; *at++ = *text++)
+        if (*text == '"' || *text == '\\')
+            *at++ = '\\';
+    memcpy(at, "\"", 2);
+    return out;
 }

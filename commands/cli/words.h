@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
+
 /* The place of a word among `count` words. False, and *index untouched, where it is not there. */
 bool words_find(const char *const *words, size_t count, const char *word, unsigned *index);
 
@@ -24,5 +26,12 @@ int format_read(const struct command *command, const char *text, const char *con
  * file (NULL) or no ending. 0, or EXIT_USAGE after an ending of no format was reported. */
 int format_of_file(const struct command *command, const char *file, const char *const *names, size_t count,
                    unsigned *format);
+
+/* What was typed, for a report: "stagesim NAME ..." with quotes where a shell wants them. Where it was to be written
+ * (-o) and --quiet, which change no figure, are left out. Memory from the arena. */
+const char *words_command(const struct command *command, int argc, char *const *argv, struct arena *arena);
+
+/* A text as a YAML word in double quotes, whatever it holds; from the arena. */
+const char *words_quoted(const char *text, struct arena *arena);
 
 #endif

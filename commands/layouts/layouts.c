@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/process/interruption.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/layouts/layouts_output.h"
@@ -17,9 +18,14 @@ static int find_and_print(const struct options *options, struct arena *arena)
         return EXIT_BAD_INPUT;
     struct layout_table table;
     unsigned top = options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top;
+    interruption_await();
     int code = layouts_find(scenario, options->method, top, &table);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && table.count)
         layouts_print(stdout, &table, options->method, top ? top : SHOWN, options->format);
+    fflush(stdout);
+    if (table.stopped)
+        fprintf(stderr, "stopped early: %zu layouts were evaluated, %zu of them simulated\n", table.count,
+                table.simulated);
     free(table.rows);
     return code;
 }
@@ -33,6 +39,8 @@ static int run(const struct command *command, int argc, char **argv)
         code = options.file_count == 1 ? find_and_print(&options, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);
+    interruption_end();
+    interruption_forget();
     return code;
 }
 

@@ -68,8 +68,8 @@ static void table_row(struct table *text, const struct layout_row *row, const st
     table_cell(text, "%u", row->y);
     table_cell(text, "%u", row->z);
     table_cell(text, "%u", row->data);
-    table_cell(text, "%s", readable_seconds(buffer, row->model));
-    table_cell(text, "%s", readable_seconds(buffer, row->analytic));
+    table_cell(text, "%s", isnan(row->model) ? "" : readable_seconds(buffer, row->model));
+    table_cell(text, "%s", isnan(row->analytic) ? "" : readable_seconds(buffer, row->analytic));
     cell_rank(text, ranking, ANALYTIC, index);
     table_cell(text, "%s", isnan(row->simgrid) ? "" : readable_seconds(buffer, row->simgrid));
     cell_rank(text, ranking, SIMGRID, index);

@@ -187,7 +187,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_platform = {
     .name = "platform",
-    .arguments = "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY.xml] | show "
+    .arguments = "generate PRESET --nodes N | generate PRESET:NODES[:NIC]... --join NIC | import [TOPOLOGY] | show "
                  "PLATFORM | fit "
                  "TABLE... [OPTION]...",
     .summary = "writes SimGrid platforms from products or topology files, and shows them",
@@ -202,14 +202,19 @@ const struct command command_platform = {
         "  --join NIC              for several clusters, each as PRESET:NODES or PRESET:NODES:NIC: what joins their "
         "nodes\n"
         "  -o, --output FILE       write there instead of to standard output\n\n"
-        "import: a platform from what `lstopo --of xml node.xml` (hwloc) or NCCL_TOPO_DUMP_FILE (NCCL) wrote on a real "
-        "node;\n"
-        "without a file, of the machine it runs on. What was measured, taken from tables or assumed goes to standard "
-        "error.\n\n"
+        "import: a platform from what one of these wrote on a real node: `lstopo --of xml node.xml` (hwloc),\n"
+        "NCCL_TOPO_DUMP_FILE (NCCL), `nvidia-smi topo -m`, `rocm-smi --showtopo`; or from Slurm's topology.conf or\n"
+        "topology.yaml. Without a file, of the machine it runs on. What was measured, taken from tables or assumed "
+        "goes "
+        "to\n"
+        "standard error.\n\n"
         "  --nodes N               copies of the node (1)\n"
         "  --fabric PRESET         join them as that product does\n"
         "  --pod, --oversubscription   as above\n"
         "  --gpu MODEL             what GPUs are that the file does not name, e.g. H100-SXM5-80GB\n"
+        "  --nic NIC               what interfaces are where the file has no rates, e.g. ib-hdr\n"
+        "  --node PRESET           what the nodes of a Slurm topology are\n"
+        "  --topology NAME         of several in a topology.yaml that one; without, the cluster's default\n"
         "  --pcie genGxL           PCI Express where the file has no speeds, e.g. gen4x16\n"
         "  --partitions            a partitioned device is one host for each partition\n"
         "  -o, --output FILE       write there instead of to standard output\n\n"
@@ -226,6 +231,8 @@ const struct command command_platform = {
         "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
         "  stagesim platform generate dgx-a100:2:ib-hdr dgx-a100:2:roce-200 --join ethernet-25 -o mixed.xml\n"
         "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"
+        "  stagesim platform import matrix.txt --gpu H100-SXM5-80GB --nic ib-ndr --nodes 8 -o cluster.xml\n"
+        "  stagesim platform import topology.conf --node dgx-h100 -o cluster.xml\n"
         "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n"
         "  stagesim platform show dgx-h100:64\n",
     .run = run,

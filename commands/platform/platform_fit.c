@@ -346,6 +346,7 @@ static int read_tables(const struct command *command, int argc, char **argv, str
         else
             measured_load(&arguments->tables[arguments->count++], argv[optind], &diag);
     }
+    diag_rest(&diag);
     return diag.errors ? EXIT_BAD_INPUT : 0;
 }
 

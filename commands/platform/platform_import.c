@@ -2,8 +2,11 @@
 /* stagesim platform import: see platform.c. */
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
+#include "commands/platform/platform_slurm.h"
 #include "platforms/import/import.h"
+#include "platforms/presets/interfaces.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -12,7 +15,8 @@ struct arguments {
     const char *file; /* NULL: this machine */
     uint32_t nodes, pod;
     double oversubscription;
-    const struct preset *fabric;
+    const struct preset *fabric, *node; /* node: what those of a Slurm topology are; NULL: not given */
+    const char *topology, *nic;         /* NULL: not given */
     struct import_options options;
     const char *output;
     struct arena *arena;
@@ -31,16 +35,27 @@ static bool read_pcie(const char *text, struct import_options *options)
 }
 
 static const struct option long_options[] = {
-    {"nodes", required_argument, NULL, 'n'},
-    {"fabric", required_argument, NULL, 'f'},
-    {"pod", required_argument, NULL, 'p'},
-    {"oversubscription", required_argument, NULL, 'r'},
-    {"pcie", required_argument, NULL, 'e'},
-    {"partitions", no_argument, NULL, 'P'},
-    {"gpu", required_argument, NULL, 'g'},
-    {"output", required_argument, NULL, 'o'},
-    {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},  {"fabric", required_argument, NULL, 'f'},
+    {"pod", required_argument, NULL, 'p'},    {"oversubscription", required_argument, NULL, 'r'},
+    {"pcie", required_argument, NULL, 'e'},   {"partitions", no_argument, NULL, 'P'},
+    {"gpu", required_argument, NULL, 'g'},    {"nic", required_argument, NULL, 'i'},
+    {"node", required_argument, NULL, 'N'},   {"topology", required_argument, NULL, 't'},
+    {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0},
 };
+
+static int read_nic(const struct command *command, const char *name, struct arguments *arguments)
+{
+    const char *names[64];
+    size_t count;
+    const struct interface *interface = interface_find(name), *table = interface_table(&count);
+    for (size_t i = 0; i < count; i++)
+        names[i] = table[i].name;
+    if (!interface)
+        return words_unknown(command, "network interface", name, names, count);
+    arguments->options.network = &interface->wire;
+    arguments->nic = interface->name;
+    return 0;
+}
 
 /* One option. 0 when it was understood, else an exit code. */
 static int read_option(const struct command *command, int option, struct arguments *arguments)
@@ -72,6 +87,14 @@ static int read_option(const struct command *command, int option, struct argumen
             command,
             "'%s' is no device that stagesim knows; `stagesim list presets` shows names, such as H100-SXM5-80GB",
             optarg);
+    case 'i':
+        return read_nic(command, optarg, arguments);
+    case 'N':
+        arguments->node = platform_read_preset(command, optarg);
+        return arguments->node ? 0 : EXIT_USAGE;
+    case 't':
+        arguments->topology = optarg;
+        return 0;
     case 'P':
         arguments->options.partitions = true;
         return 0;
@@ -104,17 +127,56 @@ static const char *const *notes_of(const struct import *import)
     return notes;
 }
 
+static void tell(const struct import *import)
+{
+    for (uint32_t i = 0; i < import->finding_count; i++)
+        diag_print(stderr, "%-9s %s\n", import_origin_name(import->findings[i].origin), import->findings[i].text);
+}
+
+static bool write_cluster(FILE *out, const struct arguments *arguments, const char *text, size_t size,
+                          struct fault *fault)
+{
+    struct slurm_request request = {.file = arguments->file,
+                                    .text = text,
+                                    .size = size,
+                                    .topology = arguments->topology,
+                                    .node = arguments->node,
+                                    .nic = arguments->nic,
+                                    .pod = arguments->pod,
+                                    .oversubscription = arguments->oversubscription};
+    struct design design;
+    struct import *findings;
+    if (!platform_slurm_design(&request, arguments->arena, &design, &findings, fault))
+        return false;
+    design.notes = notes_of(findings);
+    if (!design_write(&design, out, fault))
+        return false;
+    tell(findings);
+    return true;
+}
+
+static struct import *read_node(const struct arguments *arguments, const char *text, size_t size, struct fault *fault)
+{
+    return text ? import_text(arguments->file, text, size, &arguments->options, arguments->arena, fault)
+                : import_this_machine(&arguments->options, arguments->arena, fault);
+}
+
 static bool write_import(FILE *out, void *user, struct fault *fault)
 {
     struct arguments *arguments = user;
+    size_t size = 0;
+    const char *text = arguments->file ? import_load(arguments->file, &size, arguments->arena, fault) : NULL;
+    if (arguments->file && !text)
+        return false;
+    if (text && slurm_recognise(text, size))
+        return write_cluster(out, arguments, text, size, fault);
     struct fabric plain = {.name = "switched",
                            .hop = 0.1e-6,
                            .pod = 32,
                            .oversubscription = 1,
                            .source = "no --fabric: non-blocking switches, pods of 32 nodes",
                            .confidence = CONFIDENCE_L};
-    struct import *import = arguments->file ? import_file(arguments->file, &arguments->options, arguments->arena, fault)
-                                            : import_this_machine(&arguments->options, arguments->arena, fault);
+    struct import *import = read_node(arguments, text, size, fault);
     if (!import)
         return false;
     if (arguments->nodes > 1 && node_port(import->node) == NODE_NONE)
@@ -134,8 +196,7 @@ static bool write_import(FILE *out, void *user, struct fault *fault)
                                arguments->nodes == 1 ? "" : "s", node_device_count(import->node), import->source);
     if (!design_write(&design, out, fault))
         return false;
-    for (uint32_t i = 0; i < import->finding_count; i++)
-        diag_print(stderr, "%-9s %s\n", import_origin_name(import->findings[i].origin), import->findings[i].text);
+    tell(import);
     return true;
 }
 
@@ -156,7 +217,7 @@ int platform_import_run(const struct command *command, int argc, char **argv)
             command, "the fabric of %s joins single devices, not nodes: take one that has switches, such as dgx-h100",
             arguments.fabric->name);
     arguments.arena = arena_create();
-    if (arguments.fabric)
+    if (arguments.fabric && !arguments.nic)
         arguments.options.network = network_of(arguments.fabric, arguments.arena);
     int code = platform_write_result(arguments.output, write_import, &arguments);
     arena_destroy(arguments.arena);

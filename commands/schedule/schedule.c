@@ -5,10 +5,14 @@
 #include "base/files/output.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "base/process/interruption.h"
+#include "base/quantity.h"
 #include "base/standard_streams.h"
 #include "commands/cli/command.h"
 #include "commands/cli/words.h"
+#include "commands/schedule/schedule_on.h"
 #include "commands/schedule/schedule_output.h"
+#include "commands/schedule/schedule_watch.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_file.h"
 #include "schedules/plan/plan_share.h"
@@ -25,9 +29,20 @@
 
 enum { OPTIONS_MAX = 32, WIDTH_DEFAULT = 120 };
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_SVG,
+    FORMAT_PNG,
+    FORMAT_PDF,
+    FORMAT_PYTORCH,
+    FORMAT_PYTORCH_COMMS,
+    FORMATS
+};
 
-static const char *const format_names[FORMATS] = {"text", "csv", "json", "svg", "png", "pdf"};
+static const char *const format_names[FORMATS] = {"text", "csv", "json",    "svg",
+                                                  "png",  "pdf", "pytorch", "pytorch-comms"};
 
 /* One time for all shares of the model, or one for each. count 0: not given. */
 struct time_list {
@@ -46,8 +61,15 @@ struct arguments {
     const char *options[OPTIONS_MAX]; /* KEY=VALUE */
     size_t option_count;
     struct time_list costs[COSTS];
-    double latency;
+    double latency, attention;
     unsigned format; /* enum format; FORMATS: not given */
+    bool older_pytorch;
+    const char *on; /* a scenario; NULL: not given */
+    bool partition;
+    struct scenario_set sets[OPTIONS_MAX]; /* of it */
+    size_t set_count;
+    const char *effort; /* NULL: not given */
+    double time_limit;  /* seconds; 0: none */
     const char *output;
     struct arena *arena;
 };
@@ -84,17 +106,38 @@ static bool read_times(const char *text, struct time_list *times, struct arena *
 }
 
 static const struct option long_options[] = {
-    {"workers", required_argument, NULL, 'w'},    {"micro-batches", required_argument, NULL, 'n'},
-    {"iterations", required_argument, NULL, 'i'}, {"option", required_argument, NULL, 'O'},
-    {"forward", required_argument, NULL, 'F'},    {"backward", required_argument, NULL, 'B'},
-    {"weight", required_argument, NULL, 'W'},     {"block", required_argument, NULL, 'X'},
-    {"latency", required_argument, NULL, 'L'},    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},     {NULL, 0, NULL, 0},
+    {"workers", required_argument, NULL, 'w'},
+    {"micro-batches", required_argument, NULL, 'n'},
+    {"iterations", required_argument, NULL, 'i'},
+    {"option", required_argument, NULL, 'O'},
+    {"forward", required_argument, NULL, 'F'},
+    {"backward", required_argument, NULL, 'B'},
+    {"weight", required_argument, NULL, 'W'},
+    {"block", required_argument, NULL, 'X'},
+    {"attention", required_argument, NULL, 'A'},
+    {"latency", required_argument, NULL, 'L'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"older-pytorch", no_argument, NULL, 'P'},
+    {"effort", required_argument, NULL, 'E'},
+    {"on", required_argument, NULL, 'S'},
+    {"set", required_argument, NULL, 's'},
+    {"partition", no_argument, NULL, 'p'},
+    {"time-limit", required_argument, NULL, 'T'},
+    {NULL, 0, NULL, 0},
 };
 
 static int bad_time(const struct command *command, const char *text)
 {
     return command_usage(command, "'%s' is no time; times here are plain numbers from 0, all in one unit", text);
+}
+
+static int read_time_limit(const struct command *command, const char *text, double *seconds)
+{
+    struct quantity_reason reason;
+    if (quantity_parse(QUANTITY_TIME, text, seconds, &reason) && *seconds > 0)
+        return 0;
+    return command_usage(command, "--time-limit takes a time such as 60s, not '%s'", text);
 }
 
 /* One option. 0 when it was understood, else an exit code. */
@@ -118,6 +161,10 @@ static int read_argument(const struct command *command, struct arguments *argume
         return read_times(optarg, &arguments->costs[costs[option]], arguments->arena) ? 0 : bad_time(command, optarg);
     case 'L':
         return read_time(optarg, &arguments->latency, &end) && !*end ? 0 : bad_time(command, optarg);
+    case 'A':
+        if (read_time(optarg, &arguments->attention, &end) && !*end && arguments->attention <= 1)
+            return 0;
+        return command_usage(command, "'%s' is no share; attention is a share of a forward, from 0 to 1", optarg);
     case 'O':
         if (arguments->option_count == OPTIONS_MAX)
             return command_usage(command, "more than %d options", OPTIONS_MAX);
@@ -127,6 +174,25 @@ static int read_argument(const struct command *command, struct arguments *argume
         return format_read(command, optarg, format_names, FORMATS, &arguments->format);
     case 'o':
         arguments->output = optarg;
+        return 0;
+    case 'S':
+        arguments->on = optarg;
+        return 0;
+    case 's':
+        if (arguments->set_count == OPTIONS_MAX)
+            return command_usage(command, "more than %d values are set", OPTIONS_MAX);
+        arguments->sets[arguments->set_count++] = (struct scenario_set){.option = "--set", .text = optarg};
+        return 0;
+    case 'p':
+        arguments->partition = true;
+        return 0;
+    case 'E':
+        arguments->effort = optarg;
+        return 0;
+    case 'T':
+        return read_time_limit(command, optarg, &arguments->time_limit);
+    case 'P':
+        arguments->older_pytorch = true;
         return 0;
     default:
         return command_usage(command, "the command line is not understood");
@@ -251,6 +317,19 @@ static int set_option(const struct command *command, const struct schedule *sche
     return good ? 0 : EXIT_BAD_INPUT;
 }
 
+/* --effort is short for the option, and goes with --time-limit only where there is a search. */
+static int read_effort(const struct command *command, const struct schedule *schedule,
+                       const struct arguments *arguments, struct schedule_request *request)
+{
+    if (!schedule->searches && (arguments->effort || arguments->time_limit > 0))
+        return command_usage(command, "%s is for schedules that are searched for, as best is",
+                             arguments->effort ? "--effort" : "--time-limit");
+    return arguments->effort
+               ? set_option(command, schedule, arena_print(arguments->arena, "effort=%s", arguments->effort),
+                            arguments->arena, request)
+               : 0;
+}
+
 static int make_request(const struct command *command, const struct schedule *schedule,
                         const struct arguments *arguments, struct schedule_request *request)
 {
@@ -266,6 +345,9 @@ static int make_request(const struct command *command, const struct schedule *sc
         if (code)
             return code;
     }
+    int code = read_effort(command, schedule, arguments, request);
+    if (code)
+        return code;
     if (arguments->iterations > 1 && !schedule->crosses)
         return command_usage(command,
                              "the iterations of %s do not overlap; --iterations is for schedules without a flush",
@@ -278,6 +360,21 @@ static int make_request(const struct command *command, const struct schedule *sc
 }
 
 /* ---- the result ---- */
+
+static bool is_pytorch(const struct arguments *arguments)
+{
+    return arguments->format == FORMAT_PYTORCH || arguments->format == FORMAT_PYTORCH_COMMS;
+}
+
+/* Not every plan can be written in every format. */
+static int check_format(const struct arguments *arguments, const struct schedule_view *view)
+{
+    struct fault fault = {""};
+    if (!is_pytorch(arguments) || plan_pytorch_holds(view->plan, &fault))
+        return EXIT_DONE;
+    diag_print(stderr, "stagesim schedule: %s cannot be written for PyTorch: %s\n", view->name, fault.text);
+    return EXIT_BAD_INPUT;
+}
 
 static unsigned terminal_width(void)
 {
@@ -298,6 +395,8 @@ static bool write_view(FILE *out, const struct arguments *arguments, const struc
         schedule_csv_write(out, view);
     else if (arguments->format == FORMAT_JSON)
         schedule_json_write(out, view);
+    else if (is_pytorch(arguments))
+        plan_pytorch_write(view->plan, arguments->format == FORMAT_PYTORCH_COMMS, out);
     else
         schedule_text_write(
             out, view, (struct schedule_text_style){arguments->output ? WIDTH_DEFAULT : terminal_width(), terminal});
@@ -345,12 +444,22 @@ static struct plan_costs stage_costs(const struct arguments *arguments, uint32_t
             times[cost][stage] =
                 plan_share_cut(arguments->costs[cost].values, arguments->costs[cost].count, workers, stages, stage);
     }
-    return (struct plan_costs){times[FORWARD], times[BACKWARD], times[WEIGHT], times[BLOCK], arguments->latency};
+    double *attention = arena_array(arguments->arena, stages, sizeof *attention);
+    for (uint32_t stage = 0; stage < stages; stage++)
+        attention[stage] = arguments->attention;
+    return (struct plan_costs){.forward = times[FORWARD],
+                               .backward = times[BACKWARD],
+                               .weight = times[WEIGHT],
+                               .block = times[BLOCK],
+                               .latency = arguments->latency,
+                               .attention = {attention, attention}};
 }
 
 static int show(const struct command *command, const struct arguments *arguments, struct schedule_view *view)
 {
     int code = check_times(command, arguments, view->plan->workers);
+    if (!code)
+        code = check_format(arguments, view);
     if (code)
         return code;
     struct plan_costs costs = stage_costs(arguments, view->plan->workers, view->plan->stages);
@@ -383,7 +492,10 @@ static int show_file(const struct command *command, const struct arguments *argu
     struct fault fault = {""};
     if (!path_check_typed(arguments->name, &fault))
         diag_error(&diag, (struct place){.file = arguments->name}, "%s", fault.text);
-    struct plan *plan = diag.errors ? NULL : plan_file_read(arguments->name, &diag);
+    struct plan *plan =
+        diag.errors ? NULL
+                    : plan_file_read(arguments->name, arguments->older_pytorch ? PYTORCH_OLDER : PYTORCH_TODAY, &diag);
+    diag_rest(&diag);
     if (!plan)
         return EXIT_BAD_INPUT;
     int code = show(command, arguments, &(struct schedule_view){.name = arguments->name, .plan = plan});
@@ -397,11 +509,26 @@ static bool print_mistake(void *user, const struct plan_mistake *mistake)
     return true;
 }
 
+static struct plan *make_plan(const struct schedule *schedule, struct schedule_request *request, double time_limit)
+{
+    struct schedule_watcher watcher;
+    if (!schedule->searches)
+        return schedule->plan(request);
+    schedule_watch_begin(&watcher, time_limit);
+    request->watch = &watcher.watch;
+    struct plan *plan = schedule->plan(request);
+    request->watch = NULL;
+    schedule_watch_end(&watcher);
+    return plan;
+}
+
 static int show_schedule(const struct command *command, const struct arguments *arguments)
 {
     const struct schedule *schedule = schedule_find(arguments->name);
     if (!schedule)
         return unknown_schedule(command, arguments->name);
+    if (arguments->older_pytorch)
+        return command_usage(command, "--older-pytorch is for files");
     struct schedule_request request;
     int code = make_request(command, schedule, arguments, &request);
     if (code)
@@ -411,7 +538,7 @@ static int show_schedule(const struct command *command, const struct arguments *
         return code;
     struct plan_costs costs = stage_costs(arguments, request.workers, schedule->stages(&request));
     request.costs = &costs;
-    struct plan *plan = schedule->plan(&request);
+    struct plan *plan = make_plan(schedule, &request, arguments->time_limit);
     if (plan_check(plan, &(struct plan_reporter){print_mistake, (void *)schedule->name}))
         code = show(command, arguments, &(struct schedule_view){schedule->name, schedule, &request, plan, NULL});
     else
@@ -420,15 +547,61 @@ static int show_schedule(const struct command *command, const struct arguments *
     return code;
 }
 
+/* The best schedule for a scenario. */
+static int show_on(const struct command *command, const struct arguments *arguments)
+{
+    uint64_t effort = 100000;
+    struct quantity_reason reason;
+    if (strcmp(arguments->name, "best") != 0)
+        return command_usage(command, "--on is for best, not for %s", arguments->name);
+    if (arguments->workers || arguments->micro_batches || arguments->option_count)
+        return command_usage(command, "the scenario says how many workers and micro-batches there are, and all stages, "
+                                      "chunks and placements are tried");
+    if (arguments->effort && (!quantity_count(arguments->effort, &effort, &reason) || effort == 0))
+        return command_usage(command, "--effort takes a plain integer from 1, not '%s'", arguments->effort);
+    bool drawn = arguments->output || arguments->format == FORMAT_TEXT;
+    struct schedule_on_request request = {
+        .scenario = {.file = arguments->on, .sets = arguments->sets, .set_count = arguments->set_count},
+        .effort = effort,
+        .time_limit = arguments->time_limit,
+        .partition = arguments->partition,
+        .table = drawn ? stdout : stderr};
+    struct schedule_on_result result;
+    int code = schedule_on(&request, arguments->arena, &result);
+    if (code)
+        return code;
+    struct plan_timing timing;
+    struct schedule_view view = {.name = "best", .plan = result.plan, .timing = &timing};
+    plan_timing_init(&timing, result.plan, &result.costs);
+    code = check_format(arguments, &view);
+    if (!code && (arguments->output || arguments->format != FORMAT_TEXT))
+        code = write_result(arguments, &view);
+    plan_timing_finish(&timing);
+    plan_destroy(result.plan);
+    return code;
+}
+
+static int run_arguments(const struct command *command, const struct arguments *arguments)
+{
+    if (arguments->on)
+        return show_on(command, arguments);
+    if (arguments->partition || arguments->set_count)
+        return command_usage(command, "%s goes with --on SCENARIO", arguments->partition ? "--partition" : "--set");
+    return is_file(arguments->name) ? show_file(command, arguments) : show_schedule(command, arguments);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct arguments arguments = {.arena = arena_create()};
     int code = read_arguments(command, argc, argv, &arguments);
     if (!code) {
         complete_times(&arguments);
-        code = is_file(arguments.name) ? show_file(command, &arguments) : show_schedule(command, &arguments);
+        code = run_arguments(command, &arguments);
     }
     arena_destroy(arguments.arena);
+    fflush(stdout);
+    interruption_end(); /* the result is out: scripts do not go on after an interruption */
+    interruption_forget();
     return code;
 }
 
@@ -437,7 +610,9 @@ const struct command command_schedule = {
     .arguments = "NAME|FILE.csv --workers D --micro-batches N [OPTION]...",
     .summary = "draws a pipeline schedule: who computes what when, bubbles, micro-batches in flight",
     .help =
-        "NAME is one of `stagesim list schedules`; FILE.csv a schedule of one's own (worker,kind,stage,micro_batch).\n"
+        "NAME is one of `stagesim list schedules`; FILE.csv a schedule of one's own: a table "
+        "worker,kind,stage,micro_batch,\n"
+        "or a file of torch.distributed.pipelining (row r: the actions of rank r, such as 0F0).\n"
         "Times are those of one micro-batch on one worker's share of the model, plain numbers in any one unit; "
         "--forward,\n"
         "--backward, --weight and --block also take a list of D times, the model's shares in order.\n\n"
@@ -449,10 +624,25 @@ const struct command command_schedule = {
         "  --backward S         time of a whole backward (2)\n"
         "  --weight S           its part that is the weight gradient (half of it)\n"
         "  --block S            time of a forward and a backward as one block (their sum)\n"
+        "  --attention SHARE    share of forward and backward that is causal attention (0)\n"
         "  --latency S          time of a message from worker to worker (0)\n"
-        "  --format FORMAT      text, csv, json, svg, png or pdf (what FILE ends in, else text)\n"
+        "  --format FORMAT      text, csv, json, svg, png, pdf, pytorch or pytorch-comms (what FILE ends in, else "
+        "text); the "
+        "last two\n"
+        "                       are files of torch.distributed.pipelining, without and with communication\n"
+        "  --effort N           how many partial orders the schedule best may look at (100000)\n"
+        "  --time-limit TIME    stop its search then, with the best order so far\n"
+        "  --on SCENARIO        best for the scenario's platform: the analytic engine judges all schedules and many "
+        "orders,\n"
+        "                       SimGrid confirms the ten best; -o writes the best order\n"
+        "  --set KEY=VALUE      a value of that scenario; repeatable\n"
+        "  --partition          with --on: also layers of the stages, and what is computed again\n"
+        "  --older-pytorch      FILE.csv is of PyTorch before 2.6: B beside W is the input's gradient, BW a whole "
+        "backward\n"
         "  -o, --output FILE    write there instead of to standard output\n\n"
         "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"
-        "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n",
+        "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n"
+        "  stagesim schedule zb-h1 --workers 4 --micro-batches 8 --format pytorch -o zb-h1.csv\n"
+        "  stagesim schedule best --workers 4 --micro-batches 8 --forward 2,1,1,2 --option memory=3\n",
     .run = run,
 };

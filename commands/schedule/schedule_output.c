@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/text_writer.h"
+#include "schedules/plan/plan_slices.h"
 
 #include <stdlib.h>
 
@@ -15,15 +16,40 @@ unsigned schedule_block_place(const struct plan_order *order, size_t index)
     return index + 1 < order->count && order->slots[index + 1].joined ? 1 : 0;
 }
 
+/* Columns that only some plans need. */
+struct columns {
+    bool slices, shares, even, braided;
+    const struct plan *plan;
+};
+
+/* The share of a sequence, or of a forward that is computed again. */
+static double share_of(const struct plan *plan, const struct slot *slot)
+{
+    return slot->kind == SLOT_RECOMPUTE ? plan_recomputed(plan, slot->stage)
+                                        : plan_slice_length(plan, slot->micro_batch);
+}
+
+static struct columns columns_of(const struct plan *plan)
+{
+    struct columns columns = {.slices = plan->slices > 1, .even = plan->even_slices, .plan = plan};
+    columns.shares = columns.slices;
+    for (uint32_t stage = 0; plan->recomputed && stage < plan->stages; stage++)
+        columns.shares |= plan->recomputed[stage] > 0 && plan->recomputed[stage] < 1;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++)
+            columns.braided |= plan->orders[worker].slots[i].joined == SLOT_BRAIDED;
+    return columns;
+}
+
 static const char *part_text(const struct slot *slot)
 {
     return slot->part == PART_WHOLE ? "" : slot->part == PART_A ? "a" : "b";
 }
 
-static void write_row(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot,
-                      struct plan_span span)
+static void write_row(struct text_writer *text, const struct columns *columns, uint32_t worker, size_t index,
+                      const struct slot *slot, struct plan_span span)
 {
-    const uint32_t numbers[] = {slot->stage, slot->micro_batch, slot->pipeline};
+    const uint32_t numbers[] = {slot->stage, slot->micro_batch / columns->plan->slices, slot->pipeline};
     text_integer(text, worker);
     text_char(text, ',');
     text_integer(text, index);
@@ -35,6 +61,17 @@ static void write_row(struct text_writer *text, uint32_t worker, size_t index, c
     }
     text_char(text, ',');
     text_string(text, part_text(slot));
+    if (columns->slices) {
+        text_char(text, ',');
+        text_integer(text, slot->micro_batch % columns->plan->slices);
+    }
+    if (columns->shares) {
+        text_char(text, ',');
+        text_number(text, share_of(columns->plan, slot));
+    }
+    text_string(text, columns->even ? ",1" : "");
+    if (columns->braided)
+        text_string(text, slot->joined == SLOT_BRAIDED ? ",1" : ",");
     text_char(text, ',');
     text_number(text, span.start);
     text_char(text, ',');
@@ -45,12 +82,18 @@ static void write_row(struct text_writer *text, uint32_t worker, size_t index, c
 void schedule_csv_write(FILE *out, const struct schedule_view *view)
 {
     struct text_writer *text = text_writer_create(out);
-    text_string(text, "worker,index,kind,stage,micro_batch,pipeline,part,start,end\n");
+    struct columns columns = columns_of(view->plan);
+    text_string(text, "worker,index,kind,stage,micro_batch,pipeline,part");
+    text_string(text, columns.slices ? ",slice" : "");
+    text_string(text, columns.shares ? ",share" : "");
+    text_string(text, columns.even ? ",even" : "");
+    text_string(text, columns.braided ? ",braided" : "");
+    text_string(text, ",start,end\n");
     for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
         const struct plan_order *order = &view->plan->orders[worker];
         for (size_t i = 0, index = 0; i < order->count; i++) {
             index += i > 0 && !order->slots[i].joined;
-            write_row(text, worker, index, &order->slots[i], plan_timing_span(view->timing, worker, i));
+            write_row(text, &columns, worker, index, &order->slots[i], plan_timing_span(view->timing, worker, i));
         }
     }
     text_writer_destroy(text);
@@ -63,7 +106,7 @@ static void write_request(struct json_writer *json, const struct schedule_view *
     json_integer(json, "workers", view->plan->workers);
     json_integer(json, "stages", view->plan->stages);
     json_integer(json, "pipelines", view->plan->pipelines);
-    json_integer(json, "micro_batches", view->plan->micro_batches / view->plan->iterations);
+    json_integer(json, "micro_batches", view->plan->micro_batches / view->plan->iterations / view->plan->slices);
     json_flag(json, "asynchronous", view->plan->asynchronous);
     const struct schedule_option *options = view->schedule ? view->schedule->options : NULL;
     for (unsigned i = 0; options && options[i].key; i++) {
@@ -89,6 +132,11 @@ static void write_figures(struct json_writer *json, const struct schedule_view *
     json_number(json, "iteration_s", timing->iteration);
     json_number(json, "makespan_s", timing->makespan);
     json_integer(json, "iterations", view->plan->iterations);
+    if (view->plan->bound > 0) {
+        json_number(json, "bound_s", view->plan->bound);
+        json_number(json, "above_bound", plan_timing_above_bound(timing, view->plan));
+        json_flag(json, "optimal", plan_timing_above_bound(timing, view->plan) == 0);
+    }
     json_object_end(json);
     double least = bubble_of(view, 0), most = least;
     for (uint32_t worker = 1; worker < view->plan->workers; worker++) {
@@ -126,14 +174,14 @@ static void write_workers(struct json_writer *json, const struct schedule_view *
 }
 
 /* As json_writer would write it; plans have millions of slots, and printf is slow. */
-static void write_slot(struct text_writer *text, uint32_t worker, size_t index, const struct slot *slot,
-                       struct plan_span span)
+static void write_slot(struct text_writer *text, const struct columns *columns, uint32_t worker, size_t index,
+                       const struct slot *slot, struct plan_span span)
 {
     const struct {
         const char *key;
         uint64_t value;
     } numbers[] = {{", \"stage\": ", slot->stage},
-                   {", \"micro_batch\": ", slot->micro_batch},
+                   {", \"micro_batch\": ", slot->micro_batch / columns->plan->slices},
                    {", \"pipeline\": ", slot->pipeline}};
     text_string(text, "\n    {\"worker\": ");
     text_integer(text, worker);
@@ -148,7 +196,19 @@ static void write_slot(struct text_writer *text, uint32_t worker, size_t index, 
     }
     text_string(text, ", \"part\": \"");
     text_string(text, part_text(slot));
-    text_string(text, "\", \"start\": ");
+    text_char(text, '"');
+    if (columns->slices) {
+        text_string(text, ", \"slice\": ");
+        text_integer(text, slot->micro_batch % columns->plan->slices);
+    }
+    if (columns->shares) {
+        text_string(text, ", \"share\": ");
+        text_number(text, share_of(columns->plan, slot));
+    }
+    text_string(text, columns->even ? ", \"even\": \"1\"" : "");
+    if (columns->braided)
+        text_string(text, slot->joined == SLOT_BRAIDED ? ", \"braided\": \"1\"" : ", \"braided\": \"\"");
+    text_string(text, ", \"start\": ");
     text_number(text, span.start);
     text_string(text, ", \"end\": ");
     text_number(text, span.end);
@@ -159,13 +219,14 @@ static void write_slot(struct text_writer *text, uint32_t worker, size_t index, 
 static void write_slots(struct json_writer *json, const struct schedule_view *view)
 {
     struct text_writer *text = text_writer_create(json->out);
+    struct columns columns = columns_of(view->plan);
     for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
         const struct plan_order *order = &view->plan->orders[worker];
         for (size_t i = 0, index = 0; i < order->count; i++) {
             index += i > 0 && !order->slots[i].joined;
             if (worker || i)
                 text_char(text, ',');
-            write_slot(text, worker, index, &order->slots[i], plan_timing_span(view->timing, worker, i));
+            write_slot(text, &columns, worker, index, &order->slots[i], plan_timing_span(view->timing, worker, i));
         }
     }
     text_writer_destroy(text);
@@ -197,7 +258,7 @@ static void add_timed_slots(struct timed_slot *slots, const struct schedule_view
         slots[i] = (struct timed_slot){.start = span.start,
                                        .end = span.end,
                                        .worker = worker,
-                                       .micro_batch = slot->micro_batch,
+                                       .micro_batch = slot->micro_batch / view->plan->slices,
                                        .stage = slot->stage,
                                        .pipeline = slot->pipeline,
                                        .part = slot->part,
@@ -217,7 +278,7 @@ bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum ca
                                .workers = plan->workers,
                                .stages = plan->stages,
                                .pipelines = plan->pipelines,
-                               .micro_batches = plan->micro_batches,
+                               .micro_batches = plan->micro_batches / plan->slices,
                                .iteration = view->timing->iteration,
                                .ratio = view->timing->ratio,
                                .slots = slots,

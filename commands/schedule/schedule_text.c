@@ -33,7 +33,11 @@ static size_t label(const struct plan *plan, const struct slot *slot, char text[
 {
     size_t length = 0;
     text[length++] = slot_letter(slot->kind);
-    length += number_write_integer(text + length, slot->micro_batch);
+    length += number_write_integer(text + length, slot->micro_batch / plan->slices);
+    if (plan->slices > 1) {
+        text[length++] = '.';
+        length += number_write_integer(text + length, slot->micro_batch % plan->slices);
+    }
     if (plan->stages > plan->workers) {
         text[length++] = ':';
         length += number_write_integer(text + length, slot->stage / plan->workers);
@@ -76,7 +80,10 @@ static size_t column_of(const struct drawing *drawing, double time)
 
 static char filler(const struct slot *slot)
 {
-    return slot->kind == SLOT_FORWARD ? '.' : slot->kind == SLOT_BACKWARD ? '=' : '-';
+    return slot->kind == SLOT_FORWARD     ? '.'
+           : slot->kind == SLOT_RECOMPUTE ? ':'
+           : slot->kind == SLOT_BACKWARD  ? '='
+                                          : '-';
 }
 
 /* Draws the part of a slot that lies in columns first .. first + panel - 1. */
@@ -98,8 +105,10 @@ static void draw_slot(struct drawing *drawing, const struct plan_order *order, s
 /* The escape sequence of a slot's kind. */
 static const char *escape_of(char kind, char text[PALETTE_ESCAPE_MAX])
 {
-    static const enum stagesim_kind kinds[] = {
-        [SLOT_FORWARD] = STAGESIM_FORWARD, [SLOT_BACKWARD] = STAGESIM_BACKWARD, [SLOT_WEIGHT] = STAGESIM_WEIGHT};
+    static const enum stagesim_kind kinds[] = {[SLOT_FORWARD] = STAGESIM_FORWARD,
+                                               [SLOT_BACKWARD] = STAGESIM_BACKWARD,
+                                               [SLOT_WEIGHT] = STAGESIM_WEIGHT,
+                                               [SLOT_RECOMPUTE] = STAGESIM_OTHER};
     return palette_terminal(kinds[kind - '0'], text);
 }
 
@@ -206,10 +215,11 @@ static void write_figures(FILE *out, const struct schedule_view *view)
     if (overlap)
         write_number(out, plan->iterations > 1 ? ", of all " : " when iterations follow each other, alone ",
                      timing->makespan);
-    if (plan->bound > 0 && timing->makespan <= plan->bound * (1 + 1e-9))
+    double above = plan_timing_above_bound(timing, plan);
+    if (plan->bound > 0 && above == 0)
         fputs(", optimal: no order takes less", out);
     else if (plan->bound > 0)
-        fprintf(out, ", at most %.3g %% above the shortest", 100 * (timing->makespan / plan->bound - 1));
+        fprintf(out, ", at most %.3g %% from the optimum", 100 * above);
     fprintf(out, "; bubble %.4f of the time, %.4f over ideal, largest span %.4f\n", timing->ratio, timing->over_ideal,
             timing->span_max);
     write_per_worker(out, "micro-batches in flight at most:", timing->peak_in_flight, plan->workers);
@@ -239,8 +249,11 @@ void schedule_text_write(FILE *out, const struct schedule_view *view, struct sch
         drawing.begin = worker == 0 || start < drawing.begin ? start : drawing.begin;
         drawing.next[worker] = 0;
     }
+    uint32_t micro_batches = plan->micro_batches / plan->iterations / plan->slices;
     fprintf(out, "%s: %u worker%s, %u micro-batch%s", view->name, plan->workers, readable_plural(plan->workers),
-            plan->micro_batches / plan->iterations, plan->micro_batches == plan->iterations ? "" : "es");
+            micro_batches, micro_batches == 1 ? "" : "es");
+    if (plan->slices > 1)
+        fprintf(out, " in %u slices", plan->slices);
     if (plan->iterations > 1)
         fprintf(out, ", %u iterations", plan->iterations);
     fputc('\n', out);

@@ -3,10 +3,13 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/files/output.h"
+#include "base/process/interruption.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/search/search_html.h"
 #include "commands/search/search_output.h"
 #include "commands/search/search_parts.h"
+#include "commands/search/search_picture.h"
 #include "commands/search/search_slurm.h"
 #include "simulator/scenario/scenario_write.h"
 
@@ -50,7 +53,7 @@ static bool write_pictures(const struct search *search, struct output *output, s
         if (!picture_wanted(pictures, (enum canvas_format)format))
             continue;
         FILE *out = output_open(output, name, fault);
-        if (!out || !search_picture(out, search, (enum canvas_format)format, fault))
+        if (!out || !search_picture(out, search, (enum canvas_format)format, NULL, fault))
             return false;
     }
     return true;
@@ -65,7 +68,9 @@ static bool write_files(const struct search *search, struct output *output, cons
         return false;
     search_print(csv, search, top, COMPARISON_CSV);
     search_print(json, search, top, COMPARISON_JSON);
-    return write_best(search, output, directory, arena, fault) && write_pictures(search, output, fault);
+    FILE *html = output_open(output, "search.html", fault);
+    return html && search_html(html, search, top, fault) && write_best(search, output, directory, arena, fault) &&
+           write_pictures(search, output, fault);
 }
 
 /* ---- the command ---- */
@@ -152,6 +157,8 @@ static int search_layouts(struct wanted *wanted)
         code = rank_all(wanted);
     if (code == EXIT_DONE && wanted->scenario->engine != ENGINE_ANALYTIC && !search->stopped)
         code = search_verify(search, top_of(options), &wanted->request, wanted->arena);
+    if (code == EXIT_DONE && !wanted->partial)
+        code = search_expose(search, shown(options), wanted->arena);
     if (code != EXIT_DONE || wanted->partial)
         return code;
     search_print(search->best_count ? stdout : stderr, search, shown(options),
@@ -242,6 +249,7 @@ static int run_search(const struct options *options, int argc, char **argv, stru
     if (options->slurm)
         return run_on_slurm(&wanted, argc, argv);
     int code = wanted.partial ? search_part(&wanted) : options->output ? search_into(&wanted) : search_layouts(&wanted);
+    interruption_forget();
     search_finish(&wanted.search);
     return code;
 }
@@ -292,9 +300,10 @@ const struct command command_search = {
         "  --top K                          how many are simulated and printed; 0: none, 10 printed (10)\n"
         "  --jobs J                         processes at a time; default: one for each processor\n"
         "  --exhaustive                     time all that fit\n"
-        "  --time-limit TIME                such as 60s: stop then, with the best so far; Ctrl-C does the same\n"
-        "  -o DIR                           write search.csv, search.json, search.svg and best.yaml, the winner's "
-        "scenario\n"
+        "  --time-limit TIME                such as 60s: stop then, with the best so far; Ctrl-C and SIGTERM do the "
+        "same\n"
+        "  -o DIR                           write search.html, search.csv, search.json, search.svg and best.yaml, "
+        "the winner's scenario\n"
         "  --resume                         go on where a search into DIR was ended\n"
         "  --shard K/N|slurm                only the K-th of N parts, into DIR; slurm: what the task of a job array "
         "is\n"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/search/search_output.h"
 
-#include "analysis/pictures/picture_chart.h"
 #include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/quantity.h"
 #include "base/table.h"
 #include "base/text_writer.h"
+#include "commands/search/search_view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,44 +16,6 @@ static const char *const status_names[] = {
     [SEARCH_UNTRIED] = "not tried", [SEARCH_WAITS] = "not timed",           [SEARCH_PASSED] = "discarded",
     [SEARCH_FITS] = "fits",         [SEARCH_DOES_NOT_FIT] = "does not fit", [SEARCH_ILLEGAL] = "illegal"};
 
-static const struct search_result *result_at(const struct search *search, uint64_t rank)
-{
-    return &search->table.results[search->ranked[rank]];
-}
-
-static const struct search_result *best(const struct search *search, uint32_t number)
-{
-    return result_at(search, search->best[number]);
-}
-
-static bool is_like_the_one_before(const struct search *search, uint64_t rank)
-{
-    const struct search_result *result = result_at(search, rank), *before = rank ? result_at(search, rank - 1) : NULL;
-    return before && before->iteration == result->iteration && before->peak_bytes == result->peak_bytes;
-}
-
-static double time_of(const struct search_result *result)
-{
-    return result->verified > 0 ? result->verified : result->iteration;
-}
-
-/* A figure that goes with the inverse of the time, at the verified time. */
-static double at_time(const struct search_result *result, double figure)
-{
-    return time_of(result) > 0 ? figure * result->iteration / time_of(result) : figure;
-}
-
-/* The heading of a dimension. */
-static const char *name_of(enum search_dimension dimension)
-{
-    return dimension == DIMENSION_schedules ? "schedule" : search_dimensions[dimension].key;
-}
-
-static bool is_number(const struct search *search, enum search_dimension dimension)
-{
-    return !scenario_dimension_words(search->scenario, dimension) && dimension != DIMENSION_schedules;
-}
-
 /* ---- table ---- */
 
 static struct table *begin_table(const struct search *search, bool verified)
@@ -62,20 +24,21 @@ static struct table *begin_table(const struct search *search, bool verified)
     table_column(table, "rank", '>');
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         if (search->space.shown[i])
-            table_column(table, name_of(i), is_number(search, i) ? '>' : '<');
+            table_column(table, search_dimension_name(i), search_dimension_is_number(search, i) ? '>' : '<');
     if (verified)
         table_column(table, "iteration", '>');
     table_column(table, verified ? "analytic" : "iteration", '>');
     table_column(table, "samples/s", '>');
     table_column(table, "MFU", '>');
     table_column(table, "bubble", '>');
+    table_column(table, "exposed", '>');
     table_column(table, "memory", '>');
     return table;
 }
 
 static void add_row(struct table *table, const struct search *search, uint32_t number, bool verified)
 {
-    const struct search_result *result = best(search, number);
+    const struct search_result *result = search_best(search, number);
     struct arena *arena = arena_create();
     const char *values[DIMENSIONS];
     char text[READABLE_MAX];
@@ -85,31 +48,37 @@ static void add_row(struct table *table, const struct search *search, uint32_t n
         if (search->space.shown[i])
             table_cell(table, "%s", values[i] ? values[i] : "");
     if (verified)
-        table_cell(table, "%s", readable_seconds(text, result->verified));
+        table_cell(table, "%s", result->verified > 0 ? readable_seconds(text, result->verified) : "");
     table_cell(table, "%s", readable_seconds(text, result->iteration));
-    table_cell(table, "%.4g", at_time(result, result->samples_per_s));
-    table_cell(table, "%s", result->mfu > 0 ? readable_percent(text, at_time(result, result->mfu)) : "");
+    table_cell(table, "%.4g", search_at_time(result, result->samples_per_s));
+    table_cell(table, "%s", result->mfu > 0 ? readable_percent(text, search_at_time(result, result->mfu)) : "");
     table_cell(table, "%s", readable_percent(text, result->bubble));
+    table_cell(table, "%s",
+               search_is_exposed_known(search, number) ? readable_percent(text, search->exposed[number]) : "");
     table_cell(table, "%s", readable_binary_bytes(text, result->peak_bytes));
     arena_destroy(arena);
 }
 
-static uint64_t passed(const struct search *search)
+/* How many of the best were simulated. */
+static uint64_t count_simulated(const struct search *search)
 {
-    return search->passed[SEARCH_BY_WORK] + search->passed[SEARCH_BY_ORDER];
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < search->best_count; i++)
+        count += search_best(search, i)->verified > 0;
+    return count;
 }
 
 static void print_counts(FILE *out, const struct search *search)
 {
     typedef unsigned long long number;
     fprintf(out, "candidates %llu on %u GPUs: fit %llu, do not fit in memory %llu, illegal %llu\n",
-            (number)search->space.count, search->space.gpus, (number)(search->ranked_count + passed(search)),
+            (number)search->space.count, search->space.gpus, (number)(search->ranked_count + search_passed(search)),
             (number)search->unfit, (number)search->illegal);
-    if (search->ranked_count + passed(search)) {
+    if (search->ranked_count + search_passed(search)) {
         fprintf(out, "of those that fit: timed %llu (%llu like another)", (number)search->ranked_count,
                 (number)(search->ranked_count - search->different));
-        if (passed(search))
-            fprintf(out, ", discarded by a bound %llu (own work %llu, order %llu)", (number)passed(search),
+        if (search_passed(search))
+            fprintf(out, ", discarded by a bound %llu (own work %llu, order %llu)", (number)search_passed(search),
                     (number)search->passed[SEARCH_BY_WORK], (number)search->passed[SEARCH_BY_ORDER]);
         putc('\n', out);
     }
@@ -117,47 +86,40 @@ static void print_counts(FILE *out, const struct search *search)
         fprintf(out,
                 "stopped early: %llu candidates were not looked at, %llu not timed; what is above is the best so far\n",
                 (number)search->untried, (number)search->waiting);
+    else if (search->stopped)
+        fprintf(out, "stopped early: of the best, %llu were simulated with contention\n",
+                (number)count_simulated(search));
     if (search->scenario->reserve > 0)
-        fprintf(out, "%.4g %% of every GPU's memory are held back\n", 100 * search->scenario->reserve);
+        fprintf(out, "%.4g %% of every GPU's memory is held back\n", 100 * search->scenario->reserve);
     for (size_t i = 0; i < search->reason_count; i++)
         fprintf(out, "%8llu  %s\n", (number)search->reasons[i].count, search->reasons[i].text);
 }
 
-/* What the first has other than the second, and what that comes to. */
-static void print_verdict(FILE *out, const struct search *search)
+static void warn(FILE *out, const struct search *search, uint32_t top)
 {
-    const struct search_result *first = best(search, 0), *second = best(search, 1);
-    struct arena *arena = arena_create();
-    const char *one[DIMENSIONS], *other[DIMENSIONS], *separator = "";
-    char bubbles[2][READABLE_MAX], bytes[2][READABLE_MAX];
-    search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
-    search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
-    fprintf(out, "the first is %.2g %% faster than the second: ", 100 * (time_of(second) / time_of(first) - 1));
-    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
-        if (search->space.shown[i] && strcmp(one[i] ? one[i] : "", other[i] ? other[i] : "") != 0) {
-            fprintf(out, "%s%s %s for %s", separator, name_of(i), one[i] ? one[i] : "none",
-                    other[i] ? other[i] : "none");
-            separator = ", ";
-        }
-    fprintf(out, "; bubble %s for %s, memory %s for %s\n", readable_percent(bubbles[0], first->bubble),
-            readable_percent(bubbles[1], second->bubble), readable_binary_bytes(bytes[0], first->peak_bytes),
-            readable_binary_bytes(bytes[1], second->peak_bytes));
-    arena_destroy(arena);
+    const char *name = search_asynchronous(search, top);
+    if (name)
+        fprintf(out, "%s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
+                name);
 }
 
 static void print_table(FILE *out, const struct search *search, uint32_t top)
 {
-    bool verified = search->best_count && best(search, 0)->verified > 0;
+    bool verified = search->best_count && search_best(search, 0)->verified > 0;
     if (search->best_count) {
         struct table *table = begin_table(search, verified);
         for (uint32_t number = 0; number < top && number < search->best_count; number++)
-            add_row(table, search, number, verified && best(search, number)->verified > 0);
+            add_row(table, search, number, verified);
         table_print(table, out, 0);
         table_destroy(table);
         putc('\n', out);
     }
-    if (search->best_count > 1)
-        print_verdict(out, search);
+    if (search->best_count > 1) {
+        fputs("the first is ", out);
+        search_verdict(out, search);
+        putc('\n', out);
+    }
+    warn(out, search, top);
     print_counts(out, search);
 }
 
@@ -200,8 +162,9 @@ static void put_values(struct text_writer *text, const struct search *search, ui
     arena_destroy(arena);
 }
 
-/* rank 0: none. */
-static void put_row(struct text_writer *text, const struct search *search, uint64_t index, uint64_t rank)
+/* rank 0: none; exposed NAN: not known. */
+static void put_row(struct text_writer *text, const struct search *search, uint64_t index, uint64_t rank,
+                    double exposed)
 {
     const struct search_result *result = &search->table.results[index];
     bool timed = result->status == SEARCH_FITS, known = result->peak_bytes > 0 && result->status != SEARCH_ILLEGAL;
@@ -218,10 +181,11 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
         text_char(text, ',');
     put_number(text, result->iteration, timed);
     put_number(text, result->verified, timed && result->verified > 0);
-    put_number(text, time_of(result) / (double)search->scenario->global_batch, timed);
-    put_number(text, at_time(result, result->samples_per_s), timed);
-    put_number(text, at_time(result, result->mfu), timed && result->mfu > 0);
+    put_number(text, search_time(result) / (double)search->scenario->global_batch, timed);
+    put_number(text, search_at_time(result, result->samples_per_s), timed);
+    put_number(text, search_at_time(result, result->mfu), timed && result->mfu > 0);
     put_number(text, result->bubble, timed);
+    put_number(text, exposed, !isnan(exposed));
     put_number(text, result->peak_bytes, known);
     put_number(text, result->bound == SEARCH_BY_WORK ? result->work : result->order, result->bound);
     text_string(text, !timed ? "," : result->pareto ? "true," : "false,");
@@ -233,11 +197,11 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
 }
 
 /* One of the ranking, and those like it. */
-static void put_alike(struct text_writer *text, const struct search *search, uint64_t at, uint64_t rank)
+static void put_alike(struct text_writer *text, const struct search *search, uint64_t at, uint64_t rank, double exposed)
 {
-    put_row(text, search, search->ranked[at], rank);
-    for (uint64_t next = at + 1; next < search->ranked_count && is_like_the_one_before(search, next); next++)
-        put_row(text, search, search->ranked[next], rank);
+    put_row(text, search, search->ranked[at], rank, exposed);
+    for (uint64_t next = at + 1; next < search->ranked_count && search_repeats(search, next); next++)
+        put_row(text, search, search->ranked[next], rank, NAN);
 }
 
 /* The best in the order that SimGrid gave them, then all others. */
@@ -245,34 +209,38 @@ static void put_ranked(struct text_writer *text, const struct search *search)
 {
     uint64_t rank = 0;
     for (uint32_t number = 0; number < search->best_count; number++)
-        put_alike(text, search, search->best[number], ++rank);
+        put_alike(text, search, search->best[number], ++rank, search->exposed ? search->exposed[number] : NAN);
     uint64_t different = 0;
     for (uint64_t at = 0; at < search->ranked_count; at++) {
-        if (is_like_the_one_before(search, at))
+        if (search_repeats(search, at))
             continue;
         if (++different > search->best_count)
-            put_alike(text, search, at, ++rank);
+            put_alike(text, search, at, ++rank, NAN);
     }
 }
 
 static void print_csv(FILE *out, const struct search *search)
 {
+    enum { RELEASE_EVERY = 4096 }; /* memory does not grow with the candidates */
     static const enum search_status others[] = {SEARCH_PASSED, SEARCH_DOES_NOT_FIT, SEARCH_WAITS, SEARCH_UNTRIED,
                                                 SEARCH_ILLEGAL};
     struct text_writer *text = text_writer_create(out);
     text_string(text, "rank,status,");
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         if (search->space.shown[i]) {
-            text_string(text, name_of(i));
+            text_string(text, search_dimension_name(i));
             text_char(text, ',');
         }
     text_string(text, "micro_batches,iteration_s,verified_iteration_s,seconds_per_sample,samples_per_s,mfu,"
-                      "bubble_ratio,peak_bytes,bound_s,pareto,reason\n");
+                      "bubble_ratio,exposed_ratio,peak_bytes,bound_s,pareto,reason\n");
     put_ranked(text, search);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        for (uint64_t i = 0; i < search->space.count; i++)
+        for (uint64_t i = 0; i < search->space.count; i++) {
             if (search->table.results[i].status == others[k])
-                put_row(text, search, i, 0);
+                put_row(text, search, i, 0, NAN);
+            if (i % RELEASE_EVERY == RELEASE_EVERY - 1)
+                search_scratch_release(search->table.results, search->table.count * sizeof *search->table.results);
+        }
     text_writer_destroy(text);
 }
 
@@ -288,17 +256,17 @@ static void put_dimensions(struct json_writer *json, const struct search *search
         struct quantity_reason reason;
         if (!search->space.shown[i] || !values[i])
             continue;
-        if (is_number(search, i) && quantity_count(values[i], &number, &reason))
-            json_integer(json, name_of(i), number);
+        if (search_dimension_is_number(search, i) && quantity_count(values[i], &number, &reason))
+            json_integer(json, search_dimension_name(i), number);
         else
-            json_text(json, name_of(i), values[i]);
+            json_text(json, search_dimension_name(i), values[i]);
     }
     arena_destroy(arena);
 }
 
 static void put_layout(struct json_writer *json, const struct search *search, uint64_t at, uint64_t rank)
 {
-    const struct search_result *result = result_at(search, at);
+    const struct search_result *result = search_result_at(search, at);
     json_object_begin(json, NULL, false);
     json_integer(json, "rank", rank);
     put_dimensions(json, search, search->ranked[at]);
@@ -306,11 +274,14 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
     json_number(json, "iteration_s", result->iteration);
     if (result->verified > 0)
         json_number(json, "verified_iteration_s", result->verified);
-    json_number(json, "seconds_per_sample", time_of(result) / (double)search->scenario->global_batch);
-    json_number(json, "samples_per_s", at_time(result, result->samples_per_s));
+    json_number(json, "seconds_per_sample", search_time(result) / (double)search->scenario->global_batch);
+    json_number(json, "samples_per_s", search_at_time(result, result->samples_per_s));
     if (result->mfu > 0)
-        json_number(json, "mfu", at_time(result, result->mfu));
+        json_number(json, "mfu", search_at_time(result, result->mfu));
     json_number(json, "bubble_ratio", result->bubble);
+    for (uint32_t number = 0; number < search->best_count; number++)
+        if (search->best[number] == at && search_is_exposed_known(search, number))
+            json_number(json, "exposed_ratio", search->exposed[number]);
     if (result->peak_bytes > 0)
         json_number(json, "peak_bytes", result->peak_bytes);
     json_flag(json, "pareto", result->pareto);
@@ -321,7 +292,7 @@ static void put_counts(struct json_writer *json, const struct search *search)
 {
     json_integer(json, "gpus", search->space.gpus);
     json_integer(json, "candidates", search->space.count);
-    json_integer(json, "fit", search->ranked_count + passed(search));
+    json_integer(json, "fit", search->ranked_count + search_passed(search));
     json_integer(json, "timed", search->ranked_count);
     json_integer(json, "different", search->different);
     json_integer(json, "discarded_by_work", search->passed[SEARCH_BY_WORK]);
@@ -361,8 +332,8 @@ static void print_json(FILE *out, const struct search *search, uint32_t top)
     json_array_end(&json);
     json_array_begin(&json, "pareto", true);
     for (uint64_t at = 0, rank = 0; at < search->ranked_count; at++) {
-        rank += !is_like_the_one_before(search, at);
-        if (result_at(search, at)->pareto)
+        rank += !search_repeats(search, at);
+        if (search_result_at(search, at)->pareto)
             put_layout(&json, search, at, rank_of(search, at, rank));
     }
     json_array_end(&json);
@@ -377,63 +348,4 @@ void search_print(FILE *out, const struct search *search, uint32_t top, enum com
         print_csv(out, search);
     else
         print_json(out, search, top);
-}
-
-/* ---- picture ---- */
-
-enum series { FITTING, FRONT, BEST, SERIES };
-
-/* The coordinates of one series; the caller's arrays have room for all candidates. */
-struct points {
-    double *x, *y;
-    size_t count;
-};
-
-static void add_point(struct points *points, const struct search_result *result)
-{
-    points->x[points->count] = result->iteration;
-    points->y[points->count++] = result->peak_bytes;
-}
-
-static void collect_points(const struct search *search, struct points *points)
-{
-    for (uint64_t at = 0; at < search->ranked_count; at++) {
-        add_point(&points[FITTING], result_at(search, at));
-        if (result_at(search, at)->pareto)
-            add_point(&points[FRONT], result_at(search, at));
-    }
-    if (search->best_count)
-        add_point(&points[BEST], best(search, 0));
-}
-
-bool search_picture(FILE *out, const struct search *search, enum canvas_format format, struct fault *fault)
-{
-    static const char *const names[SERIES] = {"fits", "Pareto front", "best"};
-    struct arena *arena = arena_create();
-    struct points points[SERIES];
-    struct chart_series series[SERIES];
-    for (int i = 0; i < SERIES; i++)
-        points[i] = (struct points){arena_array(arena, (size_t)search->ranked_count + 1, sizeof(double)),
-                                    arena_array(arena, (size_t)search->ranked_count + 1, sizeof(double)), 0};
-    collect_points(search, points);
-    size_t count = 0;
-    for (int i = 0; i < SERIES; i++)
-        if (points[i].count)
-            series[count++] = (struct chart_series){names[i], i == FRONT ? CHART_LINE : CHART_POINTS, points[i].x,
-                                                    points[i].y, points[i].count};
-    double capacity = 0;
-    for (uint64_t at = 0; at < search->ranked_count; at++)
-        capacity = fmax(capacity, result_at(search, at)->capacity_bytes);
-    struct chart chart = {
-        .title = arena_print(arena, "%.60s: layouts on %u GPUs", search->scenario->name, search->space.gpus),
-        .subtitle = "each mark is a layout: axes, micro-batch, schedule, recomputation, ZeRO",
-        .x = {"iteration time, analytic engine", CHART_SECONDS, true},
-        .y = {"memory of the fullest GPU", CHART_BYTES, true},
-        .series = series,
-        .series_count = count,
-        .limit = capacity,
-        .limit_name = "memory of a GPU"};
-    bool done = picture_chart(&chart, format, NULL, out, fault);
-    arena_destroy(arena);
-    return done;
 }

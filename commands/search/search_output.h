@@ -4,14 +4,10 @@
 #define STAGESIM_SEARCH_OUTPUT_H
 
 #include "analysis/output/comparison.h"
-#include "analysis/pictures/canvas.h"
 #include "studies/search.h"
 
 /* The best `top` and why the others are left out. A table for people, or the content of search.csv (every candidate) or
  * search.json. */
 void search_print(FILE *out, const struct search *search, uint32_t top, enum comparison_format format);
-
-/* Time over memory of all layouts that are legal, the Pareto front marked. False with the fault filled. */
-bool search_picture(FILE *out, const struct search *search, enum canvas_format format, struct fault *fault);
 
 #endif

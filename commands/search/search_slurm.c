@@ -4,16 +4,18 @@
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "commands/search/search_parts.h"
+#include "studies/search_estimate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* A task looks at so many candidates at least: fewer are not worth a job. A part that is not there after so many
- * submissions is given up. */
-enum { TASK_CANDIDATES = 2000, TASKS_MAX = 256, ROUNDS = 4 };
+/* That a task is to take: less is not worth a job. A part that is not there after so many submissions is given up. */
+static const double task_seconds = 5;
+enum { TASKS_MAX = 256, ROUNDS = 4 };
 
 /* An array of tasks, each a shard. */
 struct array {
@@ -155,12 +157,13 @@ static int find_missing(const struct array *array, bool *missing, uint32_t *coun
     return code;
 }
 
-/* The candidates decide on the number of tasks. */
+/* What the candidates are likely to cost decides on the number of tasks. Each takes every n-th candidate, so that all
+ * cost about the same. */
 static int count_shards(struct array *array)
 {
     struct search search;
     int code = search_create(&search, array->scenario, array->request, array->arena);
-    uint64_t tasks = (search.space.count + TASK_CANDIDATES - 1) / TASK_CANDIDATES;
+    double tasks = code == EXIT_DONE ? ceil(search_likely_cost(&search.space, array->scenario) / task_seconds) : 2;
     uint32_t most = array_limit(array->arena);
     most = most < TASKS_MAX ? most : TASKS_MAX;
     array->shards = tasks < 2 ? 2 : tasks > most ? most : (uint32_t)tasks;

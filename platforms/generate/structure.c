@@ -45,7 +45,8 @@ struct structure {
 static void pass(struct structure *route, const struct cable_links *cable, uint32_t copy, bool up)
 {
     route->links[route->count++] = cable->first + copy * cable->stride + up;
-    route->bandwidth = fmin(route->bandwidth, cable->bandwidth);
+    if (cable->bandwidth < route->bandwidth)
+        route->bandwidth = cable->bandwidth;
 }
 
 /* The steps of a route of the node, in the order of travel. SimGrid adds latencies up in the order in which it finds

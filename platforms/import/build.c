@@ -245,7 +245,8 @@ static void add_devices(struct builder *builder)
         for (unsigned k = 0; k < gpu->partitions; k++) {
             uint32_t device = node_add_device(builder->node, model);
             struct node_part *part = &builder->node->parts[device];
-            part->label = arena_print(import->arena, "%s %s", gpu->name, import->places[gpu->place].bus);
+            const char *bus = import->places[gpu->place].bus;
+            part->label = strcmp(gpu->name, bus) ? arena_print(import->arena, "%s %s", gpu->name, bus) : gpu->name;
             if (gpu->memory > 0)
                 part->memory = arena_print(import->arena, "%.0fKiB", gpu->memory / 1024 / gpu->partitions);
         }

@@ -99,8 +99,7 @@ const char *import_origin_name(enum import_origin origin)
     return names[origin];
 }
 
-/* The file as text with a zero at its end, in the arena. */
-static char *read_whole(const char *path, size_t *size, struct arena *arena, struct fault *fault)
+char *import_load(const char *path, size_t *size, struct arena *arena, struct fault *fault)
 {
     struct stat status;
     FILE *in = NULL;
@@ -141,9 +140,14 @@ struct import *import_text(const char *name, const char *text, size_t size, cons
     struct xml_facts facts = {0};
     struct import *import = import_create("", arena);
     bool read = false;
-    if (!xml_scan(name, text, size, &facts, fault))
+    bool matrix = size && *text != '<';
+    if (matrix && import_is_rocm_topo(text, size, arena))
+        read = import_rocm_topo(import, name, text, size, fault);
+    else if (matrix && import_is_nvidia_topo(text, size, arena))
+        read = import_nvidia_topo(import, name, text, size, options, fault);
+    else if (!xml_scan(name, text, size, &facts, fault))
         return NULL;
-    if (strcmp(facts.root, "topology") == 0 && facts.version[0] && strtod(facts.version, NULL) >= 3)
+    else if (strcmp(facts.root, "topology") == 0 && facts.version[0] && strtod(facts.version, NULL) >= 3)
         refuse_version(name, &facts, fault);
     else if (strcmp(facts.root, "topology") == 0)
         read = import_hwloc_text(import, name, text, size, &facts, options, fault);
@@ -157,14 +161,6 @@ struct import *import_text(const char *name, const char *text, size_t size, cons
                   "NCCL_TOPO_DUMP_FILE)",
                   name, facts.root);
     return read && import_build(import, name, options, fault) ? import : NULL;
-}
-
-struct import *import_file(const char *path, const struct import_options *options, struct arena *arena,
-                           struct fault *fault)
-{
-    size_t size = 0;
-    const char *text = read_whole(path, &size, arena, fault);
-    return text ? import_text(path, text, size, options, arena, fault) : NULL;
 }
 
 struct import *import_this_machine(const struct import_options *options, struct arena *arena, struct fault *fault)

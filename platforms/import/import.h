@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the topology of a real node, as hwloc (`lstopo --of xml`) or NCCL (NCCL_TOPO_DUMP_FILE) wrote it, and turns it
- * into a node that the generator can copy. Says of everything whether it was measured, taken from a table, or assumed.
- */
+/* Reads the topology of a real node, as hwloc (`lstopo --of xml`), NCCL (NCCL_TOPO_DUMP_FILE), `nvidia-smi topo -m` or
+ * `rocm-smi --showtopo` wrote it, and turns it into a node that the generator can copy. Says of everything whether it
+ * was measured, taken from a table, or assumed. */
 #ifndef STAGESIM_IMPORT_H
 #define STAGESIM_IMPORT_H
 
@@ -53,7 +53,8 @@ struct import_nic {
     uint16_t vendor, device;
     uint32_t numa;
     bool down;
-    double rate; /* GB/s raw; 0 until import_build finds it in a table */
+    bool unrated; /* files of the kind never have rates: `network` says what interfaces are, if nothing else does */
+    double rate;  /* GB/s raw; 0 until import_build finds it in a table */
 };
 
 struct import_numa {
@@ -73,6 +74,7 @@ struct import {
     struct import_numa *numas;
     struct import_finding *findings;
     double *links;          /* GB/s raw from GPU a to GPU b: links[a * gpu_count + b]; NULL without a matrix */
+    bool links_unrated;     /* the file says which pairs have links, not how many or how fast */
     bool links_replaced;    /* not read but taken from a table or assumed, and a finding says so */
     const char *link_class; /* "nvlink" or "xgmi" */
     double socket_link;     /* GB/s effective between sockets, 0 unknown */
@@ -80,15 +82,19 @@ struct import {
     struct node *node; /* the result of import_build */
 };
 
-/* Reads a file and tells the formats apart by content. Everything lives in the arena. NULL with the fault filled: the
- * text begins with FILE, or FILE:LINE:COLUMN where known. */
-struct import *import_file(const char *path, const struct import_options *options, struct arena *arena,
-                           struct fault *fault);
-/* The same from memory; `name` is for messages, text[size] has to be 0. */
+/* A file of the size of a topology as text with a zero at its end, in the arena. NULL with the fault filled. */
+char *import_load(const char *path, size_t *size, struct arena *arena, struct fault *fault);
+/* Reads a text and tells the formats apart by content; `name` is for messages, text[size] has to be 0. Everything lives
+ * in the arena. NULL with the fault filled: the text begins with FILE, or FILE:LINE:COLUMN where known. */
 struct import *import_text(const char *name, const char *text, size_t size, const struct import_options *options,
                            struct arena *arena, struct fault *fault);
 /* The machine that this runs on. */
 struct import *import_this_machine(const struct import_options *options, struct arena *arena, struct fault *fault);
+
+/* An import without anything in it, for findings. */
+struct import *import_create(const char *source, struct arena *arena);
+__attribute__((format(printf, 3, 4))) void import_find(struct import *import, enum import_origin origin,
+                                                       const char *format, ...);
 
 /* "measured", "table", "assumed", "left out". */
 const char *import_origin_name(enum import_origin origin);

@@ -42,9 +42,9 @@ static void replace_mi250x(struct import *import)
     for (uint32_t a = 0; a < 8; a++)
         for (uint32_t b = 0; b < 8; b++)
             import_link(import, a, b, 50.0 * links[a][b]);
-    import_find(
-        import, IMPORT_TABLE,
-        "xgmi: 1, 2 or 4 links of 50 GB/s as on Frontier's node; the file's 100 GB/s for all pairs is no measurement");
+    import_find(import, IMPORT_TABLE, "xgmi: 1, 2 or 4 links of 50 GB/s as on Frontier's node; %s",
+                import->links_unrated ? "the file has no rates"
+                                      : "the file's 100 GB/s for all pairs is no measurement");
 }
 
 static void replace_mi300x(struct import *import)
@@ -52,8 +52,8 @@ static void replace_mi300x(struct import *import)
     for (uint32_t a = 0; a < import->gpu_count; a++)
         for (uint32_t b = 0; b < import->gpu_count; b++)
             import_link(import, a, b, a == b ? 0 : 64);
-    import_find(import, IMPORT_TABLE,
-                "xgmi: 64 GB/s between all pairs of MI300X; the file's 100 GB/s is no measurement");
+    import_find(import, IMPORT_TABLE, "xgmi: 64 GB/s between all pairs of MI300X; %s",
+                import->links_unrated ? "the file has no rates" : "the file's 100 GB/s is no measurement");
 }
 
 static void correct_xgmi(struct import *import)
@@ -63,6 +63,9 @@ static void correct_xgmi(struct import *import)
         replace_mi250x(import);
     else if (all_are(import, "MI300X") && import->gpu_count <= 8)
         replace_mi300x(import);
+    else if (import->links_unrated)
+        import_find(import, IMPORT_ASSUMED,
+                    "xgmi: one link of 50 GB/s for each pair that has any; the file does not say how many there are");
     else
         import_find(import, IMPORT_ASSUMED,
                     "xgmi: rates as in the file, which ROCm sets to 100 GB/s for every pair, whatever its links");

@@ -6,14 +6,36 @@
 #include <math.h>
 #include <string.h>
 
+/* Files without any rates: the user says what interfaces are, or they are left out. One line for all of them. */
+static void assume_rates(const struct builder *builder)
+{
+    const struct wire *network = builder->options->network;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < builder->import->nic_count; i++) {
+        struct import_nic *nic = &builder->import->nics[i];
+        if (!nic->unrated)
+            continue;
+        count++;
+        nic->rate = network ? network->raw : 0;
+    }
+    if (count && network)
+        import_find(builder->import, IMPORT_ASSUMED,
+                    "network interfaces, %u of them: %g GB/s each, from --nic or --fabric", count, network->raw);
+    else if (count)
+        import_find(builder->import, IMPORT_LEFT_OUT,
+                    "network interfaces, %u of them: such files have no rates; --nic ib-hdr or --fabric would say them",
+                    count);
+}
+
 void network_choose(struct builder *builder)
 {
     struct import *import = builder->import;
     double fastest = 0;
+    assume_rates(builder);
     for (uint32_t i = 0; i < import->nic_count; i++) {
         struct import_nic *nic = &import->nics[i];
         const struct nic_model *model = nic_find(nic->vendor, nic->device);
-        if (nic->rate > 0)
+        if (nic->rate > 0 && !nic->unrated)
             import_find(import, IMPORT_MEASURED, "%s: %g GB/s", nic->name, nic->rate);
         else if (model && !nic->down)
             import_find(import, IMPORT_TABLE, "%s: %s, %g GB/s, from its PCI id", nic->name, model->name, model->rate);
@@ -25,6 +47,8 @@ void network_choose(struct builder *builder)
     for (uint32_t i = 0; i < import->nic_count; i++) {
         const struct import_nic *nic = &import->nics[i];
         builder->wanted[i] = !nic->down && nic->rate > 0 && nic->rate >= fastest / 4;
+        if (nic->unrated)
+            continue;
         if (nic->down)
             import_find(import, IMPORT_LEFT_OUT, "%s: its port is down", nic->name);
         else if (nic->rate <= 0)
@@ -60,9 +84,9 @@ static void add_cards(struct builder *builder)
             if (builder->wanted[k] && same_card(bus, import->places[import->nics[k].place].bus))
                 rate += import->nics[k].rate;
         const struct nic_model *model = nic_find(nic->vendor, nic->device);
-        const struct wire *kind = (model ? model : nic_generic())->wire;
+        const struct wire *kind = nic->unrated ? builder->options->network : (model ? model : nic_generic())->wire;
         uint32_t above = builder_above(builder, nic->place, &slot);
-        double reached_rate = rate * kind->effective, limit = slot * PCIE_REACHED;
+        double reached_rate = rate * kind->effective / kind->raw, limit = slot * PCIE_REACHED;
         const struct wire *wire =
             builder_wire(builder, "nic", rate, reached_rate < limit ? reached_rate : limit, kind->latency,
                          reached_rate <= limit ? kind->source : "network interface limited by its PCI Express slot",

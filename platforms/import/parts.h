@@ -8,15 +8,12 @@
 /* Most of anything in one node: larger numbers are mistakes, and would make the search for routes slow. */
 enum { IMPORT_GPUS_MAX = 256, IMPORT_PLACES_MAX = 4096 };
 
-struct import *import_create(const char *source, struct arena *arena);
 /* The new item, zeroed; NULL with the fault filled when there are too many. */
 struct import_place *import_add_place(struct import *import, enum import_place_kind kind, uint32_t parent, double wire,
                                       const char *bus, struct fault *fault);
 struct import_gpu *import_add_gpu(struct import *import, uint32_t place, struct fault *fault);
 struct import_nic *import_add_nic(struct import *import, uint32_t place, struct fault *fault);
 void import_add_numa(struct import *import, uint32_t index, double memory);
-__attribute__((format(printf, 3, 4))) void import_find(struct import *import, enum import_origin origin,
-                                                       const char *format, ...);
 
 /* Matrix entries between GPUs; the matrix is made on the first call, so all GPUs have to be known. */
 void import_link(struct import *import, uint32_t from, uint32_t to, double raw);
@@ -35,6 +32,13 @@ bool import_hwloc_text(struct import *import, const char *name, const char *text
                        const struct xml_facts *facts, const struct import_options *options, struct fault *fault);
 bool import_hwloc_here(struct import *import, const struct import_options *options, struct fault *fault);
 bool import_nccl_text(struct import *import, const char *name, const char *text, size_t size, struct fault *fault);
+
+/* Whether a text has the matrix that the tool prints. */
+bool import_is_nvidia_topo(const char *text, size_t size, struct arena *arena);
+bool import_is_rocm_topo(const char *text, size_t size, struct arena *arena);
+bool import_nvidia_topo(struct import *import, const char *name, const char *text, size_t size,
+                        const struct import_options *options, struct fault *fault);
+bool import_rocm_topo(struct import *import, const char *name, const char *text, size_t size, struct fault *fault);
 
 /* Models, rates and the node, from what was read. */
 bool import_build(struct import *import, const char *name, const struct import_options *options, struct fault *fault);

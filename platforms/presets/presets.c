@@ -3,9 +3,11 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/words/aliases.h"
 #include "platforms/presets/interfaces.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define US 1e-6
 #define SWITCHED(label, hop_us, pod_nodes, taper, why, trust)                                                          \
@@ -353,8 +355,16 @@ const struct preset *preset_table(size_t *count)
 const struct preset *preset_find(const char *name)
 {
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
-        if (strcmp(presets[i].name, name) == 0)
+        if (strcasecmp(presets[i].name, name) == 0)
             return &presets[i];
+    return NULL;
+}
+
+const char *preset_named(const char *word)
+{
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        if (alias_is(word, presets[i].name))
+            return presets[i].name;
     return NULL;
 }
 
@@ -363,7 +373,7 @@ static bool refuse_name(const char *name, struct fault *fault)
     const char *names[sizeof presets / sizeof *presets];
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
         names[i] = presets[i].name;
-    const char *near = diag_nearest(name, names, sizeof presets / sizeof *presets);
+    const char *near = alias_nearest(name, names, sizeof presets / sizeof *presets);
     if (near)
         return fault_set(fault, "there is no preset '%s'; did you mean '%s'?", name, near);
     return fault_set(fault, "there is no preset '%s'; 'stagesim list presets' shows what there is", name);

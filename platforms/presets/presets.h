@@ -30,6 +30,8 @@ struct preset {
 /* All presets in the order of the table. */
 const struct preset *preset_table(size_t *count);
 const struct preset *preset_find(const char *name);
+/* The name of the preset that a word surely means: in letters of any case, or by its device, as h100; NULL: none. */
+const char *preset_named(const char *word);
 
 /* The design of what is asked for; memory from the arena. False with the fault filled when there is no such preset or
  * it does not come in that shape. */

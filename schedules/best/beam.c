@@ -79,11 +79,11 @@ static bool judge(struct beam *beam, const struct progress_state *state, int64_t
     return candidate->end <= most;
 }
 
-static void expand(struct beam *beam, uint32_t index, int64_t most, int64_t *budget)
+static void expand(struct beam *beam, uint32_t index, int64_t most, struct budget *budget)
 {
     struct progress_state *state = &beam->nodes[index].state;
     bound_heads(beam->bound, state, most);
-    uint32_t count = moves_list(beam->instance, state, bound_earliest(beam->bound), beam->moves);
+    uint32_t count = moves_list(beam->instance, state, beam->bound, beam->moves);
     for (uint32_t i = 0; i < count; i++) {
         struct candidate *candidate = &beam->candidates[beam->candidate_count];
         int64_t free = state->free[beam->moves[i].worker];
@@ -91,7 +91,7 @@ static void expand(struct beam *beam, uint32_t index, int64_t most, int64_t *bud
         move_do(beam->instance, state, &beam->moves[i]);
         beam->candidate_count += judge(beam, state, most, candidate);
         move_undo(beam->instance, state, &beam->moves[i], free);
-        --*budget;
+        budget_spend(budget);
     }
 }
 
@@ -147,8 +147,8 @@ static const struct node *finished(const struct beam *beam)
     return NULL;
 }
 
-bool beam_search(const struct instance *instance, struct bound *bound, uint32_t width, int64_t most, int64_t *budget,
-                 struct words *words)
+bool beam_search(const struct instance *instance, struct bound *bound, uint32_t width, int64_t most,
+                 struct budget *budget, struct words *words)
 {
     struct arena *arena = arena_create();
     uint32_t room = MEMORY_MAX / (2 * (uint32_t)sizeof(int64_t) * instance->operations);
@@ -163,7 +163,7 @@ bool beam_search(const struct instance *instance, struct bound *bound, uint32_t 
     beam.moves = arena_array(arena, moves_most(instance), sizeof *beam.moves);
     beam.candidates = arena_array(arena, (size_t)width * moves_most(instance), sizeof *beam.candidates);
     const struct node *node = NULL;
-    while (beam.count > 0 && *budget > 0 && !(node = finished(&beam))) {
+    while (beam.count > 0 && !budget_is_spent(budget) && !(node = finished(&beam))) {
         beam.candidate_count = 0;
         for (uint32_t i = 0; i < beam.count; i++)
             expand(&beam, i, most, budget);

@@ -5,10 +5,11 @@
 #define STAGESIM_BEST_BEAM_H
 
 #include "schedules/best/bound.h"
+#include "schedules/best/budget.h"
 
-/* With at most `width` states at a time (fewer of large instances, for memory), none of which ends after `most`. Counts
- * *budget down by a state each. True with words filled when an order was found. */
-bool beam_search(const struct instance *instance, struct bound *bound, uint32_t width, int64_t most, int64_t *budget,
-                 struct words *words);
+/* With at most `width` states at a time (fewer of large instances, for memory), none of which ends after `most`. Each
+ * is a state of the budget. True with words filled when an order was found. */
+bool beam_search(const struct instance *instance, struct bound *bound, uint32_t width, int64_t most,
+                 struct budget *budget, struct words *words);
 
 #endif

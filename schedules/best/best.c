@@ -5,10 +5,11 @@
 #include "schedules/best/beam.h"
 #include "schedules/best/exact.h"
 #include "schedules/best/improve.h"
+#include "schedules/best/window.h"
 
 #include <math.h>
 
-enum { SLICE_FIRST = 4000, BEAM_FIRST = 8, BEAM_MOST = 1024 };
+enum { SLICE_FIRST = 4000, BEAM_FIRST = 8, BEAM_MOST = 1024, TABLE_BITS = 18 };
 
 struct search {
     const struct best_request *request;
@@ -16,12 +17,13 @@ struct search {
     struct bound *bound;
     struct exact *exact;
     struct improve *improve;
+    struct window *window;
     struct words *best, *found;
     int64_t *scratch;
     int64_t makespan, least; /* of the best so far; what no order undercuts */
-    int64_t left;            /* states that may still be looked at */
+    struct budget budget;
     uint32_t round;
-    bool stopped;
+    bool gains; /* the last windows made it shorter */
 };
 
 /* Keeps words that are shorter. */
@@ -43,7 +45,7 @@ static int64_t below(const struct search *search)
 
 static bool is_done(const struct search *search)
 {
-    return search->makespan <= search->least || search->left <= 0 || search->stopped;
+    return search->makespan <= search->least || search->budget.total <= 0 || search->budget.stopped;
 }
 
 /* ---- seeds ---- */
@@ -94,13 +96,13 @@ static void take_seeds(struct search *search)
 
 static bool attempt(struct search *search, int64_t most, int64_t slice)
 {
-    int64_t budget = slice < search->left ? slice : search->left, before = budget;
     uint32_t round = search->round;
-    enum exact_end end =
-        exact_try(search->exact, most, (enum exact_rule)(round % EXACT_RULES), round, &budget, search->found);
-    search->left -= before - (budget > 0 ? budget : 0);
-    if (end == EXACT_FOUND)
+    budget_begin(&search->budget, slice);
+    enum exact_end end = exact_try(search->exact, most, (enum exact_rule)(round % EXACT_RULES), round, &search->budget);
+    if (end == EXACT_FOUND) {
+        exact_words(search->exact, search->found);
         return offer(search, search->found);
+    }
     if (end == EXACT_IMPOSSIBLE) {
         int64_t over = exact_over(search->exact);
         over = over > most ? over : most + 1;
@@ -112,13 +114,13 @@ static bool attempt(struct search *search, int64_t most, int64_t slice)
 /* Tries the bound itself, as long as it keeps rising; then a little below the best; then what lies between. */
 static void run_round(struct search *search, int64_t slice)
 {
-    for (int64_t spent = search->left; !is_done(search) && spent - search->left < slice;)
-        if (!attempt(search, search->least, slice - (spent - search->left)))
+    for (int64_t spent = search->budget.total; !is_done(search) && spent - search->budget.total < slice;)
+        if (!attempt(search, search->least, slice - (spent - search->budget.total)))
             break;
-    for (int64_t spent = search->left; !is_done(search) && spent - search->left < slice;)
-        if (!attempt(search, below(search), slice - (spent - search->left)))
+    for (int64_t spent = search->budget.total; !is_done(search) && spent - search->budget.total < slice;)
+        if (!attempt(search, below(search), slice - (spent - search->budget.total)))
             break;
-    for (int64_t spent = search->left; !is_done(search) && spent - search->left < slice;) {
+    for (int64_t spent = search->budget.total; !is_done(search) && spent - search->budget.total < slice;) {
         int64_t gap = below(search) - search->least;
         if (!attempt(search,
                      search->least + gap / (search->round % 3 == 0   ? 2
@@ -131,35 +133,42 @@ static void run_round(struct search *search, int64_t slice)
 
 /* The bound in the caller's time. Where times were rounded the longest path may be off by half a unit for each
  * operation and message on it. */
-static double proven(const struct search *search)
+static double in_time(const struct instance *instance, int64_t least)
 {
-    double rounding = search->instance->exact ? 0 : search->instance->operations;
-    return fmax((double)search->least - rounding, 0) * search->instance->unit;
+    double rounding = instance->exact ? 0 : instance->operations;
+    return fmax((double)least - rounding, 0) * instance->unit;
 }
 
-static void report(struct search *search)
+static double proven(const struct search *search)
 {
+    return in_time(search->instance, search->least);
+}
+
+static bool report(void *user)
+{
+    const struct search *search = user;
     const struct best_request *request = search->request;
-    double unit = search->instance->unit;
-    if (request->report && !request->report(request->user, request->effort - (uint64_t)search->left,
-                                            (double)search->makespan * unit, proven(search)))
-        search->stopped = true;
+    struct best_progress progress = {
+        .evaluations = request->effort - (uint64_t)search->budget.total,
+        .makespan = search->makespan < INT64_MAX ? (double)search->makespan * search->instance->unit : INFINITY,
+        .bound = proven(search)};
+    return request->report(request->user, &progress);
 }
 
 static void improve_best(struct search *search, int64_t slice)
 {
-    int64_t budget = slice < search->left ? slice : search->left, before = budget;
+    budget_begin(&search->budget, slice);
     words_copy(search->instance, search->found, search->best);
-    improve_run(search->improve, search->found, search->least, &budget);
-    search->left -= before - budget;
-    offer(search, search->found);
+    improve_run(search->improve, search->found, search->least, &search->budget);
+    window_run(search->window, search->found, search->least, search->gains ? 4 * slice : slice, &search->budget);
+    search->gains = offer(search, search->found);
 }
 
 static void send_beam(struct search *search, uint32_t width)
 {
-    if (beam_search(search->instance, search->bound, width, below(search), &search->left, search->found))
+    budget_begin(&search->budget, INT64_MAX);
+    if (beam_search(search->instance, search->bound, width, below(search), &search->budget, search->found))
         offer(search, search->found);
-    search->left = search->left < 0 ? 0 : search->left;
 }
 
 static void run(struct search *search)
@@ -168,16 +177,17 @@ static void run(struct search *search)
     /* Any order at all, by each rule. */
     for (search->round = 0; search->round < EXACT_RULES && !is_done(search); search->round++)
         attempt(search, below(search), slice);
+    search->gains = true;
     for (uint32_t width = BEAM_FIRST; !is_done(search); search->round++) {
-        run_round(search, slice);
-        if (!is_done(search) && search->round % 2 == 0) {
+        if (search->makespan < INT64_MAX)
+            improve_best(search, slice / 2);
+        if (!is_done(search))
+            run_round(search, slice);
+        if (!is_done(search) && search->round % 2 == 0 && (int64_t)width * search->instance->operations < slice) {
             send_beam(search, width);
             width = width < BEAM_MOST ? 2 * width : BEAM_MOST;
         }
-        if (!is_done(search) && search->makespan < INT64_MAX)
-            improve_best(search, slice / 2);
         slice += slice / 4;
-        report(search);
     }
 }
 
@@ -199,9 +209,8 @@ static struct plan *make_plan(const struct instance *instance, const struct word
     return plan;
 }
 
-static bool fits(const struct best_request *request)
+static bool fits(const struct instance_request *instance)
 {
-    const struct instance_request *instance = &request->instance;
     uint64_t operations = (uint64_t)instance->stages * instance->batches * (instance->weight ? 3 : 2);
     uint32_t count[BEST_STAGES_MAX] = {0};
     if (instance->stages > BEST_STAGES_MAX || instance->workers > BEST_STAGES_MAX || operations > BEST_OPERATIONS_MAX)
@@ -212,19 +221,33 @@ static bool fits(const struct best_request *request)
     return true;
 }
 
-bool best_search(const struct best_request *request, struct best_result *result)
+double best_bound(const struct instance_request *request)
 {
     if (!fits(request))
+        return 0;
+    struct arena *arena = arena_create();
+    const struct instance *instance = instance_create(request, arena);
+    double bound = in_time(instance, bound_root(bound_create(instance, arena)));
+    arena_destroy(arena);
+    return bound;
+}
+
+bool best_search(const struct best_request *request, struct best_result *result)
+{
+    if (!fits(&request->instance))
         return false;
     struct arena *arena = arena_create();
-    struct search search = {.request = request, .makespan = INT64_MAX, .left = (int64_t)request->effort};
+    struct search search = {.request = request, .makespan = INT64_MAX, .budget = {.total = (int64_t)request->effort}};
     const struct instance *instance = search.instance = instance_create(&request->instance, arena);
     search.bound = bound_create(instance, arena);
-    search.exact = exact_create(instance, search.bound, arena);
+    search.exact = exact_create(instance, search.bound, TABLE_BITS, arena);
     search.improve = improve_create(instance, arena);
+    search.window = window_create(instance, arena);
     search.best = words_create(instance, arena);
     search.found = words_create(instance, arena);
     search.scratch = arena_array(arena, instance->operations, sizeof(int64_t));
+    search.budget.poll = request->report ? report : NULL;
+    search.budget.user = &search;
     search.least = bound_root(search.bound);
     take_seeds(&search);
     if (search.least < INT64_MAX)
@@ -234,9 +257,10 @@ bool best_search(const struct best_request *request, struct best_result *result)
                                    .makespan = (double)search.makespan * instance->unit,
                                    .bound = proven(&search),
                                    .optimal = any && instance->exact && search.makespan <= search.least,
-                                   .stopped = search.stopped,
-                                   .evaluations = request->effort - (uint64_t)(search.left > 0 ? search.left : 0)};
+                                   .stopped = search.budget.stopped,
+                                   .evaluations = request->effort - (uint64_t)search.budget.total};
     exact_finish(search.exact);
+    window_finish(search.window);
     arena_destroy(arena);
     return true;
 }

@@ -13,14 +13,18 @@ enum {
     BEST_OPERATIONS_MAX = 1 << 17, /* forwards, backwards and weight gradients together */
 };
 
+struct best_progress {
+    uint64_t evaluations;
+    double makespan, bound; /* of the best order so far, and what is proved; in the caller's time; INFINITY: none yet */
+};
+
 struct best_request {
     struct instance_request instance;
     uint64_t effort;                 /* states that may be looked at: the one budget, so that the result is the same
                                         on every machine */
     const struct plan *const *seeds; /* orders to begin with, NULL-terminated; those that do not fit are passed over */
-    /* Told now and then the best time and the bound so far, in the caller's time; false ends the search early. NULL:
-     * nobody. */
-    bool (*report)(void *user, uint64_t evaluations, double makespan, double bound);
+    /* Told now and then how far it is; false ends the search early. NULL: nobody. */
+    bool (*report)(void *user, const struct best_progress *progress);
     void *user;
 };
 
@@ -31,6 +35,10 @@ struct best_result {
     bool stopped; /* report ended it */
     uint64_t evaluations;
 };
+
+/* A time, in the caller's, that no order of an instance takes less than: what best_search knows before it looks at any.
+ * 0 where the sizes are above the limits. */
+double best_bound(const struct instance_request *request);
 
 /* False where the sizes are above the limits; the result is then untouched. */
 bool best_search(const struct best_request *request, struct best_result *result);

@@ -12,6 +12,12 @@ struct backlog {
     uint32_t count;
 };
 
+/* What a worker still has to do behind an operation, as work that precedes it in reversed time. Behind a forward come
+ * the worker's later forwards and every backward and weight gradient of its own and later micro-batches. */
+struct behind {
+    struct backlog *forward, *backward; /* [stage] */
+};
+
 /* An operation in the one-machine bound. */
 struct piece {
     int64_t tail, left;
@@ -22,8 +28,13 @@ struct bound {
     int64_t *tails, *heads;
     struct backlog *before; /* [stage]: what precedes the next backward of the stage on its worker */
     struct backlog
-        *room;      /* [worker]: ends of releases (in tails: what follows forwards), for a limit of several stages */
-    uint32_t *rank; /* [stage]: among the stages of its worker */
+        *room;        /* [worker]: ends of releases (in tails: what follows forwards), for a limit of several stages */
+    uint32_t *rank;   /* [stage]: among the stages of its worker */
+    uint32_t *to;     /* [chain]: where the part ends that is looked at; the whole: all micro-batches */
+    int64_t *after;   /* [worker]: what follows the part on it */
+    uint32_t most_to; /* the largest of `to` */
+    uint32_t first;   /* micro-batches of which everything is decided: they are passed over */
+    struct behind *behind;
     struct piece *heap; /* of a worker's operations that could run, the longest tail first */
     uint32_t heap_count;
 };
@@ -62,6 +73,14 @@ static void backlog_create(struct backlog *backlog, uint32_t capacity, struct ar
 
 /* ---- earliest starts ---- */
 
+/* Decided, or behind the part that is looked at. */
+static bool is_outside(const struct bound *bound, const struct progress_state *state, uint32_t kind, uint32_t stage,
+                       uint32_t batch)
+{
+    uint32_t chain = kind * bound->instance->stages + stage;
+    return batch < state->done[chain] || batch >= bound->to[chain];
+}
+
 /* When an operation ends at the earliest, decided or not. */
 static int64_t end_of(const struct bound *bound, const struct progress_state *state, uint32_t kind, uint32_t stage,
                       uint32_t batch)
@@ -79,7 +98,7 @@ static void precede(struct bound *bound, const struct progress_state *state, uin
 {
     const struct instance *instance = bound->instance;
     uint32_t worker = instance->worker_of[stage];
-    if (batch < state->done[kind * instance->stages + stage])
+    if (is_outside(bound, state, kind, stage, batch))
         return;
     int64_t head = bound->heads[operation_of(instance, kind, stage, batch)];
     for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
@@ -90,26 +109,49 @@ static void precede(struct bound *bound, const struct progress_state *state, uin
     }
 }
 
-/* A worker that holds several stages shares its limit among them: when the forward of a micro-batch begins, all
- * forwards that have to come before it have begun, so all of these but limit - 1 are released, whichever they are. Only
- * stashes of earlier micro-batches can be. The end of the release that makes room at the earliest; -1: there is none.
- */
-static int64_t room_at(const struct bound *bound, uint32_t stage, uint32_t begun)
+/* The time of the `count`-th release of a worker at the earliest; -1: there is none so far. */
+static int64_t release_at(const struct bound *bound, uint32_t worker, uint32_t count)
 {
-    const struct instance *instance = bound->instance;
-    const struct backlog *room = &bound->room[instance->worker_of[stage]];
-    if (begun <= instance->limit)
+    const struct backlog *room = &bound->room[worker];
+    uint32_t decided = bound->first * bound->instance->stage_count[worker];
+    if (count <= decided)
         return 0;
-    return begun - instance->limit <= room->count ? room->head[begun - instance->limit - 1] : -1;
+    return count - decided <= room->count ? room->head[count - decided - 1] : -1;
 }
 
-/* How many micro-batches may be begun in a stage that are not through the last stage: each of them holds a stash here
- * and in the worker's earlier stages, and the later ones have to stay free for one (see leaves_a_way in exact.c). */
-static uint32_t ahead_most(const struct bound *bound, uint32_t stage)
+/* A worker that holds several stages shares its limit among them. When the forward of a micro-batch begins in its
+ * stage of that rank, those of the same and earlier micro-batches have begun in all stages up to this one. Releases
+ * make room; before the first of a micro-batch all of its forwards on the worker have begun. So with releases of
+ * `through` micro-batches, at most all of them, and forwards[i] begun in the i-th stage otherwise, sum over i of
+ * max(forwards[i], through) - limit <= releases <= stages x through: the least `through` says how many there are at
+ * least. */
+static uint32_t releases_least(const struct instance *instance, uint32_t worker, const uint32_t *forwards)
 {
-    const struct instance *instance = bound->instance;
-    uint32_t rank = bound->rank[stage], behind = instance->stage_count[instance->worker_of[stage]] - 1 - rank;
-    return instance->limit > behind ? (instance->limit - behind) / (rank + 1) : 0;
+    uint32_t count = instance->stage_count[worker], through = 0, sum;
+    for (;; through++) {
+        sum = 0;
+        for (uint32_t i = 0; i < count; i++)
+            sum += forwards[i] > through ? forwards[i] : through;
+        if (sum <= instance->limit + count * through)
+            return sum > instance->limit ? sum - instance->limit : 0;
+    }
+}
+
+/* How many micro-batches are through the last stage at least: each of the others holds a stash wherever its forward has
+ * begun on this worker, and the first of them needs one in every stage (see leaves_a_way in moves.c). UINT32_MAX: the
+ * limit is too small for a single one. */
+static uint32_t through_least(const struct instance *instance, uint32_t worker, const uint32_t *forwards)
+{
+    uint32_t count = instance->stage_count[worker];
+    if (count > instance->limit)
+        return UINT32_MAX;
+    for (uint32_t through = 0;; through++) {
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < count; i++)
+            sum += forwards[i] > through + 1 ? forwards[i] - through : 1;
+        if (sum <= instance->limit)
+            return through;
+    }
 }
 
 static bool shares_limit(const struct instance *instance)
@@ -123,10 +165,30 @@ static int64_t set_head(struct bound *bound, uint32_t operation, int64_t head, i
     return head + length + bound->tails[operation];
 }
 
+/* When a shared limit leaves room for a forward at the earliest; -1: never. */
+static int64_t room_for(const struct bound *bound, const struct progress_state *state, uint32_t stage, uint32_t batch)
+{
+    const struct instance *instance = bound->instance;
+    uint32_t worker = instance->worker_of[stage], last = instance->stages - 1, forwards[64];
+    for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
+        uint32_t done = state->done[instance->stages_of[worker][i]];
+        forwards[i] = i <= bound->rank[stage] && done < batch + 1 ? batch + 1 : done;
+    }
+    int64_t room = release_at(bound, worker, releases_least(instance, worker, forwards));
+    uint32_t through = through_least(instance, worker, forwards);
+    if (room < 0 || through == UINT32_MAX)
+        return -1;
+    if (stage == last || through == 0)
+        return room;
+    if (through > batch)
+        return -1; /* of this micro-batch itself: the limit is broken */
+    return larger(room, end_of(bound, state, BEST_FORWARD, last, through - 1) - instance->length[BEST_FORWARD][last]);
+}
+
 static int64_t head_forward(struct bound *bound, const struct progress_state *state, uint32_t stage, uint32_t batch)
 {
     const struct instance *instance = bound->instance;
-    if (batch < state->done[stage])
+    if (is_outside(bound, state, BEST_FORWARD, stage, batch))
         return 0;
     int64_t head = state->free[instance->worker_of[stage]];
     if (stage > 0)
@@ -137,16 +199,10 @@ static int64_t head_forward(struct bound *bound, const struct progress_state *st
     if (instance->limit && instance->one_each && batch >= instance->limit)
         head = larger(head, end_of(bound, state, instance_release(instance), stage, batch - instance->limit));
     if (shares_limit(instance)) {
-        int64_t room = room_at(bound, stage, (bound->rank[stage] + 1) * (batch + 1));
+        int64_t room = room_for(bound, state, stage, batch);
         if (room < 0)
             return INT64_MAX;
         head = larger(head, room);
-        uint32_t ahead = ahead_most(bound, stage);
-        if (ahead == 0)
-            return INT64_MAX;
-        if (stage + 1 < instance->stages && batch >= ahead)
-            head = larger(head, end_of(bound, state, BEST_FORWARD, instance->stages - 1, batch - ahead) -
-                                    instance->length[BEST_FORWARD][instance->stages - 1]);
     }
     return set_head(bound, operation_of(instance, BEST_FORWARD, stage, batch), head,
                     instance->length[BEST_FORWARD][stage]);
@@ -155,7 +211,7 @@ static int64_t head_forward(struct bound *bound, const struct progress_state *st
 static int64_t head_backward(struct bound *bound, const struct progress_state *state, uint32_t stage, uint32_t batch)
 {
     const struct instance *instance = bound->instance;
-    if (batch < state->done[instance->stages + stage])
+    if (is_outside(bound, state, BEST_BACKWARD, stage, batch))
         return 0;
     int64_t head = backlog_end(&bound->before[stage], state->free[instance->worker_of[stage]]);
     head = larger(head, end_of(bound, state, BEST_FORWARD, stage, batch));
@@ -169,7 +225,7 @@ static int64_t head_backward(struct bound *bound, const struct progress_state *s
 static int64_t head_weight(struct bound *bound, const struct progress_state *state, uint32_t stage, uint32_t batch)
 {
     const struct instance *instance = bound->instance;
-    if (batch < state->done[2 * instance->stages + stage])
+    if (is_outside(bound, state, BEST_WEIGHT, stage, batch))
         return 0;
     int64_t head = larger(state->free[instance->worker_of[stage]], end_of(bound, state, BEST_BACKWARD, stage, batch));
     if (batch > 0)
@@ -204,14 +260,26 @@ static void pass_release(struct bound *bound, const struct progress_state *state
                 end_of(bound, state, instance_release(instance), stage, batch), 0, 0);
 }
 
+/* The first micro-batches are often through altogether. */
+static uint32_t first_undecided(const struct instance *instance, const struct progress_state *state)
+{
+    uint32_t first = instance->batches;
+    for (uint32_t stage = 0; stage < instance->stages; stage++) {
+        uint32_t done = state->done[instance_release(instance) * instance->stages + stage];
+        first = done < first ? done : first;
+    }
+    return first;
+}
+
 int64_t bound_heads(struct bound *bound, const struct progress_state *state, int64_t most)
 {
     const struct instance *instance = bound->instance;
     uint32_t stages = instance->stages;
     int64_t end = 0;
+    bound->first = first_undecided(instance, state);
     for (uint32_t stage = 0; stage < stages; stage++)
         bound->before[stage].count = bound->room[instance->worker_of[stage]].count = 0;
-    for (uint32_t batch = 0; batch < instance->batches && end <= most; batch++) {
+    for (uint32_t batch = bound->first; batch < bound->most_to && end <= most; batch++) {
         for (uint32_t stage = 0; stage < stages && end <= most; stage++)
             end = larger(end, pass_forward(bound, state, stage, batch));
         for (uint32_t stage = stages; stage-- > 0 && end <= most;)
@@ -262,10 +330,11 @@ static void merge_begin(const struct bound *bound, const struct progress_state *
         for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
             uint32_t stage = instance->stages_of[worker][i];
             uint32_t done = state->done[kind * instance->stages + stage];
-            if (done == instance->batches)
+            uint32_t to = bound->to[kind * instance->stages + stage];
+            if (done >= to)
                 continue;
             merge->next[merge->count] = operation_of(instance, kind, stage, done);
-            merge->end[merge->count++] = operation_of(instance, kind, stage, 0) + instance->batches;
+            merge->end[merge->count++] = operation_of(instance, kind, stage, 0) + to;
         }
 }
 
@@ -306,7 +375,7 @@ static int64_t run_until(struct bound *bound, int64_t clock, int64_t until, int6
 int64_t bound_worker(struct bound *bound, const struct progress_state *state, uint32_t worker)
 {
     struct merge merge;
-    int64_t clock = state->free[worker], latest = 0;
+    int64_t clock = state->free[worker], latest = clock + bound->after[worker];
     merge_begin(bound, state, worker, &merge);
     bound->heap_count = 0;
     for (uint32_t operation; (operation = merge_take(bound, &merge)) != UINT32_MAX;) {
@@ -328,49 +397,67 @@ static int64_t follow(const struct bound *bound, uint32_t kind, uint32_t stage, 
     return bound->tails[operation_of(instance, kind, stage, batch)] + instance->length[kind][stage];
 }
 
-/* What a worker still has to do behind an operation, as work that precedes it in reversed time. Behind a forward come
- * the worker's later forwards and every backward and weight gradient of its own and later micro-batches. */
-struct behind {
-    struct backlog *forward, *backward; /* [stage] */
-};
-
-static void behind_add(const struct instance *instance, struct backlog *lists, uint32_t stage, int64_t tail,
-                       int64_t length, bool earlier_only)
+static void behind_add(const struct bound *bound, struct backlog *lists, uint32_t stage, int64_t tail, int64_t length,
+                       bool earlier_only)
 {
+    const struct instance *instance = bound->instance;
     uint32_t worker = instance->worker_of[stage];
     for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
         uint32_t other = instance->stages_of[worker][i];
         if (!earlier_only || other <= stage)
-            backlog_add(&lists[other], tail, length, 0);
+            backlog_add(&lists[other], tail, length, bound->after[worker]);
     }
 }
 
-/* The same in reversed time: the releases that have to come after this one, `ending` with itself, end; all of them but
- * limit - 1 are of forwards that begin later. */
-static int64_t room_behind(const struct bound *bound, uint32_t stage, uint32_t ending)
-{
-    return shares_limit(bound->instance) ? larger(room_at(bound, stage, ending), 0) : 0;
-}
-
-static void tail_weight(struct bound *bound, struct behind *behind, uint32_t stage, uint32_t batch)
+/* The same in reversed time, where what releases begins, and forwards make room: what has to follow a release of the
+ * `ending`-th micro-batch from behind in the stages up to a rank. */
+static int64_t room_behind(const struct bound *bound, uint32_t stage, uint32_t first, uint32_t last, uint32_t ending)
 {
     const struct instance *instance = bound->instance;
-    int64_t tail = batch + 1 < instance->batches ? follow(bound, BEST_WEIGHT, stage, batch + 1) : 0;
+    uint32_t worker = instance->worker_of[stage], endings[64] = {0};
+    if (!shares_limit(instance))
+        return 0;
+    for (uint32_t i = first; i <= last; i++)
+        endings[i] = ending;
+    return larger(release_at(bound, worker, releases_least(instance, worker, endings)), 0);
+}
+
+/* The tail of what has to come after an operation on its worker, behind the part as well. */
+static int64_t tail_least(const struct bound *bound, uint32_t stage)
+{
+    return bound->after[bound->instance->worker_of[stage]];
+}
+
+static bool part_has(const struct bound *bound, uint32_t kind, uint32_t stage, uint32_t batch)
+{
+    return batch < bound->to[kind * bound->instance->stages + stage];
+}
+
+static void tail_weight(struct bound *bound, uint32_t stage, uint32_t batch)
+{
+    const struct instance *instance = bound->instance;
+    if (!part_has(bound, BEST_WEIGHT, stage, batch))
+        return;
+    int64_t tail = tail_least(bound, stage), length = instance->length[BEST_WEIGHT][stage];
+    if (batch + 1 < instance->batches)
+        tail = larger(tail, follow(bound, BEST_WEIGHT, stage, batch + 1));
     if (instance->limit && instance->one_each && batch + instance->limit < instance->batches)
         tail = larger(tail, follow(bound, BEST_FORWARD, stage, batch + instance->limit));
-    tail = larger(tail, room_behind(bound, stage, instance->batches - batch));
+    tail = larger(tail, room_behind(bound, stage, bound->rank[stage], bound->rank[stage], instance->batches - batch));
     bound->tails[operation_of(instance, BEST_WEIGHT, stage, batch)] = tail;
-    behind_add(instance, behind->forward, stage, tail, instance->length[BEST_WEIGHT][stage], false);
-    backlog_add(&behind->backward[stage], tail, instance->length[BEST_WEIGHT][stage], 0);
+    behind_add(bound, bound->behind->forward, stage, tail, length, false);
+    backlog_add(&bound->behind->backward[stage], tail, length, tail_least(bound, stage));
     for (uint32_t other = 0; other < instance->stages; other++)
         if (other > stage && instance->worker_of[other] == instance->worker_of[stage])
-            backlog_add(&behind->backward[other], tail, instance->length[BEST_WEIGHT][stage], 0);
+            backlog_add(&bound->behind->backward[other], tail, length, tail_least(bound, stage));
 }
 
-static void tail_backward(struct bound *bound, struct behind *behind, uint32_t stage, uint32_t batch)
+static void tail_backward(struct bound *bound, uint32_t stage, uint32_t batch)
 {
     const struct instance *instance = bound->instance;
-    int64_t tail = backlog_end(&behind->backward[stage], 0);
+    if (!part_has(bound, BEST_BACKWARD, stage, batch))
+        return;
+    int64_t tail = backlog_end(&bound->behind->backward[stage], tail_least(bound, stage));
     if (stage > 0)
         tail = larger(tail, follow(bound, BEST_BACKWARD, stage - 1, batch) + instance_lag(instance, stage, stage - 1));
     if (instance->kinds == 3)
@@ -378,68 +465,106 @@ static void tail_backward(struct bound *bound, struct behind *behind, uint32_t s
     else if (instance->limit && instance->one_each && batch + instance->limit < instance->batches)
         tail = larger(tail, follow(bound, BEST_FORWARD, stage, batch + instance->limit));
     if (instance->kinds == 2)
-        tail = larger(tail, room_behind(bound, stage, (bound->rank[stage] + 1) * (instance->batches - batch)));
+        tail = larger(tail, room_behind(bound, stage, 0, bound->rank[stage], instance->batches - batch));
     bound->tails[operation_of(instance, BEST_BACKWARD, stage, batch)] = tail;
     int64_t length = instance->length[BEST_BACKWARD][stage];
-    behind_add(instance, behind->forward, stage, tail, length, false);
+    behind_add(bound, bound->behind->forward, stage, tail, length, false);
     uint32_t worker = instance->worker_of[stage];
     for (uint32_t i = 0; i < instance->stage_count[worker]; i++)
         if (instance->stages_of[worker][i] >= stage)
-            backlog_add(&behind->backward[instance->stages_of[worker][i]], tail, length, 0);
+            backlog_add(&bound->behind->backward[instance->stages_of[worker][i]], tail, length, bound->after[worker]);
 }
 
-static void tail_forward(struct bound *bound, struct behind *behind, uint32_t stage, uint32_t batch)
+static void tail_forward(struct bound *bound, uint32_t stage, uint32_t batch)
 {
     const struct instance *instance = bound->instance;
-    int64_t tail = larger(backlog_end(&behind->forward[stage], 0), follow(bound, BEST_BACKWARD, stage, batch));
+    if (!part_has(bound, BEST_FORWARD, stage, batch))
+        return;
+    int64_t tail = backlog_end(&bound->behind->forward[stage], tail_least(bound, stage));
+    tail = larger(tail, follow(bound, BEST_BACKWARD, stage, batch));
     if (stage + 1 < instance->stages)
         tail = larger(tail, follow(bound, BEST_FORWARD, stage + 1, batch) + instance_lag(instance, stage, stage + 1));
     bound->tails[operation_of(instance, BEST_FORWARD, stage, batch)] = tail;
-    behind_add(instance, behind->forward, stage, tail, instance->length[BEST_FORWARD][stage], true);
+    behind_add(bound, bound->behind->forward, stage, tail, instance->length[BEST_FORWARD][stage], true);
 }
 
-static void compute_tails(struct bound *bound, struct arena *arena)
+/* Tails of the micro-batches from `first` on, as far as the part has them. */
+static void compute_tails(struct bound *bound, uint32_t first)
 {
     const struct instance *instance = bound->instance;
-    struct behind behind = {arena_array(arena, instance->stages, sizeof(struct backlog)),
-                            arena_array(arena, instance->stages, sizeof(struct backlog))};
+    bound->first = 0;
     for (uint32_t stage = 0; stage < instance->stages; stage++) {
-        uint32_t most = instance->kinds * instance->stage_count[instance->worker_of[stage]] * instance->batches;
-        backlog_create(&behind.forward[stage], most, arena);
-        backlog_create(&behind.backward[stage], most, arena);
+        bound->behind->forward[stage].count = bound->behind->backward[stage].count = 0;
+        bound->room[instance->worker_of[stage]].count = 0;
     }
-    for (uint32_t batch = instance->batches; batch-- > 0;) {
+    for (uint32_t batch = instance->batches; batch-- > first;) {
         for (uint32_t stage = 0; instance->kinds == 3 && stage < instance->stages; stage++)
-            tail_weight(bound, &behind, stage, batch);
+            tail_weight(bound, stage, batch);
         for (uint32_t stage = 0; stage < instance->stages; stage++)
-            tail_backward(bound, &behind, stage, batch);
+            tail_backward(bound, stage, batch);
         for (uint32_t stage = instance->stages; stage-- > 0;)
-            tail_forward(bound, &behind, stage, batch);
+            tail_forward(bound, stage, batch);
         for (uint32_t stage = 0; shares_limit(instance) && stage < instance->stages; stage++)
             backlog_add(&bound->room[instance->worker_of[stage]], follow(bound, BEST_FORWARD, stage, batch), 0, 0);
+    }
+}
+
+static void create_lists(struct bound *bound, struct arena *arena)
+{
+    const struct instance *instance = bound->instance;
+    for (uint32_t worker = 0; worker < instance->workers; worker++) {
+        uint32_t count = instance->stage_count[worker] * instance->batches;
+        backlog_create(&bound->room[worker], count, arena);
+        for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
+            uint32_t stage = instance->stages_of[worker][i];
+            bound->rank[stage] = i;
+            backlog_create(&bound->before[stage], instance->kinds * count, arena);
+            backlog_create(&bound->behind->forward[stage], instance->kinds * count, arena);
+            backlog_create(&bound->behind->backward[stage], instance->kinds * count, arena);
+        }
     }
 }
 
 struct bound *bound_create(const struct instance *instance, struct arena *arena)
 {
     struct bound *bound = arena_alloc(arena, sizeof *bound);
-    *bound = (struct bound){.instance = instance};
+    uint32_t chains = instance->kinds * instance->stages;
+    *bound = (struct bound){.instance = instance, .most_to = instance->batches};
     bound->tails = arena_array(arena, instance->operations, sizeof(int64_t));
     bound->heads = arena_array(arena, instance->operations, sizeof(int64_t));
     bound->heap = arena_array(arena, instance->operations, sizeof *bound->heap);
     bound->before = arena_array(arena, instance->stages, sizeof *bound->before);
     bound->room = arena_array(arena, instance->workers, sizeof *bound->room);
     bound->rank = arena_array(arena, instance->stages, sizeof *bound->rank);
-    for (uint32_t worker = 0; worker < instance->workers; worker++) {
-        uint32_t count = instance->stage_count[worker] * instance->batches;
-        backlog_create(&bound->room[worker], count, arena);
-        for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
-            bound->rank[instance->stages_of[worker][i]] = i;
-            backlog_create(&bound->before[instance->stages_of[worker][i]], instance->kinds * count, arena);
-        }
-    }
-    compute_tails(bound, arena);
+    bound->to = arena_array(arena, chains, sizeof *bound->to);
+    bound->after = arena_array(arena, instance->workers, sizeof *bound->after);
+    bound->behind = arena_alloc(arena, sizeof *bound->behind);
+    bound->behind->forward = arena_array(arena, instance->stages, sizeof(struct backlog));
+    bound->behind->backward = arena_array(arena, instance->stages, sizeof(struct backlog));
+    for (uint32_t chain = 0; chain < chains; chain++)
+        bound->to[chain] = instance->batches;
+    create_lists(bound, arena);
+    compute_tails(bound, 0);
     return bound;
+}
+
+void bound_part(struct bound *bound, const struct progress_state *from, const uint32_t *to, const int64_t *after,
+                const int64_t *tails)
+{
+    const struct instance *instance = bound->instance;
+    uint32_t chains = instance->kinds * instance->stages;
+    memcpy(bound->to, to, chains * sizeof *to);
+    memcpy(bound->after, after, instance->workers * sizeof *after);
+    memcpy(bound->tails, tails, instance->operations * sizeof *tails);
+    bound->most_to = 0;
+    for (uint32_t chain = 0; chain < chains; chain++)
+        bound->most_to = to[chain] > bound->most_to ? to[chain] : bound->most_to;
+    compute_tails(bound, first_undecided(instance, from));
+}
+
+const uint32_t *bound_to(const struct bound *bound)
+{
+    return bound->to;
 }
 
 const int64_t *bound_tails(const struct bound *bound)

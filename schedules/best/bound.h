@@ -20,6 +20,14 @@ struct bound;
 /* Memory is the arena's. */
 struct bound *bound_create(const struct instance *instance, struct arena *arena);
 
+/* Looks only at a part from now on: what has not been decided in `from`, up to the to[chain]-th operation of each
+ * chain. What is behind keeps its place: after[worker] is the time that it needs from its start on that worker to the
+ * end of everything, tails[operation] of each of its operations from its end. */
+void bound_part(struct bound *bound, const struct progress_state *from, const uint32_t *to, const int64_t *after,
+                const int64_t *tails);
+/* Where the part ends: [chain]. */
+const uint32_t *bound_to(const struct bound *bound);
+
 /* From the end of each operation to the end of everything, at least: [operation]. Does not change. */
 const int64_t *bound_tails(const struct bound *bound);
 /* Earliest starts of what has not been decided, after bound_heads: [operation]. */

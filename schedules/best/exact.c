@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    TABLE_BITS = 18,
     POOL_MAX = 1 << 24, /* numbers of failed states that are remembered: 128 MB */
     DEPTH_MAX = 6000    /* decisions under way, each a few frames of the stack */
 };
@@ -25,11 +24,12 @@ struct failure {
 struct exact {
     const struct instance *instance;
     struct bound *bound;
-    struct progress_state state;
-    uint32_t *trace;         /* operations in the order of the decisions */
-    uint32_t decided, depth; /* depth counts idling as well */
+    struct progress_state state, from; /* from: where every attempt begins */
+    uint32_t goal;                     /* operations to decide */
+    uint32_t *trace;                   /* operations in the order of the decisions */
+    uint32_t decided, depth;           /* depth counts idling as well */
     int64_t most;
-    int64_t *budget;
+    struct budget *budget;
     enum exact_rule rule;
     uint64_t random;
     int64_t *now; /* the times of the state that is looked at */
@@ -39,26 +39,33 @@ struct exact {
     struct failure *failures;
     uint32_t failure_count;
     size_t failure_capacity;
-    uint32_t *places; /* [1 << TABLE_BITS]: index of a failure + 1 */
+    unsigned shift;   /* of a hash to its place */
+    uint32_t *places; /* index of a failure + 1 */
     int64_t *pool;
     size_t pool_count, pool_capacity;
 };
 
-struct exact *exact_create(const struct instance *instance, struct bound *bound, struct arena *arena)
+struct exact *exact_create(const struct instance *instance, struct bound *bound, unsigned table_bits,
+                           struct arena *arena)
 {
     struct exact *exact = arena_alloc(arena, sizeof *exact);
-    *exact = (struct exact){.instance = instance, .bound = bound, .random = 88172645463325252u};
+    *exact =
+        (struct exact){.instance = instance, .bound = bound, .shift = 64 - table_bits, .random = 88172645463325252u};
     uint32_t chains = instance->kinds * instance->stages;
     exact->state.done = arena_array(arena, chains, sizeof(uint32_t));
     exact->state.ends = arena_array(arena, instance->operations, sizeof(int64_t));
     exact->state.free = arena_array(arena, instance->workers, sizeof(int64_t));
     exact->state.held = arena_array(arena, instance->workers, sizeof(uint32_t));
+    exact->from = (struct progress_state){.done = arena_array(arena, chains, sizeof(uint32_t)),
+                                          .free = arena_array(arena, instance->workers, sizeof(int64_t)),
+                                          .held = arena_array(arena, instance->workers, sizeof(uint32_t))};
+    exact->goal = instance->operations;
     exact->trace = arena_array(arena, instance->operations, sizeof(uint32_t));
     exact->now = arena_array(arena, instance->workers + (size_t)2 * instance->operations, sizeof(int64_t));
     /* Twice what decisions need, for a worker may idle before each; more of that gives up. */
     exact->child_capacity = (size_t)2 * (instance->operations + 1) * moves_most(instance);
     exact->children = arena_array(arena, exact->child_capacity, sizeof(struct move));
-    exact->places = arena_array(arena, (size_t)1 << TABLE_BITS, sizeof(uint32_t));
+    exact->places = arena_array(arena, (size_t)1 << table_bits, sizeof(uint32_t));
     return exact;
 }
 
@@ -131,7 +138,7 @@ static bool was_no_later(const struct exact *exact, const struct failure *failur
 
 static bool is_hopeless(struct exact *exact, uint64_t hash)
 {
-    for (uint32_t at = exact->places[hash >> (64 - TABLE_BITS)]; at; at = exact->failures[at - 1].next) {
+    for (uint32_t at = exact->places[hash >> exact->shift]; at; at = exact->failures[at - 1].next) {
         const struct failure *failure = &exact->failures[at - 1];
         if (failure->hash == hash && failure->most >= exact->most && same_counts(exact, failure) &&
             was_no_later(exact, failure)) {
@@ -151,7 +158,7 @@ static void remember(struct exact *exact, uint64_t hash, uint32_t times)
         array_grow(exact->pool, &exact->pool_capacity, exact->pool_count + chains + times, sizeof *exact->pool);
     exact->failures = array_grow(exact->failures, &exact->failure_capacity, exact->failure_count + (size_t)1,
                                  sizeof *exact->failures);
-    uint32_t *place = &exact->places[hash >> (64 - TABLE_BITS)];
+    uint32_t *place = &exact->places[hash >> exact->shift];
     exact->failures[exact->failure_count] =
         (struct failure){hash, exact->most, exact->over, *place, (uint32_t)exact->pool_count, times};
     *place = ++exact->failure_count;
@@ -190,7 +197,7 @@ static int64_t rank_of(struct exact *exact, uint32_t operation, int64_t start)
 /* The moves of a node, the most promising first. */
 static uint32_t list_children(struct exact *exact, struct move *children)
 {
-    uint32_t count = moves_list(exact->instance, &exact->state, bound_earliest(exact->bound), children);
+    uint32_t count = moves_list(exact->instance, &exact->state, exact->bound, children);
     for (uint32_t i = 0; i < count; i++) {
         if (children[i].operation != MOVE_IDLE)
             children[i].rank = rank_of(exact, children[i].operation, children[i].start);
@@ -252,9 +259,9 @@ static enum exact_end branch(struct exact *exact)
 
 static enum exact_end explore(struct exact *exact)
 {
-    if (exact->decided == exact->instance->operations)
+    if (exact->decided == exact->goal)
         return EXACT_FOUND;
-    if (--*exact->budget < 0)
+    if (!budget_spend(exact->budget))
         return EXACT_GIVEN_UP;
     if (!bounds_hold(exact))
         return EXACT_IMPOSSIBLE;
@@ -274,9 +281,9 @@ static enum exact_end explore(struct exact *exact)
 static void reset(struct exact *exact)
 {
     const struct instance *instance = exact->instance;
-    memset(exact->state.done, 0, instance->kinds * instance->stages * sizeof(uint32_t));
-    memset(exact->state.free, 0, instance->workers * sizeof(int64_t));
-    memset(exact->state.held, 0, instance->workers * sizeof(uint32_t));
+    memcpy(exact->state.done, exact->from.done, instance->kinds * instance->stages * sizeof(uint32_t));
+    memcpy(exact->state.free, exact->from.free, instance->workers * sizeof(int64_t));
+    memcpy(exact->state.held, exact->from.held, instance->workers * sizeof(uint32_t));
     exact->decided = exact->depth = 0;
     exact->child_count = 0;
     exact->over = INT64_MAX;
@@ -287,24 +294,41 @@ int64_t exact_over(const struct exact *exact)
     return exact->over;
 }
 
-enum exact_end exact_try(struct exact *exact, int64_t most, enum exact_rule rule, uint32_t seed, int64_t *budget,
-                         struct words *words)
+void exact_part(struct exact *exact, const struct progress_state *from, uint32_t count)
 {
     const struct instance *instance = exact->instance;
+    memcpy(exact->from.done, from->done, instance->kinds * instance->stages * sizeof(uint32_t));
+    memcpy(exact->from.free, from->free, instance->workers * sizeof(int64_t));
+    memcpy(exact->from.held, from->held, instance->workers * sizeof(uint32_t));
+    memcpy(exact->state.ends, from->ends, instance->operations * sizeof(int64_t));
+    memset(exact->places, 0, ((size_t)1 << (64 - exact->shift)) * sizeof *exact->places);
+    exact->failure_count = 0;
+    exact->pool_count = 0;
+    exact->goal = count;
+}
+
+enum exact_end exact_try(struct exact *exact, int64_t most, enum exact_rule rule, uint32_t seed, struct budget *budget)
+{
     exact->most = most;
     exact->rule = rule;
     exact->budget = budget;
     exact->random = 88172645463325252u + 2 * (uint64_t)seed;
     reset(exact);
-    enum exact_end end = explore(exact);
-    if (end != EXACT_FOUND)
-        return end;
-    for (uint32_t worker = 0; worker < instance->workers; worker++)
+    return explore(exact);
+}
+
+void exact_words(const struct exact *exact, struct words *words)
+{
+    const struct instance *instance = exact->instance;
+    for (uint32_t worker = 0; worker < instance->workers; worker++) {
         words->count[worker] = 0;
+        for (uint32_t kind = 0; kind < instance->kinds; kind++)
+            for (uint32_t i = 0; i < instance->stage_count[worker]; i++)
+                words->count[worker] += exact->from.done[kind * instance->stages + instance->stages_of[worker][i]];
+    }
     for (uint32_t i = 0; i < exact->decided; i++) {
         uint32_t chain = exact->trace[i] / instance->batches;
         uint32_t worker = instance->worker_of[chain % instance->stages];
         words->chains[worker][words->count[worker]++] = (uint16_t)chain;
     }
-    return EXACT_FOUND;
 }

@@ -6,6 +6,7 @@
 #define STAGESIM_BEST_EXACT_H
 
 #include "schedules/best/bound.h"
+#include "schedules/best/budget.h"
 
 struct exact;
 
@@ -19,13 +20,19 @@ enum exact_end {
 /* In which order children are tried. */
 enum exact_rule { RULE_TAIL, RULE_BACKWARD, RULE_EARLY, RULE_MIXED, EXACT_RULES };
 
-/* Memory is the arena's, but for what is known to fail, which exact_finish frees. */
-struct exact *exact_create(const struct instance *instance, struct bound *bound, struct arena *arena);
+/* `table_bits`: of the table of what is known to fail. Memory is the arena's, but for what is known to fail, which
+ * exact_finish frees. */
+struct exact *exact_create(const struct instance *instance, struct bound *bound, unsigned table_bits,
+                           struct arena *arena);
 void exact_finish(struct exact *exact);
 
-/* Looks for a schedule that ends by `most`, with at most *budget nodes, which are counted down. FOUND fills words. */
-enum exact_end exact_try(struct exact *exact, int64_t most, enum exact_rule rule, uint32_t seed, int64_t *budget,
-                         struct words *words);
+/* From now on attempts begin at a state and end when `count` operations are decided: those of the bound's part. */
+void exact_part(struct exact *exact, const struct progress_state *from, uint32_t count);
+
+/* Looks for a schedule that ends by `most`; a node is a state of the budget. */
+enum exact_end exact_try(struct exact *exact, int64_t most, enum exact_rule rule, uint32_t seed, struct budget *budget);
+/* After FOUND: what was decided, behind as many operations of each worker as had been before. */
+void exact_words(const struct exact *exact, struct words *words);
 
 /* After IMPOSSIBLE: no schedule ends before this, which is later than `most`; INT64_MAX: there is none at all. */
 int64_t exact_over(const struct exact *exact);

@@ -49,13 +49,12 @@ static uint32_t pick_place(struct improve *improve, uint32_t from, uint32_t coun
     return from + reach < count ? from + reach : count - 1;
 }
 
-void improve_run(struct improve *improve, struct words *words, int64_t least, int64_t *budget)
+void improve_run(struct improve *improve, struct words *words, int64_t least, struct budget *budget)
 {
     const struct instance *instance = improve->instance;
     int64_t current = words_makespan(instance, words, NULL, improve->scratch);
-    while (current > least && *budget > 0) {
+    while (current > least && budget_spend(budget)) {
         uint32_t worker = random_below(improve, instance->workers), count = words->count[worker];
-        --*budget;
         if (count < 2)
             continue;
         uint32_t from = random_below(improve, count), to = pick_place(improve, from, count);

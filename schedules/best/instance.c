@@ -129,13 +129,19 @@ struct instance *instance_create(const struct instance_request *request, struct 
 
 /* ---- words ---- */
 
+void words_full(const struct instance *instance, struct words *words)
+{
+    for (uint32_t worker = 0; worker < instance->workers; worker++)
+        words->count[worker] = instance->kinds * instance->stage_count[worker] * instance->batches;
+}
+
 struct words *words_create(const struct instance *instance, struct arena *arena)
 {
     struct words *words = arena_alloc(arena, sizeof *words);
     words->count = arena_array(arena, instance->workers, sizeof *words->count);
     words->chains = arena_array(arena, instance->workers, sizeof *words->chains);
+    words_full(instance, words);
     for (uint32_t worker = 0; worker < instance->workers; worker++) {
-        words->count[worker] = instance->kinds * instance->stage_count[worker] * instance->batches;
         words->chains[worker] = arena_array(arena, words->count[worker] + (size_t)1, sizeof(uint16_t));
     }
     return words;
@@ -221,4 +227,60 @@ int64_t words_makespan(const struct instance *instance, const struct words *word
     for (uint32_t worker = 0; worker < instance->workers; worker++)
         end = free[worker] > end ? free[worker] : end;
     return left ? -1 : end;
+}
+
+/* ---- words backwards ---- */
+
+/* The time from the end of an operation that its followers in the model need; -1: not known yet. `left` ([chain]):
+ * operations whose tail is not known. */
+static int64_t followers_need(const struct instance *instance, const int64_t *tails, const uint32_t *left,
+                              uint32_t kind, uint32_t stage, uint32_t batch)
+{
+    uint32_t stages = instance->stages, other = kind == BEST_FORWARD ? stage + 1 : stage - 1;
+    int64_t need = 0;
+    if (kind + 1 < instance->kinds) {
+        if (left[(kind + 1) * stages + stage] > batch)
+            return -1;
+        need = instance->length[kind + 1][stage] + tails[operation_of(instance, kind + 1, stage, batch)];
+    }
+    if (kind == BEST_WEIGHT || other >= stages)
+        return need;
+    if (left[kind * stages + other] > batch)
+        return -1;
+    int64_t there = instance_lag(instance, stage, other) + instance->length[kind][other] +
+                    tails[operation_of(instance, kind, other, batch)];
+    return there > need ? there : need;
+}
+
+/* Goes back through a worker's word as far as it can; how far. */
+static uint32_t run_back(const struct instance *instance, const struct words *words, uint32_t worker, uint32_t *next,
+                         int64_t *after, uint32_t *left, int64_t *tails)
+{
+    uint32_t first = *next;
+    for (; *next > 0; --*next) {
+        uint32_t chain = words->chains[worker][*next - 1], kind = chain / instance->stages;
+        uint32_t stage = chain % instance->stages, batch = left[chain] - 1;
+        int64_t need = followers_need(instance, tails, left, kind, stage, batch);
+        if (need < 0)
+            break;
+        need = need > *after ? need : *after;
+        tails[operation_of(instance, kind, stage, batch)] = need;
+        *after = need + instance->length[kind][stage];
+        left[chain]--;
+    }
+    return first - *next;
+}
+
+void words_tails(const struct instance *instance, const struct words *words, int64_t *tails)
+{
+    uint32_t next[512], left[3 * 512];
+    int64_t after[512] = {0};
+    memcpy(next, words->count, instance->workers * sizeof *next);
+    for (uint32_t chain = 0; chain < instance->kinds * instance->stages; chain++)
+        left[chain] = instance->batches;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t worker = instance->workers; worker-- > 0;)
+            moved |= run_back(instance, words, worker, &next[worker], &after[worker], left, tails) > 0;
+    }
 }

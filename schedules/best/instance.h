@@ -93,6 +93,12 @@ struct words {
 struct words *words_create(const struct instance *instance, struct arena *arena);
 void words_copy(const struct instance *instance, struct words *to, const struct words *from);
 
+/* Every worker does all of its operations. */
+void words_full(const struct instance *instance, struct words *words);
+
+/* How long the rest takes from the end of each operation of words that are valid, all in their order: [operation]. */
+void words_tails(const struct instance *instance, const struct words *words, int64_t *tails);
+
 /* When all is done if every worker runs its word as early as possible; -1 where the words dead-lock or break the limit.
  * `starts` ([operation]) is filled where it is not NULL; `scratch` holds `operations` numbers. */
 int64_t words_makespan(const struct instance *instance, const struct words *words, int64_t *starts, int64_t *scratch);

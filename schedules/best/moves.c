@@ -18,11 +18,12 @@ static bool leaves_a_way(const struct instance *instance, const struct progress_
 }
 
 /* Whether the next operation of a chain could start: all that it waits for has been decided. */
-static bool is_ready(const struct instance *instance, const struct progress_state *state, uint32_t kind, uint32_t stage)
+static bool is_ready(const struct instance *instance, const struct progress_state *state, const uint32_t *to,
+                     uint32_t kind, uint32_t stage)
 {
     const uint32_t *done = state->done;
     uint32_t stages = instance->stages, batch = done[kind * stages + stage];
-    if (batch == instance->batches || (kind > 0 && done[(kind - 1) * stages + stage] <= batch))
+    if (batch >= to[kind * stages + stage] || (kind > 0 && done[(kind - 1) * stages + stage] <= batch))
         return false;
     if (kind == BEST_FORWARD && instance->limit && state->held[instance->worker_of[stage]] >= instance->limit)
         return false;
@@ -33,13 +34,16 @@ static bool is_ready(const struct instance *instance, const struct progress_stat
 }
 
 /* The ready operation that can end first; UINT32_MAX: none is ready. */
-static uint32_t first_to_end(const struct instance *instance, const struct progress_state *state, const int64_t *heads)
+static uint32_t first_to_end(const struct instance *instance, const struct progress_state *state,
+                             const struct bound *bound)
 {
+    const int64_t *heads = bound_earliest(bound);
+    const uint32_t *to = bound_to(bound);
     uint32_t first = UINT32_MAX;
     int64_t least = INT64_MAX;
     for (uint32_t kind = 0; kind < instance->kinds; kind++)
         for (uint32_t stage = 0; stage < instance->stages; stage++) {
-            if (!is_ready(instance, state, kind, stage))
+            if (!is_ready(instance, state, to, kind, stage))
                 continue;
             uint32_t operation = operation_of(instance, kind, stage, state->done[kind * instance->stages + stage]);
             int64_t end = heads[operation] + instance->length[kind][stage];
@@ -52,10 +56,12 @@ static uint32_t first_to_end(const struct instance *instance, const struct progr
     return first;
 }
 
-uint32_t moves_list(const struct instance *instance, const struct progress_state *state, const int64_t *heads,
+uint32_t moves_list(const struct instance *instance, const struct progress_state *state, const struct bound *bound,
                     struct move *moves)
 {
-    uint32_t first = first_to_end(instance, state, heads), count = 0;
+    const int64_t *heads = bound_earliest(bound);
+    const uint32_t *to = bound_to(bound);
+    uint32_t first = first_to_end(instance, state, bound), count = 0;
     if (first == UINT32_MAX)
         return 0;
     uint32_t worker = instance->worker_of[operation_stage(instance, first)];
@@ -64,7 +70,7 @@ uint32_t moves_list(const struct instance *instance, const struct progress_state
         for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
             uint32_t stage = instance->stages_of[worker][i];
             uint32_t operation = operation_of(instance, kind, stage, state->done[kind * instance->stages + stage]);
-            if (is_ready(instance, state, kind, stage) && (operation == first || heads[operation] < end))
+            if (is_ready(instance, state, to, kind, stage) && (operation == first || heads[operation] < end))
                 moves[count++] = (struct move){operation, worker, heads[operation], 0};
         }
     if (instance->limit && !instance->one_each && operation_kind(instance, first) == BEST_FORWARD)

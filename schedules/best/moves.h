@@ -16,8 +16,8 @@ struct move {
 
 /* At most so many moves at a time. */
 uint32_t moves_most(const struct instance *instance);
-/* With the earliest starts of bound_heads; 0: nothing can start any more. */
-uint32_t moves_list(const struct instance *instance, const struct progress_state *state, const int64_t *heads,
+/* In the part that the bound looks at, with its earliest starts of bound_heads; 0: nothing can start any more. */
+uint32_t moves_list(const struct instance *instance, const struct progress_state *state, const struct bound *bound,
                     struct move *moves);
 void move_do(const struct instance *instance, struct progress_state *state, const struct move *move);
 /* `free`: when the worker was free before. */

@@ -23,6 +23,7 @@ struct plan *plan_create(uint32_t workers, uint32_t stages, uint32_t pipelines, 
                           .pipelines = pipelines,
                           .micro_batches = micro_batches,
                           .iterations = 1,
+                          .slices = 1,
                           .copies = zeroed((size_t)pipelines * stages, sizeof *plan->copies),
                           .weight_versions = zeroed(workers, sizeof *plan->weight_versions),
                           .staleness = zeroed(workers, sizeof *plan->staleness),
@@ -45,6 +46,8 @@ void plan_destroy(struct plan *plan)
     free(plan->weight_versions);
     free(plan->copies);
     free(plan->partners);
+    free(plan->slice_lengths);
+    free(plan->recomputed);
     free(plan);
 }
 
@@ -61,6 +64,13 @@ void plan_pair(struct plan *plan, uint32_t worker, uint32_t partner)
             plan->partners[other] = UINT32_MAX;
     }
     plan->partners[worker] = partner;
+}
+
+void plan_recompute(struct plan *plan, uint32_t stage, double share)
+{
+    if (!plan->recomputed)
+        plan->recomputed = zeroed(plan->stages, sizeof *plan->recomputed);
+    plan->recomputed[stage] = share;
 }
 
 void plan_expect(struct plan *plan, uint32_t worker, size_t slots)
@@ -82,5 +92,5 @@ struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind
 
 char slot_letter(enum slot_kind kind)
 {
-    return "FBWEL"[kind];
+    return "FBWELR"[kind];
 }

@@ -15,11 +15,13 @@ enum {
 struct arena;
 
 enum slot_kind {
-    SLOT_FORWARD,  /* F */
-    SLOT_BACKWARD, /* B: the whole backward, or its input-gradient part where the plan splits the backward */
-    SLOT_WEIGHT,   /* W: the weight-gradient part of a split backward */
-    SLOT_EVICT,    /* E: the stash of a forward moves to the partner worker (BPipe) */
-    SLOT_FETCH,    /* L: it is loaded back */
+    SLOT_FORWARD,   /* F */
+    SLOT_BACKWARD,  /* B: the whole backward, or its input-gradient part where the plan splits the backward */
+    SLOT_WEIGHT,    /* W: the weight-gradient part of a split backward */
+    SLOT_EVICT,     /* E: the stash of a forward moves to the partner worker (BPipe) */
+    SLOT_FETCH,     /* L: it is loaded back */
+    SLOT_RECOMPUTE, /* R: a forward, or a share of it, is computed again for its backward; between F and B. From F to R
+                       only the rest of the stash is held */
 };
 
 /* Moving stashes. Worker x gives stashes away to y = partners[x] and gets them back before it needs them. Each of the
@@ -33,6 +35,16 @@ enum slot_kind {
  * own order alone: +1 at F, L on x and E on y, -1 at B, E on x and L on y. A plan's orders are those of a run in which
  * E on y comes no later than E on x, L likewise. */
 
+/* How a slot belongs together with the one before it: as one atomic block, inputs of both first, outputs of both after.
+ */
+enum slot_joined {
+    SLOT_ALONE,
+    SLOT_JOINED, /* two forwards of a stage as one of twice the size, a whole forward and backward in any order, or what
+                    is computed again and its backward */
+    SLOT_BRAIDED, /* a forward, and another of its stage, a whole backward or a weight gradient behind it: each runs
+                     while the other communicates, so that collectives inside the stages hide */
+};
+
 enum slot_part { PART_WHOLE, PART_A, PART_B }; /* halves of a micro-batch; only an unsplit backward is halved */
 
 /* One entry of a worker's order. 12 bytes: plans reach millions of slots. */
@@ -42,8 +54,7 @@ struct slot {
     uint16_t pipeline; /* 2i: down pipeline i, 2i+1: up pipeline i; 0 in schedules of one direction */
     uint8_t kind;      /* enum slot_kind */
     uint8_t part;      /* enum slot_part */
-    uint8_t joined;    /* 1: one atomic block with the slot before it, inputs of both first, outputs of both after: two
-                        forwards of    a stage, or a whole forward and backward in any order */
+    uint8_t joined;    /* enum slot_joined */
     uint8_t split;     /* SLOT_BACKWARD: 1 when a SLOT_WEIGHT of the same stage and micro-batch follows later */
 };
 
@@ -83,7 +94,13 @@ struct plan {
     double *
         weight_versions; /* [worker]: copies of the weights of the worker's share that are held (1; PipeDream: D - w) */
     uint32_t *staleness; /* [worker]: updates between the weights used and the newest; 0 when synchronous */
-    uint32_t *partners;  /* [worker]: whose memory takes its evicted stashes; NULL where nothing is evicted */
+    uint32_t slices;     /* of a micro-batch's sequence, each with a number of its own: see plan_slices.h; 1: uncut */
+    double *slice_lengths; /* [slice]: share of the sequence; NULL where slices is 1 */
+    bool even_slices;      /* attention moves between workers so that slices take as long as they are, not longer the
+                              later they are */
+    double *recomputed;    /* [stage]: share of its forwards that is computed again, each micro-batch's before its
+                              backward;    0: none is. NULL: of no stage */
+    uint32_t *partners;    /* [worker]: whose memory takes its evicted stashes; NULL where nothing is evicted */
     struct plan_order *orders; /* [worker] */
     double bound;              /* no order of this placement within these stashes takes less, in the unit of the times
                                   that the plan was asked for; 0: not known */
@@ -97,6 +114,18 @@ void plan_destroy(struct plan *plan); /* NULL is fine */
 void plan_place(struct plan *plan, uint32_t pipeline, uint32_t stage, uint32_t worker);
 /* Says that the stashes which `worker` evicts go to `partner`. */
 void plan_pair(struct plan *plan, uint32_t worker, uint32_t partner);
+/* Says that a share of a stage's forwards is computed again: every micro-batch has an R there. */
+void plan_recompute(struct plan *plan, uint32_t stage, double share);
+/* The share of a stage's forwards that is computed again. */
+static inline double plan_recomputed(const struct plan *plan, uint32_t stage)
+{
+    return plan->recomputed ? plan->recomputed[stage] : 0;
+}
+/* A stash that moves: E or L. */
+static inline bool slot_moves(const struct slot *slot)
+{
+    return slot->kind == SLOT_EVICT || slot->kind == SLOT_FETCH;
+}
 /* Where a stage of a pipeline lives. */
 static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, uint32_t stage)
 {
@@ -109,7 +138,7 @@ void plan_expect(struct plan *plan, uint32_t worker, size_t slots);
 struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
                          uint32_t micro_batch);
 
-/* Letter of a kind as in the csv: F, B, W, E, L. */
+/* Letter of a kind as in the csv: F, B, W, E, L, R. */
 char slot_letter(enum slot_kind kind);
 
 #endif

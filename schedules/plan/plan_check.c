@@ -15,6 +15,7 @@ struct check {
     const struct plan *plan;
     const struct plan_reporter *reporter;
     uint8_t *seen;      /* [micro_batch * stages + stage]: enum plan_done bits of the slots met so far */
+    bool *again;        /* the same index: whether R was met */
     bool *split;        /* the same index: whether a backward announced a W */
     uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
     unsigned mistakes;
@@ -56,7 +57,7 @@ struct words {
 /* "the backward", "half a of the forward", ... */
 static struct words kind_words(unsigned kind, unsigned part)
 {
-    static const char *const kinds[] = {"forward", "backward", "weight gradient", "eviction", "fetch"};
+    static const char *const kinds[] = {"forward", "backward", "weight gradient", "eviction", "fetch", "recomputation"};
     struct words words;
     snprintf(words.text, sizeof words.text, "%s%s",
              part == PART_WHOLE ? "the "
@@ -72,7 +73,7 @@ static bool check_range(struct check *check, uint32_t worker, size_t index, cons
 {
     const struct plan *plan = check->plan;
     unsigned before = check->mistakes;
-    if (slot->kind > SLOT_FETCH || slot->part > PART_B)
+    if (slot->kind > SLOT_RECOMPUTE || slot->part > PART_B)
         report(check, at_slot(worker, index), "there is no kind %u, part %u", slot->kind, slot->part);
     else if (slot->part != PART_WHOLE && (slot->kind != SLOT_BACKWARD || slot->split))
         report(check, at_slot(worker, index), "only a backward that is not split can be halved");
@@ -91,7 +92,7 @@ static bool check_range(struct check *check, uint32_t worker, size_t index, cons
 /* The worker in whose order a slot may stand besides that of its stage: the partner, for moving stashes. */
 static bool is_partner(const struct plan *plan, uint32_t home, uint32_t worker, const struct slot *slot)
 {
-    return slot->kind >= SLOT_EVICT && plan->partners && home < plan->workers && plan->partners[home] == worker;
+    return slot_moves(slot) && plan->partners && home < plan->workers && plan->partners[home] == worker;
 }
 
 static void check_place(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
@@ -149,6 +150,26 @@ static void check_stash(struct check *check, uint32_t worker, size_t index, cons
                slot->stage, mistake);
 }
 
+/* The passes of a micro-batch's slices in a stage follow each other, forwards from the first slice on and backwards
+ * from the last one back. `seen` is that of the slot's cell. */
+static void check_slices(struct check *check, uint32_t worker, size_t index, const struct slot *slot,
+                         const uint8_t *seen)
+{
+    uint32_t slices = check->plan->slices, slice = slot->micro_batch % slices, stages = check->plan->stages;
+    if (slot->part != PART_WHOLE && slices > 1)
+        report(check, at_slot(worker, index), "a slice of a sequence cannot be halved");
+    if (slot->joined && slices > 1)
+        report(check, at_slot(worker, index), "a slice of a sequence cannot be part of a block");
+    if (slot->kind == SLOT_FORWARD && slice > 0 && !(seen[-(ptrdiff_t)stages] & DONE_FORWARD))
+        report(check, at_slot(worker, index),
+               "slice %u of micro-batch %u, stage %u is run before slice %u, whose keys and values it needs", slice,
+               slot->micro_batch / slices, slot->stage, slice - 1);
+    if (slot->kind == SLOT_BACKWARD && slice + 1 < slices && !(seen[stages] & DONE_BACKWARD))
+        report(check, at_slot(worker, index),
+               "the backward of slice %u of micro-batch %u, stage %u is run before that of slice %u", slice,
+               slot->micro_batch / slices, slot->stage, slice + 1);
+}
+
 static void check_block(struct check *check, uint32_t worker, size_t first, size_t end)
 {
     const struct slot *slots = &check->plan->orders[worker].slots[first];
@@ -159,8 +180,32 @@ static void check_block(struct check *check, uint32_t worker, size_t first, size
     bool forwards = slots[0].kind == SLOT_FORWARD && slots[1].kind == SLOT_FORWARD &&
                     slots[0].stage == slots[1].stage && slots[0].pipeline == slots[1].pipeline;
     bool both = slots[0].kind + slots[1].kind == SLOT_FORWARD + SLOT_BACKWARD && !slots[0].part && !slots[1].part;
-    if (end - first > 2 || !(forwards || both))
-        report(check, at_slot(worker, first), "a block is two forwards of one stage, or a whole forward and backward");
+    bool again = slots[0].kind == SLOT_RECOMPUTE && slots[1].kind == SLOT_BACKWARD && !slots[1].part &&
+                 slots[0].stage == slots[1].stage && slots[0].micro_batch == slots[1].micro_batch;
+    bool weight = slots[0].kind == SLOT_FORWARD && slots[1].kind == SLOT_WEIGHT && slots[1].joined == SLOT_BRAIDED;
+    if (end - first > 2 || !(forwards || both || weight || again))
+        report(check, at_slot(worker, first), "a block is two forwards of one stage, or a whole forward and backward%s",
+               slots[1].joined == SLOT_BRAIDED ? " or weight gradient" : "");
+}
+
+/* R stands between F and B, of every micro-batch of a stage that computes again. */
+static void check_again(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    size_t cell = (size_t)slot->micro_batch * check->plan->stages + slot->stage;
+    const char *mistake = NULL;
+    if (slot->kind == SLOT_RECOMPUTE && check->again[cell])
+        mistake = "is computed again more than once";
+    else if (slot->kind == SLOT_RECOMPUTE && !(check->seen[cell] & DONE_FORWARD))
+        mistake = "is computed again before its forward";
+    else if (slot->kind == SLOT_RECOMPUTE && check->seen[cell] & DONE_BACKWARD)
+        mistake = "is computed again after its backward";
+    else if (slot->kind == SLOT_RECOMPUTE && plan_recomputed(check->plan, slot->stage) <= 0)
+        mistake = "is computed again, but its stage keeps its stashes";
+    else if (slot->kind == SLOT_BACKWARD && plan_recomputed(check->plan, slot->stage) > 0 && !check->again[cell])
+        mistake = "is not computed again before its backward; others of its stage are";
+    check->again[cell] |= slot->kind == SLOT_RECOMPUTE;
+    if (mistake)
+        report(check, at_slot(worker, index), "micro-batch %u, stage %u %s", slot->micro_batch, slot->stage, mistake);
 }
 
 static void check_slot(struct check *check, uint32_t worker, size_t index)
@@ -180,7 +225,9 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
                slot->micro_batch, slot->stage);
         return;
     }
+    check_again(check, worker, index, slot);
     check_stash(check, worker, index, slot, mask, check->seen[cell]);
+    check_slices(check, worker, index, slot, &check->seen[cell]);
     check->seen[cell] |= mask;
     if (slot->kind == SLOT_BACKWARD && slot->split)
         check->split[cell] = true;
@@ -404,11 +451,13 @@ static void report_cycle(struct check *check, const struct plan_walk *walk)
 bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
 {
     struct check check = {.plan = plan, .reporter = reporter};
-    size_t cells = (size_t)plan->micro_batches * plan->stages, size = 0, split_size = 0;
+    size_t cells = (size_t)plan->micro_batches * plan->stages, size = 0, split_size = 0, again_size = 0;
     check.seen = array_grow(NULL, &size, cells, sizeof *check.seen);
     memset(check.seen, 0, size * sizeof *check.seen);
     check.split = array_grow(NULL, &split_size, cells, sizeof *check.split);
     memset(check.split, 0, split_size * sizeof *check.split);
+    check.again = array_grow(NULL, &again_size, cells, sizeof *check.again);
+    memset(check.again, 0, again_size * sizeof *check.again);
     check.pipeline = array_grow(NULL, &(size_t){0}, plan->micro_batches, sizeof *check.pipeline);
     for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches; micro_batch++)
         check.pipeline[micro_batch] = PLAN_NOWHERE;
@@ -419,6 +468,7 @@ bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
         check_complete(&check);
     free(check.pipeline);
     free(check.split);
+    free(check.again);
     free(check.seen);
     if (check.mistakes)
         return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedules/plan/plan_stash.h"
 
+#include "schedules/plan/plan_slices.h"
+
 /* Halves of a chunk's activations that a slot takes (positive) or gives back (negative). */
 static int halves(const struct plan *plan, uint32_t worker, const struct slot *slot)
 {
@@ -16,17 +18,24 @@ static int halves(const struct plan *plan, uint32_t worker, const struct slot *s
         return own ? -2 : 2;
     case SLOT_FETCH:
         return own ? 2 : -2;
+    case SLOT_RECOMPUTE:
+        return 2;
     }
     return 0;
 }
 
 /* In halves of a chunk. A block takes first and gives back last. */
-static int64_t peak_of(const struct plan *plan, uint32_t worker)
+static double peak_of(const struct plan *plan, uint32_t worker)
 {
     const struct plan_order *order = &plan->orders[worker];
-    int64_t held = 0, peak = 0, back = 0;
+    double held = 0, peak = 0, back = 0;
     for (size_t i = 0; i < order->count; i++) {
-        int change = halves(plan, worker, &order->slots[i]);
+        const struct slot *slot = &order->slots[i];
+        double change = halves(plan, worker, slot) * plan_slice_length(plan, slot->micro_batch);
+        if (slot->kind == SLOT_RECOMPUTE)
+            change *= plan_recomputed(plan, slot->stage);
+        else if (slot->kind == SLOT_FORWARD)
+            change *= 1 - plan_recomputed(plan, slot->stage);
         if (!order->slots[i].joined) {
             held += back;
             back = 0;
@@ -41,5 +50,5 @@ static int64_t peak_of(const struct plan *plan, uint32_t worker)
 void plan_stash_peaks(const struct plan *plan, double *peaks)
 {
     for (uint32_t worker = 0; worker < plan->workers; worker++)
-        peaks[worker] = (double)peak_of(plan, worker) * plan->workers / (2.0 * plan->stages);
+        peaks[worker] = peak_of(plan, worker) * plan->workers / (2.0 * plan->stages);
 }

@@ -2,6 +2,7 @@
 #include "schedules/plan/plan_timing.h"
 
 #include "base/arena.h"
+#include "schedules/plan/plan_slices.h"
 #include "schedules/plan/plan_stash.h"
 #include "schedules/plan/plan_walk.h"
 
@@ -67,8 +68,24 @@ static double arrival(const struct evaluation *evaluation, uint32_t worker, cons
     return latest;
 }
 
-static double duration(const struct plan_costs *costs, const struct slot *slot)
+/* Of a part of a micro-batch that is a slice. */
+static double slice_duration(const struct plan *plan, const struct plan_costs *costs, const struct slot *slot)
 {
+    uint32_t stage = slot->stage;
+    unsigned back = slot->kind == SLOT_BACKWARD;
+    double work = plan_slice_work(plan, slot->micro_batch, costs->attention[back] ? costs->attention[back][stage] : 0);
+    double weight = costs->weight ? costs->weight[stage] * plan_slice_length(plan, slot->micro_batch) : 0;
+    if (slot->kind == SLOT_WEIGHT)
+        return weight;
+    if (back)
+        return costs->backward[stage] * work - (slot->split ? weight : 0);
+    return costs->forward[stage] * work * (slot->kind == SLOT_RECOMPUTE ? plan_recomputed(plan, stage) : 1);
+}
+
+static double duration(const struct plan *plan, const struct plan_costs *costs, const struct slot *slot)
+{
+    if (plan->slices > 1 && !slot_moves(slot))
+        return slice_duration(plan, costs, slot);
     switch ((enum slot_kind)slot->kind) {
     case SLOT_FORWARD:
         return costs->forward[slot->stage];
@@ -77,6 +94,8 @@ static double duration(const struct plan_costs *costs, const struct slot *slot)
                (slot->split ? costs->weight[slot->stage] : 0);
     case SLOT_WEIGHT:
         return costs->weight[slot->stage];
+    case SLOT_RECOMPUTE:
+        return costs->forward[slot->stage] * plan_recomputed(plan, slot->stage);
     case SLOT_EVICT:
     case SLOT_FETCH:
         break;
@@ -84,12 +103,30 @@ static double duration(const struct plan_costs *costs, const struct slot *slot)
     return 0;
 }
 
-static double block_duration(const struct plan_costs *costs, const struct slot *slots, size_t count)
+/* What a stage's forward or backward is shorter by in a braid: half of what a block of both is shorter by. */
+static double hidden(const struct plan_costs *costs, uint32_t stage)
+{
+    return (costs->forward[stage] + costs->backward[stage] - costs->block[stage]) / 2;
+}
+
+/* What two braided slots are shorter by; a weight gradient has nothing to hide. */
+static double braided(const struct plan_costs *costs, const struct slot *slots)
+{
+    double second = slots[1].kind == SLOT_WEIGHT ? 0 : hidden(costs, slots[1].stage);
+    return hidden(costs, slots[0].stage) + second;
+}
+
+static double block_duration(const struct plan *plan, const struct plan_costs *costs, const struct slot *slots,
+                             size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
-        sum += duration(costs, &slots[i]);
-    if (count == 1 || !costs->block || slots[0].kind == slots[1].kind)
+        sum += duration(plan, costs, &slots[i]);
+    if (count == 1 || !costs->block || plan->slices > 1 || slots[0].kind == SLOT_RECOMPUTE)
+        return sum;
+    if (slots[1].joined == SLOT_BRAIDED)
+        return sum - braided(costs, slots);
+    if (slots[0].kind == slots[1].kind)
         return sum;
     const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
     double block = (costs->block[slots[0].stage] + costs->block[slots[1].stage]) / 2;
@@ -118,7 +155,7 @@ static void record(const struct evaluation *evaluation, uint32_t worker, const s
         ends->halves[0] = end;
     if (slot->kind == SLOT_BACKWARD && slot->part != PART_A)
         ends->halves[1] = end;
-    if (slot->kind >= SLOT_EVICT)
+    if (slot_moves(slot))
         record_move(evaluation, worker, slot, end);
     double *iteration =
         &evaluation->timing->iteration_ends[slot->micro_batch / (plan->micro_batches / plan->iterations)];
@@ -132,7 +169,7 @@ static void visit(void *user, uint32_t worker, size_t first, size_t end)
     double start = evaluation->clock[worker];
     for (size_t i = first; i < end; i++)
         start = later(start, arrival(evaluation, worker, &slots[i]));
-    double length = block_duration(evaluation->costs, slots + first, end - first);
+    double length = block_duration(evaluation->plan, evaluation->costs, slots + first, end - first);
     evaluation->clock[worker] = start + length;
     evaluation->timing->busy[worker] += length;
     for (size_t i = first; i < end; i++) {
@@ -220,4 +257,10 @@ void plan_timing_finish(struct plan_timing *timing)
     free(timing->peak_in_flight);
     free(timing->iteration_ends);
     *timing = (struct plan_timing){0};
+}
+
+double plan_timing_above_bound(const struct plan_timing *timing, const struct plan *plan)
+{
+    double above = plan->bound > 0 ? timing->makespan / plan->bound - 1 : 0;
+    return above > 1e-9 ? above : 0;
 }

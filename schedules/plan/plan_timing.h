@@ -11,10 +11,12 @@ struct plan_costs {
     const double *forward, *backward; /* of a whole micro-batch in the stage; backward is the whole backward */
     const double *weight; /* the part of backward that is the weight gradient: the time of W, and what B of a split
                              backward is shorter by; may be NULL when nothing is split */
-    const double
-        *block;     /* a forward and a whole backward as one block, the mean of the two stages' entries, less `weight`
-                       where the backward is split; NULL: the sum of the two. Two forwards take their sum */
-    double latency; /* from the end of a slot until its message is at another worker; blocks no one */
+    const double *block;  /* a forward and a whole backward as one block, the mean of the two stages' entries, less
+                             `weight`  where the backward is split; NULL: the sum of the two. Two forwards take their
+                             sum,  braided  ones less as much as a forward and a backward do */
+    double latency;       /* from the end of a slot until its message is at another worker; blocks no one */
+    const double *attention[2]; /* shares of a forward and of a whole backward that are causal attention, for plans that
+                                   cut sequences; NULL: none */
 };
 
 struct plan_span {
@@ -48,5 +50,9 @@ static inline struct plan_span plan_timing_span(const struct plan_timing *timing
 {
     return timing->spans[timing->first[worker] + index];
 }
+
+/* How far the plan's time is above its bound, as a share of it: 0.018 is 1.8 %. 0 where they are equal, or where the
+ * plan has no bound. */
+double plan_timing_above_bound(const struct plan_timing *timing, const struct plan *plan);
 
 #endif

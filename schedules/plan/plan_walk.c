@@ -26,6 +26,8 @@ uint8_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *s
         return own ? DONE_EVICT : DONE_TAKE;
     case SLOT_FETCH:
         return own ? DONE_FETCH : DONE_RETURN;
+    case SLOT_RECOMPUTE: /* its place in its own order is all that matters */
+        break;
     }
     return 0;
 }
@@ -57,6 +59,7 @@ unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t d
         inputs[count++] = input(plan, slot, slot->stage, DONE_BACKWARD);
         break;
     case SLOT_EVICT:
+    case SLOT_RECOMPUTE:
     case SLOT_FETCH: /* move beside the computing: the checker sees to it that they stand between their F and B */
         break;
     }

@@ -150,6 +150,8 @@ double communicator_seconds(struct communicator *communicator, enum stagesim_col
         known->estimate =
             estimate_create(&known->flows, communicator->platform, communicator->hosts, communicator->arena);
     known->estimated = true;
+    known->flows.estimate = &known->estimate;
+    known->flows.hosts = communicator->hosts;
     return estimate_seconds(&known->estimate, ratios, bytes);
 }
 

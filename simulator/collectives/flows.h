@@ -27,6 +27,8 @@ struct collective_phase_flow {
     double share; /* its bytes over the size of the collective */
 };
 
+struct estimate;
+
 struct collective_flows {
     struct collective_phase_flow *items; /* ordered by phase; NULL where all_to_all is set */
     size_t count, capacity;
@@ -34,6 +36,9 @@ struct collective_flows {
     double total; /* sum of the shares: what all members together send, over the size of the collective */
     uint32_t
         all_to_all; /* ranks of which each sends to every other in one phase: too many flows to keep; 0: kept ones */
+    /* How long they take on these hosts, where somebody has asked; NULL otherwise. Both borrowed. */
+    const struct estimate *estimate;
+    const uint32_t *hosts;
     enum collective_start start;
     bool ends_apart; /* a member goes on when its own flows have ended; otherwise all do when the last flow has */
 };

@@ -49,6 +49,7 @@ struct finder {
     uint32_t *ranks; /* scratch: of an instance */
     char *reason;
     size_t reason_size;
+    bool latencies; /* routes that differ in one are not alike */
 };
 
 static bool refuse(struct finder *finder, const char *reason)
@@ -68,6 +69,8 @@ static void add_flow(struct finder *finder, uint32_t from, uint32_t to, uint32_t
         bulk_grow(finder->links, &finder->link_capacity, finder->link_count + route.link_count, sizeof *finder->links);
     if (route.link_count)
         memcpy(&finder->links[finder->link_count], route.links, route.link_count * sizeof *route.links);
+    if (finder->latencies)
+        colour = classes_mix_latency(colour, route.latency);
     colour = refine_mix(colour, platform_scope_of(finder->platform, finder->hosts[from], finder->hosts[to]));
     finder->flows[finder->flow_count++] = (struct flow){.from = from,
                                                         .to = to,
@@ -75,7 +78,7 @@ static void add_flow(struct finder *finder, uint32_t from, uint32_t to, uint32_t
                                                         .link_count = route.link_count,
                                                         .first_link = finder->link_count,
                                                         .latency = route.latency,
-                                                        .colour = classes_mix_latency(colour, route.latency)};
+                                                        .colour = colour};
     finder->link_count += route.link_count;
 }
 
@@ -554,30 +557,59 @@ static void finder_destroy(struct finder *finder)
     free(finder->ranks);
 }
 
+/* The coarsest partition of the graph; false: there is none, for a reason that is given. */
+static bool refine(struct finder *finder)
+{
+    list_messages(finder);
+    if (!list_groups(finder) || !drop_roomy(finder))
+        return false;
+    add_nodes(finder);
+    add_edges(finder);
+    return refine_run(&finder->refine) ||
+           refuse(finder, "differences travel along too many ranks to look for equal ones");
+}
+
 struct class_network *class_network_create(const struct program *program, struct platform *platform,
-                                           const uint32_t *hosts, struct arena *arena, char *reason, size_t size)
+                                           const uint32_t *hosts, struct arena *arena, char *reason, size_t size,
+                                           bool *distinct)
 {
     struct finder finder = {.program = program,
                             .platform = platform,
                             .hosts = hosts,
                             .arena = arena,
                             .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
-                            .reason_size = size};
+                            .reason_size = size,
+                            .latencies = true};
     finder.reason = reason;
     struct class_network *network = NULL;
-    list_messages(&finder);
-    if (list_groups(&finder) && drop_roomy(&finder)) {
-        add_nodes(&finder);
-        add_edges(&finder);
-        if (refine_run(&finder.refine))
-            network = build(&finder);
-        else
-            refuse(&finder, "differences travel along too many ranks to look for equal ones");
-    }
-    if (network && network->count == program->mesh->ranks) {
+    if (refine(&finder))
+        network = build(&finder);
+    *distinct = network && network->count == program->mesh->ranks;
+    if (*distinct) {
         refuse(&finder, "no two ranks are alike: hosts or routes differ");
         network = NULL;
     }
     finder_destroy(&finder);
     return network;
+}
+
+uint32_t class_network_count(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                             struct arena *arena)
+{
+    char reason[256];
+    struct finder finder = {.program = program,
+                            .platform = platform,
+                            .hosts = hosts,
+                            .arena = arena,
+                            .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
+                            .reason = reason,
+                            .reason_size = sizeof reason};
+    uint32_t count = 0;
+    if (refine(&finder)) {
+        struct numbering ranks = number_classes(&finder, 0, program->mesh->ranks);
+        count = ranks.count;
+        numbering_free(&ranks);
+    }
+    finder_destroy(&finder);
+    return count;
 }

@@ -40,8 +40,14 @@ struct class_network {
     struct class_instance ***instances; /* [group][instance], NULL: another one stands for it */
 };
 
-/* NULL where this is no gain or cannot be, and reason[0 .. size) says why. Memory from the arena. */
+/* NULL where this is no gain or cannot be, and reason[0 .. size) says why; no two ranks are alike: `distinct`. Memory
+ * from the arena. */
 struct class_network *class_network_create(const struct program *program, struct platform *platform,
-                                           const uint32_t *hosts, struct arena *arena, char *reason, size_t size);
+                                           const uint32_t *hosts, struct arena *arena, char *reason, size_t size,
+                                           bool *distinct);
+
+/* Classes of ranks that there would be if routes that differ in nothing but a latency were equal; 0: not known. */
+uint32_t class_network_count(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                             struct arena *arena);
 
 #endif

@@ -17,7 +17,7 @@ struct finder {
     struct platform *platform;
     const uint32_t *hosts;
     struct refine refine;
-    bool overlaps;
+    bool overlaps, latencies;
     /* Links of a route are numbered in the order in which they are met. */
     uint32_t *met_in, *number_of; /* [link] */
     uint32_t epoch, met;
@@ -40,6 +40,11 @@ uint64_t classes_rank_colour(const struct program *program, const struct platfor
     return colour;
 }
 
+static uint64_t mix_latency(const struct finder *finder, uint64_t hash, double latency)
+{
+    return finder->latencies ? classes_mix_latency(hash, latency) : hash;
+}
+
 static void add_messages(struct finder *finder, uint32_t rank)
 {
     const struct mesh *mesh = finder->program->mesh;
@@ -51,7 +56,7 @@ static void add_messages(struct finder *finder, uint32_t rank)
         uint32_t peer = mesh_rank(mesh, stream->peer, mesh->replica_of[rank]);
         struct platform_route route;
         finder->platform->route(finder->platform, finder->hosts[rank], finder->hosts[peer], &route);
-        uint64_t label = refine_mix_number(classes_mix_latency(i, route.latency), route.bandwidth);
+        uint64_t label = refine_mix_number(mix_latency(finder, i, route.latency), route.bandwidth);
         refine_add_pair(&finder->refine, rank, peer, refine_mix(EDGE_SENDS, label), refine_mix(EDGE_RECEIVES, label));
     }
 }
@@ -79,7 +84,7 @@ static uint64_t mix_route(struct finder *finder, uint64_t hash, uint32_t from, u
 {
     struct platform_route route;
     finder->platform->route(finder->platform, finder->hosts[from], finder->hosts[to], &route);
-    hash = refine_mix_number(classes_mix_latency(hash, route.latency), route.bandwidth);
+    hash = refine_mix_number(mix_latency(finder, hash, route.latency), route.bandwidth);
     hash = refine_mix(hash, platform_scope_of(finder->platform, finder->hosts[from], finder->hosts[to]));
     for (uint32_t i = 0; shares && i < route.link_count; i++)
         hash = mix_link(finder, hash, route.links[i]);
@@ -208,13 +213,14 @@ static uint32_t partition(struct finder *finder, uint32_t *first_of)
 }
 
 struct classes classes_without_contention(const struct program *program, struct platform *platform,
-                                          const uint32_t *hosts, struct arena *arena)
+                                          const uint32_t *hosts, bool latencies, struct arena *arena)
 {
     uint32_t ranks = program->mesh->ranks;
     struct finder finder = {.program = program,
                             .platform = platform,
                             .hosts = hosts,
                             .overlaps = platform->library.overlap_node > 0 || platform->library.overlap_network > 0,
+                            .latencies = latencies,
                             .met_in = array_zeroed(platform->link_count, sizeof *finder.met_in),
                             .number_of = array_zeroed(platform->link_count, sizeof *finder.number_of),
                             .ranks = array_zeroed(ranks, sizeof *finder.ranks)};

@@ -12,6 +12,8 @@
 #include "simulator/engines/refine.h"
 #include "simulator/program/program.h"
 
+#include <stdbool.h>
+
 struct arena;
 
 struct classes {
@@ -20,9 +22,10 @@ struct classes {
 };
 
 /* For the contention-free engine: of routes only latencies and bandwidths matter, and which links the flows of one
- * collective share with each other. Memory from the arena. */
+ * collective share with each other. `latencies` false: routes that differ in nothing else are taken for equal, as is
+ * good for counting only. Memory from the arena. */
 struct classes classes_without_contention(const struct program *program, struct platform *platform,
-                                          const uint32_t *hosts, struct arena *arena);
+                                          const uint32_t *hosts, bool latencies, struct arena *arena);
 
 /* What can be seen of a rank alone: its operations and how fast it computes them. */
 uint64_t classes_rank_colour(const struct program *program, const struct platform *platform, const uint32_t *hosts,

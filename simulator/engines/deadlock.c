@@ -74,7 +74,7 @@ static struct where missing_member(const struct timeline *timeline, struct where
     const struct program *program = timeline->program;
     const struct group *group = &program->groups[stream->peer];
     struct where missing = at;
-    uint32_t *ranks = calloc(group_size(program, group), sizeof *ranks);
+    uint32_t *ranks = array_zeroed(group_size(program, group), sizeof *ranks);
     if (!ranks)
         return at;
     group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[timeline->ranks[at.index]]),

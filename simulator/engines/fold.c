@@ -126,7 +126,7 @@ static void add_senders(struct fold_proof *proof, uint32_t rank)
 static bool visit_flows(struct fold_proof *proof, const struct group *group, uint32_t instance,
                         bool (*visit)(struct fold_proof *proof, uint32_t from, uint32_t to, void *user), void *user)
 {
-    uint32_t size = group_size(proof->program, group), *ranks = calloc(size + (size_t)1, sizeof *ranks), count;
+    uint32_t size = group_size(proof->program, group), *ranks = array_zeroed(size + (size_t)1, sizeof *ranks), count;
     const struct collective_flows *const *sets =
         assignment_all_flows(proof->program, (uint32_t)(group - proof->program->groups), &count);
     bool ok = ranks != NULL;
@@ -503,7 +503,7 @@ struct timeline *folding_timeline(const struct folding *folding, const struct pr
 {
     if (folding->equals)
         return timeline_create_folded(program, folding->equals, shared);
-    uint32_t ranks = program->mesh->ranks, *equals = calloc(ranks, sizeof *equals);
+    uint32_t ranks = program->mesh->ranks, *equals = array_zeroed(ranks, sizeof *equals);
     for (uint32_t rank = 0; equals && rank < ranks; rank++) {
         uint32_t slice = rank / folding->stride % folding->slices;
         equals[rank] = rank - (slice - folding->class_of[slice]) * folding->stride;

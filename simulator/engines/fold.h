@@ -35,6 +35,7 @@ struct folding {
     uint32_t stride;               /* ranks between a rank and its equal in the next slice */
     uint32_t *class_of;            /* [slice]: the first slice of its class */
     char reason[256];              /* classes 0: why nothing is folded */
+    bool distinct;                 /* classes 0: no two ranks are alike in everything that can disturb them */
     uint32_t **ghosts;             /* [position][operation id]: number of its ghost message, GHOST_NONE */
     uint32_t ghost_count;
     double *ghost_ends; /* [ghost * ranks + rank]: when the rank's ghost message ended, filled by the engine; shared
@@ -62,6 +63,10 @@ enum fold_verdict {
     FOLD_AGAIN,   /* messages were marked or classes split: simulate again, with a new timeline */
     FOLD_REFUTED, /* not worth it: simulate all */
 };
+
+/* Marks the messages that move while collectives across slices go on, according to a folded timeline of either engine.
+ * True: there are some that were not marked before. */
+bool folding_meets(struct folding *folding, const struct timeline *timeline);
 
 /* Looks at a folded timeline of the SimGrid engine. */
 enum fold_verdict folding_verify(struct folding *folding, const struct timeline *timeline);

@@ -189,15 +189,22 @@ static bool split_classes(struct folding *folding, const struct timeline *timeli
     return split;
 }
 
+bool folding_meets(struct folding *folding, const struct timeline *timeline)
+{
+    bool marked = false;
+    for (uint32_t slice = 0; slice < folding->slices; slice++)
+        if (timeline_simulates(timeline, slice * folding->stride))
+            marked |= mark_slice(folding, timeline, slice);
+    return marked;
+}
+
 enum fold_verdict folding_verify(struct folding *folding, const struct timeline *timeline)
 {
     if (folding->ghost_count && !folding->ghost_ends)
         return FOLD_REFUTED;
     /* Ghosts that are marked from here on have not been sent yet. */
     bool again = split_classes(folding, timeline);
-    for (uint32_t slice = 0; slice < folding->slices; slice++)
-        if (timeline_simulates(timeline, slice * folding->stride))
-            again |= mark_slice(folding, timeline, slice);
+    again |= folding_meets(folding, timeline);
     if (2 * folding->classes > folding->slices)
         return FOLD_REFUTED;
     return again ? FOLD_AGAIN : FOLD_PROVEN;

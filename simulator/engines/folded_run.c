@@ -141,7 +141,7 @@ static void find_network(const struct engine *engine, const struct engine_job *j
         snprintf(folding->reason, sizeof folding->reason, "%s", weighs);
     else
         folding->network = class_network_create(job->program, job->platform, job->hosts, arena, folding->reason,
-                                                sizeof folding->reason);
+                                                sizeof folding->reason, &folding->distinct);
     if (!folding->network)
         return;
     folding->classes = folding->network->count;
@@ -150,7 +150,7 @@ static void find_network(const struct engine *engine, const struct engine_job *j
 
 static void find_classes(const struct engine_job *job, struct folding *folding, struct arena *arena)
 {
-    struct classes classes = classes_without_contention(job->program, job->platform, job->hosts, arena);
+    struct classes classes = classes_without_contention(job->program, job->platform, job->hosts, true, arena);
     if (classes.count == job->program->mesh->ranks)
         snprintf(folding->reason, sizeof folding->reason, "no two ranks are alike: hosts or routes differ");
     else
@@ -178,6 +178,31 @@ static struct folding *folding_of_classes(const struct engine *engine, const str
     return folding;
 }
 
+/* Whether messages of replicas meet collectives across replicas even without contention. */
+static bool foresees_meeting(const struct engine_job *job, struct folding *folding)
+{
+    struct fault fault = {""};
+    struct engine_job alone = *job;
+    alone.folding = folding;
+    alone.progress = NULL;
+    alone.timeline = folding_timeline(folding, job->program, false);
+    bool meets = engine_analytic.run(&alone, &fault) && folding_meets(folding, alone.timeline);
+    timeline_destroy(alone.timeline);
+    return meets;
+}
+
+/* Whole replicas, for SimGrid where ranks cannot be classed. Where no two of them are alike replicas still are, as long
+ * as their messages keep out of the way of what is between them; attempts that cannot be proven take longer than the
+ * whole job. */
+static struct folding *folding_of_replicas(const struct engine_job *job, bool distinct, struct arena *arena)
+{
+    struct folding *folding = folding_create(job->program, job->platform, job->hosts, arena);
+    if (!folding->classes || !distinct || !foresees_meeting(job, folding))
+        return folding;
+    folding_finish(folding);
+    return folding_none("no two ranks are alike, and messages of replicas meet collectives across replicas", arena);
+}
+
 bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena,
                 struct folded_run *run, struct fault *fault)
 {
@@ -188,7 +213,7 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
     else
         run->folding = folding_of_classes(engine, job, arena);
     if (fold && engine == &engine_simgrid && !run->folding->classes)
-        run->folding = folding_create(job->program, job->platform, job->hosts, arena);
+        run->folding = folding_of_replicas(job, run->folding->distinct, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {
@@ -197,4 +222,11 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
         ok = here.apart ? run_apart(engine, &here, run) : run_all_ranks(engine, &here, run, fault);
     }
     return ok;
+}
+
+uint32_t folded_run_classes_but_latency(const struct engine *engine, const struct engine_job *job, struct arena *arena)
+{
+    if (engine->weighs)
+        return class_network_count(job->program, job->platform, job->hosts, arena);
+    return classes_without_contention(job->program, job->platform, job->hosts, false, arena).count;
 }

@@ -18,4 +18,8 @@ struct folded_run {
 bool folded_run(const struct engine *engine, const struct engine_job *job, bool fold, struct arena *arena,
                 struct folded_run *run, struct fault *fault);
 
+/* Classes of ranks that there would be if routes that differ in nothing but a latency were equal: fewer than were
+ * simulated where a latency keeps ranks apart. 0: not known. */
+uint32_t folded_run_classes_but_latency(const struct engine *engine, const struct engine_job *job, struct arena *arena);
+
 #endif

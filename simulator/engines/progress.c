@@ -19,8 +19,21 @@ static double now(void)
 
 void progress_init(struct progress *progress, FILE *out, const char *label)
 {
-    *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, now(), 0};
+    *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, now(), 0, -1};
     guard_doing("%s", label);
+}
+
+void progress_step(struct progress *progress, const char *label)
+{
+    progress->label = label;
+    progress->left = -1;
+    guard_doing("%s", label);
+}
+
+void progress_left(struct progress *progress, double seconds)
+{
+    progress->left = seconds;
+    guard_left(seconds);
 }
 
 static void draw(struct progress *progress, double share, double elapsed)
@@ -30,7 +43,7 @@ static void draw(struct progress *progress, double share, double elapsed)
     for (int i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
-    double left = share > 0 ? elapsed / share - elapsed : 0;
+    double left = progress->left >= 0 ? progress->left : share > 0 ? elapsed / share - elapsed : 0;
     fprintf(progress->out, "\r%s [%s] %3.0f %%  %.0f s left \033[K", progress->label, bar, 100 * share, left);
     fflush(progress->out);
 }

@@ -8,23 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void coordinates_to_tables(struct mesh *mesh, uint32_t rank)
+/* Of the first `count` ranks, which differ in axes before this one, makes those with all of its coordinates. */
+static void spread(struct mesh *mesh, const struct mesh_axis *axis, uint32_t count, uint32_t positions,
+                   uint32_t replicas)
 {
-    uint32_t position = 0, replica = 0, position_stride = 1, replica_stride = 1;
-    for (unsigned i = 0; i < mesh->axis_count; i++) {
-        const struct mesh_axis *axis = &mesh->axes[i];
-        uint32_t coordinate = rank / axis->stride % axis->size;
-        if (axis->distinct) {
-            position += coordinate * position_stride;
-            position_stride *= axis->size;
-        } else {
-            replica += coordinate * replica_stride;
-            replica_stride *= axis->size;
+    for (uint32_t coordinate = 1; coordinate < axis->size; coordinate++) {
+        uint32_t position = axis->distinct ? coordinate * positions : 0;
+        uint32_t replica = axis->distinct ? 0 : coordinate * replicas, first = coordinate * count;
+        for (uint32_t rank = 0; rank < count; rank++) {
+            mesh->position_of[first + rank] = mesh->position_of[rank] + position;
+            mesh->replica_of[first + rank] = mesh->replica_of[rank] + replica;
         }
     }
-    mesh->position_of[rank] = position;
-    mesh->replica_of[rank] = replica;
-    mesh->rank_of[(uint64_t)position * mesh->replicas + replica] = rank;
+}
+
+static void fill_tables(struct mesh *mesh)
+{
+    uint32_t count = 1, positions = 1, replicas = 1;
+    mesh->position_of[0] = mesh->replica_of[0] = 0;
+    for (unsigned i = 0; i < mesh->axis_count; i++) {
+        const struct mesh_axis *axis = &mesh->axes[i];
+        spread(mesh, axis, count, positions, replicas);
+        count *= axis->size;
+        *(axis->distinct ? &positions : &replicas) *= axis->size;
+    }
+    for (uint32_t rank = 0; rank < count; rank++)
+        mesh->rank_of[(uint64_t)mesh->position_of[rank] * mesh->replicas + mesh->replica_of[rank]] = rank;
 }
 
 void mesh_add_name(struct mesh *mesh, const char *name, uint32_t axes)
@@ -51,8 +60,7 @@ void mesh_finish(struct mesh *mesh, struct arena *arena)
     mesh->rank_of = arena_array(arena, mesh->ranks, sizeof *mesh->rank_of);
     mesh->position_of = arena_array(arena, mesh->ranks, sizeof *mesh->position_of);
     mesh->replica_of = arena_array(arena, mesh->ranks, sizeof *mesh->replica_of);
-    for (uint32_t rank = 0; rank < regular; rank++)
-        coordinates_to_tables(mesh, rank);
+    fill_tables(mesh);
     for (uint32_t rank = regular; rank < mesh->ranks; rank++) {
         uint32_t position = mesh->positions - mesh->ranks + rank;
         mesh->rank_of[position] = rank;

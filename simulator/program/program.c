@@ -335,7 +335,7 @@ static void lay_out_waits(struct draft_position *draft, struct position *positio
     position->waits = arena_array(arena, draft->wait_count + 1, sizeof *position->waits);
     position->dependents = arena_array(arena, draft->wait_count + 1, sizeof *position->dependents);
     position->first_dependent = arena_array(arena, (size_t)operations + 1, sizeof *position->first_dependent);
-    uint32_t *first_wait = calloc((size_t)operations + 1, sizeof *first_wait);
+    uint32_t *first_wait = array_zeroed((size_t)operations + 1, sizeof *first_wait);
     assert(first_wait);
     bucket(draft->waits, draft->wait_count, renamed, false, first_wait, operations, position->waits);
     bucket(draft->waits, draft->wait_count, renamed, true, position->first_dependent, operations, position->dependents);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/program/program_check.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,7 +86,7 @@ static bool check_strangers(const struct program *program, const uint32_t *strea
 
 static bool check_groups(const struct program *program, struct fault *fault)
 {
-    uint32_t *streams = calloc(program->group_count + (size_t)1, sizeof *streams);
+    uint32_t *streams = array_zeroed(program->group_count + (size_t)1, sizeof *streams);
     bool ok = streams != NULL;
     for (uint32_t position = 0; ok && position < program->mesh->positions; position++)
         for (uint32_t i = 0; i < program->positions[position].stream_count; i++)

@@ -14,9 +14,11 @@ static const struct {
     [ABI_WORKLOAD] = {"struct stagesim_workload",
                       {offsetof(struct stagesim_workload, shape), sizeof(struct stagesim_workload)}},
     [ABI_FIGURES] = {"struct stagesim_figures",
-                     {offsetof(struct stagesim_figures, bounds_known), sizeof(struct stagesim_figures)}},
+                     {offsetof(struct stagesim_figures, bounds_known),
+                      offsetof(struct stagesim_figures, pipeline_layout), sizeof(struct stagesim_figures)}},
     [ABI_PIPELINE] = {"struct stagesim_pipeline",
-                      {offsetof(struct stagesim_pipeline, sync_axes), sizeof(struct stagesim_pipeline)}},
+                      {offsetof(struct stagesim_pipeline, sync_axes), offsetof(struct stagesim_pipeline, attention),
+                       sizeof(struct stagesim_pipeline)}},
     [ABI_PACE] = {"struct stagesim_pace", {sizeof(struct stagesim_pace)}},
 };
 

@@ -5,6 +5,7 @@
 #include "base/path_near.h"
 #include "base/paths.h"
 #include "base/quantity.h"
+#include "base/words/aliases.h"
 #include "simulator/scenario/fields_rows.h"
 
 #include <float.h>
@@ -407,7 +408,11 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
 void fields_report_unknown(const struct fields_reader *reader, const char *what, const struct node *node,
                            const char *const *words, size_t count)
 {
-    const char *near = diag_nearest(node->key, words, count);
+    const char *near = alias_nearest(node->key, words, count);
+    const char *elsewhere = reader->paths ? alias_elsewhere(node->key, reader->paths) : NULL;
+    bool sure = near && alias_is(node->key, near);
+    if (elsewhere && !sure)
+        near = elsewhere;
     if (near)
         diag_error(reader->diag, node->key_at, "'%.60s' is not a key of %s; did you mean '%s'?", node->key, what, near);
     else if (count)

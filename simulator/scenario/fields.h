@@ -12,6 +12,8 @@ struct fields_reader {
     const char *directory; /* where relative paths start that no file holds (--set) */
     struct arena *arena;   /* for texts and lists */
     struct diag *diag;
+    const char *const
+        *paths; /* dotted paths of keys, to say where one belongs; NULL-terminated; NULL: none are known */
 };
 
 /* A section and the fields in it: those of `fields` whose key is "name.key", and where `owner` is set those whose key

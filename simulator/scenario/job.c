@@ -113,8 +113,13 @@ static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pi
     request.forward = mean(costs->forward, costs->stages) * chunks;
     request.backward = mean(costs->backward, costs->stages) * chunks;
     request.weight = mean(costs->weight, costs->stages) * chunks;
-    struct plan_costs times = {costs->forward, costs->backward, costs->weight, costs->block, 0};
-    if (scenario->schedule->adapts) {
+    struct plan_costs times = {.forward = costs->forward,
+                               .backward = costs->backward,
+                               .weight = costs->weight,
+                               .block = costs->block,
+                               .attention = {costs->attention, costs->attention_backward}};
+    request.grain = costs->slice_grain;
+    if (scenario->schedule->adapts || scenario->schedule->slices) {
         times.latency = longest_message(job, costs);
         request.costs = &times;
     }
@@ -175,10 +180,11 @@ static bool check_plan_size(struct stagesim_job *job)
                    job->plan->workers);
         return false;
     }
-    if (job->plan->micro_batches / job->plan->iterations != scenario->micro_batches) {
+    uint32_t micro_batches = job->plan->micro_batches / job->plan->iterations / job->plan->slices;
+    if (micro_batches != scenario->micro_batches) {
         diag_error(job->diag, scenario_place(scenario, "batch"),
                    "the batch gives %u micro-batches per replica, the schedule %s is for %u", scenario->micro_batches,
-                   scenario->schedule_name, job->plan->micro_batches / job->plan->iterations);
+                   scenario->schedule_name, micro_batches);
         return false;
     }
     return true;
@@ -187,7 +193,7 @@ static bool check_plan_size(struct stagesim_job *job)
 /* The plan of a schedule file is there before the workload asks for the number of stages. */
 static bool read_plan(struct stagesim_job *job)
 {
-    job->plan = plan_file_read(job->scenario->schedule_file, job->diag);
+    job->plan = plan_file_read(job->scenario->schedule_file, PYTORCH_TODAY, job->diag);
     return job->plan && check_plan_size(job);
 }
 
@@ -255,6 +261,10 @@ static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeli
                                        .costs = costs,
                                        .repetitions = repetitions,
                                        .blocking = job->scenario->messages == MESSAGES_BLOCKING};
+    if (job->scenario->bounded)
+        job_bound(job, costs);
+    if (job->scenario->keeps_order && job->plan->iterations == 1 && !job->plan->recomputed)
+        job_keep_order(job, costs, longest_message(job, costs));
     if (job->sketch)
         job_sketch(job, costs);
     else
@@ -309,8 +319,11 @@ static const char *api_efficiency_table(struct stagesim_job *job, const char *mo
 static void api_declare(struct stagesim_job *job, const struct stagesim_figures *figures)
 {
     struct stagesim_figures known;
-    if (take(job, ABI_FIGURES, figures, figures->size, &known))
-        job->job->figures = known;
+    if (!take(job, ABI_FIGURES, figures, figures->size, &known))
+        return;
+    if (known.pipeline_layout)
+        known.pipeline_layout = arena_copy(job->arena, known.pipeline_layout);
+    job->job->figures = known;
 }
 
 static bool api_scheduled(const struct stagesim_job *job)
@@ -458,6 +471,7 @@ bool job_outline(const struct scenario *scenario, struct platform *platform, boo
     building.sketch = outline;
     building.crossing = 2; /* shows whether the plan spells out more than one */
     bool ok = build(&building);
+    outline->figures = building.job->figures;
     end(&building);
     return ok;
 }

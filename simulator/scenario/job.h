@@ -10,6 +10,14 @@
 
 struct arena;
 
+/* The order of a pipeline as rows of a schedule file, and what its stages take without communication. */
+struct job_order {
+    const char *rows;
+    uint32_t stages;
+    const double *forward, *backward, *weight; /* [stage]; backward is whole */
+    double message;                            /* the longest between neighbours */
+};
+
 struct job {
     const struct scenario *scenario;
     struct platform *platform;
@@ -17,6 +25,9 @@ struct job {
     struct mesh mesh;                /* the scenario's, cut further where the workload asked for it */
     uint32_t *hosts;                 /* [rank]: index into the platform's hosts */
     struct stagesim_figures figures; /* what the workload declared; zero otherwise */
+    const struct job_order *order;   /* NULL: not asked for, or not one that rows can say */
+    double bound;                    /* no order of these stages on these workers takes less, without contention; 0: not
+                                        known, or the scenario does not ask for it. Seconds */
     bool asynchronous;               /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness; /* [position]: updates between the weights used and the newest; NULL when synchronous */
 };
@@ -39,6 +50,8 @@ struct job_outline {
     /* Times that the contention-free engine is never below: by the workers' own work, and by the plan's order (0: was
      * not asked for). Seconds. */
     double work, order;
+    double any;                      /* the same of any order of these stages on these workers */
+    struct stagesim_figures figures; /* as in struct job */
 };
 
 /* Checks all that job_create checks before the program, and fills the outline; nothing is built. `order`: also the

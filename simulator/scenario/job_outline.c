@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory and bounds of a job, from its plan and costs alone. */
 #include "base/arena.h"
+#include "schedules/plan/plan_rows.h"
 #include "simulator/scenario/job_parts.h"
 #include "workloads/pipeline/outline.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static double collective_seconds(void *user, uint32_t worker, const char *axes, enum stagesim_collective collective,
                                  double bytes)
@@ -52,15 +55,54 @@ static void compare_memory(const struct stagesim_job *job, const double *peaks, 
     }
 }
 
+static struct pipeline_outline_request outline_request(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    return (struct pipeline_outline_request){.plan = job->plan,
+                                             .costs = costs,
+                                             .mesh = &job->job->mesh,
+                                             .collective = collective_seconds,
+                                             .message = message_seconds,
+                                             .user = job};
+}
+
+void job_bound(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    struct pipeline_outline_request request = outline_request(job, costs);
+    job->job->bound = pipeline_outline_any(&request, job->arena);
+}
+
+static const double *copy_times(const double *times, uint32_t stages, struct arena *arena)
+{
+    double *copy = arena_array(arena, stages, sizeof *copy);
+    if (times)
+        memcpy(copy, times, stages * sizeof *copy);
+    return copy;
+}
+
+void job_keep_order(struct stagesim_job *job, const struct stagesim_pipeline *costs, double message)
+{
+    struct job_order *order = arena_alloc(job->arena, sizeof *order);
+    char *rows = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&rows, &size);
+    if (!text)
+        return;
+    plan_rows_write(job->plan, text);
+    if (fclose(text) == 0)
+        *order = (struct job_order){.rows = arena_copy(job->arena, rows),
+                                    .stages = costs->stages,
+                                    .forward = copy_times(costs->forward, costs->stages, job->arena),
+                                    .backward = copy_times(costs->backward, costs->stages, job->arena),
+                                    .weight = copy_times(costs->weight, costs->stages, job->arena),
+                                    .message = message};
+    job->job->order = order->rows ? order : NULL;
+    free(rows);
+}
+
 void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     struct job_outline *sketch = job->sketch;
-    struct pipeline_outline_request request = {.plan = job->plan,
-                                               .costs = costs,
-                                               .mesh = &job->job->mesh,
-                                               .collective = collective_seconds,
-                                               .message = message_seconds,
-                                               .user = job};
+    struct pipeline_outline_request request = outline_request(job, costs);
     bool order = sketch->order > 0;
     double *peaks = arena_array(job->arena, job->plan->workers, sizeof *peaks);
     *sketch = (struct job_outline){.known = job->plan->iterations == 1 && !job->plan->asynchronous};
@@ -70,4 +112,5 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
     compare_memory(job, peaks, sketch);
     sketch->work = pipeline_outline_work(&request, job->arena);
     sketch->order = order ? pipeline_outline_order(&request, job->arena) : 0;
+    sketch->any = order ? pipeline_outline_any(&request, job->arena) : 0;
 }

@@ -72,5 +72,9 @@ void job_add_static_memory(struct stagesim_job *job, uint32_t position, const st
 double job_message_seconds(const struct stagesim_job *job, uint32_t from, uint32_t to, double bytes);
 /* Fills job->sketch for the plan and these costs. */
 void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs);
+/* The order of the job's pipeline goes to the job. */
+void job_keep_order(struct stagesim_job *job, const struct stagesim_pipeline *costs, double message);
+/* What no order of the job takes less than goes to the job. */
+void job_bound(struct stagesim_job *job, const struct stagesim_pipeline *costs);
 
 #endif

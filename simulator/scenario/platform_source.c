@@ -28,6 +28,11 @@ bool platform_source_knows(const char *preset, struct fault *fault)
     return preset_find(preset) || preset_design(&(struct platform_request){.preset = preset}, NULL, NULL, fault);
 }
 
+const char *platform_source_named(const char *word)
+{
+    return preset_named(word);
+}
+
 bool platform_source_check(const struct platform_source *source, struct fault *fault)
 {
     struct arena *arena = arena_create();

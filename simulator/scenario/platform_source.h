@@ -27,6 +27,8 @@ struct platform_source {
 bool platform_source_is_preset(const char *text, const char *directory, struct arena *arena);
 /* Whether there is a preset of that name. False with the fault filled. */
 bool platform_source_knows(const char *preset, struct fault *fault);
+/* The preset that a word without a number of nodes surely means (preset_named); NULL: none. */
+const char *platform_source_named(const char *word);
 /* Whether the preset of the source comes in that shape, and the fabric has room for it. False with the fault filled. */
 bool platform_source_check(const struct platform_source *source, struct fault *fault);
 /* PRESET:NODES or PRESET:NODES:NIC; the texts live in the arena. False with the fault filled, also for a preset that

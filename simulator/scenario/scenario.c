@@ -5,6 +5,7 @@
 #include "base/path_near.h"
 #include "base/paths.h"
 #include "base/process/apart.h"
+#include "base/words/aliases.h"
 #include "simulator/scenario/plugin.h"
 #include "simulator/scenario/scenario_parts.h"
 #include "simulator/scenario/scenario_tables.h"
@@ -59,6 +60,7 @@ static void expand_file(struct loader *loader, struct node *node)
         diag_error(loader->fields.diag, node->at, "%s; expected the section's keys, or the file that holds them%s",
                    fault.text,
                    path_suggest_file(INSTALLED_MODELS, directory, node->text, ".yaml", node->at.line == 0, arena));
+    content = content ? scenario_model_keys(loader, content) : NULL;
     node->kind = NODE_REFUSED;
     if (!content)
         return;
@@ -68,10 +70,38 @@ static void expand_file(struct loader *loader, struct node *node)
     node->count = content->count;
 }
 
-/* Makes a map of a section that is written as a single word. */
+/* `model: {file: config.json, sequence: 4096}`: what is written beside the file counts before what is in it. */
+static void expand_model(struct loader *loader, struct node *node)
+{
+    struct node *file = node_get(node, "file");
+    if (!file || file->kind != NODE_SCALAR || node_is_empty(file))
+        return;
+    struct node own = *node, content = *file, *next;
+    expand_file(loader, &content);
+    node->first = node->last = NULL;
+    node->count = 0;
+    for (struct node *child = own.first; child; child = next) {
+        next = child->next;
+        child->next = NULL;
+        if (child != file)
+            node_append(node, child);
+    }
+    for (struct node *child = content.first; child && content.kind == NODE_MAP; child = next) {
+        next = child->next;
+        child->next = NULL;
+        if (!node_get(&own, child->key))
+            node_append(node, child);
+    }
+    if (content.kind != NODE_MAP)
+        node->kind = NODE_REFUSED;
+}
+
+/* Makes a map of a section that is written as a single word, and puts a model's file in its place. */
 static void expand_section(struct loader *loader, const char *name)
 {
     struct node *node = node_get(loader->root, name);
+    if (node && node->kind == NODE_MAP && !strcmp(name, "model"))
+        expand_model(loader, node);
     if (!node || node->kind != NODE_SCALAR || node_is_empty(node))
         return;
     if (!strcmp(name, "schedule"))
@@ -80,6 +110,25 @@ static void expand_section(struct loader *loader, const char *name)
         scenario_expand_platform(loader, node);
     else if (!is_own_key(name))
         expand_file(loader, node);
+}
+
+/* parallel.tp is parallel.tensor. */
+static const char *path_of(const char *typed, struct arena *arena)
+{
+    static const char section[] = "parallel.";
+    if (strncmp(typed, section, sizeof section - 1) != 0)
+        return typed;
+    return arena_print(arena, "%s%s", section, alias_axis(typed + sizeof section - 1));
+}
+
+/* tp, pp, dp, cp and ep are names of axes, too; beside the name itself they are mistakes. */
+static void expand_axes(struct loader *loader)
+{
+    struct node *parallel = node_get(loader->root, parallel_section.name);
+    for (struct node *child = parallel && parallel->kind == NODE_MAP ? parallel->first : NULL; child;
+         child = child->next)
+        if (!node_get(parallel, alias_axis(child->key)))
+            child->key = alias_axis(child->key);
 }
 
 static void apply_set(struct loader *loader, const struct scenario_set *set)
@@ -93,7 +142,7 @@ static void apply_set(struct loader *loader, const struct scenario_set *set)
         diag_error(loader->fields.diag, at, "there is no '='; expected KEY=VALUE such as parallel.pipeline=8");
         return;
     }
-    const char *path = arena_print(arena, "%.*s", length, set->text);
+    const char *path = path_of(arena_print(arena, "%.*s", length, set->text), arena);
     if (strchr(path, '.'))
         expand_section(loader, arena_print(arena, "%.*s", (int)strcspn(path, "."), path));
     document_set(loader->root, path, equals + 1, at, arena, loader->fields.diag);
@@ -199,6 +248,33 @@ static void read_communication(struct loader *loader, const char *const *section
     loader->scenario->messages = (enum scenario_messages)values.messages;
 }
 
+enum { PATHS_MAX = 512 };
+
+static size_t add_paths(const char **paths, size_t count, const char *section, const struct stagesim_field *field,
+                        struct arena *arena)
+{
+    for (; field && field->key && count < PATHS_MAX; field++)
+        paths[count++] = strchr(field->key, '.') ? field->key : arena_print(arena, "%s.%s", section, field->key);
+    return count;
+}
+
+/* What is said where a key stands in the wrong section. */
+static void list_paths(struct loader *loader)
+{
+    static const struct fields_section *const sections[] = {&parallel_section, &batch_section,  &schedule_section,
+                                                            &platform_section, &memory_section, &output_section};
+    const struct stagesim_workload *workload = loader->scenario->workload;
+    struct arena *arena = loader->fields.arena;
+    const char **paths = arena_array(arena, PATHS_MAX + 1, sizeof *paths);
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        count = add_paths(paths, count, sections[i]->name, sections[i]->fields, arena);
+    if (workload)
+        count = add_paths(paths, count, workload->name, workload->fields, arena);
+    paths[count] = NULL;
+    loader->fields.paths = paths;
+}
+
 static void read_root(struct loader *loader)
 {
     struct scenario *scenario = loader->scenario;
@@ -212,8 +288,11 @@ static void read_root(struct loader *loader)
     scenario->iterations = (uint32_t)values.iterations;
     if (values.platform)
         scenario_read_platform(loader, values.platform, (enum platform_loader)values.loader);
+    scenario->platform_name = scenario->platform.text;
+    scenario_read_what_if(loader, &values.what_if);
     if (values.workload)
         read_workload(loader, values.workload);
+    list_paths(loader);
     if (scenario->workload)
         list_sections(scenario->workload, sections, KEYS_MAX, loader->fields.arena);
     check_top_level(loader, sections);
@@ -224,18 +303,23 @@ static void read_root(struct loader *loader)
     read_communication(loader, sections);
 }
 
-/* "6%". */
+/* What allocators lose to fragments at the least, as measured and as manuals advise; see doc/scenario.md. */
+static const double reserve_default = 0.06;
+
+/* "6%", or 0. */
 static void read_memory(struct loader *loader)
 {
     struct memory_values values = {NULL};
     const struct node *node = node_get(loader->root, memory_section.name);
     fields_check_keys(&loader->fields, &memory_section, NULL, node);
     fields_read(&loader->fields, &memory_section, node, loader->root->at, &values);
+    loader->scenario->reserve = reserve_default;
     if (!values.reserve)
         return;
     char *end;
     double percent = strtod(values.reserve, &end);
-    if (end != values.reserve && !strcmp(end, "%") && percent >= 0 && percent <= 90)
+    bool whole = end != values.reserve && (!strcmp(end, "%") || (*end == '\0' && percent == 0));
+    if (whole && percent >= 0 && percent <= 90)
         loader->scenario->reserve = percent / 100;
     else
         diag_error(loader->fields.diag, node_place(loader->root, "memory.reserve"),
@@ -278,6 +362,7 @@ static void read_simgrid(struct loader *loader)
 static void read_scenario(struct loader *loader, const struct scenario_request *request)
 {
     unsigned errors = loader->fields.diag->errors;
+    list_paths(loader);
     expand_section(loader, "schedule");
     scenario_read_mesh(loader);
     scenario_read_batch(loader);
@@ -304,9 +389,12 @@ static struct scenario *finish(const struct scenario_request *request, struct no
     scenario->root = root;
     scenario->request = *request;
     struct loader loader = {.scenario = scenario, .root = root, .fields = {scenario->directory, arena, diag}};
+    expand_axes(&loader);
     for (size_t i = 0; i < request->set_count; i++)
         apply_set(&loader, &request->sets[i]);
+    expand_axes(&loader);
     read_scenario(&loader, request);
+    diag_rest(diag);
     return diag->errors == errors ? scenario : NULL;
 }
 

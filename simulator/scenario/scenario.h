@@ -6,6 +6,7 @@
 #include "abi/workload.h"
 #include "base/diagnostics.h"
 #include "platforms/platform.h"
+#include "platforms/what_if.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/mesh.h"
@@ -26,7 +27,8 @@ enum scenario_fold { FOLD_AUTO, FOLD_OFF };
 enum scenario_steady { STEADY_AUTO, STEADY_OFF };
 enum scenario_messages { MESSAGES_QUEUED, MESSAGES_PIPELINED, MESSAGES_BLOCKING };
 enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
-enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4 };     /* bits of scenario.traces */
+/* Bits of scenario.traces. */
+enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4, TRACE_PERFETTO = 8, TRACE_CHROME_GZIP = 16 };
 enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* bits of scenario.pictures */
 
 /* What `search` varies; a dimension that is not given has count 0. */
@@ -47,8 +49,9 @@ struct scenario_request {
     const char *file;
     const struct scenario_set *sets; /* set_count of them, later ones win */
     size_t set_count;
-    /* A schedule that stands in for the file's (compare --schedules); NULL: the file's. Options of the file that this
-     * schedule does not have are dropped. Whether it fits is not checked: see scenario_check_pipeline. */
+    /* A schedule, by its name or as a schedule file (see schedule_is_file), that stands in for the file's (compare
+     * --schedules); NULL: the file's. Options of the file that this schedule does not have are dropped. Whether it fits
+     * is not checked: see scenario_check_pipeline. */
     const char *schedule;
     bool plugins; /* a plug-in that the scenario names by a path may be loaded: its code runs */
 };
@@ -58,6 +61,9 @@ struct scenario {
     const char *file, *name; /* as given; base name without .yaml */
     const char *directory;   /* of the file: relative paths start here */
     struct platform_source platform;
+    const struct what_if *what_if; /* changes of it, what_if_count of them */
+    size_t what_if_count;
+    const char *platform_name; /* what outputs call the platform: its text, and the changes */
 
     const struct stagesim_workload *workload;
     const void *parameters; /* workload->parameters_size bytes, filled from the workload's sections */
@@ -88,6 +94,8 @@ struct scenario {
 
     unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
     bool report;
+    bool keeps_order; /* the job keeps the order of its pipeline: set like `bounded` */
+    bool bounded;     /* the job says what no order takes less than: for comparisons, which set it */
     struct scenario_search search;
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
@@ -115,6 +123,8 @@ struct place scenario_workload_place(const struct scenario *scenario, const char
  * whose key the message names, or the last in the key's section. */
 struct place scenario_blame(const struct scenario *scenario, const char *key, const char *message);
 
+/* Whether a word that stands for a schedule is a schedule file: it ends in .csv or has a '/'. */
+bool schedule_is_file(const char *word);
 /* What the scenario asks of its schedule. Needs scenario->schedule. */
 struct schedule_request scenario_schedule_request(const struct scenario *scenario);
 /* For workloads with a pipeline: the scenario has a batch and a schedule, and the schedule fits. False with the mistake
@@ -122,6 +132,10 @@ struct schedule_request scenario_schedule_request(const struct scenario *scenari
 bool scenario_check_pipeline(const struct scenario *scenario, struct diag *diag);
 /* The platform has a GPU for every rank. False with the mistake reported at `parallel`, and a note at `platform`. */
 bool scenario_check_platform(const struct scenario *scenario, const struct platform *platform, struct diag *diag);
+
+/* The loaded platform with the scenario's changes (what_if); memory from the arena. NULL with the mistake reported. */
+struct platform *scenario_change_platform(const struct scenario *scenario, struct platform *platform,
+                                          struct arena *arena, struct diag *diag);
 
 /* Whether the scenario's workload has the key of a dimension (stagesim's own keys it always has). */
 bool scenario_has_dimension(const struct scenario *scenario, enum search_dimension dimension);

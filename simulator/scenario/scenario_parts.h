@@ -19,6 +19,11 @@ void scenario_expand_platform(struct loader *loader, struct node *node);
 const struct node *scenario_platform_plain(const struct loader *loader);
 /* The platform, whose text is `text` where it is no map. */
 void scenario_read_platform(struct loader *loader, const char *text, enum platform_loader which);
+/* what_if; needs the platform's name. */
+void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *texts);
+/* The keys of a model's file: those of a Hugging Face config.json as the section `model` has them, any other file as it
+ * is. NULL after a mistake was reported. */
+const struct node *scenario_model_keys(struct loader *loader, const struct node *content);
 /* parallel and order: the mesh, or one of a single rank after a mistake. */
 void scenario_read_mesh(struct loader *loader);
 /* Gives the mesh the shape that the workload asks for. */

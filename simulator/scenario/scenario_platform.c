@@ -79,7 +79,10 @@ static void read_file(struct loader *loader, const char *text, struct place at)
         source->file = found;
     else
         diag_error(loader->fields.diag, at, "platform: %s%s", fault.text,
-                   path_suggest_file(INSTALLED_PLATFORMS, directory, text, ".xml", typed, arena));
+                   platform_source_named(text)
+                       ? arena_print(arena, "; '%s' is a preset, which wants a number of nodes: %s:4",
+                                     platform_source_named(text), platform_source_named(text))
+                       : path_suggest_file(INSTALLED_PLATFORMS, directory, text, ".xml", typed, arena));
 }
 
 /* ---- a map ---- */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/words/aliases.h"
 #include "simulator/scenario/scenario_parts.h"
 
 #include "base/arena.h"
@@ -8,8 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-enum { SCHEDULES_MAX = 64 };
 
 /* Appends the option keys of a schedule that are not among `words` yet. */
 static size_t add_options(const struct schedule *schedule, const char **words, size_t count, size_t most)
@@ -46,7 +45,7 @@ const struct schedule *scenario_find_schedule(struct loader *loader, const char 
         return found;
     for (; schedule_table[count] && count < SCHEDULES_MAX; count++)
         names[count] = schedule_table[count]->name;
-    const char *near = diag_nearest(name, names, count);
+    const char *near = alias_nearest(name, names, count);
     diag_error(loader->fields.diag, at, "there is no schedule '%.60s'; %s%s%s", name, near ? "did you mean '" : "",
                near ? near : "", near ? "'?" : "'stagesim list schedules' shows all");
     return NULL;
@@ -66,6 +65,12 @@ static const struct schedule *choose_schedule(struct loader *loader, const struc
     return NULL;
 }
 
+bool schedule_is_file(const char *word)
+{
+    size_t length = strlen(word);
+    return strchr(word, '/') || (length > 4 && !strcmp(word + length - 4, ".csv"));
+}
+
 void scenario_read_schedule(struct loader *loader, const char *replacement)
 {
     struct scenario *scenario = loader->scenario;
@@ -76,8 +81,14 @@ void scenario_read_schedule(struct loader *loader, const char *replacement)
     unsigned errors = loader->fields.diag->errors;
     fields_read(&loader->fields, &schedule_section, node, loader->root->at, &values);
     scenario->recompute = (enum scenario_recompute)values.recompute;
+    bool replaced = replacement != NULL;
+    if (replaced && schedule_is_file(replacement)) {
+        values.file = replacement;
+        replacement = NULL;
+        values.name = NULL;
+    }
     const struct schedule *schedule = choose_schedule(loader, &values, replacement);
-    check_keys(loader, node, schedule, replacement || (!schedule && !values.file));
+    check_keys(loader, node, schedule, replaced || (!schedule && !values.file));
     if (schedule) {
         struct schedule_request defaults = schedule_request_default(schedule, 1, 1);
         memcpy(scenario->options, defaults.options, sizeof scenario->options);

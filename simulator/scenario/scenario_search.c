@@ -73,9 +73,10 @@ const char *const *scenario_dimension_words(const struct scenario *scenario, enu
 
 /* ---- reading ---- */
 
-static void check_option(struct loader *loader, const char *key, const struct node *value)
+static void check_option(struct loader *loader, const struct search_dimension_line *line, const struct node *value)
 {
-    const struct schedule_option *option = find_option(key);
+    const struct schedule_option *option = find_option(strchr(line->path, '.') + 1);
+    const char *key = line->key;
     uint64_t count;
     unsigned index;
     if (option && option->names) {
@@ -95,7 +96,7 @@ static void check_value(struct loader *loader, enum search_dimension dimension, 
         return;
     }
     if (line->role == SEARCH_OPTION) {
-        check_option(loader, line->key, value);
+        check_option(loader, line, value);
         return;
     }
     const struct stagesim_field *field = find_field(loader->scenario, line->path);

@@ -15,7 +15,7 @@ static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const loaders[] = {"auto", "simgrid", NULL};
 static const char *const rails[] = {"none", "spine", "nvlink", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
-static const char *const traces[] = {"paje", "chrome", "csv", NULL};
+static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
 static const char *const replicas[] = {"simulated", "all", NULL};
 
@@ -37,6 +37,8 @@ const struct stagesim_field root_fields[] = {
             "interface; default order"},
     {"loader", STAGESIM_FIELD_NAME, offsetof(struct root_values, loader), .names = loaders,
      .doc = "what reads the platform: stagesim itself where it can, or always SimGrid; default auto"},
+    {"what_if", STAGESIM_FIELD_TEXTS, offsetof(struct root_values, what_if),
+     .doc = "changes of the platform such as [nic=0.5, \"gpu-3-*=0.8\"], see what-if.md; default none"},
     {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
      .doc = "training iterations that follow each other; default 1"},
     {0},
@@ -167,8 +169,8 @@ const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_g
 
 static const struct stagesim_field memory_fields[] = {
     {"reserve", STAGESIM_FIELD_TEXT, offsetof(struct memory_values, reserve),
-     .doc = "share of every GPU's memory that is held back for fragmentation, workspace and the framework, such as 6%; "
-            "default 0%"},
+     .doc = "share of every GPU's memory that is held back for fragmentation, workspace and the framework, such as "
+            "10%, or 0; default 6%"},
     {0},
 };
 

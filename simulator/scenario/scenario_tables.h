@@ -14,6 +14,7 @@ struct arena;
 
 struct root_values {
     const char *platform, *workload;
+    struct stagesim_texts what_if;
     unsigned engine, fold, steady, placement, loader;
     uint64_t iterations;
 };

@@ -30,7 +30,10 @@ static char *absolute_path(const char *path, struct arena *arena)
     if (absolute || slash == own || !*own)
         return absolute;
     char *above = absolute_path(slash ? arena_print(arena, "%.*s", (int)(slash - own), own) : ".", arena);
-    absolute = above ? strdup(arena_print(arena, "%s/%s", above, slash ? slash + 1 : own)) : NULL;
+    if (above) {
+        const char *text = arena_print(arena, "%s/%s", above, slash ? slash + 1 : own);
+        absolute = memcpy(array_zeroed(strlen(text), 1), text, strlen(text));
+    }
     free(above);
     return absolute;
 }

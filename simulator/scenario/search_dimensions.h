@@ -34,6 +34,10 @@ enum search_role {
     LINE(pairs, "schedule.pairs", SEARCH_OPTION, "", "pairs of pipelines, of chimera")                                 \
     LINE(concatenation, "schedule.concatenation", SEARCH_OPTION, "", "how chimera goes on after D micro-batches")      \
     LINE(waves, "schedule.waves", SEARCH_OPTION, "", "waves, of hanayo")                                               \
+    LINE(sync, "schedule.sync", SEARCH_OPTION, "", "when gradients are synchronised, of chimera")                      \
+    LINE(step, "schedule.optimizer", SEARCH_OPTION, "", "what a worker's step waits for, of zb-h2, zb-v and others")   \
+    LINE(backwards, "schedule.backwards", SEARCH_OPTION, "", "which backward comes first, of gpipe")                   \
+    LINE(backward, "schedule.backward", SEARCH_OPTION, "", "backwards outside of blocks, of dualpipe and dualpipe-v")  \
     LINE(recompute, "schedule.recompute", SEARCH_KEY, "none selective full",                                           \
          "activations computed again; default none, selective and full")                                               \
     LINE(zero, "transformer.zero", SEARCH_KEY, "0 1 2 3", "what replicas share; default 0, 1, 2, 3")                   \
@@ -46,10 +50,14 @@ enum search_role {
          "how ranks share matrices; default: the scenario's")                                                          \
     LINE(tensor_overlap, "transformer.tensor_overlap", SEARCH_TENSOR_KEY, "",                                          \
          "exchanges beside the products of linear maps; default: the scenario's")                                      \
+    LINE(scatter_gather, "transformer.scatter_gather", SEARCH_TENSOR_KEY, "",                                          \
+         "messages between stages sent in parts; default: the scenario's")                                             \
     LINE(overlap, "communication.overlap", SEARCH_KEY, "",                                                             \
          "gradients synchronised while the backward goes on; default: the scenario's")                                 \
     LINE(expert_overlap, "transformer.expert_overlap", SEARCH_KEY, "",                                                 \
          "tokens travel while shared experts compute; default: the scenario's")                                        \
+    LINE(expert_node, "transformer.expert_node", SEARCH_KEY, "",                                                       \
+         "expert-parallel ranks between which a token travels once; default: the scenario's")                          \
     LINE(context_method, "transformer.context_method", SEARCH_KEY, "",                                                 \
          "how keys and values reach the ranks that share a sequence; default: the scenario's")                         \
     LINE(reshard, "transformer.reshard", SEARCH_KEY, "",                                                               \

@@ -284,6 +284,8 @@ static bool may_be_shorter(struct attempt *attempt)
         return refuse(attempt->steady, "the analytic engine evaluates one rank of each class in less time");
     if (!scenario->schedule || !scenario->micro_batches)
         return refuse(attempt->steady, "the job has no schedule that stagesim could make shorter");
+    if (scenario->schedule->slices)
+        return refuse(attempt->steady, "the schedule cuts micro-batches into slices");
     if (scenario->schedule->adapts)
         return refuse(attempt->steady, "the schedule makes an order for just so many micro-batches");
     if (program->iterations > 1)

@@ -1,47 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What questions of real scale cost on this machine, as a Markdown table. Every row is a command; its processor time
-is that of the command and its children, its memory the largest process'. With a peer's folder (Calculon's), that
-one's evaluation of a layout as well.
+"""What questions of real scale cost on this machine, as a Markdown table. Every row is a command: processor time of the
+whole process and its children, and of it what is beyond the dynamic loader's share (that of `stagesim --version`);
+memory is the largest process'. Of three runs the shortest where one takes less than two seconds. With a peer's folder
+(Calculon's; its Python packages must be there) the rate of that one on one core as well.
 
-usage: scale.py STAGESIM [--peer CALCULON] [--only WORD]"""
+usage: scale.py STAGESIM [--peer CALCULON] [--python PYTHON] [--only WORD]"""
 import argparse
 import os
 import pathlib
 import platform
 import re
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-JOB = """platform: dgx-a100:315
+SHORT = 2  # seconds: such rows are run three times
+JOB = """platform: {platform}
 workload: transformer
 model: megatron-529.6b
-parallel: {tensor: 8, pipeline: 35, data: 9}
-batch: {micro: 1, micro_batches: 280}
-transformer: {balance: auto, sequence_parallel: true}
+parallel: {{tensor: 8, pipeline: 35, data: 9}}
+batch: {{micro: 1, micro_batches: 280}}
+transformer: {{balance: auto, sequence_parallel: true}}
 schedule: 1f1b
-compute: {precision: bf16}
+compute: {{precision: bf16}}
 """
-# question, arguments, seconds of processor that it must reach (None: none)
-ROWS = (
-    ("530B on 2,520 A100, analytic", "run 530b.yaml --engine analytic", 0.02),
-    ("the same without sequence parallelism, and every lever",
-     "run 530b.yaml --engine analytic --set transformer.sequence_parallel=false",
-     None),
-    ("the same on SimGrid", "run 530b.yaml", 3),
-    ("search of it: what is allowed by default", "search 530b.yaml --top 0 --quiet", 120),
-    ("search: one mesh, all timed",
-     "search 530b.yaml --top 0 --quiet --exhaustive --jobs 1 --set search.data=9 --set search.tensor=8 "
-     "--set search.micro=1", None),
-    ("search of llama3-70b on 512 H100", "search llama.yaml --top 0 --quiet", 30),
-    ("405B on 16,384 H100, SimGrid", "run 405b.yaml", 5),
-    ("100,000 H100, check", "check 100k.yaml", 1),
-    ("100,000 H100, analytic", "run 100k.yaml --engine analytic", 3),
-)
 LLAMA = """platform: {platform}
 workload: transformer
 model: {model}
@@ -51,37 +35,133 @@ transformer: {{sequence_parallel: true, balance: auto, zero: 1}}
 schedule: 1f1b
 compute: {{precision: bf16}}
 """
+STAGES = """platform: {platform}
+workload: stages
+stages: {{forward: 1ms, backward: 2ms, message: 8MiB, gradient: {gradient}}}
+parallel: {{data: {data}, pipeline: 32}}
+batch: {{micro_batches: {micro_batches}}}
+schedule: 1f1b
+communication: {{all_reduce: ring}}
+"""
+# question, arguments, seconds of processor beyond the loader that it must reach (None: none)
+ROWS = (
+    ("530B on 2,520 A100, analytic", "run 530b.yaml --engine analytic", 0.02),
+    ("the same from its XML file", "run 530b-xml.yaml --engine analytic", 0.12),
+    ("the same without sequence parallelism, with every lever",
+     "run 530b.yaml --engine analytic --set transformer.sequence_parallel=false", None),
+    ("the same on SimGrid", "run 530b.yaml", 3),
+    ("the same on SimGrid, `steady: off`", "run 530b.yaml --set steady=off", None),
+    ("search of it: the default space", "search 530b.yaml --top 0 --quiet", 120),
+    ("search: one mesh, all timed",
+     "search 530b.yaml --top 0 --quiet --exhaustive --jobs 1 --set search.data=9 --set search.tensor=8 "
+     "--set search.micro=1", None),
+    ("search of llama3-70b on 512 H100", "search llama.yaml --top 0 --quiet", 30),
+    ("search of 22B on 64 A100, what Calculon's search varies", "search 22b.yaml --top 0 --quiet", None),
+    ("405B on 16,384 H100, SimGrid", "run 405b.yaml", 5),
+    ("100,000 H100, check", "check 100k.yaml", 1),
+    ("100,000 H100, analytic", "run 100k.yaml --engine analytic", 3),
+    ("100,000 H100, SimGrid", "run 100k.yaml --quiet", 60),
+    ("100,000 H100 from its XML file, check", "check 100k-xml.yaml", 21),
+    ("100,000 H100 from its XML file, analytic", "run 100k-xml.yaml --engine analytic", 23),
+    ("Chimera on 2,048 nodes of Piz Daint, SimGrid", f"run {ROOT}/scenarios/chimera-2048.yaml --quiet", 5),
+    ("all-to-all of 512 H100 in pods of 8 nodes, 4:1, SimGrid",
+     "collective all-to-all --platform pods.xml --ranks 512 --sizes 1GiB:1GiB:2", 10),
+    ("all-to-all of 4,096 H100, analytic",
+     "collective all-to-all --platform dgx-h100:512 --engine analytic --sizes 1GiB:1GiB:2", 1),
+    ("the same in pods of 8 nodes, 4:1, from an XML file",
+     "collective all-to-all --platform pods.xml --engine analytic --sizes 1GiB:1GiB:2", None),
+    ("`platform show --between`, 16,384 H100", "platform show dgx-h100:2048 --between gpu-0-0 gpu-2047-7", 1),
+    ("the same from its XML file", "platform show 16k.xml --between gpu-0-0 gpu-2047-7", 1),
+    ("yardstick: 1F1B on 2,048 H100, 256 micro-batches, SimGrid", "run yardstick.yaml --quiet", 0.26),
+    ("and a ring all-reduce of 512 MiB per stage", "run ring.yaml --quiet", None),
+    ("yardstick, analytic", "run yardstick.yaml --engine analytic --quiet", 0.09),
+    ("raw: 40,000 micro-batches on 32 H100, analytic, 7.5 million operations", "run raw.yaml --engine analytic --quiet",
+     None),
+)
+# What Calculon's search varies for its megatron-22B on 64 A100, batch 64: divisors as sizes, chunks and micro-batches,
+# recomputation full, attention or none, the optimizer sharded or not, all-reduce or reduce-scatter and all-gather,
+# overlap of either. It also tries which network serves each axis.
+PEER_SPACE = """platform: dgx-a100:8
+workload: transformer
+model: megatron-22b
+parallel: {tensor: 8, pipeline: 2, data: 4}
+batch: {global: 64, micro: 1}
+schedule: 1f1b
+compute: {precision: bf16}
+search: {micro: [1, 2, 4, 8, 16, 32, 64], schedules: [1f1b, interleaved], chunks: [2, 3, 4, 6, 8, 12, 16, 24, 48],
+  recompute: [none, selective, full], zero: [0, 1], sequence_parallel: [false, true], tensor_overlap: [false, true],
+  overlap: [false, true], balance: even}
+"""
+PEER = """
+import json, logging, sys, time, types
+sys.path[:0] = [{folder!r}]
+sys.modules.setdefault("pandas", types.ModuleType("pandas"))  # only what writes tables of all layouts needs it
+from calculon.llm import Llm, System
+read = lambda name: json.load(open({folder!r} + name))
+application, system = Llm.Application(read("/models/megatron-1T.json")), System(read("/systems/a100_80g.json"))
+execution, log, count = read("/examples/3072_t4_p64_d12_mbs4_full.json"), logging.getLogger(), 0
+begin = time.process_time()
+while time.process_time() - begin < 3:
+    model = Llm(application, log)
+    model.compile(system, Llm.Execution.from_json(execution))
+    model.run(system)
+    count += 1
+print(count / (time.process_time() - begin))
+"""
 
 
 def write_scenarios(folder):
-    (folder / "530b.yaml").write_text(JOB)
+    """Of the jobs; platforms that are read from files are made by make_platforms."""
+    (folder / "530b.yaml").write_text(JOB.format(platform="dgx-a100:315"))
+    (folder / "22b.yaml").write_text(PEER_SPACE)
+    (folder / "530b-xml.yaml").write_text(JOB.format(platform="530b.xml"))
     for name, model, target, parallel, batch in (
             ("llama", "llama3-70b", "dgx-h100:64", "{tensor: 8, pipeline: 4, data: 16}", 512),
             ("405b", "llama3-405b", "dgx-h100:2048", "{tensor: 8, pipeline: 16, data: 128}", 2048),
-            ("100k", "llama3-405b", "dgx-h100:12500", "{tensor: 8, pipeline: 16, data: 781}", 6248)):
+            ("100k", "llama3-405b", "dgx-h100:12500", "{tensor: 8, pipeline: 20, data: 625}", 10000),
+            ("100k-xml", "llama3-405b", "100k.xml", "{tensor: 8, pipeline: 20, data: 625}", 10000)):
         (folder / f"{name}.yaml").write_text(LLAMA.format(platform=target, model=model, parallel=parallel, batch=batch))
+    for name, target, data, micro_batches, gradient in (("yardstick", "dgx-h100:256", 64, 256, "0B"),
+                                                        ("ring", "dgx-h100:256", 64, 256, "512MiB"),
+                                                        ("raw", "dgx-h100:4", 1, 40000, "0B")):
+        (folder / f"{name}.yaml").write_text(STAGES.format(platform=target, data=data, micro_batches=micro_batches,
+                                                           gradient=gradient))
 
 
-def measure(command, folder, limit=600):
-    """Processor seconds, wall seconds, largest resident bytes, output; None where it failed or took too long."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.monotonic()
-    try:
-        result = subprocess.run(
-            ["/usr/bin/env", "bash", "-c", f"exec {command}"], cwd=folder, capture_output=True, text=True, timeout=limit
-        )
-    except subprocess.TimeoutExpired:
-        return None, f"no answer in {limit} s"
-    wall, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if result.returncode:
-        return None, (result.stderr.strip().splitlines() or ["failed"])[-1][:80]
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return (seconds, wall), result.stdout
+def make_platforms(binary, folder, commands):
+    """Those that the commands name."""
+    for name, options in (("530b", ["dgx-a100", "--nodes", "315"]), ("100k", ["dgx-h100", "--nodes", "12500"]),
+                          ("16k", ["dgx-h100", "--nodes", "2048"]),
+                          ("pods", ["dgx-h100", "--nodes", "512", "--pod", "8", "--oversubscription", "4"])):
+        if f"{name}.xml" in commands or f"{name}-xml" in commands:
+            subprocess.run([binary, "platform", "generate", *options, "-o", folder / f"{name}.xml"], check=True,
+                           stderr=subprocess.DEVNULL)
+
+
+def measure(command, folder):
+    """Processor seconds, bytes of the largest process, and output; None and why where it failed."""
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = status
+        output.seek(0)
+        text = output.read().decode()
+    if status:
+        return None, 0, (text.strip().splitlines() or ["failed"])[-1][:80]
+    return usage.ru_utime + usage.ru_stime, 1024 * usage.ru_maxrss, text
+
+
+def shortest(command, folder):
+    runs = [measure(command, folder)]
+    while runs[0][0] is not None and runs[0][0] < SHORT and len(runs) < 3:
+        runs.append(measure(command, folder))
+    return min(runs, key=lambda run: run[0] if run[0] is not None else 0)
 
 
 def machine():
     model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
-    return f"{model[1] if model else platform.processor()}, {os.cpu_count()} processors"
+    name = model[1] if model else platform.processor()
+    return f"{name}, {os.cpu_count()} processors; load {os.getloadavg()[0]:.1f} when this began"
 
 
 def counts(output):
@@ -90,34 +170,64 @@ def counts(output):
     return f"{found[0][1]} layouts, {found[1][1]} timed" if all(found) else ""
 
 
+def print_row(question, seconds, loader, peak, goal, output):
+    beyond = max(0, seconds - loader)
+    aim, ratio = (f"{goal:g} s", f"{beyond / goal:.2f}") if goal else ("", "")
+    print(f"| {question} | {seconds:.3f} s | {beyond:.3f} s | {peak / 1e6:.0f} MB | {aim} | {ratio} "
+          f"| {counts(output)} |", flush=True)
+
+
+def search_row(peer, python, folder):
+    """Calculon's search: executions counted without running them, times what one takes in a small space."""
+    stubs = folder / "stubs"
+    stubs.mkdir()
+    (stubs / "psutil.py").write_text("import os\n\n\ndef cpu_count(logical=True):\n    return os.cpu_count()\n")
+    (stubs / "pandas.py").write_text("")  # only another command of it needs that
+    search = (f"env PYTHONPATH={peer}:{stubs} {python} {peer}/bin/calculon loe -c 1 -n %s "
+              f"{peer}/models/megatron-22B.json %s float16 {peer}/systems/a100_80g.json out.json")
+    counted, sample = (
+        measure((search % words).split(), folder) for words in (("-d", "64 64"), ("", "2 1")))
+    if counted[0] is None or sample[0] is None:
+        print(f"| Calculon's search of it | - | - | | | | {sample[2] if counted[0] else counted[2]} |")
+        return
+    total, some = (int(re.search(r"Total executions: (\d+)", output)[1]) for _, _, output in (counted, sample))
+    seconds = sample[0] / some
+    print(f"| Calculon's search of it | {total * seconds:,.0f} s | | | | | {total:,} executions at {1 / seconds:.0f} a "
+          f"second (measured on {some:,}) |")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("stagesim")
     parser.add_argument("--peer", type=pathlib.Path)
+    parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     os.environ.setdefault("STAGESIM_MODELS", str(ROOT / "workloads/models"))
     os.environ.setdefault("STAGESIM_EFFICIENCY", str(ROOT / "workloads/efficiency"))
-    binary = pathlib.Path(arguments.stagesim).resolve()
-    print(f"{machine()}\n\n| question | processor | wall | to reach | |\n|---|---|---|---|---|")
+    binary = str(pathlib.Path(arguments.stagesim).resolve())
+    rows = [row for row in ROWS if arguments.only in row[0]]
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         write_scenarios(folder)
-        for question, command, goal in ROWS:
-            if arguments.only not in question:
-                continue
-            times, output = measure(f"{binary} {command}", folder)
-            aim = f"{goal} s" if goal else ""
-            print(f"| {question} | {times[0]:.3f} s | {times[1]:.2f} s | {aim} | {counts(output)} |" if times
-                  else f"| {question} | - | - | {aim} | {output} |", flush=True)
+        make_platforms(binary, folder, " ".join(row[1] for row in rows))
+        loader = min(measure([binary, "--version"], folder)[0] for _ in range(10))
+        print(f"{machine()}; the loader takes {loader:.3f} s\n\n"
+              "| question | processor | beyond the loader | memory | to reach | ratio | |\n"
+              "|---|---|---|---|---|---|---|")
+        for question, command, goal in rows:
+            seconds, peak, output = shortest([binary, *command.split()], folder)
+            if seconds is None:
+                print(f"| {question} | - | - | - | {goal or ''} | | {output} |", flush=True)
+            else:
+                print_row(question, seconds, loader, peak, goal, output)
         if arguments.peer:
-            peer = arguments.peer.resolve()
-            command = (f"env PYTHONPATH={peer} {sys.executable} {peer}/bin/calculon llm {peer}/models/megatron-1T.json "
-                       f"{peer}/examples/3072_t4_p64_d12_mbs4_full.json {peer}/systems/a100_80g.json -")
-            times, output = measure(command, folder)
-            name = "Calculon, a layout of 1,008 billion parameters (with the start of Python)"
-            print(f"| {name} | {times[0]:.3f} s | {times[1]:.2f} s | | |"
-                  if times else f"| Calculon | - | - | | {output} |")
+            seconds, _, output = measure([arguments.python, "-c", PEER.format(folder=str(arguments.peer.resolve()))],
+                                         folder)
+            print(f"| Calculon, evaluations of a layout of 1,008 billion parameters | "
+                  f"{float(output):.0f} a second and core | | | | | |" if seconds is not None else
+                  f"| Calculon | - | | | | | {output} |")
+            search_row(arguments.peer, arguments.python, folder)
     return 0
 
 

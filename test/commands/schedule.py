@@ -7,9 +7,11 @@ import csv
 import io
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parents[1] / "schedules"
 STAGESIM = str(pathlib.Path(sys.argv[1]).resolve())
@@ -40,6 +42,7 @@ def figures(rows, stages):
     busy, spans, peaks = [], [], []
     split = {(row["stage"], row["micro_batch"]) for row in rows if row["kind"] == "W"}
     home = {(row["stage"], row["pipeline"]): row["worker"] for row in rows if row["kind"] in "FBW"}
+    again = {row["stage"]: row.get("share", 1) for row in rows if row["kind"] == "R"}
     for worker in sorted(workers):
         blocks = [workers[worker][index] for index in sorted(workers[worker])]
         busy.append(sum(block[0]["end"] - block[0]["start"] for block in blocks))
@@ -48,10 +51,12 @@ def figures(rows, stages):
         for block in blocks:
             gains, losses = 0.0, 0.0
             for row in block:
-                share = len(workers) / stages * (0.5 if row["part"] else 1)
+                share = len(workers) / stages * (0.5 if row["part"] else 1) * row.get("share", 1)
                 own = home[row["stage"], row["pipeline"]] == worker
                 kind = row["kind"]
-                if kind == "F" or (kind == "L" and own) or (kind == "E" and not own):
+                if kind == "F":
+                    share *= 1 - again.get(row["stage"], 0)
+                if kind in "FR" or (kind == "L" and own) or (kind == "E" and not own):
                     gains += share
                 elif kind == "W" or kind in "EL" or (row["stage"], row["micro_batch"]) not in split:
                     losses += share
@@ -83,8 +88,11 @@ def read_rows(text):
     for row in rows:
         for key in ("worker", "index", "stage", "micro_batch", "pipeline"):
             row[key] = int(row[key])
-        for key in ("start", "end"):
-            row[key] = float(row[key])
+        if "slice" in row:
+            row["slice"] = int(row["slice"])
+        for key in ("start", "end", "share"):
+            if key in row:
+                row[key] = float(row[key])
     return rows
 
 
@@ -93,7 +101,9 @@ def every_schedule(folder):
         subprocess.run([STAGESIM, "list", "schedules", "--format", "json"], capture_output=True, check=True).stdout)
     for schedule in listed:
         name = schedule["name"]
-        size = ("--workers", "6", "--micro-batches", "12", "--latency", "0.125", "--backward", "2.5", "--weight", "1")
+        batches = {"stp": "17"}.get(name, "12")  # the least
+        size = ("--workers", "6", "--micro-batches", batches, "--latency", "0.125", "--backward", "2.5", "--weight",
+                "1")
         text, data = run(name, *size, "--format", "csv"), run(name, *size, "--format", "json")
         if text.returncode or data.returncode:
             check(name, [text.stderr + data.stderr])
@@ -148,7 +158,7 @@ def wrong_command_lines():
     wrong("format", 2, "known are", "gpipe", *size, "--format", "xml")
     wrong("option without value", 2, "KEY=VALUE", "chimera", *size, "--option", "pairs")
     wrong("unknown option", 2, "did you mean 'pairs'?", "chimera", *size, "--option", "pair=1")
-    wrong("option of a schedule without", 2, "known are none", "gpipe", *size, "--option", "pair=1")
+    wrong("option of a schedule without", 2, "known are none", "1f1b", *size, "--option", "pair=1")
     wrong("unknown word", 1, "did you mean 'doubling'?", "chimera", *size, "--option", "concatenation=doublin")
     wrong("option no number", 1, "plain integer", "chimera", *size, "--option", "pairs=-1")
     wrong("option too large", 1, "at most 32767", "chimera", *size, "--option", "pairs=9223372036854775807")
@@ -157,6 +167,40 @@ def wrong_command_lines():
     wrong("too large", 1, "too many to plan", "gpipe", "--workers", "60000", "--micro-batches", "60000")
     wrong("file with size", 2, "says itself", "mine.csv", "--workers", "4")
     wrong("unknown argument", 2, "usage: stagesim schedule", "gpipe", *size, "--colour")
+
+
+def searched():
+    """A search ends at its effort, a limit or an interruption, always with an order that holds what is said of it."""
+    hard = ("best", "--workers", "6", "--micro-batches", "9", "--option", "chunks=3", "--option", "placement=wave",
+            "--option", "memory=2", "--format", "json")
+    endless = (*hard, "--effort", "1000000000000")
+
+    def faults(text):
+        answer = json.loads(text)
+        told, end = answer["time"], max(slot["end"] for slot in answer["slots"])
+        return [differs("above_bound", told["above_bound"], told["makespan_s"] / told["bound_s"] - 1, 1e-9),
+                differs("makespan", told["makespan_s"], end),
+                None if told["optimal"] == (told["above_bound"] == 0) and told["bound_s"] > 0 else "optimal is wrong",
+                None if max(w["peak_in_flight"] for w in answer["workers"]) <= 2 else "over the limit"]
+
+    little, again = run(*hard, "--effort", "3000"), run(*hard, "--option", "effort=3000")
+    check("--effort", [little.stderr, None if little.stdout == again.stdout else "not as --option effort",
+                       *faults(little.stdout)])
+    limited = run(*endless, "--time-limit", "1s")
+    check("--time-limit", [None if "stopped by --time-limit" in limited.stderr else "the limit is not said",
+                           differs("exit code", limited.returncode, 0), *faults(limited.stdout)])
+    process = subprocess.Popen([STAGESIM, "schedule", *endless], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    written, said = process.communicate(timeout=60)
+    check("interrupted", [None if "best order so far" in said else f"the interruption is not said: {said}",
+                          differs("exit code", process.returncode, -signal.SIGINT), *faults(written)])
+    size = ("--workers", "4", "--micro-batches", "8")
+    wrong("effort of no search", 2, "searched for", "1f1b", *size, "--effort", "5")
+    wrong("limit of no search", 2, "searched for", "1f1b", *size, "--time-limit", "5s")
+    wrong("no limit", 2, "such as 60s", "best", *size, "--time-limit", "5")
+    wrong("no effort", 1, "plain integer", "best", *size, "--effort", "much")
 
 
 def output_file(folder):
@@ -194,6 +238,7 @@ def main():
                "--backward", "2,2,2,4")
         golden("small.json", "gems", "--workers", "2", "--micro-batches", "2", "--format", "json")
         wrong_command_lines()
+        searched()
     with tempfile.TemporaryDirectory() as folder:
         output_file(folder)
     print(f"1..{len(results)}")

@@ -8,6 +8,7 @@ usage: search.py STAGESIM [RANDOM SPACES]
 """
 import concurrent.futures
 import csv
+import html.parser
 import itertools
 import json
 import os
@@ -114,6 +115,58 @@ def check_ranking(check, folder, rows, times):
     check.that(document["best"][0]["iteration_s"] == float(ranked[0]["iteration_s"]), "best of search.json")
 
 
+class Page(html.parser.HTMLParser):
+    """Rows of the tables, the verdict, and what refers to other files."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.verdict, self.inside, self.elsewhere = [], "", None, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.elsewhere += [value for key in ("src", "href") if (value := attributes.get(key, "#"))[0] != "#"]
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th") or (tag, attributes.get("class")) == ("p", "verdict"):
+            self.inside = tag
+            self.rows[-1:] = [row + [""] for row in self.rows[-1:]] if tag != "p" else self.rows[-1:]
+
+    def handle_endtag(self, tag):
+        self.inside = None if tag == self.inside else self.inside
+
+    def handle_data(self, data):
+        if self.inside == "p":
+            self.verdict += data
+        elif self.inside:
+            self.rows[-1][-1] += data
+
+
+def page_shows_the_same(check, binary, folder):
+    """search.html: the verdict that is printed, the best of search.json, the counts; nothing from elsewhere."""
+    done = tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--top", 3, "-o", "paged", "--quiet", cwd=folder)
+    document = json.loads((folder / "paged/search.json").read_text())
+    page = Page((folder / "paged/search.html").read_text())
+    printed = next(line for line in done.stdout.splitlines() if line.startswith("the first is "))
+    check.that(printed.replace("the first is ", "It is ") in page.verdict, f"verdict {page.verdict!r}, not {printed!r}")
+    check.that("exposed communication" in printed and "bubble" in printed, f"verdict: {printed}")
+    check.that(not page.elsewhere, f"refers to {page.elsewhere}")
+    for layout in document["best"]:
+        values = [str(layout[key]) for key in ("rank", "data", "tensor", "pipeline", "micro", "schedule", "recompute",
+                                               "zero")]
+        check.that(any(row[:len(values)] == values for row in page.rows), f"{values} is not on the page")
+    rows = [row[0] for row in page.rows if len(row) == 2]
+    for key in ("timed", "discarded_by_work", "discarded_by_order", "do_not_fit", "illegal"):
+        check.that(str(document[key]) in rows, f"{key}: {document[key]} is not on the page")
+
+
+def warns_of_asynchronous(check, binary, folder):
+    for schedule, expected in (("1f1b", False), ("pipedream-2bw", True)):
+        done = tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "--quiet", "--set",
+                        f"search={{schedules: {schedule}, pipeline: 2, zero: 0}}", cwd=folder)
+        check.that(("stale weights" in done.stdout) == expected, f"{schedule}: {done.stdout!r}")
+
+
 def winner_runs(check, binary, folder):
     best = json.loads((folder / "found/search.json").read_text())["best"][0]
     summary = tool.summary(binary, folder / "found/best.yaml", "best", cwd=folder)
@@ -125,12 +178,12 @@ def same_for_any_number_of_processes(check, binary, folder):
     for jobs in (1, 3):
         tool.run(binary, "search", "s.yaml", "--gpus", GPUS, "--engine", "analytic", "-o", f"jobs-{jobs}", "--jobs",
                  jobs, cwd=folder)
-    for name in ("search.csv", "search.json", "search.svg", "best.yaml"):
+    for name in FILES:
         one, three = (folder / f"jobs-{jobs}" / name for jobs in (1, 3))
         check.that(one.read_bytes() == three.read_bytes(), f"{name} depends on --jobs")
 
 
-FILES = ("search.csv", "search.json", "search.svg", "best.yaml")
+FILES = ("search.csv", "search.json", "search.svg", "search.html", "best.yaml")
 
 
 def compare(check, folder, one, other, what):
@@ -194,12 +247,19 @@ def stopped_early(check, binary, folder):
     text = limited.stdout + limited.stderr
     check.that("stopped early" in text or limited.returncode == 0 and "candidates" in text, f"time limit: {text!r}")
     wide += ["--set", "search.schedules=all", "--jobs", "1"]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        interrupted(check, binary, folder, wide, number)
+
+
+def interrupted(check, binary, folder, wide, number):
+    (folder / "interrupted.journal").unlink(missing_ok=True)
     process = subprocess.Popen([str(binary), *wide, "-o", "interrupted", "--exhaustive"], cwd=folder, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     journal = folder / "interrupted.journal"
     while process.poll() is None and not (journal.exists() and journal.stat().st_size > 400000):
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     out, error = process.communicate(timeout=60)
     check.that(process.returncode in (0, 1) and "stopped early" in out + error, f"interrupted: {out!r} {error!r}")
     check.that((folder / "interrupted.journal").exists(), "an interrupted search keeps its journal")
@@ -271,6 +331,14 @@ def reserve_counts(check, binary, folder):
     alone = tool.summary(binary, "s.yaml", "reserved", "--engine", "analytic", "--set", "schedule=1f1b",
                          "--set", "memory.reserve=99.5e-1%", cwd=folder)
     check.near(alone["memory"]["capacity_bytes"], 80 * 2**30 * (1 - 0.0995), "capacity less what is held back", 1e-12)
+    for setting, reserve in (((), 0.06), (("--set", "memory.reserve=0"), 0), (("--set", "memory.reserve=0%"), 0)):
+        memory = tool.summary(binary, "s.yaml", "reserved", "--engine", "analytic", "--set", "schedule=1f1b", *setting,
+                              cwd=folder)["memory"]
+        check.near(memory["capacity_bytes"], 80 * 2**30 * (1 - reserve), f"capacity with {setting}", 1e-12)
+        check.that(memory.get("reserve_ratio", 0) == reserve, f"reserve with {setting}: {memory}")
+    for wrong in ("6", "91%", "-1%", "x", "0.06", "nan%"):
+        result = tool.run(binary, "check", "s.yaml", "--set", f"memory.reserve={wrong}", cwd=folder, expect=1)
+        check.that("expected a share from 0% to 90%" in result.stderr, f"reserve {wrong}: {result.stderr!r}")
 
 
 def verified(check, binary, folder):
@@ -298,7 +366,8 @@ def other_axes_and_files(check, binary, folder):
     tool.run(binary, "search", "sub/s.yaml", "-o", "deep/er/found", "--quiet", "--engine", "analytic", "--picture",
              "png,pdf", cwd=folder)
     names = sorted(path.name for path in (folder / "deep/er/found").iterdir())
-    check.that(names == ["best.yaml", "search.csv", "search.json", "search.pdf", "search.png"], f"files {names}")
+    check.that(names == ["best.yaml", "search.csv", "search.html", "search.json", "search.pdf",
+                         "search.png"], f"files {names}")
     tool.run(binary, "run", "best.yaml", cwd=folder / "deep/er/found")
     check.that("platform: ../../../sub/p.xml" in (folder / "deep/er/found/best.yaml").read_text(),
                "the platform's path in best.yaml")
@@ -326,7 +395,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         (folder / "s.yaml").write_text(SCENARIO)
-        for part in (brute_force, winner_runs, same_for_any_number_of_processes, parts, killed_and_resumed,
+        for part in (brute_force, winner_runs, page_shows_the_same, warns_of_asynchronous,
+                     same_for_any_number_of_processes, parts, killed_and_resumed,
                      stopped_early, bounds_discard_nothing_that_counts, reserve_counts, verified, other_axes_and_files,
                      refused):
             part(check, binary, folder)

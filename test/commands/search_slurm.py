@@ -119,7 +119,7 @@ class Slurm:
         return False
 
 
-FILES = ("search.csv", "search.json", "search.svg", "best.yaml")
+FILES = ("search.csv", "search.json", "search.svg", "search.html", "best.yaml")
 
 
 def search(check, binary, folder, slurm):

@@ -42,6 +42,7 @@ COMMANDS = {
     "check": (["check", "s.yaml"], None),
     "layouts": (["layouts", "l.yaml", "--top", "1"], None),
     "report": (["report", "saved"], None),
+    "export": (["export", "t.yaml", "--to", "megatron", "-o", "train.sh", "--set", "model.sequence=SIZE"], "train.sh"),
     "schedule": (["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--forward", "TIME", "-o",
                   "plan.csv"], "plan.csv"),
     "collective": (["collective", "all-reduce", "--platform", "platform.xml", "--sizes", "SIZE:1MiB:4", "-o",
@@ -53,23 +54,6 @@ COMMANDS = {
     "list": (["list", "models", "--format", "json"], None),
 }
 WORDS = {"old": {"TIME": "1", "SIZE": "256", "SMALL": "3"}, "new": {"TIME": "2", "SIZE": "512", "SMALL": "4"}}
-SEARCHED = """platform: dgx-a100-2
-workload: transformer
-model: {layers: 4, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
-parallel: {pipeline: 2, data: 2}
-batch: {global: 12, micro: 1}
-schedule: 1f1b
-search: {micro: [1], schedules: [1f1b], recompute: [none], zero: [0], gpus: 4}
-"""
-LAID_OUT = """platform: dgx-a100-2
-workload: transformer
-model: {layers: 2, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
-parallel: {z: 2, data: 1}
-tensor_parallel: {algorithm: axonn-3d}
-batch: {global: 8, micro_batches: 1}
-schedule: 1f1b
-"""
-
 
 def words(arguments, which):
     filled = []
@@ -114,13 +98,7 @@ class Sweep:
     def prepare(self):
         self.folder.mkdir()
         self.temporary.mkdir()
-        tool.write_mesh(self.folder / "platform.xml", 4, latency="1us", bandwidth="10GBps")
-        tool.write_scenario(self.folder / "s.yaml", "platform.xml", "1f1b", 4, 4,
-                            stages="forward: 1s, backward: 2s, message: 1MB")
-        for name, text in (("t.yaml", SEARCHED), ("l.yaml", LAID_OUT)):
-            (self.folder / name).write_text(text)
-        shutil.copy(tool.ROOT / "test/fuzz/corpus/hwloc/two.xml", self.folder / "node.xml")
-        shutil.copy(tool.ROOT / "test/fuzz/corpus/measured/printed.txt", self.folder / "measured.txt")
+        tool.write_inputs(self.folder)
         if self.name == "report":
             tool.run(self.binary, "run", "s.yaml", "-o", "saved", "--trace", "csv", "--report", cwd=self.folder)
             self.out = "saved"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the reader of schedule files with the plan checker behind it. What they accept is evaluated, written out and
- * read again: the same plan must come back. */
+/* Fuzzes the readers of schedule files with the plan checker behind them. What they accept is evaluated, written out
+ * and read again, in their own form and in PyTorch's: the same plan must come back. */
 #include "base/arena.h"
 #include "commands/schedule/schedule_output.h"
 #include "schedules/plan/plan_file.h"
@@ -41,7 +41,7 @@ static void write_and_read_again(const struct plan *plan, struct diag *diag)
     schedule_csv_write(out, &view);
     long end = ftell(out);
     fclose(out);
-    struct plan *again = plan_file_parse("again", text, (size_t)end, diag);
+    struct plan *again = plan_file_parse("again", text, (size_t)end, PYTORCH_TODAY, diag);
     expect_same(plan, again);
     plan_destroy(again);
     free(text);
@@ -49,15 +49,56 @@ static void write_and_read_again(const struct plan *plan, struct diag *diag)
     free(ones);
 }
 
+static char *for_pytorch(const struct plan *plan, bool communication, size_t *size)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    plan_pytorch_write(plan, communication, out);
+    fclose(out);
+    return text;
+}
+
+/* What PyTorch's files can hold reads back from both forms, and is written as before. */
+static void write_for_pytorch(const struct plan *plan, struct diag *diag)
+{
+    struct fault fault = {""};
+    size_t sizes[2], size;
+    if (!plan_pytorch_holds(plan, &fault))
+        return;
+    char *texts[2] = {for_pytorch(plan, false, &sizes[0]), for_pytorch(plan, true, &sizes[1])};
+    for (int i = 0; i < 2; i++) {
+        struct plan *again = plan_file_parse("again", texts[i], sizes[i], PYTORCH_TODAY, diag);
+        if (!again)
+            abort();
+        char *text = for_pytorch(again, i, &size);
+        if (size != sizes[i] || memcmp(text, texts[i], size) != 0)
+            abort();
+        plan_destroy(again);
+        free(text);
+    }
+    free(texts[0]);
+    free(texts[1]);
+}
+
+static void read_older(const char *text, size_t size)
+{
+    struct diag diag = {.out = NULL};
+    if (plan_pytorch_recognise(text, size))
+        plan_destroy(plan_pytorch_parse("older", text, size, PYTORCH_OLDER, &diag));
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     struct diag diag = {.out = fopen("/dev/null", "w")};
-    struct plan *plan = plan_file_parse("input", (const char *)data, size, &diag);
+    struct plan *plan = plan_file_parse("input", (const char *)data, size, PYTORCH_TODAY, &diag);
     if (!plan != (diag.errors > 0))
         abort();
-    if (plan)
+    if (plan) {
         write_and_read_again(plan, &diag);
+        write_for_pytorch(plan, &diag);
+    }
     plan_destroy(plan);
+    read_older((const char *)data, size);
     fclose(diag.out);
     return 0;
 }

@@ -153,6 +153,13 @@ def structures():
     yield routing("Dijkstra"), ZONE_LINE, "'gpu-0' is in no route"
     yield routing("DijkstraCache"), ZONE_LINE, "'gpu-0' is in no route"
     yield routing("Dijkstra", ROUTE).replace(LINK, HOST.replace("0", "2") + LINK), ZONE_LINE, "'gpu-2' is in no route"
+    one_way = ROUTE.replace('"gpu-1"', '"gpu-1" symmetrical="NO"')
+    circle, host = one_way.replace("gpu-1", "gpu-0"), HOST.replace("0", "2")
+    for kind in ("Dijkstra", "DijkstraCache"):
+        yield routing(kind, ROUTE.replace("gpu-1", "gpu-0") + ROUTE), LINK_LINE + 1, "'gpu-0' to itself"
+        for last in (circle.replace("gpu-0", "gpu-2"), one_way.replace("gpu-0", "gpu-2")):
+            apart = routing(kind, circle + ROUTE + last).replace(LINK, host + LINK)
+            yield apart, ZONE_LINE, "'gpu-0' has a route to itself"
     yield routing("None"), ZONE_LINE, "None"
     yield routing("Vivaldi"), HOST_LINE, "coordinates"
     for policy in ("SPLITDUPLEX", "FULLDUPLEX"):
@@ -216,6 +223,7 @@ def accepted(check, binary, folder):
         (folder / "profile").write_text(text)
         seconds(host('speed="1Gf" speed_file="profile"'))
     seconds(routing("Dijkstra", ROUTE))
+    seconds(routing("Dijkstra", ROUTE + ROUTE.replace('"gpu-1"', '"gpu-0" symmetrical="NO"')))
     seconds(routing("Floyd", ROUTE))
     seconds(cluster('radical="0-3,7,9-10"'))
 

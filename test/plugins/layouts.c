@@ -28,7 +28,7 @@ static size_t layout(const struct parameters *p, enum which which, void *object,
         return today;
     if (p->made == OLDER)
         memset((char *)object + older, 0xab, today - older);
-    return p->made == OLDER ? older : p->made == NEVER ? today - 8 : today + 8;
+    return p->made == OLDER ? older : p->made == NEVER ? today - 4 : today + 8;
 }
 
 static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)

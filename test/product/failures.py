@@ -47,6 +47,18 @@ def fails(check, binary, folder, element, when):
                f"{element} at {when}: a message of {len(result.stderr.splitlines())} lines")
 
 
+def unreachable(check, binary, folder):
+    """A pair without a route is a mistake in the input, for every command and engine."""
+    tool.write_mesh(folder / "platform.xml", 2)
+    text = (folder / "platform.xml").read_text()
+    (folder / "platform.xml").write_text("\n".join(line for line in text.splitlines() if 'src="gpu-1"' not in line))
+    tool.write_scenario(folder / "s.yaml", "platform.xml", "1f1b", 2, 4, stages="forward: 1s, backward: 2s")
+    errors = {tool.run(binary, *command, "s.yaml", cwd=folder, expect=1).stderr for command in (
+        ("check",), ("run", "-o", "out"), ("run", "--engine", "analytic"), ("compare",), ("run", "--engine", "both"))}
+    check.that(len(errors) == 1 and "no route from host 'gpu-1' to host 'gpu-0'" in min(errors), f"{errors}")
+    check.that(not (folder / "out").exists(), "no route: left output behind")
+
+
 def slows(check, binary, folder):
     """A profile of half the speed from the start, against stages or a link that are half as fast."""
     platform(folder, "gpu-0", "speed_file", 0, 0.5)
@@ -72,6 +84,7 @@ def main():
             fails(check, binary, folder, "l-0-1", when)
             fails(check, binary, folder, "gpu-0", when)
         fails(check, binary, folder, "gpu-1", 7)
+        unreachable(check, binary, folder)
         slows(check, binary, folder)
     return check.done()
 

@@ -84,6 +84,9 @@ def main():
         for name in ("scenarios", "platforms"):
             shutil.copytree(tool.ROOT / name, folder / name)
         (folder / "node.xml").write_text(NODE)
+        topologies = pathlib.Path(__file__).resolve().parents[1] / "platforms" / "import" / "topologies"
+        (folder / "matrix.txt").write_text((topologies / "a100.txt").read_text())
+        (folder / "topology.conf").write_text((topologies / "tree.conf").read_text())
         examples(check, binary, "stagesim", re.sub(r"\n\nexit codes:.*", "\n", general), folder)
         for name, text in texts.items():
             examples(check, binary, name, text, folder)

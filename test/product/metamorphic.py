@@ -83,9 +83,11 @@ class Jobs:
 
     def equal(self, one, other, what, factor=1, tolerance=None):
         self.check.that(one.keys() == other.keys() and one, f"{what}: {sorted(one)} and {sorted(other)}")
+        # SimGrid's clock knows no steps below 1e-15 s: of a thousand or two on a path each may be late by that much.
+        least = 2e-12 if self.engine == "simgrid" else 0
         for schedule, time in one.items():
             self.check.that(abs(other.get(schedule, 0) - factor * time) <=
-                            (self.tolerance if tolerance is None else tolerance) * factor * time,
+                            (self.tolerance if tolerance is None else tolerance) * factor * time + least,
                             f"{self.engine}, {schedule}: {what}: {time!r} s became {other.get(schedule)!r}")
 
 
@@ -149,7 +151,8 @@ def exchanged(jobs):
 
 
 def more_micro_batches(jobs):
-    """k N micro-batches compute k times as long on every worker, and take at most k iterations of N: these would do."""
+    """k N micro-batches compute k times as long on every worker, and take at most k iterations of N: these would do. A
+    greedy order may take longer than an order that it does not look for."""
     names = [name for name in json_names(jobs.binary) if name != "best"]
     found = {}
     (jobs.folder / "platform.xml").write_text(cluster())
@@ -167,6 +170,8 @@ def more_micro_batches(jobs):
             for before, after in zip(one["workers"], other["workers"]):
                 jobs.check.near(after["busy_s"], k * before["busy_s"],
                                 f"{jobs.engine}, {name}: busy with {k} times the micro-batches", jobs.tolerance)
+            if name.endswith("-greedy"):
+                continue
             most = k * one["time"]["iteration_s"] * (1 + 1e-9)
             jobs.check.that(other["time"]["iteration_s"] <= most,
                             f"{jobs.engine}, {name}: "

@@ -10,7 +10,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "test"
 PAGE = "test/README.md"
-FOLDERS = ("base", "abi", "schedules", "platforms", "simulator", "workloads", "analysis", "studies", "commands")
+FOLDERS = ("base", "abi", "schedules", "platforms", "simulator", "workloads", "frameworks", "analysis", "studies",
+           "commands")
 faults = []
 
 

@@ -30,7 +30,9 @@ COMMANDS = {"help": (["--help"], None), "version": (["--version"], None), "comma
                                 "--format", "svg"], None), "layouts": (["layouts", "l.yaml", "--top", "0"], None),
             "search": (["search", "t.yaml", "--top", "0"], None),
             "search into": (["search", "t.yaml", "--top", "0", "-o", "out"], "out"),
-            "report": (["report", "saved"], None), "platform show": (["platform", "show", "platform.xml"], None),
+            "report": (["report", "saved"], None),
+            "export": (["export", "t.yaml", "--to", "megatron"], None),
+            "platform show": (["platform", "show", "platform.xml"], None),
             "platform show json": (["platform", "show", "platform.xml", "--format", "json"], None),
             "platform generate": (["platform", "generate", "ring", "--nodes", "4"], None),
             "platform import": (["platform", "import", "node.xml"], None),
@@ -88,41 +90,12 @@ def check_command(check, binary, folder, name, arguments, out):
                        f"{name} without streams: {path} has {some[path]} bytes, not {files[path]}")
 
 
-def prepare(binary, folder):
-    tool.write_mesh(folder / "platform.xml", 4, latency="1us", bandwidth="10GBps")
-    tool.write_scenario(folder / "s.yaml", "platform.xml", "1f1b", 4, 8,
-                        stages="forward: 1s, backward: 2s, message: 1MB")
-    shutil.copy(tool.ROOT / "test" / "fuzz" / "corpus" / "hwloc" / "two.xml", folder / "node.xml")
-    (folder / "t.yaml").write_text(SEARCHED)
-    (folder / "l.yaml").write_text(LAID_OUT)
-    (folder / "measured.txt").write_text((tool.ROOT / "test/fuzz/corpus/measured/printed.txt").read_text())
-    tool.run(binary, "run", "s.yaml", "-o", "saved", "--trace", "csv", cwd=folder)
-
-
-SEARCHED = """platform: dgx-a100-2
-workload: transformer
-model: {layers: 4, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
-parallel: {pipeline: 2, data: 2}
-batch: {global: 12, micro: 1}
-schedule: 1f1b
-search: {micro: [1], schedules: [1f1b], recompute: [none], zero: [0], gpus: 4}
-"""
-LAID_OUT = """platform: dgx-a100-2
-workload: transformer
-model: {layers: 4, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
-parallel: {z: 2, data: 2}
-tensor_parallel: {algorithm: axonn-3d}
-batch: {global: 8, micro_batches: 1}
-schedule: 1f1b
-compute: {precision: bf16}
-"""
-
-
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        prepare(binary, folder)
+        tool.write_inputs(folder)
+        tool.run(binary, "run", "s.yaml", "-o", "saved", "--trace", "csv", cwd=folder)
         for name, (arguments, out) in COMMANDS.items():
             check_command(check, binary, folder, name, arguments, out)
     return check.done()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DualPipe and DualPipeV against the forms of their authors, which are exact for equal times and any time of a block.
  */
+#include "test/schedules/harness.h"
 #include "test/schedules/replay.h"
 
 #include <criterion/criterion.h>
@@ -66,6 +67,33 @@ Test(dualpipe, beats_the_form_when_times_differ)
     struct replay replay = replay_plan(plan, (struct replay_times){1, 1.2, 0.8, 3, 0});
     cr_expect_float_eq(replay.makespan - 3.0 * 20, 7.2, 1e-9, "%g", replay.makespan - 60);
     plan_destroy(plan);
+}
+
+/* With input and weight gradients apart outside of blocks gradients leave sooner: 6.4, as in an independent simulation,
+ * and never later than whole backwards. */
+Test(dualpipe, separate_backwards_send_sooner)
+{
+    struct schedule_request request =
+        harness_request("dualpipe", 8, 20, (const char *const[]){"backward=separate", NULL});
+    struct plan *plan = harness_plan("dualpipe", &request);
+    struct replay replay = replay_plan(plan, (struct replay_times){1, 1.2, 0.8, 3, 0});
+    cr_expect_float_eq(replay.makespan - 3.0 * 20, 6.4, 1e-9, "%g", replay.makespan - 60);
+    plan_destroy(plan);
+    for (uint32_t D = 2; D <= 12; D += 2)
+        for (int v = 0; v < 2; v++) {
+            const char *name = v ? "dualpipe-v" : "dualpipe";
+            struct plan *whole = plan_default(name, D, 3 * D);
+            request = harness_request(name, D, 3 * D, (const char *const[]){"backward=separate", NULL});
+            plan = harness_plan(name, &request);
+            for (size_t b = 0; b < 4; b++) {
+                struct replay_times times = {1, 1, 1, blocks[b], 0};
+                struct replay apart = replay_plan(plan, times), together = replay_plan(whole, times);
+                cr_expect_leq(apart.makespan, together.makespan + 1e-9, "%s D=%u", name, D);
+                cr_expect_float_eq(apart.peak, together.peak, 1e-9, "%s D=%u", name, D);
+            }
+            plan_destroy(whole);
+            plan_destroy(plan);
+        }
 }
 
 static void expect_order(const struct plan *plan, uint32_t worker, const char *expected)

@@ -40,7 +40,8 @@ static void expect_plan(const struct schedule *schedule, const struct schedule_r
 {
     cr_expect_eq(plan->workers, request->workers);
     cr_expect_eq(plan->stages, schedule->stages(request));
-    cr_expect_eq(plan->micro_batches, request->micro_batches * plan->iterations);
+    cr_expect_eq(plan->micro_batches, request->micro_batches * plan->iterations * plan->slices);
+    cr_expect(plan->slices == 1 || schedule->slices, "%s cuts sequences but does not say so", schedule->name);
     cr_expect_eq(plan->asynchronous, schedule->asynchronous);
     cr_expect(plan->iterations == request->iterations && (plan->iterations == 1 || schedule->crosses), "%s",
               schedule->name);
@@ -57,7 +58,8 @@ static void expect_plan(const struct schedule *schedule, const struct schedule_r
 
 /* Its bubble is one, its work is all there, and it never beats the bounds: the busiest worker, and one micro-batch's
  * way through all stages and back. */
-static void expect_times(const struct schedule *schedule, const struct schedule_request *request, bool halved)
+static void expect_times(const struct schedule *schedule, const struct schedule_request *request, bool halved,
+                         uint32_t slices)
 {
     struct times times = {.forward = request->forward, .backward = request->backward, .weight = request->weight};
     struct outcome outcome = harness_run(schedule->name, request, times), late;
@@ -66,7 +68,7 @@ static void expect_times(const struct schedule *schedule, const struct schedule_
               request->micro_batches, outcome.makespan, work);
     /* The weight gradients of a split backward are off the way, and a half is as fast as it is small. */
     double back = (times.backward - (schedule->split_backward ? times.weight : 0)) * (halved ? 0.5 : 1);
-    double way = request->workers * (times.forward + back);
+    double way = request->workers * (times.forward + back) / slices;
     cr_expect(outcome.makespan >= way - 1e-9, "%s D=%u N=%u: %g < %g", schedule->name, request->workers,
               request->micro_batches, outcome.makespan, way);
     cr_expect(outcome.ratio > -1e-9 && outcome.ratio < 1);
@@ -104,11 +106,12 @@ static void try_request(const struct schedule *schedule, const struct schedule_r
     expect_plan(schedule, request, plan);
     expect_same(plan, again);
     bool halved = false;
+    uint32_t slices = plan->slices;
     for (size_t i = 0; i < plan->orders[0].count; i++)
         halved |= plan->orders[0].slots[i].part != PART_WHOLE;
     plan_destroy(plan);
     plan_destroy(again);
-    expect_times(schedule, request, halved);
+    expect_times(schedule, request, halved, slices);
 }
 
 /* Values of an option worth trying: all words, or the default, the least and some above. */

@@ -49,7 +49,9 @@ Test(large, every_schedule)
         struct schedule_request request = schedule_request_default(*schedule, 64, 4096);
         if ((*schedule)->adapts && !schedule_fits(*schedule, &request, &refusal))
             continue; /* a search has a size of its own, and says so */
-        double taken = measure(*schedule, 4096, &slots);
+        /* slimpipe has 64 slices of each micro-batch: as many slots as the others with chunks, not 16 times as many. */
+        uint32_t micro_batches = strcmp((*schedule)->name, "slimpipe") ? 4096 : 256;
+        double taken = measure(*schedule, micro_batches, &slots);
         cr_log_info("%-14s %8zu slots %.3f s", (*schedule)->name, slots, taken);
         cr_expect_lt(taken, limit, "%s: %zu slots in %.2f s", (*schedule)->name, slots, taken);
         cr_expect_geq(slots, 2 * 64 * 4096);

@@ -154,8 +154,6 @@ Test(orders, refusals)
 {
     expect_refusal("chimera", 5, 8, NULL,
                    "chimera runs pipelines in both directions and needs an even number of workers, not 5");
-    expect_refusal("chimera", 4, 6, NULL,
-                   "chimera with direct concatenation needs a multiple of 4 micro-batches, or fewer, not 6");
     expect_refusal("chimera", 4, 4, "concatenation=doubling",
                    "chimera with doubling concatenation needs a multiple of 8 micro-batches, not 4");
     expect_refusal("chimera", 12, 12, "pairs=4",
@@ -169,8 +167,9 @@ Test(orders, refusals)
                    "interleaved needs at least as many micro-batches as there are workers (4), not 3");
     expect_refusal("interleaved", 60000, 60000, NULL,
                    "interleaved would cut the model into 120000 stages; at most 65535 are possible");
-    expect_refusal("gems", 3, 4, NULL,
-                   "gems places its second replica the other way round and needs an even number of workers, not 3");
+    expect_refusal("stp", 4, 10, NULL, "stp on 4 workers needs at least 11 micro-batches, not 10");
+    expect_refusal("group-interleaved", 4, 4, "group=5",
+                   "group-interleaved takes groups of 1 to 4 micro-batches, as many as workers, not 5");
     expect_refusal("1f1b", 0, 4, NULL, "1f1b takes 1 to 65535 workers, not 0");
     expect_refusal("1f1b", 4, 0, NULL, "1f1b needs at least 1 micro-batch");
     expect_refusal("1f1b", 65535, 4000000000u, NULL,

@@ -19,7 +19,11 @@ OPTIONS = {
     "chimera": [{"pairs": 2}, {"pairs": 4}, {"concatenation": "doubling"}, {"concatenation": "doubling-split"},
                 {"concatenation": "halving"}, {"concatenation": "doubling", "pairs": 2}, {"sync": "after"}],
     "interleaved": [{"chunks": 4}, {"chunks": 3, "group": 16}], "breadth-first": [{"chunks": 4}],
-    "hanayo": [{"waves": 2}], "zb-h2": [{"optimizer": "blocking"}]}
+    "hanayo": [{"waves": 2}, {"order": "rounds"}], "zb-h2": [{"optimizer": "blocking"}],
+    "mario": [{"overlap": "off", "redundant": "keep"}, {"ahead": 2}], "adapipe": [{"memory": 3, "units": 4}],
+    "gpipe": [{"backwards": "lifo"}], "dualpipe": [{"backward": "separate"}], "dualpipe-v": [{"backward": "separate"}],
+    "group-interleaved": [{"chunks": 3, "group": 5}], "zb-v-greedy": [{"optimizer": "blocking"}]}
+BATCHES = {"stp": 24}  # schedules that need more than 16 micro-batches
 LONG = 3.5  # seconds of latency: several messages of a stream are under way at once
 
 
@@ -32,7 +36,7 @@ def run(*arguments):
 
 
 def plan_level(name, options, times, latency, *more):
-    arguments = ["schedule", name, "--workers", 8, "--micro-batches", 16, "--latency", latency]
+    arguments = ["schedule", name, "--workers", 8, "--micro-batches", BATCHES.get(name, 16), "--latency", latency]
     for key, values in times.items():
         arguments += [f"--{key}", ",".join(map(str, values))]
     for key, value in options.items():
@@ -40,13 +44,13 @@ def plan_level(name, options, times, latency, *more):
     return run(*arguments, *more)
 
 
-def simulate(folder, schedule, times, platform, engine, messages):
-    """The summary of a run of 8 workers and 16 micro-batches."""
+def simulate(folder, schedule, times, platform, engine, messages, batches):
+    """The summary of a run of 8 workers."""
     scenario = folder / f"{engine}.yaml"
     shares = ", ".join(f"{key}: [{', '.join(f'{value}s' for value in values * (8 // len(values)))}]" for key,
                        values in times.items())
     scenario.write_text(f"platform: {PLATFORMS / platform}\nworkload: stages\nstages: {{{shares}}}\nparallel: "
-                        f"{{pipeline: 8}}\n" f"batch: {{micro_batches: 16}}\nschedule: {schedule}\ncommunication: "
+                        f"{{pipeline: 8}}\nbatch: {{micro_batches: {batches}}}\nschedule: {schedule}\ncommunication: "
                         f"{{messages: {messages}}}\n")
     run("run", scenario, "--engine", engine, "--quiet", "-o", folder / engine)
     return json.loads((folder / engine / "summary.json").read_text())
@@ -73,7 +77,8 @@ def case(name, options, times, latency, from_file):
             if plan["time"]["iteration_s"] != plan["time"]["makespan_s"]:
                 return []  # a file describes one iteration, this schedule's T is one of many
         for engine in ("analytic", "simgrid") if latency else ("analytic",):
-            summary = simulate(folder, schedule, times, platform, engine, "pipelined" if latency == LONG else "queued")
+            summary = simulate(folder, schedule, times, platform, engine, "pipelined" if latency == LONG else "queued",
+                               BATCHES.get(name, 16))
             compare(f"{engine} T", summary["time"]["iteration_s"], plan["time"]["iteration_s"], faults)
             compare(f"{engine} bubble", summary["bubble"]["ratio"], plan["bubble"]["ratio"], faults)
             compare(f"{engine} over_ideal", summary["bubble"]["over_ideal"], plan["bubble"]["over_ideal"], faults)

@@ -72,8 +72,8 @@ Test(steady, mean_of_many_iterations)
         struct random random = {seed};
         struct times times;
         draw(&random, &times, random_chance(&random, 0.5));
-        static const char *const names[] = {"pipedream", "pipedream-2bw", "zb-h2", "zb-v"};
-        const struct schedule *schedule = schedule_find(names[random_below(&random, 4)]);
+        static const char *const names[] = {"pipedream", "pipedream-2bw", "zb-h2", "zb-v", "zb-v-greedy"};
+        const struct schedule *schedule = schedule_find(names[random_below(&random, 5)]);
         struct schedule_request request =
             schedule_request_default(schedule, random_between(&random, 1, WORKERS_MAX), random_between(&random, 1, 9));
         struct schedule_refusal refusal;

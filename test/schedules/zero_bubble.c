@@ -106,7 +106,7 @@ Test(zero_bubble, v_has_no_bubble_and_the_memory_of_1f1b)
  * state. Blocking: one iteration a plan. */
 Test(zero_bubble, iterations_follow_each_other_without_a_bubble)
 {
-    static const char *const names[] = {"zb-h2", "zb-v"};
+    static const char *const names[] = {"zb-h2", "zb-v", "zb-v-greedy"};
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct schedule *schedule = schedule_find(names[i]);
         cr_assert(schedule->crosses);

@@ -68,6 +68,35 @@ def write_scenario(path, platform, schedule, workers, micro_batches, data=1, sta
                                   f"{micro_batches}}}\n" f"schedule: {schedule}\n{more}")
 
 
+SEARCHED = """platform: dgx-a100-2
+workload: transformer
+model: {layers: 4, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
+parallel: {pipeline: 2, data: 2}
+batch: {global: 12, micro: 1}
+schedule: 1f1b
+search: {micro: [1], schedules: [1f1b], recompute: [none], zero: [0], gpus: 4}
+"""
+LAID_OUT = """platform: dgx-a100-2
+workload: transformer
+model: {layers: 2, hidden: 1024, heads: 4, sequence: 512, vocabulary: 32000}
+parallel: {z: 2, data: 1}
+tensor_parallel: {algorithm: axonn-3d}
+batch: {global: 8, micro_batches: 1}
+schedule: 1f1b
+"""
+
+
+def write_inputs(folder):
+    """Inputs of every command: s.yaml to run on platform.xml, t.yaml to search, l.yaml to lay out, node.xml to import,
+    measured.txt to fit."""
+    write_mesh(folder / "platform.xml", 4, latency="1us", bandwidth="10GBps")
+    write_scenario(folder / "s.yaml", "platform.xml", "1f1b", 4, 4, stages="forward: 1s, backward: 2s, message: 1MB")
+    (folder / "t.yaml").write_text(SEARCHED)
+    (folder / "l.yaml").write_text(LAID_OUT)
+    for name, source in (("node.xml", "hwloc/two.xml"), ("measured.txt", "measured/printed.txt")):
+        (folder / name).write_bytes((ROOT / "test/fuzz/corpus" / source).read_bytes())
+
+
 def summary(binary, scenario, folder, *arguments, cwd="."):
     """summary.json of a run of the scenario."""
     run(binary, "run", scenario, "-o", folder, "--quiet", *arguments, cwd=cwd)

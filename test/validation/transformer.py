@@ -3,7 +3,7 @@
 """Published iteration times of GPT training beside stagesim's predictions.
 
 usage: transformer.py STAGESIM
-korthikanti|megatron|zero_bubble|nemo|nemo_blackwell|dgxc|chimera|llama|llama_long|deepseek|mpt|vtrain [FILE...]
+korthikanti|megatron|zero_bubble|nemo|nemo_blackwell|dgxc|chimera|llama|llama_long|deepseek|mpt|vtrain
 
 Prints the table and fails where the errors' mean, with and without sign, or the worst of them has left the band around
 MEASURED. Rows are predicted with the installed efficiency tables of the A100 and the H100, which tools/fit-efficiency
@@ -395,15 +395,11 @@ def mpt(folder):
     return wrong
 
 
-# ---- vTrain's measured iterations of Megatron-DeepSpeed on A100 nodes (VIA-Research/vTrain, MIT licence), as far as
-# the files are there.
+# ---- vTrain's measured iterations of Megatron-DeepSpeed on A100 nodes (VIA-Research/vTrain, MIT licence). Small models
+# on few GPUs: these rows are the ones that show what a launched kernel costs.
 def vtrain(folder):
     fit = fitting()
-    files = sys.argv[3:]
-    if not all(map(os.path.exists, files)):
-        print("the measured rows are not there")
-        return 77
-    rows = fit.read_rows(files)
+    rows = fit.read_rows([os.path.join(HERE, "vtrain", name) for name in ("multi_node.csv", "single_node.csv")])
     model = fit.Model(STAGESIM, rows, folder, 2)
     use_table(model, "A100-SXM4-80GB")
     fitted, wrong = set(fit.fitted_rows(rows, fit.EVERY)), False

@@ -2,6 +2,8 @@
 /* The workload `layers`: the scenario's keys, what has to hold among them, and the order in which the job is built. */
 #include "workloads/layers/layers.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -274,7 +276,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= check_period(&j);
     if (!ok || !layers_device(&j, 0, &j.efficiency, &j.device))
         return false;
-    j.costs = calloc(j.count, sizeof *j.costs);
+    j.costs = array_zeroed(j.count, sizeof *j.costs);
     if (!j.costs)
         return false;
     layers_cost(&j, &j.device, j.costs);

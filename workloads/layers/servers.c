@@ -4,6 +4,8 @@
  * than the staleness allows (stale synchronous, Ho et al., NIPS 2013), or at once. */
 #include "workloads/layers/steps.h"
 
+#include "base/arena.h"
+
 #include <stdlib.h>
 
 static const uint32_t NONE = STAGESIM_NONE;
@@ -80,8 +82,8 @@ static uint32_t bucket_of(const struct layers_steps *s, uint32_t layer)
 static void shard_by_layers(struct layers_servers *servers)
 {
     const struct layers_steps *s = servers->s;
-    struct sized *layers = calloc(s->j->count, sizeof *layers);
-    double *load = calloc(servers->count, sizeof *load);
+    struct sized *layers = array_zeroed(s->j->count, sizeof *layers);
+    double *load = array_zeroed(servers->count, sizeof *load);
     for (uint32_t layer = 0; layer < s->j->count; layer++)
         layers[layer] = (struct sized){layer, s->j->costs[layer].gradient};
     qsort(layers, s->j->count, sizeof *layers, larger_first);
@@ -157,13 +159,13 @@ struct layers_servers *layers_servers_create(const struct layers_steps *s)
     const struct layers_parameters *p = s->j->parameters;
     if (!p->servers)
         return NULL;
-    struct layers_servers *servers = calloc(1, sizeof *servers);
+    struct layers_servers *servers = array_zeroed(1, sizeof *servers);
     size_t cells = (size_t)s->bucket_count * p->servers;
     *servers = (struct layers_servers){.s = s,
                                        .count = (uint32_t)p->servers,
-                                       .shards = calloc(cells + 1, sizeof *servers->shards),
-                                       .gates = calloc((p->staleness + 1) * cells + 1, sizeof *servers->gates),
-                                       .arrivals = calloc(s->worker_count, sizeof *servers->arrivals)};
+                                       .shards = array_zeroed(cells + 1, sizeof *servers->shards),
+                                       .gates = array_zeroed((p->staleness + 1) * cells + 1, sizeof *servers->gates),
+                                       .arrivals = array_zeroed(s->worker_count, sizeof *servers->arrivals)};
     (p->shards == SHARDS_LAYERS ? shard_by_layers : shard_evenly)(servers);
     add_costs(servers);
     set_memory(servers);

@@ -2,6 +2,8 @@
 /* The split by layer: which layers a pipeline stage holds, and what it costs. */
 #include "workloads/layers/layers.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -212,14 +214,14 @@ static bool lower(const struct stages *s, uint32_t stages)
 
 bool layers_build_pipeline(const struct layers_job *j)
 {
-    uint32_t stages = j->api->stages(j->job), *first = calloc(stages + (size_t)1, sizeof *first);
+    uint32_t stages = j->api->stages(j->job), *first = array_zeroed(stages + (size_t)1, sizeof *first);
     struct stages s = {.j = j,
                        .first = first,
-                       .parts = calloc(j->count, sizeof *s.parts),
-                       .of = calloc(stages, sizeof *s.of),
-                       .counts = calloc(stages, sizeof *s.counts)};
+                       .parts = array_zeroed(j->count, sizeof *s.parts),
+                       .of = array_zeroed(stages, sizeof *s.of),
+                       .counts = array_zeroed(stages, sizeof *s.counts)};
     for (int i = 0; i < ARRAYS; i++)
-        s.arrays[i] = calloc(stages, sizeof *s.arrays[i]);
+        s.arrays[i] = array_zeroed(stages, sizeof *s.arrays[i]);
     bool ok = assign(j, stages, first);
     if (ok) {
         fill(&s, stages);

@@ -2,6 +2,8 @@
 /* Jobs without a pipeline: forwards and backwards of all layers, and how replicas synchronise. */
 #include "workloads/layers/steps.h"
 
+#include "base/arena.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@ static void fill_buckets(struct layers_steps *s)
     const struct layers_job *j = s->j;
     uint32_t end = j->count;
     double bytes = 0, parameters = 0;
-    s->buckets = calloc(j->count, sizeof *s->buckets);
+    s->buckets = array_zeroed(j->count, sizeof *s->buckets);
     for (uint32_t layer = j->count; layer-- > 0;) {
         bytes += j->costs[layer].gradient;
         parameters += j->costs[layer].gradient > 0 ? j->costs[layer].parameters : 0;
@@ -71,18 +73,18 @@ static bool add_worker(struct layers_steps *s, uint32_t index)
         return false;
     bool alike = index > 0 && device.peak == j->device.peak && device.bandwidth == j->device.bandwidth &&
                  (j->parameters->efficiency > 0 || j->parameters->table);
-    *worker = (struct layers_worker){.position = index,
-                                     .operations = alike ? s->workers[0].operations
-                                                         : calloc(j->count, sizeof *worker->operations),
-                                     .awaited = calloc((size_t)j->count * s->awaited_each, sizeof *worker->awaited),
-                                     .complete = calloc(s->bucket_count + (size_t)1, sizeof *worker->complete),
-                                     .last = NONE,
-                                     .boundary = NONE,
-                                     .exchange = NONE};
+    *worker = (struct layers_worker){
+        .position = index,
+        .operations = alike ? s->workers[0].operations : array_zeroed(j->count, sizeof *worker->operations),
+        .awaited = array_zeroed((size_t)j->count * s->awaited_each, sizeof *worker->awaited),
+        .complete = array_zeroed(s->bucket_count + (size_t)1, sizeof *worker->complete),
+        .last = NONE,
+        .boundary = NONE,
+        .exchange = NONE};
     for (size_t i = 0; i < (size_t)j->count * s->awaited_each; i++)
         worker->awaited[i] = NONE;
     if (!alike) {
-        struct layer_cost *costs = calloc(j->count, sizeof *costs);
+        struct layer_cost *costs = array_zeroed(j->count, sizeof *costs);
         layers_cost(j, &device, costs);
         add_operations(s, costs, worker->operations);
         free(costs);
@@ -291,7 +293,7 @@ static void add_passes(struct layers_steps *s, struct layers_worker *worker, uin
 static void add_iteration(struct layers_steps *s, struct layers_worker *worker)
 {
     const struct layers_parameters *p = s->j->parameters;
-    uint32_t *syncs = calloc(s->bucket_count + (size_t)1, sizeof *syncs);
+    uint32_t *syncs = array_zeroed(s->bucket_count + (size_t)1, sizeof *syncs);
     for (uint32_t i = 0; i < s->bucket_count; i++)
         syncs[i] = NONE;
     add_passes(s, worker, syncs);
@@ -316,7 +318,7 @@ static void add_groups(struct layers_steps *s)
 {
     const struct layers_job *j = s->j;
     const uint32_t position = 0;
-    s->groups = calloc(j->count, sizeof *s->groups);
+    s->groups = array_zeroed(j->count, sizeof *s->groups);
     s->sync_group = !j->parameters->servers && j->data > 1 ? j->api->group(j->job, "data", &position, 1) : NONE;
     for (uint32_t layer = 0; layer < j->count; layer++) {
         uint32_t known = 0;
@@ -377,7 +379,7 @@ bool layers_build_steps(const struct layers_job *j)
     const struct layers_parameters *p = j->parameters;
     s.worker_count = p->servers ? j->data : 1;
     s.awaited_each = p->servers ? (uint32_t)p->servers : 1;
-    s.workers = calloc(s.worker_count, sizeof *s.workers);
+    s.workers = array_zeroed(s.worker_count, sizeof *s.workers);
     fill_buckets(&s);
     bool ok = check_size(&s);
     if (ok)

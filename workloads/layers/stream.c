@@ -4,6 +4,8 @@
  * and updated there. */
 #include "workloads/layers/steps.h"
 
+#include "base/arena.h"
+
 #include <stdlib.h>
 
 static const uint32_t NONE = STAGESIM_NONE;
@@ -23,7 +25,7 @@ static uint32_t server_position(const struct layers_steps *s, uint32_t server)
 static void add_groups(const struct layers_steps *s, struct layers_stream *stream)
 {
     const struct layers_job *j = s->j;
-    uint32_t *positions = calloc(s->worker_count + (size_t)1, sizeof *positions);
+    uint32_t *positions = array_zeroed(s->worker_count + (size_t)1, sizeof *positions);
     for (uint32_t i = 0; i < s->worker_count; i++)
         positions[i + 1] = i;
     for (uint32_t server = 0; server < stream->count; server++) {
@@ -73,16 +75,16 @@ struct layers_stream *layers_stream_create(const struct layers_steps *s)
 {
     if (!s->j->parameters->weights)
         return NULL;
-    struct layers_stream *stream = calloc(1, sizeof *stream);
+    struct layers_stream *stream = array_zeroed(1, sizeof *stream);
     size_t buckets = s->bucket_count + (size_t)1;
     uint32_t count = (uint32_t)s->j->parameters->servers;
     *stream = (struct layers_stream){.count = count,
-                                     .down = calloc(count, sizeof *stream->down),
-                                     .up = calloc(count, sizeof *stream->up),
-                                     .weights = calloc(buckets, sizeof *stream->weights),
-                                     .gradients = calloc(buckets, sizeof *stream->gradients),
-                                     .updates = calloc(buckets, sizeof *stream->updates),
-                                     .updated = calloc(buckets * count, sizeof *stream->updated)};
+                                     .down = array_zeroed(count, sizeof *stream->down),
+                                     .up = array_zeroed(count, sizeof *stream->up),
+                                     .weights = array_zeroed(buckets, sizeof *stream->weights),
+                                     .gradients = array_zeroed(buckets, sizeof *stream->gradients),
+                                     .updates = array_zeroed(buckets, sizeof *stream->updates),
+                                     .updated = array_zeroed(buckets * count, sizeof *stream->updated)};
     for (size_t i = 0; i < buckets * count; i++)
         stream->updated[i] = NONE;
     add_groups(s, stream);

@@ -14,15 +14,21 @@ static double released_at_input(const struct lowering *l, uint32_t stage)
 static void add_compute_costs(struct lowering *l, uint32_t stage, struct stage_costs *out)
 {
     const struct stagesim_pipeline *costs = l->costs;
-    double activation = at(costs->activation, stage), stash = chunk(l), input = released_at_input(l, stage);
+    double activation = at(costs->activation, stage), stash = chunk(l) * l->length;
+    double kept = at(l->kept, stage), input = released_at_input(l, stage);
+    double share = plan_recomputed(l->plan, stage), spared = lowering_spared(l->plan, costs, stage, activation);
     for (int n = 1; n <= 2; n++)
         out->forward[n] = add_cost(l, (struct stagesim_cost){.seconds = n * at(costs->forward, stage),
                                                              .flops = n * at(costs->forward_flops, stage),
-                                                             .memory = n * activation,
-                                                             .stash = n * stash});
+                                                             .memory = n * (activation - spared),
+                                                             .stash = n * stash * (1 - share)});
+    out->again = add_cost(l, (struct stagesim_cost){.seconds = share * at(costs->forward, stage),
+                                                    .flops = share * at(costs->forward_flops, stage),
+                                                    .memory = spared,
+                                                    .stash = stash * share});
     struct stagesim_cost backward = {.seconds = at(costs->backward, stage),
                                      .flops = at(costs->backward_flops, stage),
-                                     .memory = -activation,
+                                     .memory = kept - activation,
                                      .stash = -stash};
     out->backward = add_cost(l, backward);
     out->half = add_cost(l, (struct stagesim_cost){.seconds = backward.seconds / 2,
@@ -34,10 +40,11 @@ static void add_compute_costs(struct lowering *l, uint32_t stage, struct stage_c
                                                     .memory = -input});
     out->weight = add_cost(l, (struct stagesim_cost){.seconds = at(costs->weight, stage),
                                                      .flops = at(costs->weight_flops, stage),
-                                                     .memory = input - activation,
+                                                     .memory = kept + input - activation,
                                                      .stash = -stash});
     out->released[0] = add_cost(l, (struct stagesim_cost){.memory = -activation, .stash = -stash});
     out->released[1] = add_cost(l, (struct stagesim_cost){.memory = -input});
+    out->released[2] = add_cost(l, (struct stagesim_cost){.memory = input - activation, .stash = -stash});
     out->taken = add_cost(l, (struct stagesim_cost){.memory = activation, .stash = stash});
 }
 
@@ -95,6 +102,10 @@ static void add_stage_exchanges(struct lowering *l, uint32_t stage, struct stage
     for (uint32_t i = 0; i < count; i++)
         sum = add_up(&sum, &l->costs->parts[stage][i]);
     lowering_add_exchange_costs(l, &sum.forward_exchanges, &out->forward_exchanges);
+    struct stagesim_exchanges again = sum.forward_exchanges;
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX; i++)
+        again.items[i].bytes *= plan_recomputed(l->plan, stage);
+    lowering_add_exchange_costs(l, &again, &out->again_exchanges);
     lowering_add_exchange_costs(l, &sum.backward_exchanges, &out->backward_exchanges);
 }
 
@@ -156,15 +167,19 @@ static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, cons
 {
     const struct stagesim_part *part = &parts[index];
     double activation = at(l->costs->activation, stage) / count, input = released_at_input(l, stage) / count;
-    double stash = index == 0 ? chunk(l) : 0, weight = part->weight, weight_flops = part->weight_flops;
+    double spared = lowering_spared(l->plan, l->costs, stage, activation), share = plan_recomputed(l->plan, stage);
+    double kept = at(l->kept, stage) / count, stash = index == 0 ? chunk(l) * l->length : 0, weight = part->weight,
+           weight_flops = part->weight_flops;
     struct part_costs out = {
-        .forward =
-            add_part_cost(l, part, (struct stagesim_cost){part->forward, part->forward_flops, 0, activation, stash}),
-        .backward = add_part_cost(l, part,
-                                  (struct stagesim_cost){part->backward, part->backward_flops, 0, -activation, -stash}),
+        .forward = add_part_cost(
+            l, part,
+            (struct stagesim_cost){part->forward, part->forward_flops, 0, activation - spared, stash * (1 - share)}),
+        .backward = add_part_cost(
+            l, part, (struct stagesim_cost){part->backward, part->backward_flops, 0, kept - activation, -stash}),
         .input = add_part_cost(
             l, part, (struct stagesim_cost){part->backward - weight, part->backward_flops - weight_flops, 0, -input}),
-        .weight = add_part_cost(l, part, (struct stagesim_cost){weight, weight_flops, 0, input - activation, -stash}),
+        .weight =
+            add_part_cost(l, part, (struct stagesim_cost){weight, weight_flops, 0, kept + input - activation, -stash}),
         .gather = {add_gather_cost(l, stage, parts, index, count, FAMILY_REPLICAS),
                    add_gather_cost(l, stage, parts, index, count, FAMILY_EXPERTS)},
         .gradient = {part->gradient, part->expert_gradient},
@@ -281,20 +296,40 @@ static uint32_t add_norm_group(struct lowering *l)
     return program_add_group(l->builder, axes, workers, l->plan->workers);
 }
 
+static void add_stage_costs(struct lowering *l, uint32_t stage, struct stage_costs *costs)
+{
+    add_compute_costs(l, stage, costs);
+    add_transfer_costs(l, stage, costs);
+    add_stage_exchanges(l, stage, costs);
+    add_parts(l, stage, costs);
+    add_coarse_parts(l, stage, costs);
+}
+
+static void add_slices(struct lowering *l)
+{
+    const struct stagesim_pipeline *whole = l->costs;
+    for (uint32_t slice = 0; slice < l->plan->slices; slice++) {
+        struct stagesim_pipeline cut = lowering_cut_costs(l, slice);
+        l->costs = &cut;
+        for (uint32_t stage = 0; stage < l->plan->stages; stage++)
+            add_stage_costs(l, stage, &l->slices[(size_t)stage * l->plan->slices + slice]);
+        l->costs = whole;
+    }
+    l->kept = NULL;
+    l->length = 1;
+}
+
 void lowering_add_costs(struct lowering *l)
 {
     l->sync_axes = lowering_axes(l->mesh, l->costs->sync_axes ? l->costs->sync_axes : "data");
     l->shard_axes = l->costs->sharding == STAGESIM_SHARD_NOTHING ? 0 : lowering_axes(l->mesh, l->costs->shard_axes);
     l->expert_axes = lowering_axes(l->mesh, l->costs->expert_axes);
     for (uint32_t stage = 0; stage < l->plan->stages; stage++) {
-        struct stage_costs *costs = &l->stages[stage];
-        add_compute_costs(l, stage, costs);
-        add_transfer_costs(l, stage, costs);
-        add_stage_exchanges(l, stage, costs);
-        add_parts(l, stage, costs);
-        add_coarse_parts(l, stage, costs);
-        add_stage_groups(l, stage, costs);
+        add_stage_costs(l, stage, &l->stages[stage]);
+        add_stage_groups(l, stage, &l->stages[stage]);
     }
+    if (l->plan->slices > 1)
+        add_slices(l);
     l->norm_cost = add_cost(l, (struct stagesim_cost){.bytes = norm_bytes});
     l->nothing_cost = add_cost(l, (struct stagesim_cost){0});
     l->norm_group = add_norm_group(l);

@@ -122,10 +122,10 @@ static void add_beside(struct lowering *l, struct worker_state *state, const str
 }
 
 void lowering_add_hidden(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
-                         struct stagesim_identity identity)
+                         struct stagesim_identity identity, bool all)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i].hidden)
+        if (all || list->items[i].hidden)
             add_beside(l, state, &list->items[i], identity, 1);
 }
 

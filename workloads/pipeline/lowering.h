@@ -42,8 +42,10 @@ struct stage_costs {
     uint32_t backward;      /* whole */
     uint32_t half;          /* a half of it */
     uint32_t input, weight; /* the parts of a split one */
-    uint32_t released[2];   /* what a backward gives back, no time: whole, input part; for blocks */
-    uint32_t taken;         /* what a forward takes, no time; for stashes that move */
+    uint32_t released[3];   /* what a backward gives back, no time: whole, input part, weight part; for blocks */
+    uint32_t again;         /* what is computed again of its forward */
+    struct exchange_list again_exchanges;
+    uint32_t taken; /* what a forward takes, no time; for stashes that move */
     uint32_t stash_message;
     uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
     uint32_t half_message;
@@ -62,7 +64,8 @@ struct stage_costs {
 
 /* A block costs what its two stages make it cost. */
 struct block_cost {
-    uint32_t forward_stage, backward_stage, cost;
+    uint32_t forward_stage, second_stage, cost;
+    uint8_t kind, joined; /* of the second slot */
     bool split;
 };
 
@@ -96,7 +99,10 @@ struct lowering {
     const struct mesh *mesh;
     struct program_builder *builder;
     struct arena *arena;
-    struct stage_costs *stages;
+    struct stage_costs *stages; /* whole micro-batches; synchronisation and steps */
+    struct stage_costs *slices; /* [stage * plan->slices + slice]: what slots cost; `stages` where nothing is cut */
+    const double *kept;         /* [stage]: while costs are added, bytes that a backward of the slice keeps; NULL: 0 */
+    double length;              /* while costs are added: share of the sequence in the slice */
     /* The operations that others wait for, and those that wait for messages; the same where one operation is all of it.
      */
     uint32_t *forward, *forward_first; /* [micro_batch * stages + stage] */
@@ -161,6 +167,12 @@ static inline struct stagesim_identity identify(const struct lowering *l, const 
                                       .iteration = iteration_of(l, slot)};
 }
 
+/* Costs of a slot's stage, or of the slice of it. */
+static inline struct stage_costs *costs_of(const struct lowering *l, const struct slot *slot)
+{
+    return &l->slices[(size_t)slot->stage * l->plan->slices + slot->micro_batch % l->plan->slices];
+}
+
 static inline size_t cell(const struct lowering *l, const struct slot *slot)
 {
     return (size_t)slot->micro_batch * l->plan->stages + slot->stage;
@@ -204,6 +216,18 @@ static inline struct stagesim_identity identify_step(enum stagesim_kind kind, ui
         .kind = kind, .stage = stage, .micro_batch = NONE, .layer = NONE, .iteration = iteration};
 }
 
+/* ---- slices.c ---- */
+
+/* Bytes of a stash of `activation` bytes that a stage does not hold until it computes its forward again. */
+double lowering_spared(const struct plan *plan, const struct stagesim_pipeline *costs, uint32_t stage,
+                       double activation);
+
+/* What a slice of a micro-batch costs in every stage, and l->kept and l->length of it. Arrays are the lowering's. */
+struct stagesim_pipeline lowering_cut_costs(struct lowering *l, uint32_t slice);
+/* Bytes of a slice's stash that its backward keeps, or where negative gives back of others: keys and values stay until
+ * the backward of the first slice. */
+double lowering_kept(const struct plan *plan, const struct stagesim_pipeline *costs, uint32_t stage, uint32_t slice);
+
 /* ---- costs.c ---- */
 
 /* What a worker holds beside activations, from the first moment to the last. */
@@ -235,9 +259,9 @@ uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, 
 /* The same, together, beside the computation that is added next. */
 void lowering_add_beside(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
                          unsigned moments, struct stagesim_identity identity, unsigned n);
-/* The same of those that a block hides. */
+/* The same of those that a block hides, or of `all`. */
 void lowering_add_hidden(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
-                         struct stagesim_identity identity);
+                         struct stagesim_identity identity, bool all);
 /* The operation waits for all that is pending, which no longer is. */
 void lowering_await_pending(struct lowering *l, struct worker_state *state, uint32_t id);
 

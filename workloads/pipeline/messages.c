@@ -24,7 +24,10 @@ static void add_message(struct lowering *l, uint32_t worker, const struct slot *
     uint32_t from = forward ? l->forward[cell(l, slot)] : l->backward[2 * cell(l, slot) + half];
     uint32_t to = forward ? l->forward_first[target] : l->backward_first[2 * target + half];
     struct stagesim_identity identity = identify(l, slot, forward ? STAGESIM_ACTIVATION : STAGESIM_GRADIENT);
-    uint32_t cost = slot->part == PART_WHOLE ? l->stages[boundary].message[together] : l->stages[boundary].half_message;
+    struct slot sender = *slot;
+    sender.stage = (uint16_t)boundary;
+    const struct stage_costs *costs = costs_of(l, &sender);
+    uint32_t cost = slot->part == PART_WHOLE ? costs->message[together] : costs->half_message;
     uint32_t send, receive;
     program_add_message(l->builder, worker, peer, identity, cost, &send, &receive);
     program_add_wait(l->builder, worker, send, from);

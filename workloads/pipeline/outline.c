@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 #include "base/sum.h"
+#include "schedules/best/best.h"
+#include "schedules/plan/plan_slices.h"
 #include "schedules/plan/plan_timing.h"
 #include "workloads/pipeline/lowering.h"
 
@@ -28,18 +30,28 @@ static void change(struct tally *tally, double bytes)
 static void account(struct tally *tally, const struct plan *plan, const struct stagesim_pipeline *costs,
                     uint32_t worker, const struct slot *slot, bool give)
 {
-    double activation = at(costs->activation, slot->stage);
-    double later = costs->weight_activation ? costs->weight_activation[slot->stage] : activation / 2;
+    double length = plan_slice_length(plan, slot->micro_batch);
+    double activation = at(costs->activation, slot->stage) * length;
+    double later = costs->weight_activation ? costs->weight_activation[slot->stage] * length : activation / 2;
+    double kept = lowering_kept(plan, costs, slot->stage, slot->micro_batch % plan->slices);
     bool own = plan_worker(plan, slot->pipeline, slot->stage) == worker;
-    bool takes = slot->kind == SLOT_FORWARD || ((slot->kind == SLOT_FETCH) == own && slot->kind >= SLOT_EVICT);
+    bool takes = slot->kind == SLOT_FORWARD || slot->kind == SLOT_RECOMPUTE ||
+                 ((slot->kind == SLOT_FETCH) == own && slot_moves(slot));
     if (takes == give)
         return;
-    if (takes || slot->kind >= SLOT_EVICT)
+    double spared = lowering_spared(plan, costs, slot->stage, activation);
+    if (slot->kind == SLOT_RECOMPUTE)
+        change(tally, spared);
+    else if (slot->kind == SLOT_FORWARD)
+        change(tally, activation - spared);
+    else if (slot_moves(slot))
         change(tally, takes ? activation : -activation);
     else if (slot->kind == SLOT_WEIGHT)
-        change(tally, -later);
+        change(tally, kept - later);
     else
-        change(tally, slot->split ? later - activation : slot->part == PART_WHOLE ? -activation : -activation / 2);
+        change(tally, slot->split                ? later - activation
+                      : slot->part == PART_WHOLE ? kept - activation
+                                                 : -activation / 2);
 }
 
 static double peak_of(const struct plan *plan, const struct stagesim_pipeline *costs, uint32_t worker)
@@ -71,6 +83,7 @@ struct copy_times {
     double forward, backward; /* whole */
     double input;             /* of a split backward: its first part */
     double weight, block;     /* block: as in struct stagesim_pipeline where that has it, with exchanges */
+    double exposed[2];        /* communication in `forward` and in `backward`, which a braid hides */
     double message;           /* to the next stage of the pipeline */
 };
 
@@ -157,6 +170,8 @@ static struct copy_times time_copy(const struct outline *o, uint32_t pipeline, u
     times.backward += backward;
     times.input += backward;
     times.block += 2 * fmin(forward, backward);
+    times.exposed[0] = forward;
+    times.exposed[1] = backward;
     if (stage + 1 < r->plan->stages) {
         uint32_t next = plan_worker(r->plan, pipeline, stage + 1);
         times.message = next == worker ? 0 : r->message(r->user, worker, next, at(r->costs->message, stage));
@@ -172,6 +187,15 @@ static bool has_pairs(const struct plan *plan)
             if (slot->joined && slot[-1].kind == slot->kind)
                 return true;
         }
+    return false;
+}
+
+static bool has_braids(const struct plan *plan)
+{
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 1; i < plan->orders[worker].count; i++)
+            if (plan->orders[worker].slots[i].joined == SLOT_BRAIDED)
+                return true;
     return false;
 }
 
@@ -191,10 +215,10 @@ static const struct copy_times *copy_of(const struct outline *o, uint32_t pipeli
     return &o->copies[(size_t)pipeline * o->request->plan->stages + stage];
 }
 
-/* Iterations are one after the other. */
+/* Iterations are one after the other, and stages take the times that are given. */
 static bool is_synchronous(const struct plan *plan)
 {
-    return plan->iterations == 1 && !plan->asynchronous && !plan->steps_each;
+    return plan->iterations == 1 && plan->slices == 1 && !plan->asynchronous && !plan->steps_each;
 }
 
 /* ---- the bound by work ---- */
@@ -209,9 +233,25 @@ static double slot_seconds(const struct outline *o, const struct slot *slot)
         return slot->split ? times->input : slot->part == PART_WHOLE ? times->backward : times->backward / 2;
     case SLOT_WEIGHT:
         return times->weight;
+    case SLOT_RECOMPUTE:
+        return (times->forward - times->exposed[0]) * plan_recomputed(o->request->plan, slot->stage);
     default:
         return 0;
     }
+}
+
+/* What a braid makes of a slot, at the most: its communication is hidden, and as much of its computation as in a block.
+ */
+static double braided_seconds(const struct outline *o, const struct slot *slot)
+{
+    const struct stagesim_pipeline *costs = o->request->costs;
+    uint32_t stage = slot->stage;
+    const struct copy_times *times = copy_of(o, slot->pipeline, stage);
+    if (slot->kind == SLOT_WEIGHT)
+        return times->weight;
+    double hidden =
+        costs->block ? (at(costs->forward, stage) + at(costs->backward, stage) - costs->block[stage]) / 2 : 0;
+    return slot_seconds(o, slot) - times->exposed[slot->kind == SLOT_BACKWARD] - hidden;
 }
 
 /* Of a forward and a backward as one. */
@@ -219,7 +259,9 @@ static double block_seconds(const struct outline *o, const struct slot *slots)
 {
     const struct copy_times *first = copy_of(o, slots[0].pipeline, slots[0].stage),
                             *second = copy_of(o, slots[1].pipeline, slots[1].stage);
-    if (!o->request->costs->block || slots[0].kind == slots[1].kind)
+    if (slots[1].joined == SLOT_BRAIDED)
+        return braided_seconds(o, &slots[0]) + braided_seconds(o, &slots[1]);
+    if (!o->request->costs->block || slots[0].kind == slots[1].kind || slots[0].kind == SLOT_RECOMPUTE)
         return slot_seconds(o, &slots[0]) + slot_seconds(o, &slots[1]);
     const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
     double weight = backward->split ? copy_of(o, backward->pipeline, backward->stage)->weight : 0;
@@ -295,7 +337,105 @@ double pipeline_outline_work(const struct pipeline_outline_request *request, str
     return bound * slack;
 }
 
+/* ---- the bound of any order ---- */
+
+/* Whether a worker can end with weight gradients, which nothing waits for. */
+static bool can_split(const struct outline *o)
+{
+    return o->request->costs->weight != NULL;
+}
+
+/* Before the first and behind the last of a worker's own stages, at the least. */
+static void find_ends(const struct outline *o, uint32_t worker, double *before, double *after)
+{
+    const struct plan *plan = o->request->plan;
+    *before = *after = INFINITY;
+    for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
+        for (uint32_t stage = 0; stage < plan->stages; stage++) {
+            if (plan_worker(plan, pipeline, stage) != worker)
+                continue;
+            struct slot slot = {.kind = SLOT_BACKWARD, .pipeline = pipeline, .stage = stage, .part = PART_WHOLE};
+            *before = fmin(*before, earliest_start(o, &slot));
+            *after = fmin(*after, can_split(o) ? 0 : shortest_tail(o, &slot));
+        }
+}
+
+/* One micro-batch through all stages and back. */
+static double longest_way(const struct outline *o, uint32_t pipeline)
+{
+    double sum = 0;
+    for (uint32_t stage = 0; stage < o->request->plan->stages; stage++) {
+        const struct copy_times *times = copy_of(o, pipeline, stage);
+        sum += times->forward + fmin(times->input, times->backward) + 2 * times->message;
+    }
+    return sum;
+}
+
+/* What the search for the best order knows of such a pipeline before it looks at any order, without a limit. */
+static double search_bound(const struct outline *o, struct arena *arena)
+{
+    const struct plan *plan = o->request->plan;
+    double *times[3], message = INFINITY;
+    uint32_t *worker_of = arena_array(arena, plan->stages, sizeof *worker_of);
+    for (unsigned kind = 0; kind < 3; kind++)
+        times[kind] = arena_array(arena, plan->stages, sizeof(double));
+    for (uint32_t stage = 0; stage < plan->stages; stage++) {
+        const struct copy_times *copy = copy_of(o, 0, stage);
+        worker_of[stage] = plan_worker(plan, 0, stage);
+        times[0][stage] = copy->forward;
+        times[1][stage] = fmax(copy->backward, copy->weight);
+        times[2][stage] = copy->weight;
+        if (stage + 1 < plan->stages && plan_worker(plan, 0, stage + 1) != worker_of[stage])
+            message = fmin(message, copy->message);
+    }
+    return best_bound(&(struct instance_request){.workers = plan->workers,
+                                                 .stages = plan->stages,
+                                                 .batches = plan->micro_batches,
+                                                 .worker_of = worker_of,
+                                                 .forward = times[0],
+                                                 .backward = times[1],
+                                                 .weight = can_split(o) ? times[2] : NULL,
+                                                 .latency = isfinite(message) ? message : 0});
+}
+
+/* Blocks of two take less than their parts; moved stashes are not among the search's operations. */
+static bool is_plain(const struct plan *plan)
+{
+    bool plain = plan->pipelines == 1 && plan->partners == NULL;
+    for (uint32_t worker = 0; plain && worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++)
+            plain = plain && !plan->orders[worker].slots[i].joined;
+    return plain;
+}
+
+double pipeline_outline_any(const struct pipeline_outline_request *request, struct arena *arena)
+{
+    const struct plan *plan = request->plan;
+    double bound = 0;
+    if (!is_synchronous(plan))
+        return 0;
+    struct outline o = outline_create(request, arena);
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        double before, after;
+        if (!plan->orders[worker].count)
+            continue;
+        find_ends(&o, worker, &before, &after);
+        bound = fmax(bound, before + own_work(&o, &plan->orders[worker]) + fmax(own_steps(&o, worker), after));
+    }
+    if (is_plain(plan))
+        bound = fmax(bound, fmax(longest_way(&o, 0), search_bound(&o, arena)));
+    return bound * slack;
+}
+
 /* ---- the bound by order ---- */
+
+/* A time of a block from which a plan's timing makes braids no longer than they are. */
+static double braid_block(const struct stagesim_pipeline *costs, uint32_t stage, const struct copy_times *times)
+{
+    double whole = at(costs->forward, stage) + at(costs->backward, stage);
+    double hidden = costs->block ? (whole - costs->block[stage]) / 2 : 0;
+    return times->forward + times->backward - 2 * (hidden + fmax(times->exposed[0], times->exposed[1]));
+}
 
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena)
 {
@@ -304,6 +444,7 @@ double pipeline_outline_order(const struct pipeline_outline_request *request, st
     if (!is_synchronous(plan))
         return 0;
     struct outline o = outline_create(request, arena);
+    bool braids = has_braids(plan);
     for (int i = 0; i < 4; i++)
         arrays[i] = arena_array(arena, plan->stages, sizeof **arrays);
     for (uint32_t stage = 0; stage < plan->stages; stage++) {
@@ -318,9 +459,9 @@ double pipeline_outline_order(const struct pipeline_outline_request *request, st
         arrays[0][stage] = least.forward;
         arrays[1][stage] = least.backward;
         arrays[2][stage] = least.weight;
-        arrays[3][stage] = least.block;
+        arrays[3][stage] = braids ? braid_block(request->costs, stage, &least) : least.block;
     }
-    struct plan_costs costs = {arrays[0], arrays[1], arrays[2], request->costs->block ? arrays[3] : NULL,
+    struct plan_costs costs = {arrays[0], arrays[1], arrays[2], request->costs->block || braids ? arrays[3] : NULL,
                                isinf(latency) || plan->partners ? 0 : latency / 2};
     struct plan_timing timing;
     plan_timing_init(&timing, plan, &costs);

@@ -59,13 +59,22 @@ static void lower_worker(struct lowering *l, uint32_t worker)
 
 /* ---- memory ---- */
 
+/* Whether a worker holds a stage for a pipeline before this one: one copy serves both. */
+static bool holds_before(const struct plan *plan, uint32_t worker, uint32_t pipeline, uint32_t stage)
+{
+    while (pipeline-- > 0)
+        if (plan_worker(plan, pipeline, stage) == worker)
+            return true;
+    return false;
+}
+
 struct stagesim_static_memory lowering_memory(const struct plan *plan, const struct stagesim_pipeline *costs,
                                               uint32_t worker)
 {
     struct stagesim_static_memory memory = {0};
     for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
         for (uint32_t stage = 0; stage < plan->stages; stage++)
-            if (plan_worker(plan, pipeline, stage) == worker) {
+            if (plan_worker(plan, pipeline, stage) == worker && !holds_before(plan, worker, pipeline, stage)) {
                 memory.parameters += at(costs->parameter, stage) * plan->weight_versions[worker];
                 memory.gradients += at(costs->gradient_memory ? costs->gradient_memory : costs->gradient, stage);
                 memory.buffers += at(costs->buffers, stage);
@@ -79,6 +88,9 @@ static void lowering_init(struct lowering *l)
     const struct plan *plan = l->plan;
     size_t cells = (size_t)plan->micro_batches * plan->stages;
     l->stages = arena_array(l->arena, plan->stages, sizeof *l->stages);
+    l->slices =
+        plan->slices > 1 ? arena_array(l->arena, (size_t)plan->stages * plan->slices, sizeof *l->slices) : l->stages;
+    l->length = 1;
     l->forward = arena_array(l->arena, cells, sizeof *l->forward);
     l->forward_first = arena_array(l->arena, cells, sizeof *l->forward);
     l->backward = arena_array(l->arena, 2 * cells, sizeof *l->backward);

@@ -5,7 +5,7 @@
 
 static uint32_t slot_cost(const struct lowering *l, const struct slot *slot)
 {
-    const struct stage_costs *stage = &l->stages[slot->stage];
+    const struct stage_costs *stage = costs_of(l, slot);
     switch (slot->kind) {
     case SLOT_FORWARD:
         return stage->forward[1];
@@ -23,28 +23,60 @@ static enum stagesim_kind slot_work(const struct slot *slot)
                                        : STAGESIM_BACKWARD;
 }
 
-static uint32_t block_cost(struct lowering *l, const struct slot *forward, const struct slot *backward)
+/* What a forward or a backward of a stage is shorter by in a braid. */
+static double braided(const struct stagesim_pipeline *costs, uint32_t stage)
+{
+    return costs->block ? (at(costs->forward, stage) + at(costs->backward, stage) - costs->block[stage]) / 2 : 0;
+}
+
+static struct stagesim_cost second_cost(const struct lowering *l, const struct slot *slot)
+{
+    const struct stagesim_pipeline *costs = l->costs;
+    uint32_t stage = slot->stage;
+    double weight = at(costs->weight, stage), flops = at(costs->weight_flops, stage);
+    if (slot->kind == SLOT_WEIGHT)
+        return (struct stagesim_cost){.seconds = weight, .flops = flops};
+    if (slot->kind == SLOT_FORWARD)
+        return (struct stagesim_cost){.seconds = at(costs->forward, stage),
+                                      .flops = at(costs->forward_flops, stage),
+                                      .memory = at(costs->activation, stage),
+                                      .stash = chunk(l)};
+    return (struct stagesim_cost){.seconds = at(costs->backward, stage) - (slot->split ? weight : 0),
+                                  .flops = at(costs->backward_flops, stage) - (slot->split ? flops : 0)};
+}
+
+/* A forward and another slot as one. */
+static struct stagesim_cost joint_cost(const struct lowering *l, const struct slot *forward, const struct slot *second,
+                                       enum slot_joined joined)
+{
+    const struct stagesim_pipeline *costs = l->costs;
+    struct stagesim_cost cost = second_cost(l, second);
+    cost.seconds += at(costs->forward, forward->stage);
+    cost.flops += at(costs->forward_flops, forward->stage);
+    cost.memory += at(costs->activation, forward->stage);
+    cost.stash += chunk(l);
+    if (joined == SLOT_BRAIDED)
+        cost.seconds -=
+            braided(costs, forward->stage) + (second->kind == SLOT_WEIGHT ? 0 : braided(costs, second->stage));
+    else if (costs->block) /* a stage's time is that of its forward with its backward; two share one at half each */
+        cost.seconds = (costs->block[forward->stage] + costs->block[second->stage]) / 2 -
+                       (second->split ? at(costs->weight, second->stage) : 0);
+    return cost;
+}
+
+static uint32_t block_cost(struct lowering *l, const struct slot *forward, const struct slot *second,
+                           enum slot_joined joined)
 {
     for (size_t i = l->block_count; i-- > 0;) {
         const struct block_cost *known = &l->blocks[i];
-        if (known->forward_stage == forward->stage && known->backward_stage == backward->stage &&
-            known->split == backward->split)
+        if (known->forward_stage == forward->stage && known->second_stage == second->stage &&
+            known->kind == second->kind && known->joined == joined && known->split == second->split)
             return known->cost;
     }
-    const struct stagesim_pipeline *costs = l->costs;
-    double weight = backward->split ? at(costs->weight, backward->stage) : 0;
-    double sum = at(costs->forward, forward->stage) + at(costs->backward, backward->stage);
-    /* A stage's `block` time is that of its forward with its backward; two stages share one at half each. */
-    double whole = costs->block ? (costs->block[forward->stage] + costs->block[backward->stage]) / 2 : sum;
-    struct stagesim_cost cost = {.seconds = whole - weight,
-                                 .flops = at(costs->forward_flops, forward->stage) +
-                                          at(costs->backward_flops, backward->stage) -
-                                          (backward->split ? at(costs->weight_flops, backward->stage) : 0),
-                                 .memory = at(costs->activation, forward->stage),
-                                 .stash = chunk(l)};
     l->blocks = array_grow(l->blocks, &l->block_capacity, l->block_count + 1, sizeof *l->blocks);
     l->blocks[l->block_count++] =
-        (struct block_cost){forward->stage, backward->stage, add_cost(l, cost), backward->split};
+        (struct block_cost){forward->stage, second->stage,   add_cost(l, joint_cost(l, forward, second, joined)),
+                            second->kind,   (uint8_t)joined, second->split};
     return l->blocks[l->block_count - 1].cost;
 }
 
@@ -160,7 +192,7 @@ static uint32_t add_work(struct lowering *l, struct worker_state *state, struct 
 /* Costs of a whole slot. */
 static struct work work_of(const struct lowering *l, const struct slot *slot)
 {
-    const struct stage_costs *stage = &l->stages[slot->stage];
+    const struct stage_costs *stage = costs_of(l, slot);
     struct work work = {.cost = slot_cost(l, slot), .rest = NONE, .n = slot->part == PART_WHOLE};
     if (slot->kind == SLOT_WEIGHT)
         return work;
@@ -173,40 +205,55 @@ static struct work work_of(const struct lowering *l, const struct slot *slot)
     return work;
 }
 
-/* Exchanges of a block: those that are hidden begin with it, behind a mark that messages come before. Returns the mark,
- * or NONE. */
+/* Exchanges of a block: those that are hidden, or `all`, begin with it, behind a mark that messages come before.
+ * Returns the mark, or NONE. */
 static uint32_t begin_block(struct lowering *l, struct worker_state *state, const struct exchange_list *lists[2],
-                            struct stagesim_identity identity)
+                            struct stagesim_identity identity, bool all)
 {
     bool hides = false;
     for (int i = 0; i < 2; i++)
         for (uint32_t k = 0; k < lists[i]->count; k++)
-            hides |= lists[i]->items[k].hidden;
+            hides |= all || lists[i]->items[k].hidden;
     uint32_t first = hides ? add_mark(l, state, identity) : NONE;
     for (int i = 0; i < 2 && hides; i++)
-        lowering_add_hidden(l, state, lists[i], identity);
+        lowering_add_hidden(l, state, lists[i], identity, all);
     return first;
 }
 
-/* A forward and a backward as one computation. */
+/* What the second slot of a block gives back at its end. */
+static uint32_t given_back(const struct lowering *l, const struct slot *slot)
+{
+    const struct stage_costs *stage = costs_of(l, slot);
+    if (slot->kind == SLOT_FORWARD)
+        return l->nothing_cost;
+    return stage->released[slot->kind == SLOT_WEIGHT ? 2 : slot->split];
+}
+
+/* A forward and a backward, or a braided pair, as one computation. */
 static void add_block(struct lowering *l, struct worker_state *state, const struct slot *first,
                       const struct slot *second)
 {
+    static const struct exchange_list none;
+    bool braid = second->joined == SLOT_BRAIDED;
     const struct slot *forward = first->kind == SLOT_FORWARD ? first : second,
-                      *backward = forward == first ? second : first;
-    const struct exchange_list *lists[2] = {&l->stages[forward->stage].forward_exchanges,
-                                            &l->stages[backward->stage].backward_exchanges};
-    struct stagesim_identity identity = identify(l, forward, STAGESIM_BLOCK);
-    uint32_t begun = begin_block(l, state, lists, identity);
-    uint32_t id = add_compute(l, state, identity, block_cost(l, forward, backward));
-    struct block block = {.kind = (uint8_t)slot_work(backward),
-                          .part = backward->part,
-                          .stage = backward->stage,
-                          .pipeline = backward->pipeline,
-                          .micro_batch = backward->micro_batch % per_iteration(l),
-                          .cost = l->stages[backward->stage].released[backward->split]};
+                      *other = forward == first ? second : first;
+    const struct stage_costs *stage = costs_of(l, other);
+    const struct exchange_list *lists[2] = {&costs_of(l, forward)->forward_exchanges,
+                                            other->kind == SLOT_FORWARD  ? &stage->forward_exchanges
+                                            : other->kind == SLOT_WEIGHT ? &none
+                                                                         : &stage->backward_exchanges};
+    struct stagesim_identity identity =
+        identify(l, forward, other->kind == SLOT_FORWARD ? STAGESIM_FORWARD : STAGESIM_BLOCK);
+    uint32_t begun = begin_block(l, state, lists, identity, braid);
+    uint32_t id = add_compute(l, state, identity, block_cost(l, forward, other, second->joined));
+    struct block block = {.kind = (uint8_t)slot_work(other),
+                          .part = other->part,
+                          .stage = other->stage,
+                          .pipeline = other->pipeline,
+                          .micro_batch = other->micro_batch % per_iteration(l),
+                          .cost = given_back(l, other)};
     program_add_block(l->builder, state->worker, block);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && !braid; i++)
         lowering_add_exchanges(l, state, lists[i], ALL_MOMENTS | (begun != NONE ? NOT_HIDDEN : 0), identity, 1);
     settle(l, state, identity);
     remember(l, first, begun == NONE ? id : begun, state->last);
@@ -218,7 +265,7 @@ static void add_pair(struct lowering *l, struct worker_state *state, const struc
                      const struct slot *second)
 {
     struct stagesim_identity identity = identify(l, first, STAGESIM_FORWARD);
-    uint32_t id = add_compute(l, state, identity, l->stages[first->stage].forward[2]);
+    uint32_t id = add_compute(l, state, identity, costs_of(l, first)->forward[2]);
     struct block block = {.kind = (uint8_t)slot_work(second),
                           .part = second->part,
                           .stage = second->stage,
@@ -226,7 +273,7 @@ static void add_pair(struct lowering *l, struct worker_state *state, const struc
                           .micro_batch = second->micro_batch % per_iteration(l),
                           .cost = l->nothing_cost};
     program_add_block(l->builder, state->worker, block);
-    lowering_add_exchanges(l, state, &l->stages[first->stage].forward_exchanges, ALL_MOMENTS, identity, 2);
+    lowering_add_exchanges(l, state, &costs_of(l, first)->forward_exchanges, ALL_MOMENTS, identity, 2);
     remember(l, first, id, state->last);
     remember(l, second, id, state->last);
 }
@@ -241,11 +288,32 @@ static void add_move(struct lowering *l, struct worker_state *state, const struc
 {
     uint32_t worker = state->worker;
     bool own = plan_worker(l->plan, slot->pipeline, slot->stage) == worker, evict = slot->kind == SLOT_EVICT;
-    const struct stage_costs *costs = &l->stages[slot->stage];
+    const struct stage_costs *costs = costs_of(l, slot);
     uint32_t id =
         add_compute(l, state, identify(l, slot, STAGESIM_EXCHANGE), own == evict ? costs->released[0] : costs->taken);
     struct stash_move *move = &l->moves[cell(l, slot)];
     *(evict ? own ? &move->evict_own : &move->evict_partner : own ? &move->fetch_own : &move->fetch_partner) = id;
+}
+
+/* A forward, or a share of it, once more. The operation that it begins with. */
+static uint32_t add_again(struct lowering *l, struct worker_state *state, const struct slot *slot)
+{
+    const struct stage_costs *stage = costs_of(l, slot);
+    struct stagesim_identity identity = identify(l, slot, STAGESIM_OTHER);
+    uint32_t first;
+    add_work(l, state, identity, (struct work){stage->again, NONE, &stage->again_exchanges, 1}, &first);
+    settle(l, state, identity);
+    return first;
+}
+
+/* A forward once more when its gradient has come, and then its backward. */
+static void add_again_and_backward(struct lowering *l, struct worker_state *state, const struct slot *slot,
+                                   const struct slot *backward)
+{
+    uint32_t first = add_again(l, state, slot);
+    lowering_add_slot(l, state, backward, NULL);
+    for (size_t half = 0; half < 2; half++)
+        l->backward_first[2 * cell(l, backward) + half] = first;
 }
 
 static void add_whole(struct lowering *l, struct worker_state *state, const struct slot *slot)
@@ -320,7 +388,7 @@ static void add_part(struct lowering *l, struct worker_state *state, const struc
 {
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
     uint32_t gathers[FAMILIES] = {NONE, NONE};
-    if (list == l->stages[slot->stage].parts && begins_layer(&l->stages[slot->stage], slot, index))
+    if (list == costs_of(l, slot)->parts && begins_layer(costs_of(l, slot), slot, index))
         add_gathers(l, state, identity, list[index].gather, gathers);
     uint32_t id = add_work(l, state, identity, part_work(&list[index], slot), first);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
@@ -332,7 +400,7 @@ static void add_part(struct lowering *l, struct worker_state *state, const struc
 static void add_to_bucket(struct lowering *l, struct worker_state *state, const struct slot *slot, uint32_t index,
                           bool last)
 {
-    const struct stage_costs *stage = &l->stages[slot->stage];
+    const struct stage_costs *stage = costs_of(l, slot);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
         state->bucket[family] += stage->parts[index].gradient[family];
     bool full = state->bucket[FAMILY_REPLICAS] + state->bucket[FAMILY_EXPERTS] >= l->costs->bucket;
@@ -345,11 +413,11 @@ static void add_to_bucket(struct lowering *l, struct worker_state *state, const 
 /* All parts of a slot in order, gradients synchronised as buckets fill. */
 static void add_in_parts(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
-    uint32_t count = l->stages[slot->stage].part_count, first = NONE;
+    uint32_t count = costs_of(l, slot)->part_count, first = NONE;
     bool syncs = completes_gradient(slot) && lowering_syncs_parts(l, state, slot);
     for (uint32_t step = 0; step < count; step++) {
         uint32_t index = slot->kind == SLOT_FORWARD ? step : count - 1 - step;
-        add_part(l, state, slot, l->stages[slot->stage].parts, index, step ? NULL : &first);
+        add_part(l, state, slot, costs_of(l, slot)->parts, index, step ? NULL : &first);
         if (syncs)
             add_to_bucket(l, state, slot, index, step + 1 == count);
     }
@@ -360,7 +428,7 @@ static void add_in_parts(struct lowering *l, struct worker_state *state, const s
 /* A slot whose parts stand apart from each other. */
 static void add_coarse(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
-    const struct stage_costs *stage = &l->stages[slot->stage];
+    const struct stage_costs *stage = costs_of(l, slot);
     uint32_t first = NONE;
     for (uint32_t step = 0; step < stage->coarse_count; step++) {
         uint32_t index = slot->kind == SLOT_FORWARD ? step : stage->coarse_count - 1 - step;
@@ -372,7 +440,7 @@ static void add_coarse(struct lowering *l, struct worker_state *state, const str
 
 static bool goes_in_parts(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
 {
-    if (slot->part != PART_WHOLE || !l->stages[slot->stage].part_count)
+    if (slot->part != PART_WHOLE || !costs_of(l, slot)->part_count)
         return false;
     return l->costs->fine || l->costs->sharding == STAGESIM_SHARD_PARAMETERS ||
            (completes_gradient(slot) && lowering_syncs_parts(l, state, slot));
@@ -381,7 +449,11 @@ static bool goes_in_parts(const struct lowering *l, const struct worker_state *s
 void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot,
                        const struct slot *joined)
 {
-    if (joined && joined->kind == slot->kind)
+    if (slot->kind == SLOT_RECOMPUTE && joined)
+        add_again_and_backward(l, state, slot, joined);
+    else if (slot->kind == SLOT_RECOMPUTE)
+        add_again(l, state, slot);
+    else if (joined && joined->kind == slot->kind && joined->joined != SLOT_BRAIDED)
         add_pair(l, state, slot, joined);
     else if (joined)
         add_block(l, state, slot, joined);
@@ -389,7 +461,7 @@ void lowering_add_slot(struct lowering *l, struct worker_state *state, const str
         add_move(l, state, slot);
     else if (goes_in_parts(l, state, slot))
         add_in_parts(l, state, slot);
-    else if (slot->part == PART_WHOLE && l->stages[slot->stage].coarse_count)
+    else if (slot->part == PART_WHOLE && costs_of(l, slot)->coarse_count)
         add_coarse(l, state, slot);
     else
         add_whole(l, state, slot);

@@ -138,7 +138,7 @@ static bool set_stage(struct transformer_job *j, uint32_t stage, struct transfor
 
 static bool set_stages(struct transformer_job *j, struct transformer_device **by_position)
 {
-    uint32_t *workers = calloc(j->workers, sizeof *workers);
+    uint32_t *workers = array_zeroed(j->workers, sizeof *workers);
     bool ok = workers != NULL;
     for (uint32_t stage = 0; stage < j->stages && ok; stage++)
         if (j->kinds->next)
@@ -152,9 +152,9 @@ static bool set_stages(struct transformer_job *j, struct transformer_device **by
 bool transformer_find_devices(struct transformer_job *j)
 {
     uint32_t positions = j->api->positions(j->job);
-    struct transformer_device **by_position = calloc(positions, sizeof *by_position);
+    struct transformer_device **by_position = array_zeroed(positions, sizeof *by_position);
     bool ok = by_position != NULL;
-    j->devices = calloc(j->stages, sizeof *j->devices);
+    j->devices = array_zeroed(j->stages, sizeof *j->devices);
     for (uint32_t position = 0; position < positions && ok; position++) {
         by_position[position] = find_kind(j, position);
         ok = by_position[position] != NULL;

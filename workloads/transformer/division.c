@@ -32,7 +32,7 @@ static bool set_context_factors(struct transformer_job *j)
     uint32_t context = (uint32_t)j->layout.context;
     if (context == 1 || j->parameters->routing.context_balance || !j->model.causal || !j->layout.flash)
         return true;
-    j->division.context_factors = calloc(context, sizeof(double));
+    j->division.context_factors = array_zeroed(context, sizeof(double));
     for (uint32_t i = 0; j->division.context_factors && i < context; i++)
         j->division.context_factors[i] = (2.0 * i + 1) / context;
     return j->division.context_factors != NULL;
@@ -131,7 +131,7 @@ static bool set_expert_factors(struct transformer_job *j)
     if (busiest <= 1 || ranks <= 1)
         return true;
     j->division.busiest = busiest;
-    j->division.expert_factors = calloc((size_t)ranks, sizeof(double));
+    j->division.expert_factors = array_zeroed((size_t)ranks, sizeof(double));
     for (uint32_t i = 0; j->division.expert_factors && i < (uint32_t)ranks; i++)
         j->division.expert_factors[i] = i ? (ranks - busiest) / (ranks - 1) : busiest;
     return j->division.expert_factors != NULL;

@@ -98,7 +98,7 @@ static void router(const struct transformer_model *m, const struct transformer_l
 {
     struct operator_shape own = *s;
     own.rows = own_rows(l, s);
-    operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+    operators_add_norms(out, s, transformer_norms_of(m).ffn, false);
     operators_add_matrix(out, &own, "router", s->h, (double)m->experts);
     operators_add_vector(out, "permutation", s->element * own.rows * s->h * (1 + (double)m->top_k));
 }
@@ -110,13 +110,14 @@ static void router_backward(const struct transformer_model *m, const struct tran
     own.rows = own_rows(l, s);
     operators_add_vector(out, "permutation", s->element * own.rows * s->h * (1 + (double)m->top_k));
     operators_add_matrix_backward(out, l, &own, "router", s->h, (double)m->experts);
-    operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+    operators_add_norms(out, s, transformer_norms_of(m).ffn, true);
 }
 
 static void combine(const struct transformer_model *m, const struct transformer_layout *l,
                     const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + (double)m->top_k));
+    operators_add_norms(out, s, transformer_norms_of(m).behind, false);
     operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
 }
 
@@ -124,6 +125,7 @@ static void combine_backward(const struct transformer_model *m, const struct tra
                              const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+    operators_add_norms(out, s, transformer_norms_of(m).behind, true);
     operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + 2 * (double)m->top_k));
 }
 

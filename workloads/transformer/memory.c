@@ -21,7 +21,8 @@ static double attention_divided(const struct transformer_model *m, const struct 
            scores = 0; /* softmax, and where there is dropout its mask and what is left */
     if (!l->flash && l->recompute == TRANSFORMER_KEEP)
         scores = (e + mask * (e + 1)) * (double)m->heads * (double)m->sequence;
-    return e * (widths.query + widths.output + widths.key + widths.value) + scores;
+    double normalised = m->qk_norm ? e * (widths.query + widths.key) : 0;
+    return e * (widths.query + widths.output + widths.key + widths.value) + normalised + scores;
 }
 
 static double ffn_divided(const struct transformer_model *m, const struct transformer_layout *l, double inner)
@@ -29,10 +30,13 @@ static double ffn_divided(const struct transformer_model *m, const struct transf
     return (m->gated ? 3 : 2) * l->element_bytes * inner;
 }
 
-/* Inputs of the two normalisations and of the two blocks; a mask after each block. */
+/* Inputs of the normalisations (two, or as many as there are) and of the two blocks, which may be one; a mask after
+ * each block. */
 static double between_blocks(const struct transformer_model *m, const struct transformer_layout *l)
 {
-    return (4 * l->element_bytes + 2.0 * m->dropout) * (double)m->hidden / between(l);
+    struct transformer_norms norms = transformer_norms_of(m);
+    double inputs = 2 + 2 * norms.ffn + 2 * norms.behind;
+    return (inputs * l->element_bytes + 2.0 * m->dropout) * (double)m->hidden / between(l);
 }
 
 /* All that full recomputation keeps of a layer. */

@@ -11,6 +11,10 @@ void transformer_model_complete(struct transformer_model *model)
         model->head_size = model->hidden / model->heads;
     if (!model->ffn)
         model->ffn = 4 * model->hidden;
+    if (!model->norms)
+        model->norms = 2;
+    if (!model->expert_period)
+        model->expert_period = 1;
     if (!model->top_k)
         model->top_k = 1;
     if (!model->expert_ffn)
@@ -25,12 +29,52 @@ void transformer_model_complete(struct transformer_model *model)
 
 bool transformer_has_experts(const struct transformer_model *m, uint64_t layer)
 {
-    return m->experts > 0 && layer >= m->dense_layers;
+    return m->experts > 0 && layer >= m->dense_layers && (layer - m->dense_layers) % m->expert_period == 0;
 }
 
 uint64_t transformer_expert_layers(const struct transformer_model *m, uint64_t layers)
 {
-    return m->experts > 0 && layers > m->dense_layers ? layers - m->dense_layers : 0;
+    if (!m->experts || layers <= m->dense_layers)
+        return 0;
+    return (layers - m->dense_layers + m->expert_period - 1) / m->expert_period;
+}
+
+/* ---- layers that are not alike ---- */
+
+static bool sees_all(const struct transformer_model *m, uint64_t layer)
+{
+    return !m->window || (m->window_period && (layer + 1) % m->window_period == 0);
+}
+
+struct transformer_model transformer_model_of_layer(const struct transformer_model *m, uint64_t layer)
+{
+    struct transformer_model own = *m;
+    if (sees_all(m, layer))
+        own.window = 0;
+    return own;
+}
+
+uint64_t transformer_layers_period(const struct transformer_model *m)
+{
+    uint64_t windows = m->window && m->window_period ? m->window_period : 1, a = m->expert_period, b = windows;
+    if (!m->experts)
+        return windows;
+    for (uint64_t rest; b; b = rest) {
+        rest = a % b;
+        a = b;
+    }
+    return m->expert_period / a * windows;
+}
+
+double transformer_window_share(const struct transformer_model *m)
+{
+    double s = (double)m->sequence, w = (double)m->window;
+    return m->window && w < s ? (2 * s * w - w * w) / (s * s) : 1;
+}
+
+struct transformer_norms transformer_norms_of(const struct transformer_model *m)
+{
+    return (struct transformer_norms){1, m->norms != 1, m->norms > 2};
 }
 
 struct transformer_widths transformer_widths_of(const struct transformer_model *m)
@@ -83,13 +127,16 @@ static double whole_projections(const struct transformer_model *m)
 double transformer_attention_divided(const struct transformer_model *m)
 {
     struct transformer_widths widths = transformer_widths_of(m);
-    return divided_projections(m) + (m->biases ? widths.query + widths.key + widths.value : 0);
+    double biases = m->biases || m->qkv_biases ? widths.query + widths.key + widths.value : 0;
+    return divided_projections(m) + biases + (m->sinks ? (double)m->heads : 0);
 }
 
 double transformer_attention_whole(const struct transformer_model *m)
 {
     double h = (double)m->hidden, latent = m->kv_rank ? norm(m, (double)(m->query_rank + m->kv_rank)) : 0;
-    return norm(m, h) + (m->biases ? h : 0) + whole_projections(m) + latent;
+    struct transformer_norms norms = transformer_norms_of(m);
+    double heads = m->qk_norm ? norm(m, 2 * (double)m->head_size) : 0;
+    return (norms.attention + norms.behind) * norm(m, h) + (m->biases ? h : 0) + whole_projections(m) + latent + heads;
 }
 
 /* ---- feed-forward ---- */
@@ -99,9 +146,15 @@ double transformer_ffn_divided(const struct transformer_model *m)
     return ffn_matrices(m, (double)m->ffn) + (m->biases ? ffn_columns(m, (double)m->ffn) : 0);
 }
 
+static double ffn_norms(const struct transformer_model *m)
+{
+    struct transformer_norms norms = transformer_norms_of(m);
+    return (norms.ffn + norms.behind) * norm(m, (double)m->hidden);
+}
+
 double transformer_ffn_whole(const struct transformer_model *m)
 {
-    return norm(m, (double)m->hidden) + (m->biases ? (double)m->hidden : 0);
+    return ffn_norms(m) + (m->biases ? (double)m->hidden : 0);
 }
 
 double transformer_expert(const struct transformer_model *m)
@@ -117,7 +170,8 @@ double transformer_shared_divided(const struct transformer_model *m)
 
 double transformer_router_whole(const struct transformer_model *m)
 {
-    return norm(m, (double)m->hidden) + (double)m->experts * ((double)m->hidden + (m->router_bias ? 1 : 0));
+    double gate = m->shared_gate ? (double)m->hidden : 0;
+    return ffn_norms(m) + gate + (double)m->experts * ((double)m->hidden + (m->router_bias ? 1 : 0));
 }
 
 /* ---- input and output ---- */
@@ -166,12 +220,17 @@ double transformer_active_parameters(const struct transformer_model *m)
 double transformer_attention_flops(const struct transformer_model *m)
 {
     struct transformer_widths widths = transformer_widths_of(m);
-    return 2.0 * (double)m->sequence * (double)m->sequence * (widths.query + widths.output);
+    return 2.0 * (double)m->sequence * (double)m->sequence * (widths.query + widths.output) *
+           transformer_window_share(m);
 }
 
-double transformer_selective_flops(const struct transformer_model *m)
+double transformer_all_attention_flops(const struct transformer_model *m)
 {
-    return 3 * transformer_attention_flops(m);
+    struct transformer_model whole = *m;
+    whole.window = 0;
+    uint64_t all = !m->window ? m->layers : m->window_period ? m->layers / m->window_period : 0;
+    return (double)all * transformer_attention_flops(&whole) +
+           (double)(m->layers - all) * transformer_attention_flops(m);
 }
 
 static double attention_block_flops(const struct transformer_model *m)
@@ -194,7 +253,10 @@ double transformer_expert_layer_flops(const struct transformer_model *m)
 double transformer_layers_flops(const struct transformer_model *m)
 {
     double experts = (double)transformer_expert_layers(m, m->layers);
-    return ((double)m->layers - experts) * transformer_layer_flops(m) + experts * transformer_expert_layer_flops(m);
+    double sum =
+        ((double)m->layers - experts) * transformer_layer_flops(m) + experts * transformer_expert_layer_flops(m);
+    return m->window ? sum - (double)m->layers * transformer_attention_flops(m) + transformer_all_attention_flops(m)
+                     : sum;
 }
 
 double transformer_head_flops(const struct transformer_model *m)

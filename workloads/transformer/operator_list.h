@@ -13,6 +13,7 @@ struct operator_shape {
     double hidden;   /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
     double query, key_value,
         output;        /* columns of this rank's heads: queries, keys and values, what the attention gives */
+    double key;        /* of key_value those of keys */
     double ffn;        /* columns of this rank's feed-forward block */
     double scores;     /* rows x sequence per head of this rank */
     double vocabulary; /* columns of this rank's part of the vocabulary */
@@ -26,6 +27,9 @@ struct operator_shape operator_shape_of(const struct transformer_model *model, c
 
 /* An operator that only moves bytes. */
 void operators_add_vector(struct transformer_operators *out, const char *name, double bytes);
+/* So many normalisations of an activation between blocks. */
+void operators_add_norms(struct transformer_operators *out, const struct operator_shape *shape, double count,
+                         bool backward);
 /* rows x inner times inner x columns. */
 void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *shape, const char *name,
                           double inner, double columns);

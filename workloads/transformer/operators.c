@@ -15,6 +15,7 @@ struct operator_shape operator_shape_of(const struct transformer_model *m, const
     shape.hidden = shape.rows * shape.h / (l->sequence_parallel ? t : 1);
     shape.query = widths.query / t;
     shape.key_value = (widths.key + widths.value) / t;
+    shape.key = widths.key / t;
     shape.output = widths.output / t;
     shape.ffn = (double)m->ffn / t;
     shape.scores = l->samples * s * s * (double)m->heads / t / l->context;
@@ -33,6 +34,12 @@ static void add(struct transformer_operators *out, struct transformer_operator o
 void operators_add_vector(struct transformer_operators *out, const char *name, double bytes)
 {
     add(out, (struct transformer_operator){.name = name, .bytes = bytes});
+}
+
+void operators_add_norms(struct transformer_operators *out, const struct operator_shape *s, double count, bool backward)
+{
+    if (count > 0)
+        operators_add_vector(out, "normalisation", count * (backward ? 4 : 2) * s->element * s->hidden);
 }
 
 void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *s, const char *name,
@@ -79,7 +86,7 @@ static void add_flash(struct transformer_operators *out, const struct transforme
                       double passes)
 {
     double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
-    double flops = 2 * s->scores * width * (m->causal ? 0.5 : 1);
+    double flops = 2 * s->scores * width * (m->causal ? 0.5 * transformer_window_share(m) : 1);
     double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->sequence * s->key_value);
     add(out, (struct transformer_operator){
                  .name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes});
@@ -125,11 +132,15 @@ static void projections(const struct transformer_model *m, const struct transfor
     else
         operators_add_matrix(out, s, "query, key, value", s->h_inner, s->query + s->key_value);
     operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
+    if (m->qk_norm)
+        operators_add_vector(out, "query, key normalisation", 2 * s->element * s->rows * (s->query + s->key));
 }
 
 static void projections_backward(const struct transformer_model *m, const struct transformer_layout *l,
                                  const struct operator_shape *s, struct transformer_operators *out)
 {
+    if (m->qk_norm)
+        operators_add_vector(out, "query, key normalisation", 4 * s->element * s->rows * (s->query + s->key));
     operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
     if (m->kv_rank)
         latent_projections_backward(m, l, s, out);
@@ -138,16 +149,18 @@ static void projections_backward(const struct transformer_model *m, const struct
     operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
 }
 
-static void join(const struct operator_shape *s, struct transformer_operators *out)
+static void join(const struct transformer_model *m, const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_matrix(out, s, "projection", s->output_inner, s->h);
+    operators_add_norms(out, s, transformer_norms_of(m).behind, false);
     operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
 }
 
-static void join_backward(const struct transformer_layout *l, const struct operator_shape *s,
-                          struct transformer_operators *out)
+static void join_backward(const struct transformer_model *m, const struct transformer_layout *l,
+                          const struct operator_shape *s, struct transformer_operators *out)
 {
     operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+    operators_add_norms(out, s, transformer_norms_of(m).behind, true);
     operators_add_matrix_backward(out, l, s, "projection", s->output_inner, s->h);
 }
 
@@ -166,7 +179,7 @@ static void attention_forward(const struct transformer_model *m, const struct tr
     if (block == BLOCK_ATTENTION || block == BLOCK_CORE)
         attention_core(m, l, s, out);
     if (block == BLOCK_ATTENTION || block == BLOCK_JOIN)
-        join(s, out);
+        join(m, s, out);
 }
 
 static void attention_backward(const struct transformer_model *m, const struct transformer_layout *l,
@@ -179,7 +192,7 @@ static void attention_backward(const struct transformer_model *m, const struct t
     else if (repeats_core(l) && (whole || block == BLOCK_CORE))
         attention_core(m, l, s, out);
     if (whole || block == BLOCK_JOIN)
-        join_backward(l, s, out);
+        join_backward(m, l, s, out);
     if (whole || block == BLOCK_CORE)
         attention_core_backward(m, l, s, out);
     if (whole || block == BLOCK_PROJECTIONS)
@@ -197,12 +210,13 @@ static void ffn_forward(const struct transformer_model *m, enum transformer_bloc
                         struct transformer_operators *out)
 {
     if (block != BLOCK_SECOND) {
-        operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+        operators_add_norms(out, s, transformer_norms_of(m).ffn, false);
         operators_add_matrix(out, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
         operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
     }
     if (block != BLOCK_FIRST) {
         operators_add_matrix(out, s, "second matrix", s->ffn_inner, s->h);
+        operators_add_norms(out, s, transformer_norms_of(m).behind, false);
         operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
     }
 }
@@ -215,12 +229,13 @@ static void ffn_backward(const struct transformer_model *m, const struct transfo
         ffn_forward(m, block, s, out);
     if (block != BLOCK_FIRST) {
         operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+        operators_add_norms(out, s, transformer_norms_of(m).behind, true);
         operators_add_matrix_backward(out, l, s, "second matrix", s->ffn_inner, s->h);
     }
     if (block != BLOCK_SECOND) {
         operators_add_vector(out, "activation", (2 * inputs(m) + 1) * s->element * s->rows * s->ffn);
         operators_add_matrix_backward(out, l, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
-        operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+        operators_add_norms(out, s, transformer_norms_of(m).ffn, true);
     }
 }
 
@@ -328,12 +343,11 @@ double transformer_operators_flops(const struct transformer_operators *operators
 double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout)
 {
     struct transformer_widths widths = transformer_widths_of(model);
-    double scores = widths.query / (widths.query + widths.output), layers = (double)model->layers;
-    double flash = layout->flash ? layers * transformer_attention_flops(model) * scores : 0;
+    double scores = widths.query / (widths.query + widths.output);
+    double attention = transformer_all_attention_flops(model), flash = layout->flash ? attention * scores : 0;
     if (layout->recompute == TRANSFORMER_FULL)
         return transformer_layers_flops(model) + flash;
-    return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? layers * transformer_selective_flops(model)
-                                                                        : flash;
+    return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? 3 * attention : flash;
 }
 
 /* ---- tensor-parallel communication ---- */

@@ -80,7 +80,9 @@ void transformer_backward(const struct transformer_model *model, const struct tr
 double transformer_operators_flops(const struct transformer_operators *operators, bool weight_only);
 
 /* Flop that the backward of all layers computes again, of one sample: what hardware flop count beside model flop. Full
- * recomputation: the layers' forward. Selective recomputation: transformer_selective_flops. Flash attention: its
+ * recomputation: the layers' forward. Selective recomputation: by the definition of Korthikanti et al. 2022,
+ * appendix A, the products of scores and values count twice, 3 transformer_all_attention_flops more (computed again are
+ * only their forwards). Flash attention: its
  * backward forms the scores again (Dao et al. 2022, section 3.1), one product of the forward's two, under any
  * recomputation; selective recomputation adds nothing to that, for what it would keep from being stored is not stored
  * (Megatron-LM does not checkpoint flash attention either). */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From blocks to stages: which layers a stage holds, and what that costs. */
+#include "base/arena.h"
+#include "workloads/transformer/pipeline_layout.h"
 #include "workloads/transformer/transformer.h"
 
 #include <math.h>
@@ -116,8 +118,9 @@ struct stagesim_part transformer_part(const struct transformer_job *j, enum tran
 {
     struct stagesim_part part = {.layer = layer};
     struct transformer_operators forward, backward;
-    transformer_forward(&j->model, &j->layout, block, &forward);
-    transformer_backward(&j->model, &j->layout, block, &backward);
+    struct transformer_model model = transformer_model_of_layer(&j->model, layer);
+    transformer_forward(&model, &j->layout, block, &forward);
+    transformer_backward(&model, &j->layout, block, &backward);
     part.forward_flops = transformer_operators_flops(&forward, false);
     part.backward_flops = transformer_operators_flops(&backward, false);
     part.weight_flops = transformer_operators_flops(&backward, true);
@@ -136,15 +139,55 @@ struct stagesim_part transformer_part(const struct transformer_job *j, enum tran
 
 /* ---- which layers a stage holds ---- */
 
+/* At most one of the keys that say which layers a stage holds. */
+static bool check_keys(const struct transformer_job *j)
+{
+    const struct transformer_parameters *p = j->parameters;
+    bool list = p->layers_per_stage.count > 0, text = p->pipeline_layout != NULL;
+    if (list + text + (p->balance == BALANCE_AUTO) <= 1)
+        return true;
+    j->api->error(j->job, list && text ? "pipeline_layout" : "balance",
+                  "%s says which layers a stage holds; expected one of the two keys",
+                  list ? "layers_per_stage" : "pipeline_layout");
+    return false;
+}
+
+static bool check_layout(const struct transformer_job *j, const struct pipeline_layout *given)
+{
+    const char *key = "pipeline_layout";
+    if (given->stages != j->stages)
+        j->api->error(j->job, key, "%u stages; expected %u, those of the schedule", given->stages, j->stages);
+    else if (given->layers != j->model.layers)
+        j->api->error(j->job, key, "the stages have %u layers (t) in all, the model has %llu", given->layers,
+                      (unsigned long long)j->model.layers);
+    else if (given->prediction_layers)
+        j->api->error(j->job, key, "layers that predict a further token (m) are not modelled; expected stages without");
+    else if (given->embedding || given->loss + 1 != given->stages)
+        j->api->error(j->job, key, "expected E in the first stage and L in the last one");
+    else
+        return true;
+    return false;
+}
+
+static bool assign_layout(struct transformer_job *j)
+{
+    struct fault fault = {""};
+    struct pipeline_layout given;
+    if (!pipeline_layout_read(j->parameters->pipeline_layout, 0, &given, &fault)) {
+        j->api->error(j->job, "pipeline_layout", "%s", fault.text);
+        return false;
+    }
+    bool good = check_layout(j, &given);
+    for (uint32_t stage = 0; good && stage < j->stages; stage++)
+        j->layers[stage] = given.counts[stage];
+    pipeline_layout_finish(&given);
+    return good;
+}
+
 static bool assign_given(struct transformer_job *j)
 {
     const struct stagesim_list *given = &j->parameters->layers_per_stage;
     double sum = 0;
-    if (j->parameters->balance == BALANCE_AUTO) {
-        j->api->error(j->job, "balance",
-                      "layers_per_stage says which layers a stage holds; expected one of the two keys");
-        return false;
-    }
     if (given->count != j->stages) {
         j->api->error(j->job, "layers_per_stage", "%zu values for %u stages; expected one for each", given->count,
                       j->stages);
@@ -193,10 +236,20 @@ static double next_load(const struct load *load)
     return load->time + (load->left ? load->dense : load->layer);
 }
 
+/* Where layers differ the mean of those that come again. */
+static double mean_layer_time(const struct transformer_job *j)
+{
+    uint64_t layers = j->model.layers, period = transformer_layers_period(&j->model), count = 0;
+    double sum = 0;
+    for (; count < period && count < layers; count++)
+        sum += layer_time(j, layers - 1 - count);
+    return sum / (double)count;
+}
+
 static void set_load(const struct transformer_job *j, uint32_t stage, struct load *load)
 {
     struct transformer_job on = transformer_on_stage(j, stage);
-    *load = (struct load){.layer = layer_time(&on, j->model.layers - 1), .dense = layer_time(&on, 0)};
+    *load = (struct load){.layer = mean_layer_time(&on), .dense = layer_time(&on, 0)};
     load->left = stage == 0 && j->model.experts ? j->model.dense_layers : 0;
     load->time =
         (stage == 0 ? block_time(&on, BLOCK_INPUT) : 0) + (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT) : 0);
@@ -207,7 +260,7 @@ static void set_load(const struct transformer_job *j, uint32_t stage, struct loa
  * stage's. */
 static bool assign_balanced(struct transformer_job *j)
 {
-    struct load *loads = calloc(j->stages, sizeof *loads);
+    struct load *loads = array_zeroed(j->stages, sizeof *loads);
     for (uint32_t stage = 0; loads && stage < j->stages; stage++)
         set_load(j, stage, &loads[stage]);
     for (uint64_t count = 0; loads && count < j->model.layers; count++) {
@@ -226,6 +279,10 @@ static bool assign_balanced(struct transformer_job *j)
 
 bool transformer_assign_layers(struct transformer_job *j)
 {
+    if (!check_keys(j))
+        return false;
+    if (j->parameters->pipeline_layout)
+        return assign_layout(j);
     if (j->parameters->layers_per_stage.count)
         return assign_given(j);
     if (j->model.layers < j->stages) {
@@ -269,6 +326,9 @@ enum {
     EXPERT_GATHERED,
     GRADIENT_MEMORY,
     BUFFERS,
+    ATTENTION,
+    ATTENTION_BACKWARD,
+    KEYS_VALUES,
     ARRAYS
 };
 
@@ -339,7 +399,7 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
 {
     const struct transformer_job *j = s->j;
     struct transformer_job on = transformer_on_stage(j, stage);
-    struct stagesim_part *parts = calloc(LAYER_PARTS_MAX * (size_t)j->layers[stage] + 2, sizeof *parts);
+    struct stagesim_part *parts = array_zeroed(LAYER_PARTS_MAX * (size_t)j->layers[stage] + 2, sizeof *parts);
     uint32_t count = 0;
     if (stage == 0)
         parts[count++] = transformer_part(&on, BLOCK_INPUT, STAGESIM_NONE);
@@ -451,6 +511,28 @@ static double again_buffers(const struct transformer_job *j, uint32_t stage)
     return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) : whole_activation(j);
 }
 
+/* The products over scores, whose time grows with the square of a sequence, as shares of a stage's time. */
+static void set_attention(struct stages *s, uint32_t stage, uint32_t first_layer)
+{
+    const struct transformer_job *j = s->j;
+    struct transformer_job on = transformer_on_stage(j, stage);
+    bool measured = j->profile.rows[PROFILE_LAYER]; /* whole layers: then by flop */
+    double forward = s->arrays[measured ? FORWARD_FLOPS : FORWARD][stage];
+    double backward = s->arrays[measured ? BACKWARD_FLOPS : BACKWARD][stage], sums[2] = {0, 0};
+    for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
+        struct stagesim_part core = transformer_part(&on, BLOCK_CORE, layer);
+        sums[0] += measured ? core.forward_flops : core.forward;
+        sums[1] += measured ? core.backward_flops : core.backward;
+    }
+    s->arrays[ATTENTION][stage] = forward > 0 ? fmin(sums[0] / forward, 1) : 0;
+    s->arrays[ATTENTION_BACKWARD][stage] = backward > 0 ? fmin(sums[1] / backward, 1) : 0;
+    struct transformer_widths widths = transformer_widths_of(&j->model);
+    s->arrays[KEYS_VALUES][stage] =
+        fmin(s->arrays[ACTIVATION][stage], j->layers[stage] * j->layout.element_bytes * j->layout.samples *
+                                               (double)j->model.sequence * (widths.key + widths.value) /
+                                               (j->layout.tensor * j->layout.context));
+}
+
 static void set_memory(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
@@ -489,15 +571,17 @@ static void fill(struct stages *s)
         list_parts(s, stage, first_layer);
         add_up(s, stage);
         set_memory(s, stage);
+        set_attention(s, stage, first_layer);
         set_transfers(s, stage);
     }
 }
 bool transformer_lower(const struct transformer_job *j)
 {
-    struct stages s = {
-        .j = j, .parts = calloc(j->stages, sizeof *s.parts), .part_counts = calloc(j->stages, sizeof *s.part_counts)};
+    struct stages s = {.j = j,
+                       .parts = array_zeroed(j->stages, sizeof *s.parts),
+                       .part_counts = array_zeroed(j->stages, sizeof *s.part_counts)};
     for (unsigned i = 0; i < ARRAYS; i++)
-        s.arrays[i] = calloc(j->stages, sizeof *s.arrays[i]);
+        s.arrays[i] = array_zeroed(j->stages, sizeof *s.arrays[i]);
     fill(&s);
     const struct transformer_parameters *p = j->parameters;
     bool hybrid = j->parameters->shard_ranks > 0 && !tensor_shard_axes(&j->tensor);
@@ -538,6 +622,10 @@ bool transformer_lower(const struct transformer_job *j)
         .shard_axes = hybrid ? shared : tensor_shard_axes(&j->tensor),
         .late_gather = axonn && !(overlap & OVERLAP_GATHER),
         .blocking_scatter = axonn && !(overlap & OVERLAP_SCATTER),
+        .attention = s.arrays[ATTENTION],
+        .attention_backward = s.arrays[ATTENTION_BACKWARD],
+        .keys_values = s.arrays[KEYS_VALUES],
+        .slice_grain = j->model.sequence > 0 ? j->layout.tensor / (double)j->model.sequence : 0,
         .late_replicas = axonn && !(overlap & OVERLAP_DATA),
     };
     bool ok = j->api->pipeline(j->job, &pipeline);

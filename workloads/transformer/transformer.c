@@ -3,6 +3,9 @@
  * to hold among them, and the order in which the job is built. */
 #include "workloads/transformer/transformer.h"
 
+#include "base/arena.h"
+#include "workloads/transformer/pipeline_layout.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,6 +57,8 @@ static const struct stagesim_field fields[] = {
          "default stage"),
     {"layers_per_stage", STAGESIM_FIELD_COUNTS, offsetof(struct transformer_parameters, layers_per_stage), false, 0,
      10000, NULL, "layers of each stage, the first stage first; their sum is the model's"},
+    {"pipeline_layout", STAGESIM_FIELD_TEXT, offsetof(struct transformer_parameters, pipeline_layout),
+     .doc = "the same as Megatron-LM's --pipeline-model-parallel-layout writes it, such as Et|(tt|)*6tL"},
     WORD("balance", balance, balances,
          "even: as many layers for every stage; auto: so that the busiest stage has least to do; default even"),
     FLAG("sequence_parallel", sequence_parallel,
@@ -98,6 +103,8 @@ static const struct stagesim_field fields[] = {
      "tokens of the whole training, for its time; default: not asked for"},
     {"price", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, price), false, 0, 1e9, NULL,
      "of a GPU for an hour, in any currency: what tokens cost; default: not asked for"},
+    {"currency", STAGESIM_FIELD_TEXT, offsetof(struct transformer_parameters, currency), false, 0, 0, NULL,
+     "of the price, as outputs write it: USD, EUR; default: none is named"},
 
     MODEL_COUNT(layers, true, 1, 10000, "transformer layers (L)"),
     MODEL_COUNT(hidden, true, 1, 1 << 20, "width (h)"),
@@ -123,11 +130,24 @@ static const struct stagesim_field fields[] = {
     MODEL_FLAG(head_transform, "BERT's transform before the output, h x h and a normalisation; default false"),
     MODEL_FLAG(head_bias, "the output projection has a bias; default false"),
     MODEL_FLAG(next_sentence, "BERT's next-sentence head, h x 2; default false"),
+    MODEL_FLAG(qkv_biases,
+               "the matrices of queries, keys and values have biases, where biases is false; default false"),
+    MODEL_FLAG(qk_norm, "a normalisation of each head's queries and one of its keys; default false"),
+    MODEL_FLAG(sinks, "a learned score for each head beside those of the keys; default false"),
+    MODEL_COUNT(norms, false, 1, 4,
+                "normalisations of a layer: 1 where both blocks have the same input, 2, or 4 where one follows each "
+                "block; default 2"),
+    MODEL_COUNT(window, false, 1, 1 << 26, "tokens that a token of a causal model sees; default: all before it"),
+    MODEL_COUNT(window_period, false, 0, 10000,
+                "every so-many-th layer sees all tokens in spite of the window; default 0: none does"),
     MODEL_COUNT(experts, false, 0, 1 << 16, "experts of a layer in place of its feed-forward block; default 0: none"),
     MODEL_COUNT(top_k, false, 1, 1 << 16, "experts that a token goes to; default 1"),
     MODEL_COUNT(expert_ffn, false, 1, 1 << 24, "inner width of an expert; default ffn"),
     MODEL_COUNT(shared_experts, false, 0, 1 << 16, "experts that all tokens go to beside; default 0"),
     MODEL_COUNT(dense_layers, false, 0, 10000, "first layers, which have no experts; default 0"),
+    MODEL_COUNT(expert_period, false, 1, 10000,
+                "of the layers behind them the first has experts, and every so-many-th; default 1: all"),
+    MODEL_FLAG(shared_gate, "shared experts are weighted by a gate of h parameters; default false"),
     MODEL_COUNT(expert_groups, false, 1, 1 << 16, "groups of experts, of which a token's lie in top_groups; default 1"),
     MODEL_COUNT(top_groups, false, 1, 1 << 16, "default expert_groups"),
     MODEL_FLAG(router_bias, "the router has a bias for each expert; default false"),
@@ -225,6 +245,14 @@ static bool check_shape(const struct transformer_job *j)
     ok &= check_divided_by(j, "model.hidden", m->hidden, "hidden", (uint32_t)j->layout.width);
     if (j->layout.sequence_parallel)
         ok &= check_divisible(j, "sequence_parallel", m->sequence, "the sequence of");
+    if (m->norms == 3) {
+        j->api->error(j->job, "model.norms", "a layer has 1, 2 or 4 normalisations, not 3");
+        ok = false;
+    }
+    if (m->window && !m->causal) {
+        j->api->error(j->job, "model.window", "a window is of tokens before a token: the model has to be causal");
+        ok = false;
+    }
     return check_parameters_count(j) && ok;
 }
 
@@ -425,8 +453,17 @@ static void repeat_kv_heads(struct transformer_job *j)
         j->model.kv_heads = ranks;
 }
 
+/* Where stages may hold unequal numbers of layers. The caller frees it. */
+static char *layout_text(const struct transformer_job *j)
+{
+    const struct transformer_parameters *p = j->parameters;
+    bool told = p->balance == BALANCE_AUTO || p->layers_per_stage.count || p->pipeline_layout;
+    return told && j->stages > 1 ? pipeline_layout_text_of(j->layers, j->stages) : NULL;
+}
+
 static void declare(const struct transformer_job *j)
 {
+    char *layout = layout_text(j);
     double samples = j->api->micro_batch_size(j->job) * j->api->micro_batches(j->job) * j->data;
     struct transformer_model whole = j->parameters->model; /* without what ranks repeat */
     transformer_model_complete(&whole);
@@ -438,8 +475,10 @@ static void declare(const struct transformer_job *j)
                                        .hardware_flops = model + again,
                                        .peak_flops = j->peak,
                                        .tokens = j->parameters->tokens,
-                                       .price = j->parameters->price};
+                                       .price = j->parameters->price,
+                                       .pipeline_layout = layout};
     j->api->declare(j->job, &figures);
+    free(layout);
 }
 
 static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
@@ -453,7 +492,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok = ok && set_profile(&j);
     repeat_kv_heads(&j);
     j.stages = api->stages(job);
-    j.layers = calloc(j.stages, sizeof *j.layers);
+    j.layers = array_zeroed(j.stages, sizeof *j.layers);
     ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);
     if (ok)
         declare(&j);

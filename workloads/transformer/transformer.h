@@ -24,8 +24,10 @@ struct transformer_parameters {
     bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
     uint64_t zero, shard_ranks;
     struct stagesim_list layers_per_stage;
+    const char *pipeline_layout; /* see pipeline_layout.h; NULL: not given */
     struct transformer_routing routing;
     double bucket, efficiency, tokens, price;
+    const char *currency; /* NULL: none named */
     const char *table, *profile;
     unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
     bool product_overlap;

@@ -37,6 +37,11 @@ static void look_up(struct walk *walk, struct instance *instance, const struct o
     instance->delay = repeats * choice.delay;
     instance->duration = NAN;
     instance->size = (struct arrivals_size){cost->bytes, repeats, choice.ratios};
+    if (walk->free) {
+        instance->delay = 0;
+        instance->flows = NULL;
+        return;
+    }
     instance->flows = choice.algorithm ? know(walk, instance, assignment_flows(walk->program, group, operation)) : NULL;
 }
 

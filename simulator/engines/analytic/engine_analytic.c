@@ -184,6 +184,7 @@ static bool analytic_run(const struct engine_job *job, struct fault *fault)
                         .timeline = job->timeline,
                         .progress = job->progress,
                         .resumes = job->resumes,
+                        .free = job->transfers_free,
                         .fault = fault,
                         .arena = arena_create()};
     job->timeline->activities = 0;

@@ -5,6 +5,14 @@
 
 #include "simulator/engines/overlap.h"
 
+/* The platform's fault, not the simulation's. */
+static bool refuse_route(const struct walk *walk, uint32_t from, uint32_t to)
+{
+    walk->fault->refused = !walk->fault->text[0];
+    return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'",
+                     walk->platform->hosts[from].name, walk->platform->hosts[to].name);
+}
+
 static bool connect_send(struct walk *walk, uint32_t index, const struct stream *stream, struct cursor *cursor)
 {
     const struct mesh *mesh = walk->program->mesh;
@@ -12,11 +20,12 @@ static bool connect_send(struct walk *walk, uint32_t index, const struct stream 
     struct platform_route route;
     walk->platform->route(walk->platform, walk->hosts[rank], walk->hosts[peer], &route);
     if (route.link_count == 0 && route.latency <= 0)
-        return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'",
-                         walk->platform->hosts[walk->hosts[rank]].name, walk->platform->hosts[walk->hosts[peer]].name);
+        return refuse_route(walk, walk->hosts[rank], walk->hosts[peer]);
     cursor->latency = route.latency;
     cursor->ahead = cursor->free = walk->program->pipelined ? route.latency : 0;
     cursor->seconds_per_byte = 1 / route.bandwidth;
+    if (walk->free)
+        cursor->latency = cursor->ahead = cursor->free = cursor->seconds_per_byte = 0;
     cursor->peer = walk->timeline->index_of[peer];
     cursor->opposite = stream->opposite;
     return true;
@@ -70,8 +79,7 @@ static bool has_route(struct walk *walk, const struct instance *instance)
         struct platform_route route;
         walk->platform->route(walk->platform, from, to, &route);
         if (route.link_count == 0 && route.latency <= 0)
-            return fault_set(walk->fault, "the platform has no route from host '%s' to host '%s'",
-                             walk->platform->hosts[from].name, walk->platform->hosts[to].name);
+            return refuse_route(walk, from, to);
     }
     return true;
 }
@@ -133,7 +141,8 @@ static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
     instance->participants = arena_array(walk->arena, instance->rank_count, sizeof *instance->participants);
     add_participants(walk, instance, group);
     list_alike(walk, instance);
-    instance->share = overlap_share(walk->platform, walk->hosts, instance->ranks, instance->rank_count);
+    if (!walk->free)
+        instance->share = overlap_share(walk->platform, walk->hosts, instance->ranks, instance->rank_count);
     if (instance->share > 0 && !walk->overlaps)
         walk->overlaps = overlaps_create(walk->timeline->rank_count);
     return has_route(walk, instance);

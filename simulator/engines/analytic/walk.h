@@ -106,6 +106,7 @@ struct walk {
     uint32_t members_max;    /* of that group */
     uint64_t done, total, report_at;
     bool resumes;              /* some operations are done before it begins */
+    bool free;                 /* transfers take no time */
     struct overlaps *overlaps; /* NULL: no collective takes a share of compute */
 };
 

@@ -17,6 +17,7 @@ extern "C" {
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 #include <xbt/config.hpp>
 
 #include <algorithm>
@@ -562,4 +563,11 @@ void bridge_target_move(struct platform *platform, void *target, uint32_t host)
 void bridge_actor_move(struct platform *platform, uint32_t host)
 {
     sg4::this_actor::set_host(host_of(platform, host));
+}
+
+const char *bridge_version(struct arena *arena)
+{
+    int major, minor, patch;
+    sg_version_get(&major, &minor, &patch);
+    return patch ? arena_print(arena, "%d.%d.%d", major, minor, patch) : arena_print(arena, "%d.%d", major, minor);
 }

@@ -36,6 +36,9 @@ void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(
 double bridge_set_precision(double seconds);
 /* Makes room for very many actors: small stacks without guard pages. Before the first actor is started. */
 void bridge_expect_many_actors(void);
+/* "3.32", of the library in use. */
+const char *bridge_version(struct arena *arena);
+
 /* A mailbox (sg_mailbox_t) for messages to an actor: they start to move as soon as they are sent. NULL: for anybody,
  * they start when somebody receives. */
 void *bridge_mailbox(const char *name, void *actor);

@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 
 TOLERANCE = 1e-9
+IDLE = ["order", "imbalance", "transfer", "contention"]
 CAUSES = ["fill", "drain", "receive", "collective", "dependency"]
 
 
@@ -26,6 +27,7 @@ class Operation:
         self.bytes, self.memory = float(row["bytes"]), float(row["memory_delta_bytes"])
         self.waits = [int(x) for x in row["waits_for"].split()]
         self.start, self.data_start, self.end = float(row["start_s"]), float(row["data_start_s"]), float(row["end_s"])
+        self.alone = float(row["alone_s"]) if row.get("alone_s") else None
         self.iteration = int(row.get("iteration") or 0)
         self.marker = self.type == "compute" and self.kind == "exchange" and self.start == self.end
         self.communicates = self.type in ("send", "receive", "collective")
@@ -126,6 +128,67 @@ class Run:
         end = last[0].start if last else self.ends[self.measured[0]]
         return [(end - self.T, end, None)]
 
+    # ---- the timelines of free transfers and of transfers alone ----
+
+    def replay(self, free):
+        """(start, end) of every operation when computations and transfers take alone_s, the latter nothing if `free`:
+        each begins when the one before it in its stream and what it waits for are done, a collective when all its
+        members have come. Streams are tried until nothing is left."""
+        times, arrivals, place = {}, {}, {key: 0 for key in self.streams}
+
+        def ready(o, at):
+            before = self.streams[o.rank, o.stream][at - 1] if at else None
+            needed = [(o.rank, i) for i in o.waits] + ([(before.rank, before.id)] if before else [])
+            return max((times[key][1] for key in needed), default=0.0) if all(k in times for k in needed) else None
+
+        def advance(key):
+            at = place[key]
+            if at == len(self.streams[key]):
+                return False
+            o = self.streams[key][at]
+            if o.type == "receive":
+                send = self.streams[int(o.peer), "send:%d:%s" % (o.position, o.stream.split(":")[2])][at]
+                if (send.rank, send.id) not in times:
+                    return False
+                times[o.rank, o.id] = times[send.rank, send.id]
+            elif o.type == "collective":
+                start = ready(o, at)
+                if start is not None:
+                    arrivals[o.rank, o.id] = start
+                members = [stream[at] for stream in self.groups[o.group]]
+                if any((m.rank, m.id) not in arrivals for m in members):
+                    return False
+                last = max(arrivals[m.rank, m.id] for m in members)
+                times[o.rank, o.id] = arrivals[o.rank, o.id], last + (0 if free else o.alone)
+            else:
+                start = ready(o, at)
+                if start is None:
+                    return False
+                times[o.rank, o.id] = start, start + (0 if free and o.type == "send" else o.alone)
+            place[key] += 1
+            return True
+
+        moved = True
+        while moved:
+            moved = False
+            for key in place:
+                while advance(key):
+                    moved = True
+        return times if len(times) == len(self.operations) else None
+
+    def idle_run(self, times):
+        """T, mean and largest busy time of a replay."""
+        windows = []
+        for i in self.measured:
+            own = [o for o in self.operations if o.iteration == i]
+            starts = [times[o.rank, o.id][0] for o in own if o.type != "receive" and not o.marker]
+            windows.append((min(starts), max(times[o.rank, o.id][1] for o in own)))
+        count = len(windows)
+        busy = [sum(max(0, min(end, times[rank, o.id][1]) - max(start, times[rank, o.id][0]))
+                    for o in self.streams.get((rank, "compute"), []) for start, end in windows) / count
+                for rank in self.ranks]
+        return sum(end - start for start, end in windows) / count, sum(busy) / len(busy), max(busy)
+
     # ---- a rank, by elementary intervals ----
 
     def watch(self, rank):
@@ -193,20 +256,39 @@ class Run:
 
     def in_flight(self, rank):
         """Largest number of stashed micro-batches; a forward takes a chunk's share, its last gradient operation gives
-        it back."""
+        it back. A micro-batch in slices counts as much as a whole one; what is computed again is stashed only then. The
+        backward of a block is a weight gradient where its micro-batch has had one before."""
         compute = self.streams.get((rank, "compute"), [])
         stages = 1 + max(int(s) for o in self.operations if o.type == "compute" for s in o.stage if s)
         chunk = (1 + max(o.position for o in self.operations)) / stages
-        later = {(i, o.iteration) for o in compute if o.kind == "W" for i in o.identities()}
+        batches = self.summary["scenario"].get("micro_batches") or 1
+        chunk /= max(1, round((1 + max((int(m) for o in compute for m in o.micro_batch if m), default=0)) / batches))
+        again = {(i, o.iteration): o.memory for o in compute if o.kind == "other" for i in o.identities()}
+        last = {}  # the place of a micro-batch's last gradient operation
+        for order, o in enumerate(compute):
+            for number, identity in enumerate(o.identities()):
+                if o.kind in ("B", "W") or (o.kind == "FB" and number == 1):
+                    last[identity, o.iteration] = order
+        kept = {(i, o.iteration): o.memory for o in compute if o.kind == "F" for i in o.identities()}
+
+        def share(o, recomputed):
+            """Of a stash: a forward keeps what its recomputation, if any, does not bring back. The input that it keeps
+            beside, which is small here, is no part of the stash."""
+            if recomputed is None:
+                return 1
+            whole = recomputed + kept[o.identities()[0], o.iteration]
+            part = o.memory / whole if whole else o.kind == "other"
+            return round(8 * part) / 8 if abs(round(8 * part) / 8 - part) < 0.1 else part
+
         steps = []
         for order, o in enumerate(compute):
             halves = 2 if o.part[-1] else 1
             for number, identity in enumerate(o.identities()):
                 forward = o.kind == "F" or (o.kind == "FB" and number == 0)
                 backward = o.kind in ("B", "W") or (o.kind == "FB" and number == 1)
-                if forward:
-                    steps.append((o.start, 2 * order, chunk))
-                elif backward and (o.kind == "W" or (identity, o.iteration) not in later):
+                if forward or o.kind == "other":
+                    steps.append((o.start, 2 * order, chunk * share(o, again.get((identity, o.iteration)))))
+                elif backward and last[identity, o.iteration] == order:
                     steps.append((o.end, 2 * order + 1, -chunk / halves))
                 elif o.kind == "exchange" and o.memory:
                     steps.append((o.end, 2 * order, chunk if o.memory > 0 else -chunk))
@@ -301,8 +383,8 @@ class Run:
 
 
 class Checker:
-    def __init__(self, run):
-        self.run, self.mistakes = run, []
+    def __init__(self, run, idle_known):
+        self.run, self.idle_known, self.mistakes = run, idle_known, []
 
     def near(self, what, value, expected, scale):
         if not abs(value - expected) <= TOLERANCE * scale:
@@ -320,6 +402,7 @@ class Checker:
             return self.mistakes
         figures = {rank: run.watch(rank) for rank in run.ranks}
         self.bubbles(figures, summary["bubble"], T)
+        self.idle(figures, summary, T)
         self.communication(figures, summary["communication"], T)
         self.workers(figures, summary["workers"], T)
         self.shown(summary["workers"], T)
@@ -354,6 +437,29 @@ class Checker:
         if not self.run.steady and not self.run.whole:
             spans = [1 - f["busy"] / f["span"] for f in figures.values() if f.get("span", 0) > 0]
             self.near("span_max", bubble["span_max"], max(spans + [0]), 1)
+
+    def idle(self, figures, summary, T):
+        run, idle = self.run, summary.get("idle")
+        if not idle:
+            if self.idle_known or run.operations[0].alone is not None:
+                self.mistakes.append("idle time is not split")
+            return
+        total = sum(idle[part] for part in IDLE)
+        if abs(total - summary["bubble"]["ratio"]) > 1e-9:
+            self.mistakes.append("idle time adds up to %r, the ratio is %r" % (total, summary["bubble"]["ratio"]))
+        if run.steady or run.whole:
+            return
+        replays = [run.replay(free) for free in (True, False)]
+        if None in replays:
+            self.mistakes.append("operations are left over when operations.csv is replayed")
+            return
+        free, alone = (run.idle_run(times) for times in replays)
+        idle_alone = alone[0] - alone[1]
+        mean_busy = sum(f.get("busy", 0) for f in figures.values()) / len(figures)
+        expected = {"order": free[0] - free[2], "imbalance": free[2] - free[1],
+                    "transfer": idle_alone - (free[0] - free[1]), "contention": T - mean_busy - idle_alone}
+        for part in IDLE:
+            self.near("idle." + part, idle[part], expected[part] / T, 1)
 
     def communication(self, figures, communication, T):
         count, run = len(figures), self.run
@@ -423,10 +529,10 @@ class Checker:
             self.near("slack of %d.%d" % key, float(row["slack_s"]), slack[key], max(self.run.ends))
 
 
-def main(directories):
+def main(directories, idle_known=True):
     failed = 0
     for directory in directories:
-        mistakes = Checker(Run(directory)).check()
+        mistakes = Checker(Run(directory), idle_known).check()
         for mistake in mistakes[:20]:
             print("%s: %s" % (directory, mistake))
         failed += bool(mistakes)

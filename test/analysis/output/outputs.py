@@ -48,7 +48,8 @@ def check_summary(directory):
     summary = load(os.path.join(directory, "summary.json"))
     expect(list(summary) ==
            ["schema", "stagesim", "scenario", "time", "bubble", "communication", "memory", "critical_path",
-            "sensitivity", "workers", "links", "simulation"], "blocks of summary.json: %s" % list(summary))
+            "sensitivity", "workers", "links", "link_kinds", "simulation"],
+           "blocks of summary.json: %s" % list(summary))
     expect(summary["scenario"]["mesh"] == {"pipeline": 2, "data": 2}, "mesh %s" % summary["scenario"]["mesh"])
     expect(near(summary["time"]["iteration_s"], 9.2), "iteration_s")
     expect(near(summary["bubble"]["causes"]["fill"], 1.1 / 2 / 9.2), "fill")
@@ -139,7 +140,7 @@ def check_hostile(directory):
     expect(len(rows) == 16 and {row["host"] for row in rows} == {'a,"b"\\x0a\\xff'},
            "names with commas, quotes, line breaks and bytes that are no text")
     with open(os.path.join(directory, "timeline.paje"), encoding="latin-1") as file:
-        expect('"rank 0 a,_b__\xff"' in file.read(), "Paje names cannot hold quotes")
+        expect('"r0 a,_b__\xff"' in file.read(), "Paje names cannot hold quotes")
     if shutil.which("pj_dump"):
         done = subprocess.run(["pj_dump", os.path.join(directory, "timeline.paje")], capture_output=True)
         expect(done.returncode == 0 and not done.stderr, "pj_dump: %s" % done.stderr)
@@ -168,7 +169,7 @@ def main():
                    name + " with folded replicas written out")
         expect(load(os.path.join(folded, "summary.json"))["folding"] == {"simulated_ranks": 2, "represented_ranks": 6},
                "folding")
-        expect(not recompute.main([whole, folded, spread]), "recompute.py")
+        expect(not recompute.main([whole, folded, spread], False), "recompute.py")
     for mistake in mistakes:
         print(mistake)
     return bool(mistakes)

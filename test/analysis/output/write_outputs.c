@@ -2,10 +2,10 @@
 /* Writes every output file of the worked example into the directory given, for outputs.py. Further arguments: the
  * number of replicas, and "whole", "folded" (all but the first are represented), "folded-all" (and written out) or
  * "hostile" (names). */
-#include "analysis/output/chrome_trace.h"
 #include "analysis/output/operations_csv.h"
-#include "analysis/output/paje.h"
 #include "analysis/output/summary.h"
+#include "analysis/output/traces/chrome_trace.h"
+#include "analysis/output/traces/paje.h"
 #include "base/files/output.h"
 #include "test/support/worked_example.h"
 

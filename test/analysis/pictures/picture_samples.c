@@ -177,6 +177,29 @@ static void charts(void)
     draw_chart(&chart, "nothing");
 }
 
+/* A front with names over a cloud: 30 of the points fall together, and there is room for the name of few of them. */
+static void front(void)
+{
+    enum { POINTS = 60, NAMED = 40 };
+    double x[POINTS], y[POINTS];
+    const char *names[POINTS] = {NULL};
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = i < 30 ? 2.3 + 0.0001 * i : 2.3 + 0.03 * (i - 29);
+        y[i] = (i < 30 ? 60 : 60 - 0.5 * (i - 30)) * 0x1p30;
+        names[i] = i == 0 ? "first" : i < NAMED ? "crowd" : i == POINTS - 1 ? "smallest" : NULL;
+    }
+    struct chart_series series[] = {
+        {.name = "front", .form = CHART_STEPS, .x = x, .y = y, .count = POINTS, .labels = names, .faint = true},
+        {.name = "1f1b", .form = CHART_POINTS, .x = x, .y = y, .count = 40},
+        {.name = "zb-h1", .form = CHART_POINTS, .x = x + 40, .y = y + 40, .count = POINTS - 40}};
+    struct chart chart = {.title = "layouts",
+                          .x = {"iteration", CHART_SECONDS, .fitted = true},
+                          .y = {"memory", CHART_BYTES, .fitted = true},
+                          .series = series,
+                          .series_count = 3};
+    draw_chart(&chart, "front");
+}
+
 int main(int count, char **arguments)
 {
     if (count != 2)
@@ -189,5 +212,6 @@ int main(int count, char **arguments)
     idle_free();
     run();
     charts();
+    front();
     return 0;
 }

@@ -20,6 +20,14 @@ static struct import *from_text(const char *text, const struct import_options *o
     return import;
 }
 
+static struct import *from_file(const char *path, const struct import_options *options, struct arena *arena,
+                                struct fault *fault)
+{
+    size_t size = 0;
+    const char *text = import_load(path, &size, arena, fault);
+    return text ? import_text(path, text, size, options, arena, fault) : NULL;
+}
+
 static bool near(double value, double expected)
 {
     return fabs(value - expected) <= 1e-9 * fabs(expected);
@@ -41,7 +49,7 @@ static struct import *shared_file(const char *name, struct arena *arena)
     snprintf(path, sizeof path, "%s/../shared/hwloc/%s", SOURCE_ROOT, name);
     if (access(path, R_OK) != 0)
         cr_skip_test("%s is not here", path);
-    struct import *import = import_file(path, &plain, arena, &fault);
+    struct import *import = from_file(path, &plain, arena, &fault);
     cr_assert(import != NULL, "%s", fault.text);
     return import;
 }
@@ -384,7 +392,7 @@ static struct import *data_file(const char *name, const struct import_options *o
     char path[1024];
     struct fault fault = {""};
     snprintf(path, sizeof path, "%s/test/platforms/data/%s", SOURCE_ROOT, name);
-    struct import *import = import_file(path, options, arena, &fault);
+    struct import *import = from_file(path, options, arena, &fault);
     cr_assert(import != NULL, "%s", fault.text);
     return import;
 }

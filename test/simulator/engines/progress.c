@@ -51,6 +51,22 @@ Test(progress, shows_a_bar_on_a_terminal_after_a_while)
     cr_assert_str_eq(read_screen(screen), "\r\033[K");
 }
 
+Test(progress, shows_what_the_caller_knows_of_the_rest)
+{
+    struct progress progress;
+    FILE *out;
+    int screen = open_terminal(&out);
+    progress_init(&progress, out, "looking");
+    struct engine_progress hook = progress_hook(&progress);
+    nanosleep(&(struct timespec){0, 800000000}, NULL);
+    progress_step(&progress, "timing");
+    progress_left(&progress, 42);
+    hook.report(hook.user, 1, 2);
+    const char *bar = read_screen(screen);
+    cr_assert(strstr(bar, "timing [") && strstr(bar, " 50 %  42 s left"), "%s", bar);
+    progress_finish(&progress);
+}
+
 Test(progress, leaves_short_runs_and_files_alone)
 {
     struct progress progress;

@@ -71,6 +71,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_figures, price, 48),
     MEMBER(stagesim_figures, bounds_known, 56),
     MEMBER(stagesim_figures, memory_bound, 64),
+    MEMBER(stagesim_figures, pipeline_layout, 72),
     MEMBER(stagesim_exchange, collective, 0),
     MEMBER(stagesim_exchange, kind, 4),
     MEMBER(stagesim_exchange, moment, 8),
@@ -127,6 +128,11 @@ static const struct expected members[] = {
     MEMBER(stagesim_pipeline, late_gather, 232),
     MEMBER(stagesim_pipeline, blocking_scatter, 233),
     MEMBER(stagesim_pipeline, late_replicas, 234),
+    MEMBER(stagesim_pipeline, attention, 240),
+    MEMBER(stagesim_pipeline, attention_backward, 248),
+    MEMBER(stagesim_pipeline, keys_values, 256),
+    MEMBER(stagesim_pipeline, slice_grain, 264),
+    MEMBER(stagesim_pipeline, checkpoint, 272),
     MEMBER(stagesim_pace, size, 0),
     MEMBER(stagesim_pace, period, 8),
     MEMBER(stagesim_pace, overlapping, 12),
@@ -284,7 +290,8 @@ Test(abi, other_sizes_are_refused)
     struct stagesim_pipeline theirs = {0}, ours = {.stages = 77};
     for (size_t size = 0; size <= 2 * sizeof theirs; size++) {
         struct fault fault = {""};
-        bool known = size == offsetof(struct stagesim_pipeline, sync_axes) || size == sizeof theirs;
+        bool known = size == offsetof(struct stagesim_pipeline, sync_axes) ||
+                     size == offsetof(struct stagesim_pipeline, attention) || size == sizeof theirs;
         if (known)
             continue;
         cr_assert(!abi_read(ABI_PIPELINE, &theirs, size, &ours, &fault), "%zu bytes were taken", size);

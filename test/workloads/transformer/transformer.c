@@ -126,7 +126,7 @@ Test(transformer, model_flops)
     expect(transformer_flops(&gpt), 72 * l * s * h * h * (1 + s / (6 * h) + v / (12 * h * l)), "useful");
     expect(transformer_flops(&gpt) + l * transformer_layer_flops(&gpt),
            96 * l * s * h * h * (1 + s / (6 * h) + v / (16 * l * h)), "full recomputation");
-    expect(transformer_flops(&gpt) + l * transformer_selective_flops(&gpt),
+    expect(transformer_flops(&gpt) + 3 * transformer_all_attention_flops(&gpt),
            72 * l * s * h * h * (1 + s / (3 * h) + v / (12 * h * l)), "selective recomputation");
 }
 
@@ -190,6 +190,63 @@ Test(transformer, operators_of_experts_add_up_to_the_model)
         expect(32 * sum, 2 * transformer_flops(&model) + 32 * 2 * again / 8, names[i]);
     }
     arena_destroy(arena);
+}
+
+/* Pairs of tokens counted one by one; layers 1 and 3 of 4 see all tokens. Standard attention computes all scores. */
+Test(transformer, windows_leave_their_pairs)
+{
+    struct transformer_model model = {.layers = 4,
+                                      .hidden = 64,
+                                      .heads = 4,
+                                      .sequence = 4096,
+                                      .vocabulary = 100,
+                                      .causal = true,
+                                      .window = 512,
+                                      .window_period = 2};
+    struct transformer_layout flash = layout_of(1, 1, false, true, TRANSFORMER_KEEP), standard = flash;
+    double pairs = 0, all = 4096.0 * 4096 / 2;
+    standard.flash = false;
+    transformer_model_complete(&model);
+    for (int token = 1; token <= 4096; token++)
+        pairs += token < 512 ? token : 512;
+    struct transformer_operators narrow, wide, scores;
+    struct transformer_model even = transformer_model_of_layer(&model, 0), odd = transformer_model_of_layer(&model, 1);
+    transformer_forward(&even, &flash, BLOCK_CORE, &narrow);
+    transformer_forward(&odd, &flash, BLOCK_CORE, &wide);
+    transformer_forward(&even, &standard, BLOCK_CORE, &scores);
+    expect(transformer_operators_flops(&wide, false), 4 * all * 64, "all tokens");
+    cr_expect_float_eq(transformer_operators_flops(&narrow, false) / (4 * pairs * 64), 1, 1.5e-4);
+    expect(transformer_operators_flops(&scores, false), 2 * 4 * all * 64, "scores");
+    cr_expect_float_eq(transformer_all_attention_flops(&model) / (2 * 8 * (all + pairs) * 64), 1, 1.5e-4);
+    model.window = 0;
+    struct transformer_model open = model;
+    open.window = 512;
+    expect(transformer_flops(&open) - 3 * transformer_all_attention_flops(&open),
+           transformer_flops(&model) - 3 * transformer_all_attention_flops(&model), "the rest");
+}
+
+/* Of 10 layers 2, 5 and 8 have experts; two kinds of period 3 and 2 come again after 6 layers. */
+Test(transformer, every_third_layer_has_experts)
+{
+    struct transformer_model model = {.layers = 10,
+                                      .hidden = 8,
+                                      .heads = 2,
+                                      .sequence = 8,
+                                      .vocabulary = 8,
+                                      .causal = true,
+                                      .experts = 4,
+                                      .dense_layers = 2,
+                                      .expert_period = 3,
+                                      .window = 4,
+                                      .window_period = 2};
+    transformer_model_complete(&model);
+    uint64_t count = 0;
+    for (uint64_t layer = 0; layer < 10; layer++) {
+        cr_expect(transformer_has_experts(&model, layer) == (layer == 2 || layer == 5 || layer == 8));
+        count += transformer_has_experts(&model, layer);
+        cr_expect(transformer_expert_layers(&model, layer + 1) == count);
+    }
+    cr_expect(transformer_layers_period(&model) == 6);
 }
 
 /* Korthikanti et al. 2022, Table 2, and the sizes of their Table 5: 66.84 and 12.35 GiB. */

@@ -226,7 +226,7 @@ def check_training(folder):
     near(summary["training"]["days"], days, "days")
     near(summary["training"]["cost"], days * 24 * 4 * 2.5, "cost")
     price = run(folder, "parallel.data=4", "transformer.price=2.5")["training"]
-    expect(set(price) == {"cost_per_million_tokens"}, f"price alone: {price}")
+    expect(set(price) == {"cost_per_million_tokens", "price_per_gpu_hour"}, f"price alone: {price}")
     near(price["cost_per_million_tokens"], days * 24 * 4 * 2.5 / 300e3, "cost of a million tokens")
 
 

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Format: B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie, "Paje trace file format", 2010. Events are in the
+ * order of time. Aliases: types are letters, containers c, n0 (node), g0 (rank), s0.0 (rank, stream), values v and a
+ * number. */
+#include "analysis/output/traces/paje.h"
+
+#include "analysis/figures/link_rate.h"
+#include "analysis/figures/memory_use.h"
+#include "analysis/figures/partner.h"
+#include "analysis/pictures/palette.h"
+#include "base/arena.h"
+#include "base/sum.h"
+#include "base/text_writer.h"
+#include "base/timed.h"
+#include "simulator/program/operation_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the fixed part ---- */
+
+static const char definitions[] =
+    "%EventDef PajeDefineContainerType 0\n"
+    "%  Alias string\n%  Type string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineStateType 1\n"
+    "%  Alias string\n%  Type string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineVariableType 2\n"
+    "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineLinkType 3\n"
+    "%  Alias string\n%  Type string\n%  StartContainerType string\n%  EndContainerType string\n"
+    "%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDefineEntityValue 4\n"
+    "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
+    "%EndEventDef\n"
+    "%EventDef PajeCreateContainer 5\n"
+    "%  Time date\n%  Alias string\n%  Type string\n%  Container string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeDestroyContainer 6\n"
+    "%  Time date\n%  Type string\n%  Name string\n"
+    "%EndEventDef\n"
+    "%EventDef PajePushState 7\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  Value string\n%  Operation string\n"
+    "%EndEventDef\n"
+    "%EventDef PajePopState 8\n"
+    "%  Time date\n%  Type string\n%  Container string\n"
+    "%EndEventDef\n"
+    "%EventDef PajeSetVariable 9\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  Value double\n"
+    "%EndEventDef\n"
+    "%EventDef PajeStartLink 10\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  StartContainer string\n%  Value string\n"
+    "%  Key string\n%  Bytes double\n"
+    "%EndEventDef\n"
+    "%EventDef PajeEndLink 11\n"
+    "%  Time date\n%  Type string\n%  Container string\n%  EndContainer string\n%  Value string\n"
+    "%  Key string\n"
+    "%EndEventDef\n"
+    "0 C 0 \"cluster\"\n"
+    "0 N C \"node\"\n"
+    "0 G N \"GPU\"\n"
+    "0 S G \"stream\"\n"
+    "0 L C \"links\"\n"
+    "1 A S \"activity\"\n"
+    "2 V G \"stashed activations\" \"0.13 0.35 0.60\"\n"
+    "2 U L \"utilization\" \"0.60 0.35 0.65\"\n"
+    "3 M C S S \"message\"\n";
+
+/* Waiting stands after the last kind. */
+enum { VALUE_WAITING = PALETTE_WAITING };
+
+enum { SHORT_NAME = 14 };
+
+enum { DEFINE_VALUE = 4, CREATE = 5, DESTROY = 6, PUSH = 7, POP = 8, SET_VARIABLE = 9, START_LINK = 10, END_LINK = 11 };
+
+/* ---- events ---- */
+
+/* What happens at a moment; in the low bits of timed.entry, the rank above them. */
+enum happening {
+    LINK_STARTS,
+    WAIT_BEGINS,
+    WAIT_ENDS,
+    WORK_BEGINS,
+    WORK_ENDS,
+    LEVEL_CHANGES,
+    LINK_ENDS,
+    RATE_CHANGES,
+    HAPPENING_BITS = 3
+};
+
+struct trace {
+    const struct trace_source *source;
+    const struct program *program;
+    struct text_writer *text;
+    struct timed *events;
+    size_t event_count, event_capacity;
+    double *levels; /* stashed activations after a change: LEVEL_CHANGES has its index as id */
+    size_t level_count, level_capacity;
+    const struct link_rates *rates; /* of links: RATE_CHANGES has its index as id */
+    double end;
+};
+
+static void add_event(struct trace *trace, enum happening what, double time, uint32_t rank, uint32_t id)
+{
+    trace->events = array_grow(trace->events, &trace->event_capacity, trace->event_count + 1, sizeof *trace->events);
+    trace->events[trace->event_count++] = (struct timed){time, rank << HAPPENING_BITS | what, id};
+    if (time > trace->end)
+        trace->end = time;
+}
+
+/* Messages whose receiver is shown as well. */
+static void add_links(struct trace *trace, uint32_t rank, enum happening what)
+{
+    const struct position *position = trace_source_position(trace->source, rank);
+    const struct moment *moments = timeline_rank(trace->source->timeline, rank);
+    for (uint32_t i = 1; i < position->stream_count; i++) {
+        const struct stream *stream = &position->streams[i];
+        if (stream->type != OPERATION_SEND ||
+            !trace_source_shows(trace->source, partner_rank(trace->program, rank, stream)))
+            continue;
+        for (uint32_t id = stream->first; id < stream->first + stream->count; id++)
+            add_event(trace, what, what == LINK_STARTS ? moments[id].data_start : moments[id].end, rank, id);
+    }
+}
+
+/* A receive that waits is not shown: it would cover all of its row. */
+static void add_states(struct trace *trace, uint32_t rank)
+{
+    const struct position *position = trace_source_position(trace->source, rank);
+    const struct moment *moments = timeline_rank(trace->source->timeline, rank);
+    for (uint32_t id = 0; id < position->operation_count; id++) {
+        const struct moment *moment = &moments[id];
+        if (moment->data_start > moment->start && position->operations[id].type != OPERATION_RECEIVE) {
+            add_event(trace, WAIT_BEGINS, moment->start, rank, id);
+            add_event(trace, WAIT_ENDS, moment->data_start, rank, id);
+        }
+        if (moment->end > moment->data_start) {
+            add_event(trace, WORK_BEGINS, moment->data_start, rank, id);
+            add_event(trace, WORK_ENDS, moment->end, rank, id);
+        }
+    }
+}
+
+static void add_level(struct trace *trace, double time, uint32_t rank, double level)
+{
+    trace->levels = array_grow(trace->levels, &trace->level_capacity, trace->level_count + 1, sizeof *trace->levels);
+    add_event(trace, LEVEL_CHANGES, time, rank, (uint32_t)trace->level_count);
+    trace->levels[trace->level_count++] = level;
+}
+
+static void add_levels(struct trace *trace, struct memory_use *memory, uint32_t rank)
+{
+    size_t count;
+    struct sum level = {0, 0};
+    const struct memory_step *steps = memory_use_steps(memory, trace->source->timeline->index_of[rank], &count);
+    if (count)
+        add_level(trace, 0, rank, 0);
+    for (size_t i = 0; i < count; i++) {
+        sum_add(&level, steps[i].stash);
+        if (steps[i].stash == 0 || (i + 1 < count && steps[i + 1].time == steps[i].time))
+            continue;
+        add_level(trace, steps[i].time, rank, sum_total(&level));
+    }
+}
+
+/* Equal times keep this order: a link starts before it ends, a stream's states follow each other. */
+static void collect(struct trace *trace, const uint32_t *ranks, uint32_t count)
+{
+    struct arena *arena = arena_create();
+    struct memory_use *memory = memory_use_create(trace->source->timeline, arena);
+    for (uint32_t i = 0; i < count; i++)
+        add_links(trace, ranks[i], LINK_STARTS);
+    for (uint32_t i = 0; i < count; i++) {
+        add_states(trace, ranks[i]);
+        add_levels(trace, memory, ranks[i]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        add_links(trace, ranks[i], LINK_ENDS);
+    for (size_t i = 0; i < trace->rates->rate_count && i <= UINT32_MAX; i++)
+        add_event(trace, RATE_CHANGES, trace->rates->rates[i].time, 0, (uint32_t)i);
+    arena_destroy(arena);
+    size_t capacity = 0;
+    struct timed *scratch = array_grow(NULL, &capacity, trace->event_count + 1, sizeof *scratch);
+    timed_sort(trace->events, scratch, trace->event_count);
+    free(scratch);
+}
+
+/* ---- writing ---- */
+
+static void put_integer(struct trace *trace, uint64_t value)
+{
+    text_integer(trace->text, value);
+    text_char(trace->text, ' ');
+}
+
+static void put_event(struct trace *trace, unsigned event, double time, const char *type)
+{
+    put_integer(trace, event);
+    text_number(trace->text, time);
+    text_char(trace->text, ' ');
+    text_string(trace->text, type);
+    text_char(trace->text, ' ');
+}
+
+static void put_stream(struct trace *trace, uint32_t rank, uint32_t stream)
+{
+    text_char(trace->text, 's');
+    text_integer(trace->text, rank);
+    text_char(trace->text, '.');
+    text_integer(trace->text, stream);
+}
+
+/* Names come from the user's platform; Paje has no escape for quotes. */
+static void put_name(struct trace *trace, const char *name)
+{
+    for (; *name; name++)
+        text_char(trace->text, *name == '"' || (unsigned char)*name < ' ' ? '_' : *name);
+}
+
+/* ViTE gives a container's name little room: the beginning and the end say most. */
+static void put_short(struct trace *trace, const char *name)
+{
+    char text[SHORT_NAME + 1];
+    size_t length = strlen(name);
+    if (length <= SHORT_NAME) {
+        put_name(trace, name);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*s~%s", SHORT_NAME / 2 - 1, name, name + length - SHORT_NAME / 2);
+    put_name(trace, text);
+}
+
+/* "send:1:activation" is ">1 act", "receive:0:gradient" is "<0 grad", "collective:2" is "group 2". */
+static void put_short_stream(struct trace *trace, const struct stream *stream, const char *name)
+{
+    const char *kind = strrchr(name, ':');
+    if (stream->type == OPERATION_SEND || stream->type == OPERATION_RECEIVE) {
+        text_char(trace->text, stream->type == OPERATION_SEND ? '>' : '<');
+        put_integer(trace, stream->peer);
+        text_string(trace->text, !strcmp(kind, ":activation") ? "act" : !strcmp(kind, ":gradient") ? "grad" : kind + 1);
+    } else if (stream->type == OPERATION_COLLECTIVE) {
+        text_string(trace->text, "group ");
+        text_integer(trace->text, stream->peer);
+    } else {
+        text_string(trace->text, name);
+    }
+}
+
+static void put_container(struct trace *trace, const char *type)
+{
+    put_integer(trace, CREATE);
+    text_string(trace->text, "0 ");
+    text_string(trace->text, type);
+}
+
+static void put_gpu(struct trace *trace, uint32_t rank, uint32_t node, const char *const *streams)
+{
+    put_container(trace, "g");
+    put_integer(trace, rank);
+    text_string(trace->text, "G n");
+    put_integer(trace, node);
+    text_string(trace->text, "\"r");
+    put_integer(trace, rank);
+    put_short(trace, trace_source_host(trace->source, rank)->name);
+    text_string(trace->text, "\"\n");
+    const struct position *position = trace_source_position(trace->source, rank);
+    for (uint32_t i = 0; i < position->stream_count; i++) {
+        put_container(trace, "");
+        put_stream(trace, rank, i);
+        text_string(trace->text, " S g");
+        put_integer(trace, rank);
+        text_string(trace->text, "\"");
+        put_short_stream(trace, &position->streams[i], streams[i]);
+        text_string(trace->text, "\"\n");
+    }
+}
+
+/* A node's ranks stand together, nodes in the order of their first rank. */
+struct placed {
+    const char *node;
+    uint32_t rank, number; /* number of the node */
+};
+
+static int by_node(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+    int order = strcmp(a->node, b->node);
+    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static struct placed *place(const struct trace_source *source, const uint32_t *ranks, uint32_t count)
+{
+    size_t capacity = 0;
+    struct placed *placed = array_grow(NULL, &capacity, (size_t)count + 1, sizeof *placed);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *node = trace_source_host(source, ranks[i])->node;
+        placed[i] = (struct placed){node ? node : "", ranks[i], 0};
+    }
+    qsort(placed, count, sizeof *placed, by_node);
+    for (uint32_t i = 0; i < count; i++)
+        placed[i].number = i && !strcmp(placed[i].node, placed[i - 1].node) ? placed[i - 1].number : placed[i].rank;
+    qsort(placed, count, sizeof *placed, by_number);
+    return placed;
+}
+
+static void put_containers(struct trace *trace, const uint32_t *ranks, uint32_t count)
+{
+    struct arena *arena = arena_create();
+    const char ***streams = stream_names_create(trace->program, arena);
+    struct placed *placed = place(trace->source, ranks, count);
+    text_string(trace->text, "5 0 c C 0 \"cluster\"\n");
+    for (uint32_t kind = 0; kind < trace->rates->kind_count; kind++) {
+        put_container(trace, "l");
+        put_integer(trace, kind);
+        text_string(trace->text, "L c \"");
+        put_short(trace, trace->rates->names[kind]);
+        text_string(trace->text, "\"\n");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!i || placed[i].number != placed[i - 1].number) {
+            put_container(trace, "n");
+            put_integer(trace, placed[i].number);
+            text_string(trace->text, "N c \"");
+            put_short(trace, placed[i].node);
+            text_string(trace->text, "\"\n");
+        }
+        put_gpu(trace, placed[i].rank, placed[i].number, streams[trace->program->mesh->position_of[placed[i].rank]]);
+    }
+    free(placed);
+    arena_destroy(arena);
+}
+
+/* Red, green and blue from 0 to 1. */
+static void put_colour(struct trace *trace, uint32_t colour)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.2f %.2f %.2f", (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0,
+             (colour & 0xff) / 255.0);
+    text_string(trace->text, text);
+}
+
+static void put_values(struct trace *trace)
+{
+    for (unsigned kind = 0; kind <= VALUE_WAITING; kind++) {
+        const char *name = kind == VALUE_WAITING ? "waiting" : kind_name((enum stagesim_kind)kind);
+        put_integer(trace, DEFINE_VALUE);
+        text_char(trace->text, 'v');
+        put_integer(trace, kind);
+        text_string(trace->text, "A \"");
+        text_string(trace->text, name);
+        text_string(trace->text, "\" \"");
+        put_colour(trace, palette_single(kind));
+        text_string(trace->text, "\"\n");
+    }
+}
+
+static void put_state(struct trace *trace, double time, enum happening what, uint32_t rank,
+                      const struct operation *operation)
+{
+    bool begins = what == WAIT_BEGINS || what == WORK_BEGINS;
+    put_event(trace, begins ? PUSH : POP, time, "A");
+    put_stream(trace, rank, operation->stream);
+    if (begins) {
+        char name[OPERATION_TEXT_MAX];
+        text_string(trace->text, " v");
+        put_integer(trace, what == WAIT_BEGINS ? (unsigned)VALUE_WAITING : operation->kind);
+        text_char(trace->text, '"');
+        text_string(trace->text, operation_text(name, trace_source_position(trace->source, rank), operation));
+        text_char(trace->text, '"');
+    }
+    text_char(trace->text, '\n');
+}
+
+static void put_link(struct trace *trace, double time, enum happening what, uint32_t rank, uint32_t id)
+{
+    const struct position *position = trace_source_position(trace->source, rank);
+    const struct operation *operation = &position->operations[id];
+    const struct stream *stream = &position->streams[operation->stream];
+    put_event(trace, what == LINK_STARTS ? START_LINK : END_LINK, time, "M c");
+    if (what == LINK_STARTS)
+        put_stream(trace, rank, operation->stream);
+    else
+        put_stream(trace, partner_rank(trace->program, rank, stream), stream->opposite);
+    text_string(trace->text, " \"");
+    text_string(trace->text, kind_name(operation->kind));
+    text_string(trace->text, "\" k");
+    text_integer(trace->text, rank);
+    text_char(trace->text, '.');
+    text_integer(trace->text, id);
+    if (what == LINK_STARTS) {
+        text_char(trace->text, ' ');
+        text_number(trace->text, operation_cost(trace->program, operation)->bytes);
+    }
+    text_char(trace->text, '\n');
+}
+
+static void put_level(struct trace *trace, double time, uint32_t rank, double level)
+{
+    put_event(trace, SET_VARIABLE, time, "V");
+    text_char(trace->text, 'g');
+    put_integer(trace, rank);
+    text_number(trace->text, level);
+    text_char(trace->text, '\n');
+}
+
+static void put_rate(struct trace *trace, const struct link_rate *rate)
+{
+    put_event(trace, SET_VARIABLE, rate->time, "U");
+    text_char(trace->text, 'l');
+    put_integer(trace, rate->kind);
+    text_number(trace->text, rate->utilization);
+    text_char(trace->text, '\n');
+}
+
+static void put_events(struct trace *trace)
+{
+    for (size_t i = 0; i < trace->event_count; i++) {
+        const struct timed *event = &trace->events[i];
+        enum happening what = event->entry & ((1u << HAPPENING_BITS) - 1);
+        uint32_t rank = event->entry >> HAPPENING_BITS;
+        if (what == LEVEL_CHANGES)
+            put_level(trace, event->time, rank, trace->levels[event->id]);
+        else if (what == RATE_CHANGES)
+            put_rate(trace, &trace->rates->rates[event->id]);
+        else if (what == LINK_STARTS || what == LINK_ENDS)
+            put_link(trace, event->time, what, rank, event->id);
+        else
+            put_state(trace, event->time, what, rank,
+                      &trace_source_position(trace->source, rank)->operations[event->id]);
+    }
+}
+
+void paje_write(FILE *out, const struct trace_source *source)
+{
+    uint32_t count;
+    uint32_t *ranks = trace_source_ranks(source, &count);
+    struct trace trace = {.source = source, .program = source->timeline->program, .text = text_writer_create(out)};
+    struct arena *arena = arena_create();
+    trace.rates = link_rates_create(source->timeline, source->platform, source->hosts, arena);
+    collect(&trace, ranks, count);
+    text_string(trace.text, definitions);
+    put_values(&trace);
+    put_containers(&trace, ranks, count);
+    put_events(&trace);
+    put_event(&trace, DESTROY, trace.end, "C");
+    text_string(trace.text, "c\n");
+    text_writer_destroy(trace.text);
+    arena_destroy(arena);
+    free(trace.levels);
+    free(trace.events);
+    free(ranks);
+}

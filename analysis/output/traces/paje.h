@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline.paje: the timeline in the Paje trace format, for ViTE, pj_dump and other tools. Described in doc/traces.md.
+ */
+#ifndef STAGESIM_PAJE_H
+#define STAGESIM_PAJE_H
+
+#include "analysis/output/traces/trace_source.h"
+
+#include <stdio.h>
+
+/* Write errors stay on the stream. */
+void paje_write(FILE *out, const struct trace_source *source);
+
+#endif

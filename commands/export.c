@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim export: a scenario as what a training framework reads. */
+#include "frameworks/export/export.h"
+#include "base/arena.h"
+#include "commands/cli/command.h"
+#include "commands/cli/options.h"
+#include "commands/cli/result.h"
+#include "commands/cli/words.h"
+#include "simulator/scenario/job.h"
+#include "studies/simulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXPORTERS_MAX = 8, LAYOUT_MAX = 1 << 20 };
+
+/* ---- which layers the stages hold, which only the job says ---- */
+
+/* In a process of its own: builds the job, with all its checks, and writes the layout. */
+static int find_layout(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    const struct scenario *scenario = user;
+    struct arena *arena = arena_create();
+    struct job *job = job_create(scenario, platform, 1, arena, diag);
+    if (job && job->figures.pipeline_layout)
+        fputs(job->figures.pipeline_layout, results);
+    arena_destroy(arena);
+    return job ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static int read_layout(const struct scenario *scenario, struct arena *arena, const char **layout)
+{
+    FILE *results;
+    int code =
+        simulation_visit(&(struct simulation_visit){scenario, find_layout, (void *)(uintptr_t)scenario}, &results);
+    if (code == EXIT_DONE && results) {
+        char *text = arena_alloc(arena, LAYOUT_MAX);
+        text[fread(text, 1, LAYOUT_MAX - 1, results)] = '\0';
+        *layout = *text ? text : NULL;
+    }
+    if (results)
+        fclose(results);
+    return code;
+}
+
+/* As it was given, commas and all; only what was found needs to be told in the normal form. */
+static const char *given_layout(const struct scenario *scenario, const char *found)
+{
+    const struct transformer_parameters *p = scenario->parameters;
+    return scenario->workload == &transformer_workload && p->pipeline_layout ? p->pipeline_layout : found;
+}
+
+/* ---- the command ---- */
+
+struct writing {
+    struct export_job *job;
+    const struct exporter *exporter;
+};
+
+static bool write_export(FILE *out, void *user, struct fault *fault)
+{
+    (void)fault;
+    struct writing *writing = user;
+    export_write(writing->job, writing->exporter, out);
+    return true;
+}
+
+static int export_scenario(const struct options *options, const struct exporter *exporter, struct arena *arena)
+{
+    struct diag diag = {.out = stderr};
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
+    struct scenario *scenario = scenario_load(&request, arena, &diag);
+    struct export_job job;
+    const char *layout = NULL;
+    if (!scenario || !export_create(scenario, NULL, &job, arena, &diag))
+        return EXIT_BAD_INPUT;
+    int code = read_layout(scenario, arena, &layout);
+    if (code != EXIT_DONE)
+        return code;
+    job.layout = given_layout(scenario, layout);
+    code = result_write("export", options->output, write_export, &(struct writing){&job, exporter});
+    if (code == EXIT_DONE && !options->quiet)
+        export_tell(&job, exporter, stderr);
+    return code;
+}
+
+/* Takes --to NAME out of the command line; the rest is read as for the other commands. NULL after it was reported. */
+static const struct exporter *take_exporter(const struct command *command, int *argc, char **argv)
+{
+    const char *names[EXPORTERS_MAX], *name = NULL;
+    unsigned count = 0, found;
+    int kept = 0;
+    for (int i = 0; i < *argc; i++) {
+        bool separate = !strcmp(argv[i], "--to") && i + 1 < *argc;
+        if (separate)
+            name = argv[++i];
+        else if (!strncmp(argv[i], "--to=", 5))
+            name = argv[i] + 5;
+        else
+            argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    argv[kept] = NULL;
+    while (exporter_table[count])
+        names[count] = exporter_table[count]->name, count++;
+    if (!name) {
+        command_usage(command, "expected --to %s or --to %s", names[0], names[1]);
+        return NULL;
+    }
+    if (words_find(names, count, name, &found))
+        return exporter_table[found];
+    words_unknown(command, "framework", name, names, count);
+    return NULL;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    const struct exporter *exporter = take_exporter(command, &argc, argv);
+    if (!exporter)
+        return EXIT_USAGE;
+    struct arena *arena = arena_create();
+    struct options options;
+    int code = EXIT_USAGE;
+    if (options_read(command, "o", argc, argv, arena, &options))
+        code = options.file_count == 1 ? export_scenario(&options, exporter, arena)
+                                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .arguments = "SCENARIO --to FRAMEWORK [OPTION]...",
+    .summary = "what makes Megatron-LM or torchtitan run a scenario's layout",
+    .help =
+        "Writes a launch script with Megatron-LM's options, or torchtitan's TOML. What cannot be said there is listed "
+        "on top of\n"
+        "the file and on standard error. `balance: auto` becomes the layers of each stage.\n\n"
+        "  --to megatron|torchtitan         the framework\n"
+        "  -o FILE                          write there instead of to standard output\n"
+        "  --quiet                          say nothing on standard error\n" OPTIONS_HELP
+        "\nexample:\n  stagesim export scenarios/llama3-70b.yaml --to megatron -o train.sh\n",
+    .run = run,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/schedule/schedule_on.h"
+
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/process/interruption.h"
+#include "base/quantity.h"
+#include "base/table.h"
+#include "schedules/plan/plan_file.h"
+#include "studies/lab.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- a folder for orders ---- */
+
+static const char *make_folder(struct arena *arena)
+{
+    const char *parent = getenv("TMPDIR");
+    char *folder = arena_print(arena, "%s/stagesim-lab-XXXXXX", parent && *parent ? parent : "/tmp");
+    return mkdtemp(folder);
+}
+
+static void remove_folder(const char *folder, struct arena *arena)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (entry->d_name[0] != '.')
+            unlink(arena_print(arena, "%s/%s", folder, entry->d_name));
+    if (directory)
+        closedir(directory);
+    rmdir(folder);
+}
+
+/* ---- what is printed ---- */
+
+static void print_table(const struct lab *lab, FILE *out)
+{
+    struct table *table = table_create();
+    char text[READABLE_MAX];
+    bool layouts = false;
+    for (uint32_t i = 0; i < lab->count; i++)
+        layouts |= lab->candidates[i].layout[0] != '\0';
+    table_column(table, "rank", '>');
+    table_column(table, "schedule", '<');
+    table_column(table, "iteration", '>');
+    table_column(table, "analytic", '>');
+    table_column(table, "above bound", '>');
+    table_column(table, "memory", '>');
+    table_column(table, "fits", '<');
+    if (layouts)
+        table_column(table, "layers", '<');
+    for (uint32_t i = 0; i < lab->count && i < LAB_CONFIRMED; i++) {
+        const struct lab_candidate *candidate = &lab->candidates[i];
+        table_cell(table, "%u", i + 1);
+        table_cell(table, "%s", candidate->label);
+        table_cell(table, "%s", candidate->simgrid > 0 ? readable_seconds(text, candidate->simgrid) : "");
+        table_cell(table, "%s", readable_seconds(text, candidate->analytic));
+        table_cell(table, "%s",
+                   candidate->bound > 0 ? readable_percent(text, candidate->analytic / candidate->bound - 1) : "");
+        table_cell(table, "%s", candidate->peak_bytes > 0 ? readable_binary_bytes(text, candidate->peak_bytes) : "");
+        table_cell(table, "%s", candidate->fits ? "yes" : "no");
+        if (layouts)
+            table_cell(table, "%s", candidate->layout);
+    }
+    table_print(table, out, 0);
+    table_destroy(table);
+}
+
+/* The winner as keys of a scenario. */
+static void print_keys(const struct lab *lab, FILE *out)
+{
+    const struct lab_candidate *best = &lab->candidates[0];
+    fprintf(out, "the best as scenario keys:");
+    if (strcmp(best->schedule, "best") != 0)
+        fprintf(out, " --set schedule.name=%s", best->schedule);
+    for (uint32_t i = 0; i < best->set_count; i++)
+        fprintf(out, " --set '%s'", best->sets[i]);
+    fputs(best->improved ? "\nits order was changed on the platform: -o FILE.csv writes it, schedule.file takes it\n"
+                         : "\n",
+          out);
+    if (best->layout[0])
+        fprintf(out, "Megatron-LM: --pipeline-model-parallel-layout '%s'\n", best->layout);
+    if (lab->stopped)
+        fprintf(out, "stopped after %u schedules were timed: another run may find a better one\n", lab->count);
+}
+
+/* ---- the winner's order ---- */
+
+static bool read_times(const char *path, uint32_t stages, struct plan_costs *costs, struct arena *arena)
+{
+    FILE *file = fopen(path, "r");
+    double *times[3];
+    bool good = file && fscanf(file, "%lf", &costs->latency) == 1;
+    for (unsigned kind = 0; kind < 3; kind++)
+        times[kind] = arena_array(arena, stages, sizeof(double));
+    for (uint32_t stage = 0; good && stage < stages; stage++)
+        good = fscanf(file, "%lf %lf %lf", &times[0][stage], &times[1][stage], &times[2][stage]) == 3;
+    costs->forward = times[0];
+    costs->backward = times[1];
+    costs->weight = times[2];
+    if (file)
+        fclose(file);
+    return good;
+}
+
+static int read_winner(const struct lab *lab, const char *folder, struct arena *arena,
+                       struct schedule_on_result *result)
+{
+    struct diag diag = {.out = stderr};
+    uint32_t number = lab->candidates[0].number;
+    result->plan = plan_file_read(arena_print(arena, "%s/%u.csv", folder, number), PYTORCH_TODAY, &diag);
+    if (!result->plan)
+        return EXIT_FAILED;
+    if (read_times(arena_print(arena, "%s/%u.times", folder, number), result->plan->stages, &result->costs, arena))
+        return EXIT_DONE;
+    plan_destroy(result->plan);
+    result->plan = NULL;
+    diag_print(stderr, "stagesim schedule: the order in %s cannot be read again\n", folder);
+    return EXIT_FAILED;
+}
+
+int schedule_on(const struct schedule_on_request *request, struct arena *arena, struct schedule_on_result *result)
+{
+    struct diag diag = {.out = stderr};
+    *result = (struct schedule_on_result){.plan = NULL};
+    struct scenario *scenario = scenario_load(&request->scenario, arena, &diag);
+    const char *folder = scenario ? make_folder(arena) : NULL;
+    if (!scenario)
+        return EXIT_BAD_INPUT;
+    if (!folder) {
+        diag_print(stderr, "stagesim schedule: no folder for orders can be made in $TMPDIR or /tmp\n");
+        return EXIT_FAILED;
+    }
+    struct lab *lab = arena_alloc(arena, sizeof *lab);
+    interruption_await();
+    int code =
+        lab_run(&(struct lab_request){scenario, request->effort, request->time_limit, request->partition, folder}, lab);
+    if (code == EXIT_DONE) {
+        print_table(lab, request->table);
+        print_keys(lab, request->table);
+        code = read_winner(lab, folder, arena, result);
+    }
+    remove_folder(folder, arena);
+    return code;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/search/search_html.h"
+
+#include "analysis/output/html.h"
+#include "base/arena.h"
+#include "base/table.h"
+#include "commands/search/search_picture.h"
+#include "commands/search/search_view.h"
+
+typedef unsigned long long number;
+
+static void tile(FILE *out, const char *value, const char *name)
+{
+    fprintf(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, name);
+}
+
+/* ---- the verdict ---- */
+
+/* "data 16, tensor 1, ...". */
+static void put_layout(FILE *out, const struct search *search, uint32_t place)
+{
+    struct arena *arena = arena_create();
+    const char *values[DIMENSIONS], *separator = "";
+    search_space_values(&search->space, search->ranked[search->best[place]], values, arena);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++) {
+        if (!search->space.shown[i] || !values[i])
+            continue;
+        fprintf(out, "%s%s <b>", separator, search_dimension_name(i));
+        html_text(out, values[i]);
+        fputs("</b>", out);
+        separator = ", ";
+    }
+    arena_destroy(arena);
+}
+
+static void put_verdict(FILE *out, const struct search *search, uint32_t top)
+{
+    const struct search_result *first = search_best(search, 0);
+    const char *asynchronous = search_asynchronous(search, top);
+    char text[READABLE_MAX];
+    fprintf(out,
+            "<p class=\"verdict\">The fastest of %llu layouts on %u GPUs takes %s%s: ", (number)search->space.count,
+            search->space.gpus, readable_seconds(text, search_time(first)),
+            first->verified > 0 ? " with contention, on SimGrid" : " without contention");
+    put_layout(out, search, 0);
+    fputc('.', out);
+    if (search->best_count > 1) {
+        fputs(" It is ", out);
+        search_verdict(out, search);
+        fputc('.', out);
+    }
+    fputs("</p>\n", out);
+    if (search->stopped)
+        fprintf(out,
+                "<p class=\"warn\">The search was stopped early: %llu candidates were not looked at, %llu not timed. "
+                "This is the best so far.</p>\n",
+                (number)search->untried, (number)search->waiting);
+    if (asynchronous)
+        fprintf(out,
+                "<p class=\"warn\">%s is asynchronous: it trains on stale weights and is not equivalent to synchronous "
+                "training.</p>\n",
+                asynchronous);
+}
+
+static void put_tiles(FILE *out, const struct search *search)
+{
+    const struct search_result *first = search_best(search, 0);
+    char text[READABLE_MAX + 16];
+    fputs("<div class=\"tiles\">\n", out);
+    tile(out, readable_seconds(text, search_time(first)), "iteration time");
+    snprintf(text, sizeof text, "%.4g /s", search_at_time(first, first->samples_per_s));
+    tile(out, text, "samples");
+    if (first->mfu > 0)
+        tile(out, readable_percent(text, search_at_time(first, first->mfu)), "model flops utilization");
+    tile(out, readable_percent(text, first->bubble), "bubble ratio");
+    if (search_is_exposed_known(search, 0))
+        tile(out, readable_percent(text, search->exposed[0]), "exposed communication");
+    if (first->peak_bytes > 0)
+        tile(out, readable_binary_bytes(text, first->peak_bytes), "peak memory of a GPU");
+    fputs("</div>\n", out);
+}
+
+/* ---- the best ---- */
+
+static void put_heads(FILE *out, const struct search *search, bool verified)
+{
+    fputs("<h2>The best</h2>\n<style>.tight th,.tight td{padding:5px 6px;font-size:13px}</style>\n"
+          "<div class=\"wide\"><table class=\"sort tight\">\n<thead><tr><th class=\"n\">rank</th>",
+          out);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (search->space.shown[i])
+            fprintf(out, "<th%s>%s</th>", search_dimension_is_number(search, i) ? " class=\"n\"" : "",
+                    search_dimension_name(i));
+    fprintf(
+        out,
+        "<th class=\"n\">iteration</th>%s<th class=\"n\">samples/s</th><th class=\"n\">MFU</th>"
+        "<th class=\"n\">bubble</th><th class=\"n\">exposed</th><th class=\"n\">memory</th></tr></thead>\n<tbody>\n",
+        verified ? "<th class=\"n\">analytic</th>" : "");
+}
+
+static void put_cell(FILE *out, const char *text, double value)
+{
+    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", value, text);
+}
+
+static void put_figures(FILE *out, const struct search *search, uint32_t place, bool verified)
+{
+    const struct search_result *result = search_best(search, place);
+    char text[READABLE_MAX];
+    put_cell(out, readable_seconds(text, search_time(result)), search_time(result));
+    if (verified)
+        put_cell(out, readable_seconds(text, result->iteration), result->iteration);
+    snprintf(text, sizeof text, "%.4g", search_at_time(result, result->samples_per_s));
+    put_cell(out, text, search_at_time(result, result->samples_per_s));
+    put_cell(out, result->mfu > 0 ? readable_percent(text, search_at_time(result, result->mfu)) : "",
+             search_at_time(result, result->mfu));
+    put_cell(out, readable_percent(text, result->bubble), result->bubble);
+    bool known = search_is_exposed_known(search, place);
+    put_cell(out, known ? readable_percent(text, search->exposed[place]) : "", known ? search->exposed[place] : 0);
+    put_cell(out, readable_binary_bytes(text, result->peak_bytes), result->peak_bytes);
+}
+
+static void put_row(FILE *out, const struct search *search, uint32_t place, bool verified)
+{
+    struct arena *arena = arena_create();
+    const char *values[DIMENSIONS];
+    search_space_values(&search->space, search->ranked[search->best[place]], values, arena);
+    fprintf(out, "<tr%s><td class=\"n\">%u</td>", place == 0 ? " class=\"best\"" : "", place + 1);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++) {
+        if (!search->space.shown[i])
+            continue;
+        fputs(search_dimension_is_number(search, i) ? "<td class=\"n\">" : "<td>", out);
+        html_text(out, values[i] ? values[i] : "");
+        fputs("</td>", out);
+    }
+    put_figures(out, search, place, verified);
+    fputs("</tr>\n", out);
+    arena_destroy(arena);
+}
+
+static void put_best(FILE *out, const struct search *search, uint32_t top)
+{
+    bool verified = search_best(search, 0)->verified > 0;
+    put_heads(out, search, verified);
+    for (uint32_t place = 0; place < top && place < search->best_count; place++)
+        put_row(out, search, place, verified);
+    fputs("</tbody>\n</table></div>\n<p class=\"note\">Bubble and exposed communication are shares of the iteration on "
+          "the analytic engine, means over ranks.</p>\n",
+          out);
+}
+
+/* ---- what became of all ---- */
+
+static void put_count(FILE *out, number count, const char *what)
+{
+    fprintf(out, "<tr><td class=\"n\">%llu</td><td>%s</td></tr>\n", count, what);
+}
+
+static void put_counts(FILE *out, const struct search *search)
+{
+    char text[160];
+    fputs("<h2>All candidates</h2>\n<div class=\"wide\"><table>\n<tbody>\n", out);
+    put_count(out, search->ranked_count, "fit and were timed");
+    put_count(out, search->passed[SEARCH_BY_WORK],
+              "fit; their own work takes longer than the best, and a faster one needs no more memory");
+    put_count(out, search->passed[SEARCH_BY_ORDER], "fit; the order of their schedule takes longer, likewise");
+    snprintf(text, sizeof text, "do not fit in memory, of which %.4g %% is held back", 100 * search->scenario->reserve);
+    put_count(out, search->unfit, text);
+    put_count(out, search->illegal, "are illegal");
+    if (search->untried || search->waiting) {
+        put_count(out, search->untried, "were not looked at");
+        put_count(out, search->waiting, "were not timed");
+    }
+    fputs("</tbody>\n</table></div>\n", out);
+    if (!search->reason_count)
+        return;
+    fputs("<h2>Why layouts are illegal</h2>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"n\">layouts</th>"
+          "<th>an example</th></tr></thead>\n<tbody>\n",
+          out);
+    for (size_t i = 0; i < search->reason_count; i++) {
+        fprintf(out, "<tr><td class=\"n\">%llu</td><td>", (number)search->reasons[i].count);
+        html_text(out, search->reasons[i].text);
+        fputs("</td></tr>\n", out);
+    }
+    fputs("</tbody>\n</table></div>\n", out);
+}
+
+bool search_html(FILE *out, const struct search *search, uint32_t top, struct fault *fault)
+{
+    struct arena *arena = arena_create();
+    html_begin(
+        out, arena_print(arena, "%.100s: the fastest layouts", search->scenario->name),
+        arena_print(arena, "stagesim search, %u GPUs of %.200s", search->space.gpus, search->scenario->platform.text));
+    arena_destroy(arena);
+    put_verdict(out, search, top);
+    put_tiles(out, search);
+    put_best(out, search, top);
+    fputs("<h2>Time and memory</h2>\n<figure class=\"paper\">\n", out);
+    bool done = search_picture(out, search, CANVAS_SVG, "search", fault);
+    fputs("</figure>\n", out);
+    put_counts(out, search);
+    html_end(out);
+    return done && (!ferror(out) || fault_set(fault, "search.html could not be written"));
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/search/search_view.h"
+
+#include "base/arena.h"
+#include "base/table.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct search_result *search_result_at(const struct search *search, uint64_t rank)
+{
+    return &search->table.results[search->ranked[rank]];
+}
+
+const struct search_result *search_best(const struct search *search, uint32_t number)
+{
+    return search_result_at(search, search->best[number]);
+}
+
+bool search_repeats(const struct search *search, uint64_t rank)
+{
+    const struct search_result *result = search_result_at(search, rank),
+                               *before = rank ? search_result_at(search, rank - 1) : NULL;
+    return before && before->iteration == result->iteration && before->peak_bytes == result->peak_bytes;
+}
+
+double search_time(const struct search_result *result)
+{
+    return result->verified > 0 ? result->verified : result->iteration;
+}
+
+double search_at_time(const struct search_result *result, double figure)
+{
+    return search_time(result) > 0 ? figure * result->iteration / search_time(result) : figure;
+}
+
+const char *search_dimension_name(enum search_dimension dimension)
+{
+    return dimension == DIMENSION_schedules ? "schedule" : search_dimensions[dimension].key;
+}
+
+bool search_dimension_is_number(const struct search *search, enum search_dimension dimension)
+{
+    return !scenario_dimension_words(search->scenario, dimension) && dimension != DIMENSION_schedules;
+}
+
+bool search_is_exposed_known(const struct search *search, uint32_t number)
+{
+    return search->exposed && !isnan(search->exposed[number]);
+}
+
+uint64_t search_passed(const struct search *search)
+{
+    return search->passed[SEARCH_BY_WORK] + search->passed[SEARCH_BY_ORDER];
+}
+
+void search_verdict(FILE *out, const struct search *search)
+{
+    const struct search_result *first = search_best(search, 0), *second = search_best(search, 1);
+    struct arena *arena = arena_create();
+    const char *one[DIMENSIONS], *other[DIMENSIONS], *separator = "";
+    char left[READABLE_MAX], right[READABLE_MAX];
+    search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
+    search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
+    fprintf(out, "%.2g %% faster than the second: ", 100 * (search_time(second) / search_time(first) - 1));
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (search->space.shown[i] && strcmp(one[i] ? one[i] : "", other[i] ? other[i] : "") != 0) {
+            fprintf(out, "%s%s %s for %s", separator, search_dimension_name(i), one[i] ? one[i] : "none",
+                    other[i] ? other[i] : "none");
+            separator = ", ";
+        }
+    fprintf(out, "; bubble %s for %s", readable_percent(left, first->bubble), readable_percent(right, second->bubble));
+    if (search_is_exposed_known(search, 0) && search_is_exposed_known(search, 1))
+        fprintf(out, ", exposed communication %s for %s", readable_percent(left, search->exposed[0]),
+                readable_percent(right, search->exposed[1]));
+    fprintf(out, ", memory %s for %s", readable_binary_bytes(left, first->peak_bytes),
+            readable_binary_bytes(right, second->peak_bytes));
+    arena_destroy(arena);
+}
+
+const char *search_schedule_name(const struct search *search, uint64_t at, struct arena *arena)
+{
+    const char *values[DIMENSIONS];
+    search_space_values(&search->space, search->ranked[at], values, arena);
+    return values[DIMENSION_schedules];
+}
+
+const char *search_asynchronous(const struct search *search, uint32_t top)
+{
+    struct arena *arena = arena_create();
+    const char *found = NULL;
+    for (uint32_t number = 0; number < top && number < search->best_count && !found; number++) {
+        const char *name = search_schedule_name(search, search->best[number], arena);
+        const struct schedule *schedule = name ? schedule_find(name) : NULL;
+        found = schedule && schedule->asynchronous ? schedule->name : NULL;
+    }
+    arena_destroy(arena);
+    return found;
+}
+
+const char *search_layout_name(const struct search *search, uint64_t at, struct arena *arena)
+{
+    const char *values[DIMENSIONS], *text = "";
+    search_space_values(&search->space, search->ranked[at], values, arena);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++) {
+        bool axis = search_dimensions[i].role == SEARCH_AXIS;
+        if (!values[i] || !strcmp(values[i], axis ? "1" : "none"))
+            continue;
+        if (axis || i == DIMENSION_micro)
+            text = arena_print(arena, "%s%s%c%s", text, *text ? " " : "", search_dimensions[i].key[0], values[i]);
+        else if (search->space.shown[i] && i == DIMENSION_recompute)
+            text = arena_print(arena, "%s %s", text, values[i]);
+        else if (search->space.shown[i] && i == DIMENSION_zero)
+            text = arena_print(arena, "%s Z%s", text, values[i]);
+    }
+    return text;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How tables, files and pictures look at what a search has found. */
+#ifndef STAGESIM_SEARCH_VIEW_H
+#define STAGESIM_SEARCH_VIEW_H
+
+#include "studies/search.h"
+
+#include <stdio.h>
+
+/* By place in the ranking; one of the best by its number, from 0. */
+const struct search_result *search_result_at(const struct search *search, uint64_t rank);
+const struct search_result *search_best(const struct search *search, uint32_t number);
+/* Whether the layout at a place of the ranking has the time and the memory of the one before. */
+bool search_repeats(const struct search *search, uint64_t rank);
+
+/* Seconds: on SimGrid where it was simulated. */
+double search_time(const struct search_result *result);
+/* A figure that goes with the inverse of the time, at that time. */
+double search_at_time(const struct search_result *result, double figure);
+/* Whether the exposed communication of one of the best was found out. */
+bool search_is_exposed_known(const struct search *search, uint32_t number);
+/* How many layouts fit and were discarded by a bound. */
+uint64_t search_passed(const struct search *search);
+
+/* The heading of a dimension; whether its values are numbers. */
+const char *search_dimension_name(enum search_dimension dimension);
+bool search_dimension_is_number(const struct search *search, enum search_dimension dimension);
+
+/* A layout at a place of the ranking in short, as "d16 t4 m2 full Z1"; its schedule, NULL: none. Texts from the arena.
+ */
+const char *search_layout_name(const struct search *search, uint64_t at, struct arena *arena);
+const char *search_schedule_name(const struct search *search, uint64_t at, struct arena *arena);
+
+/* "0.5 % faster than the second: ...": what the best has other than the second, and what that comes to. */
+void search_verdict(FILE *out, const struct search *search);
+/* The first schedule among the best `top` that is not equivalent to synchronous training; NULL: there is none. */
+const char *search_asynchronous(const struct search *search, uint32_t top);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/sweep/sweep_figures.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIGURE(name, value)                                                                                            \
+    static double of_##name(const struct comparison_row *row)                                                          \
+    {                                                                                                                  \
+        return value;                                                                                                  \
+    }
+
+/* Where 0 means that it is not known. */
+#define KNOWN(value) ((value) > 0 ? (value) : NAN)
+
+FIGURE(iteration, row->iteration)
+FIGURE(samples, KNOWN(row->samples_per_s))
+FIGURE(tokens, KNOWN(row->tokens_per_s))
+FIGURE(mfu, KNOWN(row->mfu))
+FIGURE(bubble, row->bubble)
+FIGURE(fill, row->causes[CAUSE_FILL])
+FIGURE(drain, row->causes[CAUSE_DRAIN])
+FIGURE(receive, row->causes[CAUSE_RECEIVE])
+FIGURE(collective, row->causes[CAUSE_COLLECTIVE])
+FIGURE(dependency, row->causes[CAUSE_DEPENDENCY])
+FIGURE(order, row->idle_known ? row->idle[IDLE_ORDER] : NAN)
+FIGURE(imbalance, row->idle_known ? row->idle[IDLE_IMBALANCE] : NAN)
+FIGURE(transfer, row->idle_known ? row->idle[IDLE_TRANSFER] : NAN)
+FIGURE(contention, row->idle_known ? row->idle[IDLE_CONTENTION] : NAN)
+FIGURE(in_flight, row->peak_in_flight)
+FIGURE(memory, KNOWN(row->peak_bytes))
+FIGURE(energy, row->energy >= 0 ? row->energy : NAN)
+FIGURE(training, KNOWN(row->training_s))
+FIGURE(cost, KNOWN(row->training_cost))
+
+const struct sweep_figure sweep_figures[] = {
+    {"iteration_s", "iteration time", CHART_SECONDS, -1, of_iteration},
+    {"samples_per_s", "samples per second", CHART_NUMBER, 1, of_samples},
+    {"tokens_per_s", "tokens per second", CHART_NUMBER, 1, of_tokens},
+    {"mfu", "MFU", CHART_PERCENT, 1, of_mfu},
+    {"bubble", "bubble", CHART_PERCENT, -1, of_bubble},
+    {"fill", "idle: fill", CHART_PERCENT, -1, of_fill},
+    {"drain", "idle: drain", CHART_PERCENT, -1, of_drain},
+    {"receive", "idle: receive", CHART_PERCENT, -1, of_receive},
+    {"collective", "idle: collective", CHART_PERCENT, -1, of_collective},
+    {"dependency", "idle: dependency", CHART_PERCENT, -1, of_dependency},
+    {"order", "idle because of order", CHART_PERCENT, -1, of_order},
+    {"imbalance", "idle because of imbalance", CHART_PERCENT, -1, of_imbalance},
+    {"transfer", "idle because of transfer", CHART_PERCENT, -1, of_transfer},
+    {"contention", "idle because of contention", CHART_PERCENT, -1, of_contention},
+    {"in_flight", "stashed micro-batches at most", CHART_NUMBER, -1, of_in_flight},
+    {"memory", "memory of the fullest GPU", CHART_BYTES, -1, of_memory},
+    {"energy_j", "joules per iteration", CHART_NUMBER, -1, of_energy},
+    {"training_s", "time of the whole training", CHART_SECONDS, -1, of_training},
+    {"training_cost", "price of the whole training", CHART_NUMBER, -1, of_cost},
+    {0},
+};
+
+const struct sweep_figure *sweep_figure_find(const char *name)
+{
+    static const char *const short_names[][2] = {{"iteration", "iteration_s"},
+                                                 {"time", "iteration_s"},
+                                                 {"throughput", "samples_per_s"},
+                                                 {"bubble_ratio", "bubble"},
+                                                 {"MFU", "mfu"},
+                                                 {"peak_bytes", "memory"},
+                                                 {"energy", "energy_j"},
+                                                 {"cost", "training_cost"},
+                                                 {"samples", "samples_per_s"},
+                                                 {"tokens", "tokens_per_s"},
+                                                 {"peak_in_flight", "in_flight"}};
+    for (size_t i = 0; i < sizeof short_names / sizeof *short_names; i++)
+        if (!strcmp(name, short_names[i][0]))
+            name = short_names[i][1];
+    for (const struct sweep_figure *figure = sweep_figures; figure->name; figure++)
+        if (!strcmp(figure->name, name))
+            return figure;
+    return NULL;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which file is what, and the order in which they are read. */
+#include "frameworks/import/import.h"
+
+#include "base/arena.h"
+#include "base/paths.h"
+#include "frameworks/import/parts.h"
+#include "frameworks/models/huggingface.h"
+#include "frameworks/readers/text.h"
+#include "frameworks/readers/toml.h"
+#include "simulator/scenario/fields.h"
+#include "workloads/transformer/transformer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct document_kind description = {NODE_MAP, TEXT_BYTES_MAX, "the description of a job",
+                                                 "one file is one description"};
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && !strcmp(text + length - tail, ending);
+}
+
+static void name_file(struct import *import, const char *file, const char *kind)
+{
+    struct arena *arena = import->settings.arena;
+    import->title = import->title ? arena_print(arena, "%s, %s (%s)", import->title, file, kind)
+                                  : arena_print(arena, "%s (%s)", file, kind);
+}
+
+/* ---- scripts ---- */
+
+/* What the training script's name says of the model. */
+static void read_program(struct settings *settings, const struct shell_word *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct source from = source_given(words[i].at, "pretrain_bert.py");
+        if (ends_with(words[i].text, "pretrain_bert.py")) {
+            settings_put(settings, "model.causal", "false", from);
+            settings_put(settings, "model.token_types", "2", from);
+            settings_put(settings, "model.pooler", "true", from);
+            settings_put(settings, "model.head_transform", "true", from);
+            settings_put(settings, "model.head_bias", "true", from);
+            settings_put(settings, "model.next_sentence", "true", from);
+        } else if (ends_with(words[i].text, "pretrain_t5.py") || ends_with(words[i].text, "pretrain_mamba.py") ||
+                   ends_with(words[i].text, "pretrain_vlm.py"))
+            settings_remark(settings, REMARK_PARTIAL, words[i].at, words[i].text,
+                            "another architecture: only a stack of decoder layers is modelled");
+    }
+}
+
+static void read_words(struct import *import, const struct shell_word *words, size_t count)
+{
+    struct arguments arguments = {.dialect = DIALECT_MEGATRON, .settings = &import->settings};
+    arguments_split(&arguments, words, count);
+    megatron_read(&arguments);
+    read_program(&import->settings, words, count);
+    import->framework = "Megatron-LM";
+}
+
+static bool is_megatron(const struct shell_command *command)
+{
+    static const char *const names[] = {"--num-layers",
+                                        "--tensor-model-parallel-size",
+                                        "--micro-batch-size",
+                                        "--pipeline-model-parallel-size",
+                                        "--seq-length",
+                                        "--global-batch-size",
+                                        NULL};
+    for (size_t i = 0; i < command->count; i++)
+        for (const char *const *name = names; *name; name++)
+            if (!strncmp(command->words[i].text, *name, strlen(*name)))
+                return true;
+    return false;
+}
+
+/* Nodes and GPUs of a node that a batch script asks for, where the launcher does not say. */
+static void read_batch_lines(struct settings *settings, const struct shell_command *command)
+{
+    struct node nodes = {.kind = NODE_SCALAR, .text = command->nodes.text},
+                tasks = {.kind = NODE_SCALAR, .text = command->tasks.text};
+    uint64_t count, each;
+    if (settings_find(settings, "@ranks") || !nodes.text || !tasks.text || !node_count(&nodes, &count) ||
+        !node_count(&tasks, &each) || count > UINT32_MAX || each > UINT32_MAX)
+        return;
+    settings_put_count(settings, "@ranks", count * each,
+                       source_given(command->nodes.at, "#SBATCH nodes x GPUs of a node"));
+}
+
+static void read_script(struct import *import, const struct import_request *request, const char *file, const char *text,
+                        size_t size)
+{
+    struct settings *settings = &import->settings;
+    struct shell_command command;
+    if (!shell_read(file, text, size, request->defines, request->define_count, settings->arena, settings->diag,
+                    &command))
+        return;
+    if (!is_megatron(&command)) {
+        diag_error(
+            settings->diag, (struct place){file, 1, 1},
+            "no command with options of Megatron-LM, such as --num-layers; expected a launch script, a config.json, "
+            "a TOML file of torchtitan, or a configuration of NeMo, DeepSpeed or accelerate");
+        return;
+    }
+    name_file(import, file, "Megatron-LM");
+    read_words(import, command.words, command.count);
+    read_batch_lines(settings, &command);
+    for (size_t i = 0; i < command.note_count; i++)
+        settings_remark(settings, REMARK_CHOICE, command.notes[i].at, "condition", "%s", command.notes[i].text);
+}
+
+/* ---- documents ---- */
+
+/* JSON files of DeepSpeed have comments as C has them. */
+static void blank_comments(char *text)
+{
+    bool inside = false;
+    for (; *text; text++) {
+        if (*text == '\\' && inside && text[1])
+            text++;
+        else if (*text == '"')
+            inside = !inside;
+        else if (!inside && text[0] == '/' && text[1] == '/')
+            while (*text && *text != '\n')
+                *text++ = ' ';
+        if (!*text)
+            return;
+    }
+}
+
+static void read_document(struct import *import, const struct import_request *request, const char *file,
+                          const struct node *root);
+
+/* YAML, or JSON with comments. */
+static const struct node *parse(struct settings *settings, const char *file, const char *text, size_t size)
+{
+    char *copy = arena_copy(settings->arena, text);
+    if (text[strspn(text, " \t\r\n")] == '{')
+        blank_comments(copy);
+    return document_parse_kind(&description, file, copy, size, settings->arena, settings->diag);
+}
+
+static void read_named(struct import *import, const struct import_request *request, const char *file, const char *other)
+{
+    struct settings *settings = &import->settings;
+    const char *path = path_resolve(path_directory(file, settings->arena), other, settings->arena);
+    size_t size;
+    const char *text = text_read(path, &size, settings->arena, settings->diag);
+    const struct node *root = text ? parse(settings, path, text, size) : NULL;
+    if (root && !deepspeed_is(root))
+        diag_error(settings->diag, root->at,
+                   "this is no configuration of DeepSpeed, as deepspeed_config_file names one");
+    else if (root)
+        read_document(import, request, path, root);
+}
+
+static void read_document(struct import *import, const struct import_request *request, const char *file,
+                          const struct node *root)
+{
+    struct settings *settings = &import->settings;
+    enum dialect dialect;
+    const char *other = NULL;
+    if (huggingface_is_config(root)) {
+        name_file(import, file, "Hugging Face");
+        huggingface_read(root, settings);
+    } else if (deepspeed_is(root)) {
+        name_file(import, file, "DeepSpeed");
+        deepspeed_read(root, settings);
+        import->framework = "DeepSpeed";
+    } else if (accelerate_is(root)) {
+        name_file(import, file, "accelerate");
+        import->framework = "accelerate";
+        accelerate_read(root, settings, &other);
+        if (other)
+            read_named(import, request, file, other);
+    } else if (torchtitan_is(root)) {
+        name_file(import, file, "torchtitan");
+        torchtitan_read(root, settings);
+        import->framework = "torchtitan";
+    } else if (nemo_is(root)) {
+        nemo_read(root, settings, &dialect);
+        import->framework = dialect == DIALECT_NEMO ? "NeMo" : "Megatron-Bridge";
+        name_file(import, file, import->framework);
+    } else
+        diag_error(
+            settings->diag, root->at,
+            "none of the files that stagesim knows; expected model_type (Hugging Face), zero_optimization or a batch "
+            "(DeepSpeed), distributed_type (accelerate), parallelism (torchtitan), or model with trainer or train "
+            "(NeMo, Megatron-Bridge)");
+}
+
+/* ---- which is which ---- */
+
+static bool has_line(const char *text, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        line += strspn(line, " \t");
+        if (!strncmp(line, beginning, length))
+            return true;
+    }
+    return false;
+}
+
+/* Files that describe machines: they have a command of their own. */
+static bool refuse_machines(struct diag *diag, const char *file, const char *text)
+{
+    const char *what = has_line(text, "SwitchName=") || has_line(text, "BlockName=") || has_line(text, "- topology:") ||
+                               has_line(text, "-   topology:")
+                           ? "a topology of Slurm"
+                       : strstr(text, "GPU0") && strstr(text, "CPU Affinity") ? "a matrix of nvidia-smi topo -m"
+                       : has_line(text, "<topology") || has_line(text, "<system") || has_line(text, "<platform")
+                           ? "a description of machines"
+                           : NULL;
+    if (what)
+        diag_error(diag, (struct place){file, 1, 1}, "%s, no job: see stagesim platform import", what);
+    return what;
+}
+
+static bool is_script(const char *file, const char *text)
+{
+    static const char *const endings[] = {".sh", ".bash", ".slurm", ".sbatch", ".sub", ".txt", NULL};
+    for (const char *const *ending = endings; *ending; ending++)
+        if (ends_with(file, *ending))
+            return true;
+    return !strncmp(text, "#!", 2) || (!ends_with(file, ".yaml") && !ends_with(file, ".yml") && strstr(text, "--"));
+}
+
+/* A line that begins a table, outside of YAML's and JSON's files. */
+static bool is_toml(const char *file, const char *text)
+{
+    bool other = ends_with(file, ".yaml") || ends_with(file, ".yml") || ends_with(file, ".json");
+    return ends_with(file, ".toml") || (!other && has_line(text, "[") && strstr(text, " = "));
+}
+
+static void read_file(struct import *import, const struct import_request *request, const char *file)
+{
+    struct settings *settings = &import->settings;
+    size_t size;
+    const char *text = text_read(file, &size, settings->arena, settings->diag);
+    if (!text || refuse_machines(settings->diag, file, text))
+        return;
+    const char *start = text + strspn(text, " \t\r\n");
+    if (*start != '{' && !ends_with(file, ".toml") && is_script(file, text)) {
+        read_script(import, request, file, text, size);
+        return;
+    }
+    if (is_toml(file, text)) {
+        const struct node *table = toml_parse(file, text, size, settings->arena, settings->diag);
+        if (table)
+            read_document(import, request, file, table);
+        return;
+    }
+    const struct node *root = parse(settings, file, text, size);
+    if (root)
+        read_document(import, request, file, root);
+}
+
+/* ---- parameters ---- */
+
+static double count_parameters(struct settings *settings)
+{
+    static const char *const needed[] = {"model.layers", "model.hidden", "model.heads", "model.vocabulary", NULL};
+    struct transformer_parameters parameters = *(const struct transformer_parameters *)transformer_workload.defaults;
+    struct node map = {.kind = NODE_MAP};
+    struct diag silent = {0};
+    struct fields_reader reader = {".", settings->arena, &silent};
+    struct fields_section section = {"model", false, transformer_workload.fields};
+    for (const char *const *key = needed; *key; key++)
+        if (!settings_count(settings, *key, 0))
+            return 0;
+    for (const struct setting *each = settings->first; each; each = each->next) {
+        struct node *node = arena_alloc(settings->arena, sizeof *node);
+        *node = (struct node){.kind = NODE_SCALAR, .key = strchr(each->key, '.'), .text = each->value};
+        if (strncmp(each->key, "model.", 6) != 0)
+            continue;
+        node->key++;
+        node_append(&map, node);
+    }
+    fields_read(&reader, &section, &map, (struct place){0}, &parameters);
+    transformer_model_complete(&parameters.model);
+    return transformer_parameters(&parameters.model);
+}
+
+/* ---- all together ---- */
+
+static void apply_sets(struct import *import, const struct import_request *request)
+{
+    struct settings *settings = &import->settings;
+    for (size_t i = 0; i < request->set_count; i++) {
+        const char *text = request->sets[i], *equals = strchr(text, '=');
+        if (!equals || equals == text) {
+            diag_error(settings->diag, (struct place){.file = "--set"},
+                       "'%s' is no KEY=VALUE such as model.sequence=4096", text);
+            continue;
+        }
+        const char *key = arena_print(settings->arena, "%.*s", (int)(equals - text), text);
+        settings_remove(settings, key);
+        settings_put(settings, key, equals + 1,
+                     (struct source){SETTING_TYPED, {0}, arena_print(settings->arena, "--set %s", key)});
+    }
+}
+
+bool import_read(const struct import_request *request, struct import *import, struct arena *arena, struct diag *diag)
+{
+    unsigned errors = diag->errors;
+    *import = (struct import){.settings = {.arena = arena, .diag = diag}};
+    apply_sets(import, request);
+    for (size_t i = 0; i < request->file_count; i++)
+        read_file(import, request, request->files[i]);
+    if (request->option_count) {
+        struct shell_word *words = arena_array(arena, request->option_count, sizeof *words);
+        for (size_t i = 0; i < request->option_count; i++)
+            words[i] = (struct shell_word){request->options[i], {0}, NULL};
+        name_file(import, "the command line", "Megatron-LM");
+        read_words(import, words, request->option_count);
+    }
+    if (diag->errors == errors)
+        import_combine(request, import);
+    if (diag->errors == errors)
+        import->parameters = count_parameters(&import->settings);
+    return diag->errors == errors;
+}

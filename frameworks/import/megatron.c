@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of Megatron-LM: those that are a key of the scenario, precision, recomputation, sharing. */
+#include "base/arena.h"
+#include "frameworks/import/parts.h"
+
+#include <string.h>
+
+/* Not worth a line where they are not given. */
+static bool is_quiet(const struct arguments *a, const struct megatron_option *option)
+{
+    static const char *const quiet[] = {"model.qkv_biases", "model.qk_norm", "model.experts", NULL};
+    static const char *const experts[] = {"model.top_k",     "model.shared_gate",          "model.router_bias",
+                                          "parallel.expert", "transformer.expert_overlap", NULL};
+    for (const char *const *each = quiet; *each; each++)
+        if (!strcmp(*each, option->key))
+            return true;
+    for (const char *const *each = experts; *each; each++)
+        if (!strcmp(*each, option->key))
+            return !argument_count(a, "num-experts", 0);
+    return !strncmp(option->key, "model.", 6) && !argument_find(a, "hidden-size");
+}
+
+static void put_direct(struct arguments *a, const struct megatron_option *option, const struct argument *argument)
+{
+    struct source from = argument_source(a, argument);
+    char word[32];
+    const char *text = argument_text(a, option->name, "");
+    if (option->role == OPTION_VALUE)
+        settings_put_count(a->settings, option->key, argument_count(a, option->name, 0), from);
+    else if (option->role == OPTION_SWITCH)
+        settings_put(a->settings, option->key, option->value, from);
+    else if (megatron_option_word(option, text, 0, word, sizeof word))
+        settings_put(a->settings, option->key, word, from);
+    else
+        diag_error(a->settings->diag, argument->at, "%s is '%s'; expected one of %s", argument->label, text,
+                   option->value);
+}
+
+/* Options that are a key of the scenario on their own. */
+static void read_direct(struct arguments *a)
+{
+    for (const struct megatron_option *option = megatron_options; option->name; option++) {
+        const struct argument *argument = argument_find(a, option->name);
+        bool direct = option->role == OPTION_VALUE || option->role == OPTION_SWITCH || option->role == OPTION_WORD;
+        /* The narrow widths of latent attention are normalised in any case. */
+        bool latent = argument_is_on(a, "multi-latent-attention") && !strcmp(option->name, "qk-layernorm");
+        if (!direct || latent || !strcmp(option->name, "kv-channels"))
+            continue;
+        if (argument && (option->role != OPTION_SWITCH || argument_is_on(a, option->name)))
+            put_direct(a, option, argument);
+        else if (option->absent && arguments_have_defaults(a) && !is_quiet(a, option))
+            settings_put(a->settings, option->key, option->absent, argument_absent(a, option->name));
+    }
+}
+
+/* ---- precision ---- */
+
+static void read_precision(struct arguments *a)
+{
+    const struct argument *fp8 = argument_find(a, "fp8-format"), *bf16 = argument_find(a, "bf16"),
+                          *fp16 = argument_find(a, "fp16");
+    bool half = argument_is_on(a, "bf16") || argument_is_on(a, "fp16");
+    const struct argument *given = fp8 ? fp8 : argument_is_on(a, "bf16") ? bf16 : fp16;
+    const char *precision = fp8 ? "fp8" : argument_is_on(a, "bf16") ? "bf16" : half ? "fp16" : "fp32";
+    if (fp8 || half)
+        settings_put(a->settings, "compute.precision", precision, argument_source(a, given));
+    else if (arguments_have_defaults(a))
+        settings_put(a->settings, "compute.precision", precision, argument_absent(a, "bf16"));
+}
+
+static void read_gradients(struct arguments *a)
+{
+    const struct argument *bf16 = argument_find(a, "grad-reduce-in-bf16"),
+                          *fp32 = argument_find(a, "accumulate-allreduce-grads-in-fp32");
+    if (argument_is_on(a, "grad-reduce-in-bf16"))
+        settings_put(a->settings, "transformer.gradients", "same", argument_source(a, bf16));
+    else if (fp32)
+        settings_put(a->settings, "transformer.gradients", "fp32", argument_source(a, fp32));
+    else if (argument_is_on(a, "fp16"))
+        settings_put(a->settings, "transformer.gradients", "same",
+                     argument_absent(a, "accumulate-allreduce-grads-in-fp32"));
+    else if (arguments_have_defaults(a))
+        settings_put(a->settings, "transformer.gradients", "fp32", argument_absent(a, "grad-reduce-in-bf16"));
+}
+
+/* ---- recomputation and attention ---- */
+
+static void read_modules(struct arguments *a)
+{
+    const struct argument *modules = argument_find(a, "recompute-modules");
+    for (size_t i = 0; modules && i < modules->count; i++)
+        if (strcmp(modules->values[i].text, "core_attn") != 0 && strcmp(modules->values[i].text, "mla_up_proj") != 0)
+            settings_remark(a->settings, REMARK_PARTIAL, modules->at, modules->label,
+                            "%s is not computed again by stagesim: only the attention's core is",
+                            modules->values[i].text);
+}
+
+static void read_full(struct arguments *a, const struct argument *granularity)
+{
+    const char *method = argument_text(a, "recompute-method", "uniform");
+    const struct argument *count = argument_find(a, "recompute-num-layers");
+    settings_put(a->settings, "schedule.recompute", "full", argument_source(a, granularity));
+    if (count && !strcmp(method, "block"))
+        settings_remark(a->settings, REMARK_PARTIAL, count->at, count->label,
+                        "only the first %s layers of a stage are computed again: stagesim computes all",
+                        argument_text(a, "recompute-num-layers", "some"));
+    else if (count && argument_count(a, "recompute-num-layers", 1) > 1)
+        settings_remark(a->settings, REMARK_PARTIAL, count->at, count->label,
+                        "%s layers keep one input: stagesim keeps one for each layer",
+                        argument_text(a, "recompute-num-layers", "some"));
+}
+
+static void read_recompute(struct arguments *a)
+{
+    const struct argument *short_form = argument_find(a, "recompute-activations"),
+                          *granularity = argument_find(a, "recompute-granularity");
+    const char *how = argument_text(a, "recompute-granularity", "");
+    if (!strcmp(how, "full"))
+        read_full(a, granularity);
+    else if (!strcmp(how, "selective") || argument_is_on(a, "recompute-activations")) {
+        settings_put(a->settings, "schedule.recompute", "selective",
+                     argument_source(a, granularity ? granularity : short_form));
+        read_modules(a);
+    } else if (granularity)
+        diag_error(a->settings->diag, granularity->at, "%s is '%s'; expected selective or full", granularity->label,
+                   how);
+    else if (arguments_have_defaults(a))
+        settings_put(a->settings, "schedule.recompute", "none", argument_absent(a, "recompute-granularity"));
+}
+
+static void read_attention(struct arguments *a)
+{
+    const struct argument *backend = argument_find(a, "attention-backend"), *old = argument_find(a, "use-flash-attn");
+    const char *how = argument_text(a, "attention-backend", "auto");
+    bool standard = !strcmp(how, "unfused") || !strcmp(how, "local");
+    if (backend)
+        settings_put(a->settings, "transformer.attention", standard ? "standard" : "flash",
+                     argument_source(a, backend));
+    else if (old)
+        settings_put_flag(a->settings, "transformer.attention", true, argument_source(a, old));
+    else if (arguments_have_defaults(a))
+        settings_put(a->settings, "transformer.attention", "flash", argument_absent(a, "attention-backend"));
+    if (old && !backend)
+        settings_replace(a->settings, "transformer.attention",
+                         argument_is_on(a, "use-flash-attn") ? "flash" : "standard", argument_source(a, old));
+}
+
+/* ---- what replicas share ---- */
+
+static void read_fsdp(struct arguments *a, const struct argument *fsdp)
+{
+    static const char *const words[] = {"no_shard", "optim", "optim_grads", "optim_grads_params", NULL};
+    const struct argument *strategy = argument_find(a, "data-parallel-sharding-strategy");
+    const char *text = argument_text(a, "data-parallel-sharding-strategy", "no_shard");
+    uint64_t zero = 0;
+    while (words[zero] && strcmp(words[zero], text) != 0)
+        zero++;
+    if (words[zero])
+        settings_put_count(a->settings, "transformer.zero", zero, argument_source(a, strategy ? strategy : fsdp));
+    else
+        diag_error(a->settings->diag, strategy->at,
+                   "%s is '%s'; expected no_shard, optim, optim_grads or optim_grads_params", strategy->label, text);
+}
+
+static void read_sharing(struct arguments *a)
+{
+    const struct argument *fsdp = argument_find(a, "use-megatron-fsdp"), *torch = argument_find(a, "use-torch-fsdp2"),
+                          *shared = argument_find(a, "use-distributed-optimizer");
+    if (argument_is_on(a, "use-megatron-fsdp"))
+        read_fsdp(a, fsdp);
+    else if (argument_is_on(a, "use-torch-fsdp2"))
+        settings_put(a->settings, "transformer.zero", "3", argument_source(a, torch));
+    else if (argument_is_on(a, "use-distributed-optimizer"))
+        settings_put(a->settings, "transformer.zero", "1", argument_source(a, shared));
+    else if (arguments_have_defaults(a))
+        settings_put(a->settings, "transformer.zero", "0", argument_absent(a, "use-distributed-optimizer"));
+}
+
+static void read_optimizer(struct arguments *a)
+{
+    const struct argument *argument = argument_find(a, "optimizer");
+    const char *name = argument_text(a, "optimizer", "adam");
+    bool adam = strstr(name, "adam") != NULL, sgd = !strcmp(name, "sgd");
+    if (adam || sgd) {
+        if (argument)
+            settings_put(a->settings, "transformer.optimizer", adam ? "adam" : "momentum",
+                         argument_source(a, argument));
+    } else if (argument)
+        settings_remark(a->settings, REMARK_PARTIAL, argument->at, argument->label,
+                        "the optimizer %s is taken as adam: its state and time differ", name);
+}
+
+void megatron_read(struct arguments *a)
+{
+    read_direct(a);
+    megatron_read_model(a);
+    megatron_read_layout(a);
+    read_precision(a);
+    read_gradients(a);
+    read_recompute(a);
+    read_attention(a);
+    read_sharing(a);
+    read_optimizer(a);
+}

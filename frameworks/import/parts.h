@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the importers share; for frameworks/import only. Facts of a job that are no keys of a scenario are settings too,
+ * whose names begin with '@':
+ *
+ *   @ranks         GPUs of the job
+ *   @gpus_per_node
+ *   @padding       the vocabulary is padded to a multiple of this x tensor
+ *   @accumulation  micro-batches of an iteration, per replica, as frameworks without pipelines count them
+ *   @replicas, @shards   torchtitan, FSDP: copies of the model, and ranks that share one; shards 0: the rest
+ *   @chunks_layers layers of a chunk of a pipeline worker
+ */
+#ifndef STAGESIM_FRAMEWORKS_IMPORT_PARTS_H
+#define STAGESIM_FRAMEWORKS_IMPORT_PARTS_H
+
+#include "base/document.h"
+#include "frameworks/import/import.h"
+#include "frameworks/megatron_options.h"
+
+/* ---- megatron*.c: options of Megatron-LM, also as NeMo's YAML has them ---- */
+
+enum dialect {
+    DIALECT_MEGATRON,
+    DIALECT_NEMO,  /* NeMo 1: a whole job */
+    DIALECT_BRIDGE /* Megatron-Bridge: overrides of a recipe, whose values are not in the file */
+};
+
+struct argument {
+    const struct megatron_option *option;
+    const char *label; /* "--num-layers", "model.num_layers" */
+    const struct shell_word *values;
+    size_t count;
+    struct place at;
+};
+
+struct arguments {
+    struct argument *items;
+    size_t count, capacity;
+    enum dialect dialect;
+    struct settings *settings;
+};
+
+/* Appends one; the option is found by its name, without dashes. What is not known becomes a remark. */
+void arguments_add(struct arguments *arguments, const char *name, const char *label, const struct shell_word *values,
+                   size_t count, struct place at);
+/* Cuts the words of a command into options with their values. */
+void arguments_split(struct arguments *arguments, const struct shell_word *words, size_t count);
+/* The last of that name, or NULL. */
+const struct argument *argument_find(const struct arguments *arguments, const char *name);
+/* Whether it is given, and not as false. */
+bool argument_is_on(const struct arguments *arguments, const char *name);
+/* The text of its first value, or `other` where it is not given. */
+const char *argument_text(const struct arguments *arguments, const char *name, const char *other);
+/* The same as a count; a value that is none is a mistake, reported once. */
+uint64_t argument_count(const struct arguments *arguments, const char *name, uint64_t other);
+struct source argument_source(const struct arguments *arguments, const struct argument *argument);
+/* "Megatron-LM without --swiglu" */
+struct source argument_absent(const struct arguments *arguments, const char *name);
+/* Whether what is not given has a default that is known: not in files that only override others. */
+bool arguments_have_defaults(const struct arguments *arguments);
+
+/* All that the options say. */
+void megatron_read(struct arguments *arguments);
+void megatron_read_model(struct arguments *arguments);
+void megatron_read_layout(struct arguments *arguments);
+/* The same for another file's reader, in which the values are NeMo's. */
+bool nemo_is(const struct node *root);
+void nemo_read(const struct node *root, struct settings *settings, enum dialect *dialect);
+
+/* Keys that change neither time nor memory, a last '*' stands for any rest: below `model`, and all others. */
+extern const char *const nemo_ignored[], *const nemo_sections_ignored[];
+
+/* ---- the other kinds of file ---- */
+
+extern const char *const deepspeed_ignored[], *const accelerate_ignored[], *const torchtitan_ignored[];
+
+bool torchtitan_is(const struct node *root);
+void torchtitan_read(const struct node *root, struct settings *settings);
+bool deepspeed_is(const struct node *root);
+void deepspeed_read(const struct node *root, struct settings *settings);
+bool accelerate_is(const struct node *root);
+/* `other`: a file of DeepSpeed's that the configuration names; NULL: none. */
+void accelerate_read(const struct node *root, struct settings *settings, const char **other);
+
+/* ---- keys of foreign maps ---- */
+
+/* A map while it is read: which of its keys were looked up. */
+struct reading {
+    const struct node *root;
+    struct settings *settings;
+    const struct node **used;
+    size_t used_count;
+};
+
+struct reading reading_of(const struct node *root, struct settings *settings);
+/* The value at a dotted path, where it is given; it counts as read. */
+const struct node *reading_get(struct reading *reading, const char *path);
+uint64_t reading_count(struct reading *reading, const char *path, uint64_t other);
+bool reading_flag(struct reading *reading, const char *path, bool other);
+const char *reading_text(struct reading *reading, const char *path, const char *other);
+/* "parallelism.tensor_parallel_degree", or the default without it. */
+struct source reading_source(struct reading *reading, const char *path, const char *framework);
+/* What nobody asked for: ignored where a pattern of `ignored` (a last '*' stands for any rest) is its path, of
+ * `partial` (path, text, path, text, ...) a remark; unknown otherwise. */
+void reading_account(struct reading *reading, const char *const *ignored, const char *const *partial);
+
+/* ---- combine.c: what follows from all files ---- */
+
+void import_combine(const struct import_request *request, struct import *import);
+
+#endif

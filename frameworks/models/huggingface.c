@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "frameworks/models/huggingface.h"
+
+#include "base/arena.h"
+#include "frameworks/models/huggingface_parts.h"
+
+#include <string.h>
+
+/* ---- keys of the file ---- */
+
+static void mark_used(struct config *c, const struct node *node)
+{
+    if (c->used_count < DOCUMENT_KEYS_MAX)
+        c->used[c->used_count++] = node;
+}
+
+const struct node *config_find(struct config *c, const char *keys)
+{
+    const struct node *found = NULL;
+    for (size_t length; *keys; keys += length + (keys[length] == ' ')) {
+        length = strcspn(keys, " ");
+        const struct node *node = node_get(c->root, arena_print(c->settings->arena, "%.*s", (int)length, keys));
+        if (node)
+            mark_used(c, node);
+        if (!found || !node_given(found))
+            found = node ? node : found;
+    }
+    return found;
+}
+
+const struct node *config_get(struct config *c, const char *keys)
+{
+    const struct node *node = config_find(c, keys);
+    return node_given(node) ? node : NULL;
+}
+
+uint64_t config_count(struct config *c, const char *keys, uint64_t other)
+{
+    uint64_t count;
+    const struct node *node = config_get(c, keys);
+    if (!node)
+        return other;
+    if (node_count(node, &count))
+        return count;
+    diag_error(c->settings->diag, node->at, "%s is %s; expected a count", node->key,
+               node_describe(node, c->settings->arena));
+    return other;
+}
+
+bool config_flag(struct config *c, const char *key, bool other)
+{
+    const struct node *node = config_get(c, key);
+    bool flag = other;
+    if (node && !node_flag(node, &flag))
+        diag_error(c->settings->diag, node->at, "%s is %s; expected true or false", key,
+                   node_describe(node, c->settings->arena));
+    return flag;
+}
+
+struct source config_default(const struct config *c, const char *name)
+{
+    const char *text = arena_print(c->settings->arena, "%s, where %s is not given", c->family->type, name);
+    return source_default(text);
+}
+
+struct source config_fixed(const struct config *c)
+{
+    struct arena *arena = c->settings->arena;
+    return source_given(node_get(c->root, "model_type")->key_at, arena_print(arena, "model_type %s", c->family->type));
+}
+
+void config_put_fixed(struct config *c, const char *key, const char *value)
+{
+    settings_put(c->settings, key, value, config_fixed(c));
+}
+
+void config_put_flag(struct config *c, const char *key, const char *name, bool other)
+{
+    const struct node *node = config_get(c, name);
+    bool value = config_flag(c, name, other);
+    settings_put_flag(c->settings, key, value, node ? source_given(node->key_at, node->key) : config_default(c, name));
+}
+
+uint64_t config_put_count(struct config *c, const char *key, const char *keys, uint64_t other, bool needed)
+{
+    const struct node *node = config_get(c, keys);
+    const char *first = arena_print(c->settings->arena, "%.*s", (int)strcspn(keys, " "), keys);
+    uint64_t count = config_count(c, keys, other);
+    if (node && needed && !count)
+        diag_error(c->settings->diag, node->at, "%s is 0; expected a count from 1", node->key);
+    else if (node)
+        settings_put_count(c->settings, key, count, source_given(node->key_at, node->key));
+    else if (other)
+        settings_put_count(c->settings, key, other, config_default(c, first));
+    else if (needed)
+        diag_error(c->settings->diag, c->root->at, "the file has no '%s', which a model of type %s needs", first,
+                   c->family->type);
+    return count;
+}
+
+/* ---- parts that only some architectures have ---- */
+
+static void read_bert(struct config *c)
+{
+    config_put_count(c, "model.token_types", "type_vocab_size", 0, true);
+    config_put_fixed(c, "model.embedding_norm", "true");
+    config_put_fixed(c, "model.final_norm", "false");
+    config_put_fixed(c, "model.pooler", "true");
+    if (!config_flag(c, "is_decoder", false))
+        config_put_fixed(c, "model.causal", "false");
+    settings_remark(c->settings, REMARK_CHOICE, c->root->at, "model",
+                    "the head of pre-training is not counted, as in published totals: --set model.head_transform=true, "
+                    "head_bias and next_sentence add it");
+}
+
+static void read_phi(struct config *c)
+{
+    config_put_fixed(c, "model.head_bias", "true");
+    config_put_flag(c, "model.qk_norm", "qk_layernorm", false);
+}
+
+static void read_opt(struct config *c)
+{
+    const struct node *before = config_get(c, "do_layer_norm_before"), *size = config_get(c, "word_embed_proj_dim");
+    uint64_t width = config_count(c, "word_embed_proj_dim", 0), hidden = settings_count(c->settings, "model.hidden", 0);
+    if (before && !config_flag(c, "do_layer_norm_before", true))
+        settings_put(c->settings, "model.final_norm", "false", source_given(before->key_at, before->key));
+    if (size && width != hidden)
+        diag_error(
+            c->settings->diag, size->at,
+            "the embedding is %llu wide and the layers %llu; expected the same width: stagesim has no projection "
+            "between them",
+            (unsigned long long)width, (unsigned long long)hidden);
+}
+
+/* Heads of keys and values, and normalisations: one before both blocks in 7B, one for each in 40B and 180B. */
+static void read_falcon(struct config *c)
+{
+    uint64_t heads = settings_count(c->settings, "model.heads", 1);
+    bool decoder = config_flag(c, "new_decoder_architecture", false), shared = config_flag(c, "multi_query", true);
+    bool parallel = config_flag(c, "parallel_attn", true);
+    const struct node *kv = config_get(c, "num_kv_heads n_head_kv");
+    struct source from = config_default(c, "new_decoder_architecture");
+    uint64_t norms = config_count(c, "num_ln_in_parallel_attn", decoder || !parallel ? 2 : 1);
+    if (decoder && kv)
+        config_put_count(c, "model.kv_heads", "num_kv_heads n_head_kv", 0, true);
+    else
+        settings_put_count(c->settings, "model.kv_heads", decoder || !shared ? heads : 1, from);
+    settings_put_count(c->settings, "model.norms", norms, from);
+}
+
+/* ---- architectures ---- */
+
+static const struct huggingface_family families[] = {
+    {"bert", .tied = true, .dropout = true, .biases = "true", .position_key = "max_position_embeddings",
+     .read = read_bert},
+    {"deepseek_v2", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
+    {"deepseek_v3", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
+    {"falcon", .tied = true, .biases = "bias", .read = read_falcon},
+    {"gemma", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256},
+    {"gemma2", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256, .norms = 4,
+     .window = 4096, .window_period = 2, .read = config_read_window},
+    {"gemma3_text", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256, .norms = 4,
+     .qk_norm = true, .window = 4096, .window_period = 6, .read = config_read_window},
+    {"gpt2", .tied = true, .dropout = true, .biases = "true", .position_key = "n_positions n_ctx"},
+    {"gpt_oss", .rms = true, .gated = true, .biases = "true", .head_size = 64, .window = 128, .window_period = 2,
+     .read = config_read_gpt_oss},
+    {"kimi_k2", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
+    {"llama", .rms = true, .gated = true, .biases = "attention_bias"},
+    {"mistral", .rms = true, .gated = true, .biases = "false", .window = 4096, .read = config_read_window},
+    {"mixtral", .rms = true, .gated = true, .biases = "false", .read = config_read_mixtral},
+    {"opt", .tied = true, .dropout = true, .biases = "enable_bias", .position_key = "max_position_embeddings",
+     .positions_more = 2, .read = read_opt},
+    {"phi", .biases = "true", .norms = 1, .read = read_phi},
+    {"phi3", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_window},
+    {"qwen2", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
+    {"qwen2_moe", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_moe},
+    {"qwen3", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .read = config_read_qwen_window},
+    {"qwen3_moe", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
+     .read = config_read_qwen_moe},
+};
+
+enum { FAMILIES = sizeof families / sizeof *families };
+
+const char *const huggingface_ignored[] = {"_*",
+                                           "activation_dropout",
+                                           "activation_function",
+                                           "add_bos_token",
+                                           "add_cross_attention",
+                                           "alibi",
+                                           "apply_residual_connection_post_layernorm",
+                                           "architectures",
+                                           "attn_implementation",
+                                           "auto_map",
+                                           "aux_loss_alpha",
+                                           "bos_token_id",
+                                           "cache_implementation",
+                                           "chunk_size_feed_forward",
+                                           "classifier_dropout",
+                                           "dtype",
+                                           "embd_pdrop",
+                                           "eoi_token_index",
+                                           "eos_token_id",
+                                           "ep_size",
+                                           "experts_per_token",
+                                           "full_attn_mod",
+                                           "gradient_checkpointing",
+                                           "hidden_act",
+                                           "hidden_activation",
+                                           "id2label",
+                                           "init_std",
+                                           "initial_context_length",
+                                           "initializer_range",
+                                           "is_decoder",
+                                           "is_encoder_decoder",
+                                           "keys_to_ignore_at_inference",
+                                           "label2id",
+                                           "layer_norm_eps",
+                                           "layer_norm_epsilon",
+                                           "layerdrop",
+                                           "layer_norm_elementwise_affine",
+                                           "mm_tokens_per_image",
+                                           "max_position_embeddings",
+                                           "n_ctx",
+                                           "norm_eps",
+                                           "norm_topk_prob",
+                                           "original_max_position_embeddings",
+                                           "output_router_logits",
+                                           "pad_token_id",
+                                           "partial_rotary_factor",
+                                           "position_embedding_type",
+                                           "prefix",
+                                           "pretraining_tp",
+                                           "quantization_config",
+                                           "query_pre_attn_scalar",
+                                           "reorder_and_upcast_attn",
+                                           "resid_pdrop",
+                                           "rms_norm_eps",
+                                           "rope_*",
+                                           "rotary_*",
+                                           "routed_scaling_factor",
+                                           "router_aux_loss_coef",
+                                           "router_jitter_noise",
+                                           "scale_attn_by_inverse_layer_idx",
+                                           "scale_attn_weights",
+                                           "scoring_func",
+                                           "seq_aux",
+                                           "summary_*",
+                                           "swiglu_limit",
+                                           "task_specific_params",
+                                           "tf_legacy_loss",
+                                           "tokenizer_class",
+                                           "topk_method",
+                                           "torch_dtype",
+                                           "transformers_version",
+                                           "unsloth_*",
+                                           "use_bfloat16",
+                                           "use_cache",
+                                           "use_mrope",
+                                           "use_qkv_bias",
+                                           NULL};
+
+/* Change time or memory, and no key says so. */
+static const struct {
+    const char *key, *text;
+} partial[] = {
+    {"num_nextn_predict_layers", "layers that predict further tokens are left out, as in published totals"},
+    {"attn_logit_softcapping", "one operator more on every score: left out"},
+    {"final_logit_softcapping", "one operator more on the logits: left out"},
+    {"vision_config", "towers of other inputs are left out: this is the language model alone"},
+    {"audio_config", "towers of other inputs are left out: this is the language model alone"},
+};
+
+const char *huggingface_types(struct arena *arena)
+{
+    const char *text = families[0].type;
+    for (size_t i = 1; i < FAMILIES; i++)
+        text = arena_print(arena, "%s %s", text, families[i].type);
+    return text;
+}
+
+static const struct huggingface_family *find_family(const struct node *type, struct settings *settings)
+{
+    const char *names[FAMILIES];
+    for (size_t i = 0; i < FAMILIES; i++) {
+        names[i] = families[i].type;
+        if (type->kind == NODE_SCALAR && !strcmp(type->text, names[i]))
+            return &families[i];
+    }
+    const char *near = type->kind == NODE_SCALAR ? diag_nearest(type->text, names, FAMILIES) : NULL;
+    diag_error(settings->diag, type->at, "model_type is %s, whose shape is not known; expected one of %s%s%s%s",
+               node_describe(type, settings->arena), huggingface_types(settings->arena), near ? "; did you mean '" : "",
+               near ? near : "", near ? "'?" : "");
+    return NULL;
+}
+
+/* ---- what all have ---- */
+
+/* Masks are kept where anything is dropped out. */
+static void read_dropout(struct config *c)
+{
+    const struct node *told = NULL;
+    double most = -1, value;
+    static const char *const keys[] = {"attention_dropout",
+                                       "attn_pdrop",
+                                       "resid_pdrop",
+                                       "hidden_dropout",
+                                       "hidden_dropout_prob",
+                                       "attention_probs_dropout_prob",
+                                       "dropout",
+                                       NULL};
+    for (const char *const *key = keys; *key; key++) {
+        const struct node *node = config_get(c, *key);
+        if (node && !node_number(node, &value))
+            diag_error(c->settings->diag, node->at, "%s is %s; expected a ratio", *key,
+                       node_describe(node, c->settings->arena));
+        else if (node && value > most) {
+            most = value;
+            told = node;
+        }
+    }
+    if (told)
+        settings_put_flag(c->settings, "model.dropout", most > 0, source_given(told->key_at, told->key));
+    else
+        settings_put_flag(c->settings, "model.dropout", c->family->dropout, config_default(c, "dropout"));
+}
+
+/* Of the attention alone, or also of the feed-forward block. */
+static void read_attention_biases(struct config *c)
+{
+    const struct node *node = config_get(c, "attention_bias");
+    bool attention = config_flag(c, "attention_bias", false), mlp = config_flag(c, "mlp_bias", false);
+    struct source from = node ? source_given(node->key_at, node->key) : config_default(c, "attention_bias");
+    settings_put_flag(c->settings, "model.biases", attention && mlp, from);
+    if (!attention || mlp)
+        return;
+    settings_put(c->settings, "model.qkv_biases", "true", from);
+    settings_remark(c->settings, REMARK_PARTIAL, node->key_at, node->key,
+                    "biases of the attention's output, hidden parameters a layer, are left out");
+}
+
+static void read_biases(struct config *c)
+{
+    const char *biases = c->family->biases;
+    if (!strcmp(biases, "qkv")) {
+        config_put_fixed(c, "model.biases", "false");
+        config_put_fixed(c, "model.qkv_biases", "true");
+    } else if (!strcmp(biases, "attention_bias"))
+        read_attention_biases(c);
+    else if (!strcmp(biases, "true") || !strcmp(biases, "false"))
+        config_put_fixed(c, "model.biases", biases);
+    else
+        config_put_flag(c, "model.biases", biases, !strcmp(biases, "enable_bias"));
+}
+
+static void read_heads(struct config *c)
+{
+    uint64_t hidden = settings_count(c->settings, "model.hidden", 0);
+    uint64_t heads = config_put_count(c, "model.heads", "num_attention_heads n_head", 0, true);
+    const struct node *size = config_find(c, "head_dim");
+    if (node_get(c->root, "kv_lora_rank"))
+        config_find(c, "num_key_value_heads"); /* latent attention has one for each head */
+    else if (strcmp(c->family->type, "falcon") != 0)
+        config_put_count(c, "model.kv_heads", "num_key_value_heads", !strcmp(c->family->type, "mistral") ? 8 : 0,
+                         false);
+    if (node_get(c->root, "kv_lora_rank"))
+        return;
+    if (node_given(size) || c->family->head_size)
+        config_put_count(c, "model.head_size", "head_dim", c->family->head_size, true);
+    else if (heads && hidden % heads)
+        diag_error(c->settings->diag, c->root->at,
+                   "hidden size %llu cannot be divided over %llu heads, and there is no head_dim",
+                   (unsigned long long)hidden, (unsigned long long)heads);
+}
+
+static void read_shape(struct config *c)
+{
+    const struct huggingface_family *family = c->family;
+    config_put_count(c, "model.layers", "num_hidden_layers n_layer", 0, true);
+    uint64_t hidden = config_put_count(c, "model.hidden", "hidden_size n_embd n_embed d_model", 0, true);
+    read_heads(c);
+    bool four = !strcmp(family->type, "gpt2") || !strcmp(family->type, "falcon");
+    config_put_count(c, "model.ffn", "intermediate_size n_inner ffn_dim ffn_hidden_size", four ? 4 * hidden : 0, true);
+    config_put_count(c, "model.vocabulary", "vocab_size", 0, true);
+    config_put_fixed(c, "model.gated", family->gated ? "true" : "false");
+    config_put_fixed(c, "model.norm", family->rms ? "rms" : "layer");
+    config_put_flag(c, "model.tied", "tie_word_embeddings", family->tied);
+    if (family->position_key) {
+        const struct node *node = config_get(c, family->position_key);
+        uint64_t count = config_put_count(c, "model.positions", family->position_key, 0, true);
+        if (family->positions_more && node)
+            settings_replace(
+                c->settings, "model.positions",
+                arena_print(c->settings->arena, "%llu", (unsigned long long)(count + family->positions_more)),
+                source_given(node->key_at, arena_print(c->settings->arena, "%s + %llu", node->key,
+                                                       (unsigned long long)family->positions_more)));
+    }
+    if (family->norms)
+        settings_put_count(c->settings, "model.norms", family->norms, config_fixed(c));
+    if (family->qk_norm)
+        config_put_fixed(c, "model.qk_norm", "true");
+}
+
+/* ---- keys that nobody asked for ---- */
+
+static bool matches(const char *pattern, const char *key)
+{
+    size_t length = strlen(pattern);
+    return pattern[length - 1] == '*' ? !strncmp(pattern, key, length - 1) : !strcmp(pattern, key);
+}
+
+static bool is_ignored(const char *key)
+{
+    for (const char *const *each = huggingface_ignored; *each; each++)
+        if (matches(*each, key))
+            return true;
+    return false;
+}
+
+static void account(struct config *c, const struct node *map)
+{
+    uint64_t count;
+    for (const struct node *node = map->first; node; node = node->next) {
+        bool known = !strcmp(node->key, "model_type") || !strcmp(node->key, "text_config");
+        for (size_t i = 0; i < c->used_count; i++)
+            known |= c->used[i] == node;
+        for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
+            if (!strcmp(node->key, partial[i].key)) {
+                known = true;
+                if (node_given(node) && !(node_count(node, &count) && !count))
+                    settings_remark(c->settings, REMARK_PARTIAL, node->key_at, node->key, "%s", partial[i].text);
+            }
+        if (!known && is_ignored(node->key))
+            c->settings->ignored++;
+        else if (!known)
+            settings_remark(c->settings, REMARK_UNKNOWN, node->key_at, node->key, "no key of %s that stagesim knows",
+                            c->family->type);
+    }
+}
+
+bool huggingface_is_config(const struct node *root)
+{
+    const struct node *text = node_get(root, "text_config");
+    return node_get(root, "model_type") || (text && text->kind == NODE_MAP);
+}
+
+bool huggingface_read(const struct node *root, struct settings *settings)
+{
+    const struct node *text = node_get(root, "text_config");
+    unsigned errors = settings->diag->errors;
+    struct config config = {.root = text && text->kind == NODE_MAP ? text : root, .settings = settings};
+    const struct node *type = node_get(config.root, "model_type");
+    if (!type) {
+        diag_error(settings->diag, config.root->at, "there is no model_type; expected one of %s",
+                   huggingface_types(settings->arena));
+        return false;
+    }
+    config.used = arena_array(settings->arena, DOCUMENT_KEYS_MAX, sizeof *config.used);
+    config.family = find_family(type, settings);
+    if (!config.family)
+        return false;
+    read_shape(&config);
+    read_biases(&config);
+    read_dropout(&config);
+    if (config.family->read)
+        config.family->read(&config);
+    account(&config, config.root);
+    if (config.root != root)
+        account(&config, root);
+    return settings->diag->errors == errors;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platforms/what_if.h"
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "platforms/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 96, KINDS_SHOWN = 12 };
+static const double factor_least = 1e-6, factor_most = 1e6;
+
+/* ---- one change, as it is written ---- */
+
+static bool read_factor(const char *text, struct what_if *change, struct fault *fault)
+{
+    struct quantity_reason reason;
+    if (quantity_parse(QUANTITY_RATIO, text, &change->factor, &reason) && change->factor >= factor_least &&
+        change->factor <= factor_most)
+        return true;
+    return fault_set(fault, "'%.60s' is no factor; expected a number from 1e-6 to 1e6, such as nic=0.5", text);
+}
+
+/* "5%" or "5%/7". */
+static bool read_share(const char *text, struct what_if *change, struct fault *fault)
+{
+    char *end;
+    struct quantity_reason reason;
+    double percent = strtod(text, &end);
+    bool sound = end != text && *end == '%' && percent > 0 && percent <= 100;
+    change->share = percent / 100;
+    if (sound && end[1] == '/')
+        sound = quantity_count(end + 2, &change->seed, &reason);
+    else
+        sound = sound && !end[1];
+    return sound ||
+           fault_set(fault, "'@%.60s' is no share; expected one such as @5%%, or @5%%/7 with the seed 7", text);
+}
+
+/* Cuts a figure off the end of the target. A name may hold dots of its own. */
+static void cut_figure(char *target, struct what_if *change)
+{
+    static const char *const figures[] = {NULL, ".speed", ".bandwidth", ".latency"};
+    size_t length = strlen(target);
+    for (unsigned i = WHAT_IF_SPEED; i <= WHAT_IF_LATENCY; i++) {
+        size_t ending = strlen(figures[i]);
+        if (length <= ending || strcmp(target + length - ending, figures[i]) != 0)
+            continue;
+        target[length - ending] = '\0';
+        change->figure = (enum what_if_figure)i;
+        return;
+    }
+}
+
+bool what_if_parse(const char *text, struct what_if *change, struct arena *arena, struct fault *fault)
+{
+    char *target = arena_copy(arena, text), *factor = strrchr(target, '=');
+    *change = (struct what_if){.text = text, .target = target, .share = 1};
+    if (!factor || factor == target)
+        return fault_set(fault, "'%.60s' is no change of a platform; expected TARGET=FACTOR, such as nic=0.5", text);
+    *factor++ = '\0';
+    char *share = strrchr(target, '@');
+    if (share)
+        *share++ = '\0';
+    cut_figure(target, change);
+    if (!*target)
+        return fault_set(fault, "'%.60s' names nothing to change; expected a kind of links or names of hosts", text);
+    return read_factor(factor, change, fault) && (!share || read_share(share, change, fault));
+}
+
+/* ---- what it is about ---- */
+
+/* '*' stands for any text, '?' for any character; in time linear in each. */
+static bool matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *again = NULL;
+    while (*name) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            again = name;
+        } else if (*pattern == *name || *pattern == '?') {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star;
+            name = ++again;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+/* The length of a link's name without what tells the two directions apart. */
+static size_t stem_length(const char *name)
+{
+    static const char *const endings[] = {"_UP", "_DOWN"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i]);
+        if (length > ending && !strcmp(name + length - ending, endings[i]))
+            return length - ending;
+    }
+    return length;
+}
+
+static bool is_link(const char *target, const char *name)
+{
+    char kind[NAME_MAX_BYTES], stem[NAME_MAX_BYTES];
+    view_link_class(name, kind, sizeof kind);
+    if (!strcmp(kind, target) || matches(target, name))
+        return true;
+    size_t length = stem_length(name);
+    if (length >= sizeof stem)
+        return false;
+    memcpy(stem, name, length);
+    stem[length] = '\0';
+    return matches(target, stem);
+}
+
+static bool is_host(const char *target, const struct platform_host *host)
+{
+    return matches(target, host->name) || matches(target, host->node) || (host->model && matches(target, host->model));
+}
+
+/* ---- a share of them ---- */
+
+/* Both directions of a link are drawn together: they have one number. */
+static uint64_t draw_of(const char *name, size_t length, uint64_t seed)
+{
+    uint64_t hash = 0xcbf29ce484222325u ^ seed * 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
+    hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9u;
+    hash = (hash ^ hash >> 27) * 0x94d049bb133111ebu;
+    return hash ^ hash >> 31;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The largest number that is drawn: of `count` numbers, equal ones counted once, the share rounded to whole ones, but
+ * one at least. */
+static uint64_t largest_drawn(const uint64_t *draws, size_t count, double share)
+{
+    uint64_t *sorted = array_zeroed(count + 1, sizeof *sorted);
+    size_t different = 0;
+    memcpy(sorted, draws, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || sorted[i] != sorted[different - 1])
+            sorted[different++] = sorted[i];
+    double wanted = fmax(1, round(share * (double)different));
+    uint64_t largest = sorted[(size_t)wanted - 1];
+    free(sorted);
+    return largest;
+}
+
+/* ---- the platform ---- */
+
+struct changed {
+    struct platform *base;
+    struct platform *platform;
+    uint32_t *found; /* hosts or links that a change is about; room for all */
+    uint64_t *draws; /* [found] */
+};
+
+static void find_route(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route)
+{
+    struct changed *changed = platform->handle;
+    const struct platform_link *before = changed->base->links, *now = platform->links;
+    changed->base->route(changed->base, from, to, route);
+    if (route->link_count)
+        route->bandwidth = INFINITY;
+    for (uint32_t i = 0; i < route->link_count; i++) {
+        uint32_t link = route->links[i];
+        route->bandwidth = fmin(route->bandwidth, now[link].bandwidth);
+        if (now[link].latency != before[link].latency)
+            route->latency += now[link].latency - before[link].latency;
+    }
+    route->latency = fmax(route->latency, 0);
+}
+
+static bool reaches(struct platform *platform, uint32_t from, uint32_t to)
+{
+    struct changed *changed = platform->handle;
+    return changed->base->reaches(changed->base, from, to);
+}
+
+static uint32_t find_hosts(struct changed *changed, const struct what_if *change)
+{
+    const struct platform *platform = changed->platform;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < platform->host_count; i++)
+        if (is_host(change->target, &platform->hosts[i])) {
+            const char *name = platform->hosts[i].name;
+            changed->draws[count] = draw_of(name, strlen(name), change->seed);
+            changed->found[count++] = i;
+        }
+    return count;
+}
+
+static uint32_t find_links(struct changed *changed, const struct what_if *change)
+{
+    const struct platform *platform = changed->platform;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < platform->link_count; i++)
+        if (is_link(change->target, platform->links[i].name)) {
+            const char *name = platform->links[i].name;
+            changed->draws[count] = draw_of(name, stem_length(name), change->seed);
+            changed->found[count++] = i;
+        }
+    return count;
+}
+
+static void change_host(struct platform_host *host, double factor)
+{
+    host->full_speed = platform_full_speed(host); /* times still hold at that speed */
+    host->speed *= factor;
+}
+
+static void change_link(struct platform_link *link, enum what_if_figure figure, double factor)
+{
+    if (figure == WHAT_IF_LATENCY)
+        link->latency *= factor;
+    else
+        link->bandwidth *= factor;
+}
+
+/* The kinds of links that there are, as a list. */
+static const char *list_kinds(const struct platform *platform, const char *target, struct arena *arena)
+{
+    char kinds[KINDS_SHOWN][NAME_MAX_BYTES], kind[NAME_MAX_BYTES];
+    const char *names[KINDS_SHOWN], *list = "";
+    size_t count = 0;
+    for (uint32_t i = 0; i < platform->link_count && count < KINDS_SHOWN; i++) {
+        view_link_class(platform->links[i].name, kind, sizeof kind);
+        bool known = strpbrk(kind, "_#") == kind;
+        for (size_t k = 0; k < count; k++)
+            known |= !strcmp(kinds[k], kind);
+        if (known)
+            continue;
+        memcpy(kinds[count], kind, sizeof kind);
+        names[count] = kinds[count];
+        list = arena_print(arena, "%s%s'%s'", list, count ? ", " : "", kind);
+        count++;
+    }
+    const char *nearest = diag_nearest(target, names, count);
+    return nearest ? arena_print(arena, "; did you mean '%s'?", nearest)
+                   : arena_print(arena, "; its links are of the kinds %s, its first GPU is '%s' of '%s'", list,
+                                 platform->hosts[0].name, platform->hosts[0].node);
+}
+
+static bool refuse(const struct changed *changed, const struct what_if *change, struct arena *arena,
+                   struct fault *fault)
+{
+    static const char *const nothing[] = {"kind of links, and no name of a link or a GPU", "name of a GPU",
+                                          "kind of links, and no name of a link",
+                                          "kind of links, and no name of a link"};
+    return fault_set(fault, "'%.80s' is no %s of this platform%s", change->target, nothing[change->figure],
+                     list_kinds(changed->platform, change->target, arena));
+}
+
+static bool apply(struct changed *changed, const struct what_if *change, struct arena *arena, struct fault *fault)
+{
+    struct platform *platform = changed->platform;
+    bool hosts = change->figure <= WHAT_IF_SPEED;
+    uint32_t count = hosts ? find_hosts(changed, change) : 0;
+    if (!count && change->figure != WHAT_IF_SPEED) {
+        hosts = false;
+        count = find_links(changed, change);
+    }
+    if (!count)
+        return refuse(changed, change, arena, fault);
+    uint64_t largest = change->share < 1 ? largest_drawn(changed->draws, count, change->share) : UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        if (changed->draws[i] > largest)
+            continue;
+        if (hosts)
+            change_host(&platform->hosts[changed->found[i]], change->factor);
+        else
+            change_link(&platform->links[changed->found[i]], change->figure, change->factor);
+    }
+    return true;
+}
+
+static struct changed *copy_platform(struct platform *platform, struct arena *arena)
+{
+    struct changed *changed = arena_alloc(arena, sizeof *changed);
+    struct platform *copy = arena_alloc(arena, sizeof *copy);
+    *copy = *platform;
+    copy->hosts = arena_array(arena, platform->host_count + 1, sizeof *copy->hosts);
+    copy->links = arena_array(arena, platform->link_count + 1, sizeof *copy->links);
+    if (platform->host_count)
+        memcpy(copy->hosts, platform->hosts, platform->host_count * sizeof *copy->hosts);
+    if (platform->link_count)
+        memcpy(copy->links, platform->links, platform->link_count * sizeof *copy->links);
+    copy->route = find_route;
+    copy->reaches = platform->reaches ? reaches : NULL;
+    copy->handle = changed;
+    *changed = (struct changed){.base = platform, .platform = copy};
+    return changed;
+}
+
+struct platform *what_if_platform(struct platform *platform, const struct what_if *changes, size_t count,
+                                  struct arena *arena, size_t *wrong, struct fault *fault)
+{
+    *wrong = 0;
+    if (!count)
+        return platform;
+    if (platform->loader && !strcmp(platform->loader, "simgrid")) {
+        fault_set(fault, "only platforms that stagesim reads itself can be changed; SimGrid has read this one: %s",
+                  platform->loader_reason ? platform->loader_reason : "it was asked to");
+        return NULL;
+    }
+    struct changed *changed = copy_platform(platform, arena);
+    size_t most = platform->host_count > platform->link_count ? platform->host_count : platform->link_count;
+    changed->found = array_zeroed(most + 1, sizeof *changed->found);
+    changed->draws = array_zeroed(most + 1, sizeof *changed->draws);
+    bool ok = true;
+    for (*wrong = 0; *wrong < count; ++*wrong)
+        if (!(ok = apply(changed, &changes[*wrong], arena, fault)))
+            break;
+    free(changed->found);
+    free(changed->draws);
+    return ok ? changed->platform : NULL;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The heuristic of Zero Bubble for any times of forward, input gradient, weight gradient and message, within a limit of
+ * stashes: ZB-1p holds as many as 1F1B, ZB-2p twice as many. The order is made by going through time once: warm-up
+ * forwards as long as the first gradient is on its way, then a forward and a backward in turn, with weight gradients
+ * where a worker would wait or needs room. Three switches of this pass are tried in all eight ways; the first with the
+ * smallest span of a worker counts. Times are whole numbers, so that the unit does not matter. */
+#include "base/arena.h"
+#include "schedules/stage_times.h"
+#include "schedules/zero_bubble.h"
+
+enum { OPTION_MEMORY, OPTION_STASH };
+enum { ONE_P, TWO_P, UNLIMITED };
+enum { HALF, WHOLE };
+
+static const char *const memories[] = {"1p", "2p", "none", NULL};
+static const char *const stashes[] = {"half", "whole", NULL};
+
+static const struct schedule_option options[] = {
+    [OPTION_MEMORY] = {.key = "memory",
+                       .names = memories,
+                       .initial = ONE_P,
+                       .doc = "stashes of a worker: as many as there are workers, twice as many, or any number"},
+    [OPTION_STASH] = {.key = "stash",
+                      .names = stashes,
+                      .initial = HALF,
+                      .doc = "what of a stash the weight gradient still needs: half of it, or all"},
+    {0},
+};
+
+struct switches {
+    bool wait, prefer_backward, fill;
+};
+
+struct line {
+    int64_t free, first, idle;
+    int64_t *ends[BEST_KINDS]; /* [micro_batch] */
+    uint32_t done[BEST_KINDS];
+    int64_t stash;
+    uint8_t *word; /* kinds in order */
+    uint32_t length;
+};
+
+struct pass {
+    const struct instance *instance;
+    struct switches switches;
+    struct line *lines; /* [worker] */
+    int64_t limit;      /* in halves of a stash */
+    int64_t change[BEST_KINDS];
+    int64_t most_idle; /* of a worker */
+    bool failed;       /* the limit leaves no room */
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t length_of(const struct pass *pass, uint32_t kind, uint32_t worker)
+{
+    return pass->instance->length[kind][worker];
+}
+
+/* When the next operation of a kind has its input; 0: it waits for nothing on another worker. */
+static int64_t input(const struct pass *pass, uint32_t kind, uint32_t worker)
+{
+    const struct line *lines = pass->lines;
+    uint32_t batch = lines[worker].done[kind];
+    if (kind == BEST_FORWARD && worker > 0)
+        return lines[worker - 1].ends[kind][batch] + pass->instance->latency;
+    if (kind == BEST_BACKWARD && worker + 1 < pass->instance->workers)
+        return lines[worker + 1].ends[kind][batch] + pass->instance->latency;
+    return 0;
+}
+
+static void put(struct pass *pass, uint32_t kind, uint32_t worker)
+{
+    struct line *line = &pass->lines[worker];
+    int64_t start = larger(line->free, input(pass, kind, worker));
+    if (line->length)
+        line->idle += start - line->free;
+    else
+        line->first = start;
+    pass->most_idle = larger(pass->most_idle, line->idle);
+    line->free = start + length_of(pass, kind, worker);
+    line->ends[kind][line->done[kind]++] = line->free;
+    line->stash += pass->change[kind];
+    line->word[line->length++] = (uint8_t)kind;
+}
+
+static bool weight_pends(const struct pass *pass, uint32_t worker)
+{
+    return pass->lines[worker].done[BEST_WEIGHT] < pass->lines[worker].done[BEST_BACKWARD];
+}
+
+static bool forward_left(const struct pass *pass, uint32_t worker)
+{
+    return pass->lines[worker].done[BEST_FORWARD] < pass->instance->batches;
+}
+
+/* How much longer than this worker the one that waited most has waited. */
+static int64_t slack(const struct pass *pass, uint32_t worker)
+{
+    return pass->most_idle - pass->lines[worker].idle;
+}
+
+/* Weight gradients before something that starts at `until`. */
+static void use_gap(struct pass *pass, uint32_t worker, int64_t until)
+{
+    const struct line *line = &pass->lines[worker];
+    while (weight_pends(pass, worker) && line->free + length_of(pass, BEST_WEIGHT, worker) <= until)
+        put(pass, BEST_WEIGHT, worker);
+    if (weight_pends(pass, worker) && line->free < until &&
+        (pass->switches.fill || until - line->free > slack(pass, worker)))
+        put(pass, BEST_WEIGHT, worker);
+}
+
+static void make_room(struct pass *pass, uint32_t worker, int64_t need)
+{
+    while (pass->limit && pass->lines[worker].stash + need > pass->limit) {
+        if (!weight_pends(pass, worker)) {
+            pass->failed = true;
+            return;
+        }
+        put(pass, BEST_WEIGHT, worker);
+    }
+}
+
+/* ---- warm-up ---- */
+
+/* Forwards that fit before the first gradient comes back. */
+static uint32_t count_warm(const struct pass *pass, uint32_t worker, int64_t *back)
+{
+    const struct line *line = &pass->lines[worker];
+    int64_t clock = line->free, forward = length_of(pass, BEST_FORWARD, worker);
+    int64_t arrival = *back + pass->instance->latency, change = pass->change[BEST_FORWARD];
+    uint32_t count = 0;
+    while (line->done[BEST_FORWARD] + count < pass->instance->batches &&
+           (!pass->limit || line->stash + (count + 1) * change <= pass->limit) &&
+           !(pass->switches.wait ? clock + forward > arrival : clock >= arrival)) {
+        count++;
+        clock += forward;
+    }
+    *back = larger(clock, arrival) + length_of(pass, BEST_BACKWARD, worker);
+    return count;
+}
+
+static void warm_up(struct pass *pass, uint32_t *warm)
+{
+    uint32_t workers = pass->instance->workers, last = workers - 1;
+    for (uint32_t worker = 0; worker < workers; worker++)
+        put(pass, BEST_FORWARD, worker);
+    int64_t back = pass->lines[last].free + length_of(pass, BEST_BACKWARD, last);
+    warm[last] = 0;
+    for (uint32_t worker = last; worker-- > 0;)
+        warm[worker] = count_warm(pass, worker, &back);
+    for (uint32_t worker = 1; worker < workers; worker++) {
+        while (warm[worker] > 0 && warm[worker] >= warm[worker - 1] &&
+               pass->lines[worker].done[BEST_FORWARD] + warm[worker] < pass->instance->batches)
+            warm[worker]--;
+        warm[worker] = warm[worker] < warm[worker - 1] ? warm[worker] : warm[worker - 1];
+    }
+    for (uint32_t worker = 0; worker < workers; worker++)
+        for (uint32_t i = 0; i < warm[worker]; i++)
+            put(pass, BEST_FORWARD, worker);
+    for (uint32_t worker = workers; worker-- > 0;)
+        put(pass, BEST_BACKWARD, worker);
+}
+
+/* ---- a forward and a backward in turn ---- */
+
+/* Time of the weight gradients that a further forward needs the room of. */
+static int64_t room_time(const struct pass *pass, uint32_t worker)
+{
+    const struct line *line = &pass->lines[worker];
+    int64_t stash = line->stash, time = 0;
+    uint32_t pending = line->done[BEST_BACKWARD] - line->done[BEST_WEIGHT];
+    for (; pass->limit && pending > 0 && stash + pass->change[BEST_FORWARD] > pass->limit; pending--) {
+        stash += pass->change[BEST_WEIGHT];
+        time += length_of(pass, BEST_WEIGHT, worker);
+    }
+    return time;
+}
+
+/* Whether a worker should leave its next forward for later, so that the gradient that it could pass on does not wait.
+ */
+static bool holds_back(const struct pass *pass, uint32_t worker)
+{
+    const struct line *line = &pass->lines[worker], *next = line + 1;
+    if (!pass->switches.prefer_backward || worker + 1 == pass->instance->workers ||
+        line->done[BEST_FORWARD] < next->done[BEST_FORWARD] + 2)
+        return false;
+    int64_t most = next->free + length_of(pass, BEST_FORWARD, worker + 1) + length_of(pass, BEST_BACKWARD, worker + 1) +
+                   pass->instance->latency;
+    if (line->free >= most)
+        return true;
+    return line->free + length_of(pass, BEST_FORWARD, worker) + room_time(pass, worker) > most &&
+           most - line->free <= slack(pass, worker);
+}
+
+static void forwards(struct pass *pass, bool *wants)
+{
+    uint32_t workers = pass->instance->workers;
+    for (uint32_t worker = workers; worker-- > 0;) {
+        wants[worker] = forward_left(pass, worker) && !holds_back(pass, worker);
+        if (worker + 1 < workers)
+            wants[worker] = wants[worker] && wants[worker + 1];
+    }
+    for (uint32_t worker = 0; worker < workers && !pass->failed; worker++) {
+        if (!wants[worker])
+            continue;
+        make_room(pass, worker, pass->change[BEST_FORWARD]);
+        if (worker > 0)
+            use_gap(pass, worker, input(pass, BEST_FORWARD, worker));
+        if (!pass->failed)
+            put(pass, BEST_FORWARD, worker);
+    }
+}
+
+static void backwards(struct pass *pass)
+{
+    uint32_t workers = pass->instance->workers;
+    for (uint32_t worker = workers; worker-- > 0 && !pass->failed;) {
+        make_room(pass, worker, pass->change[BEST_BACKWARD]);
+        if (worker + 1 < workers)
+            use_gap(pass, worker, input(pass, BEST_BACKWARD, worker));
+        while (worker == 0 && !forward_left(pass, worker) && weight_pends(pass, worker))
+            put(pass, BEST_WEIGHT, worker);
+        if (!pass->failed)
+            put(pass, BEST_BACKWARD, worker);
+    }
+}
+
+/* The largest span of a worker, or INT64_MAX where the limit leaves no room. */
+static int64_t run_pass(struct pass *pass, struct arena *arena)
+{
+    const struct instance *instance = pass->instance;
+    uint32_t *warm = arena_array(arena, instance->workers, sizeof *warm);
+    bool *wants = arena_array(arena, instance->workers, sizeof *wants);
+    int64_t span = 0;
+    warm_up(pass, warm);
+    for (uint32_t i = 1; i < instance->batches && !pass->failed; i++) {
+        forwards(pass, wants);
+        backwards(pass);
+    }
+    for (uint32_t worker = 0; worker < instance->workers && !pass->failed; worker++) {
+        while (weight_pends(pass, worker))
+            put(pass, BEST_WEIGHT, worker);
+        span = larger(span, pass->lines[worker].free - pass->lines[worker].first);
+    }
+    return pass->failed ? INT64_MAX : span;
+}
+
+static struct line *create_lines(const struct instance *instance, struct arena *arena)
+{
+    struct line *lines = arena_array(arena, instance->workers, sizeof *lines);
+    for (uint32_t worker = 0; worker < instance->workers; worker++) {
+        for (uint32_t kind = 0; kind < BEST_KINDS; kind++)
+            lines[worker].ends[kind] = arena_array(arena, instance->batches, sizeof(int64_t));
+        lines[worker].word = arena_array(arena, (size_t)3 * instance->batches, 1);
+    }
+    return lines;
+}
+
+/* The lines of the best of all passes. There is one: with a limit of at least D stashes nothing fails. */
+static struct line *best_pass(const struct schedule_request *request, const struct instance *instance,
+                              struct arena *arena)
+{
+    struct line *best = NULL;
+    int64_t least = INT64_MAX;
+    int64_t limits[] = {
+        [ONE_P] = 2 * (int64_t)request->workers, [TWO_P] = 4 * (int64_t)request->workers, [UNLIMITED] = 0};
+    for (uint32_t i = 0; i < 8; i++) {
+        struct pass pass = {.instance = instance, .switches = {!(i & 4), !(i & 2), !(i & 1)}};
+        bool half = request->options[OPTION_STASH] == HALF;
+        pass.limit = limits[request->options[OPTION_MEMORY]];
+        pass.change[BEST_FORWARD] = 2;
+        pass.change[BEST_BACKWARD] = half ? -1 : 0;
+        pass.change[BEST_WEIGHT] = half ? -1 : -2;
+        pass.lines = create_lines(instance, arena);
+        int64_t span = run_pass(&pass, arena);
+        if (span < least) {
+            least = span;
+            best = pass.lines;
+        }
+    }
+    return best;
+}
+
+static struct plan *generate(const struct schedule_request *request)
+{
+    struct arena *arena = arena_create();
+    struct plan *plan = plan_create_looped(request, request->workers);
+    uint32_t *worker_of = arena_array(arena, request->workers, sizeof *worker_of);
+    for (uint32_t stage = 0; stage < request->workers; stage++)
+        worker_of[stage] = stage;
+    struct instance_request problem = {.workers = request->workers,
+                                       .stages = request->workers,
+                                       .batches = request->micro_batches,
+                                       .worker_of = worker_of};
+    stage_times_fill(request, request->workers, true, &problem, arena);
+    const struct line *lines = best_pass(request, instance_create(&problem, arena), arena);
+    for (uint32_t worker = 0; worker < request->workers; worker++) {
+        uint32_t done[BEST_KINDS] = {0};
+        plan_expect(plan, worker, lines[worker].length);
+        for (uint32_t i = 0; i < lines[worker].length; i++) {
+            enum slot_kind kind = (enum slot_kind)lines[worker].word[i];
+            plan_append(plan, worker, kind, 0, worker, done[kind]++)->split = kind == SLOT_BACKWARD;
+        }
+    }
+    arena_destroy(arena);
+    return plan;
+}
+
+const struct schedule schedule_zb_auto = {
+    .name = "zb-auto",
+    .summary = "ZB-1p and ZB-2p: a split backward placed for these very times, within a limit of stashes",
+    .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, and its implementation",
+    .split_backward = true,
+    .adapts = true,
+    .options = options,
+    .stages = stages_one_per_worker,
+    .plan = generate,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The times of a job from a shorter one, without contention and without the whole one being built.
+ *
+ * Why this is exact. (1) The plan of the whole job is that of the shorter one but for beats that repeat in the middle
+ * of every worker's order: compared slot by slot (schedules/plan/plan_repeats.h). (2) What becomes of the slots of such
+ * a beat is seen in a second program, which has one beat more and is compared operation by operation, waits and costs
+ * included. (3) The shorter job's timeline has a cycle within these beats (simulator/program/extension.h). So the whole
+ * job goes through the cycle that many more times. */
+#ifndef STAGESIM_SHORTENED_H
+#define STAGESIM_SHORTENED_H
+
+#include "simulator/engines/folded_run.h"
+#include "simulator/program/steady.h"
+#include "simulator/scenario/job.h"
+
+struct shortened {
+    const struct job *job; /* with fewer micro-batches */
+    struct folded_run run; /* of it, on the analytic engine; the caller destroys the timeline */
+    struct steady steady;  /* `cycles` and `left_out` say what it lacks */
+    double operations;     /* of one replica of the whole job */
+};
+
+/* False where nothing is found to repeat, or the scenario forbids it; then nothing is left to be freed. Memory from the
+ * arena. */
+bool shortened_run(const struct scenario *scenario, struct platform *platform, struct arena *arena,
+                   struct shortened *shortened);
+
+#endif

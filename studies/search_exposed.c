@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exposed communication of the best layouts: it takes longer to find than a time, so it is not asked of all. */
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/process/interruption.h"
+#include "studies/evaluate.h"
+#include "studies/search.h"
+#include "studies/simulation.h"
+
+#include <math.h>
+
+struct exposing {
+    const struct search *search;
+    uint32_t count;
+};
+
+/* NAN where the layout cannot be timed any more. */
+static double exposed_of(const struct search *search, uint64_t index, struct platform *platform)
+{
+    struct arena *arena = arena_create();
+    struct scenario_set sets[SEARCH_SETS_MAX];
+    size_t count = search_space_sets(&search->space, search->scenario, index, sets, arena);
+    struct evaluation_request request = {search->scenario->request, sets, count, UINT64_MAX, .communication = true};
+    struct diag diag = {0};
+    struct evaluation evaluation;
+    double share = NAN;
+    if (evaluate(&request, platform, arena, &diag, &evaluation) && evaluation.report->iteration > 0)
+        share = evaluation.report->exposed / evaluation.report->iteration;
+    arena_destroy(arena);
+    return share;
+}
+
+static int expose_all(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    const struct exposing *exposing = user;
+    const struct search *search = exposing->search;
+    (void)diag; /* what was timed once can be timed again, or is left out */
+    for (uint32_t i = 0; i < exposing->count; i++) {
+        double share = exposed_of(search, search->ranked[search->best[i]], platform);
+        fwrite(&share, sizeof share, 1, results);
+    }
+    return EXIT_DONE;
+}
+
+int search_expose(struct search *search, uint32_t count, struct arena *arena)
+{
+    struct exposing exposing = {search, count < search->best_count ? count : search->best_count};
+    struct simulation_visit visit = {search->scenario, expose_all, &exposing};
+    search->exposed = arena_array(arena, (size_t)search->best_count + 1, sizeof *search->exposed);
+    for (uint32_t i = 0; i < search->best_count; i++)
+        search->exposed[i] = NAN;
+    if (!exposing.count || interruption_noted())
+        return EXIT_DONE;
+    FILE *results;
+    int code = simulation_visit(&visit, &results);
+    for (uint32_t i = 0; results && code == EXIT_DONE && i < exposing.count; i++)
+        if (fread(&search->exposed[i], sizeof *search->exposed, 1, results) != 1)
+            break;
+    if (results)
+        fclose(results);
+    return interruption_noted() ? EXIT_DONE : code;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/sweep.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/exit_code.h"
+#include "base/isolate.h"
+#include "base/paths.h"
+#include "base/process/interruption.h"
+#include "simulator/engines/progress.h"
+#include "simulator/scenario/scenario_write.h"
+#include "studies/simulation.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REASON_MAX = 4096 };
+
+size_t sweep_value(const struct sweep *sweep, size_t combination, size_t axis)
+{
+    const struct sweep_request *request = sweep->request;
+    for (size_t i = request->axis_count; i-- > axis + 1;)
+        combination /= request->axes[i].count;
+    return combination % request->axes[axis].count;
+}
+
+/* ---- one combination ---- */
+
+/* What is to be loaded; texts in the arena. */
+static struct scenario_request request_of(const struct sweep *sweep, size_t combination, struct arena *arena)
+{
+    const struct sweep_request *request = sweep->request;
+    struct scenario_request scenario = request->scenario;
+    struct scenario_set *sets = arena_array(arena, request->axis_count + 1, sizeof *sets);
+    size_t count = 0;
+    for (size_t i = 0; i < request->axis_count; i++) {
+        const struct sweep_axis *axis = &request->axes[i];
+        const char *value = axis->values[sweep_value(sweep, combination, i)];
+        if (axis->kind == SWEEP_SCHEDULES)
+            scenario.schedule = value;
+        else if (axis->kind == SWEEP_WHAT_IFS)
+            sets[count++] = (struct scenario_set){"--what-if", value};
+        else
+            sets[count++] = (struct scenario_set){"--set", arena_print(arena, "%s=%s", axis->key, value)};
+    }
+    return scenario_request_with(&scenario, sets, count, arena);
+}
+
+static void refuse(const struct sweep *sweep, struct sweep_result *result, const char *reason)
+{
+    memset(result, 0, sizeof *result);
+    result->status = SWEEP_NOT_RUN;
+    snprintf(result->row.scenario, sizeof result->row.scenario, "%s", sweep->name);
+    snprintf(result->row.reason, sizeof result->row.reason, "%s", reason);
+}
+
+/* NULL with the reason in the result. */
+static struct scenario *load(const struct sweep *sweep, size_t combination, struct arena *arena,
+                             struct sweep_result *result)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct diag diag = {.out = open_memstream(&text, &size)};
+    struct scenario_request request = request_of(sweep, combination, arena);
+    struct scenario *scenario = scenario_load(&request, arena, &diag);
+    bool fits = scenario && (!scenario->schedule || scenario_check_pipeline(scenario, &diag));
+    if (diag.out)
+        fclose(diag.out);
+    if (!fits)
+        refuse(sweep, result, text && *text ? diag_first(text) : "there was no memory");
+    free(text);
+    return fits ? scenario : NULL;
+}
+
+/* ---- several at a time ---- */
+
+struct lane {
+    struct isolation *isolation; /* NULL: free */
+    struct arena *arena;
+    struct simulation_request request;
+    size_t combination;
+};
+
+struct working {
+    struct sweep *sweep;
+    struct lane *lanes; /* [jobs] */
+    size_t next, done;  /* combinations of this shard that were begun, and that are known */
+    size_t own;         /* of this shard */
+    int journal;        /* -1: none */
+    struct fault fault;
+};
+
+struct entry {
+    uint64_t combination;
+    struct sweep_result result;
+};
+
+static size_t combination_of(const struct working *working, size_t number)
+{
+    const struct sweep_request *request = working->sweep->request;
+    return request->shard - 1 + number * request->shards;
+}
+
+static void note(struct working *working, size_t combination)
+{
+    struct entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.combination = combination;
+    entry.result = working->sweep->results[combination];
+    working->done++;
+    if (working->journal >= 0 && !journal_append(working->journal, &entry, sizeof entry))
+        fault_set(&working->fault, "%s: cannot be written to", working->sweep->request->journal);
+}
+
+/* Starts the next combination that is open; those that cannot be loaded are known at once. */
+static void begin(struct working *working, struct lane *lane)
+{
+    struct sweep *sweep = working->sweep;
+    while (working->next < working->own && !lane->isolation && !working->fault.text[0]) {
+        size_t combination = combination_of(working, working->next++);
+        struct sweep_result *result = &sweep->results[combination];
+        if (result->status != SWEEP_OPEN)
+            continue;
+        lane->arena = arena_create();
+        lane->combination = combination;
+        lane->request = (struct simulation_request){
+            .scenario = load(sweep, combination, lane->arena, result), .quiet = true, .split = true};
+        lane->request.mistakes = lane->request.scenario ? tmpfile() : NULL;
+        if (lane->request.mistakes)
+            lane->isolation = simulation_start(&lane->request, &working->fault);
+        if (lane->isolation)
+            return;
+        if (lane->request.mistakes)
+            fclose(lane->request.mistakes);
+        else if (lane->request.scenario)
+            fault_set(&working->fault, "a temporary file cannot be made");
+        arena_destroy(lane->arena);
+        if (result->status != SWEEP_OPEN)
+            note(working, combination);
+    }
+}
+
+/* The first mistake of the simulation. */
+static void refuse_simulated(const struct sweep *sweep, struct sweep_result *result, FILE *mistakes)
+{
+    char text[REASON_MAX];
+    rewind(mistakes);
+    text[fread(text, 1, sizeof text - 1, mistakes)] = '\0';
+    refuse(sweep, result, *text ? diag_first(text) : "the simulation failed");
+}
+
+static void finish(struct working *working, struct lane *lane)
+{
+    struct sweep *sweep = working->sweep;
+    struct simulation_result simulated;
+    struct sweep_result *result = &sweep->results[lane->combination];
+    int code = simulation_finish(&lane->request, lane->isolation, &simulated);
+    if (code == EXIT_DONE) {
+        result->status = SWEEP_RAN;
+        result->row = simulated.rows[simulated.row_count - 1];
+    } else if (!sweep->stopped) {
+        refuse_simulated(sweep, result, lane->request.mistakes);
+    }
+    if (result->status != SWEEP_OPEN)
+        note(working, lane->combination);
+    gantt_destroy(simulated.gantt);
+    fclose(lane->request.mistakes);
+    arena_destroy(lane->arena);
+    lane->isolation = NULL;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Those that run are given up. */
+static void stop(struct working *working)
+{
+    working->sweep->stopped = true;
+    working->next = working->own;
+    for (unsigned i = 0; i < working->sweep->request->jobs; i++)
+        if (working->lanes[i].isolation)
+            isolate_signal(working->lanes[i].isolation, SIGKILL);
+}
+
+static bool look_after(struct working *working)
+{
+    bool busy = false;
+    for (unsigned i = 0; i < working->sweep->request->jobs; i++) {
+        struct lane *lane = &working->lanes[i];
+        if (lane->isolation && !isolate_runs(lane->isolation))
+            finish(working, lane);
+        if (!lane->isolation)
+            begin(working, lane);
+        busy |= lane->isolation != NULL;
+    }
+    return busy;
+}
+
+static void work(struct working *working)
+{
+    const struct sweep_request *request = working->sweep->request;
+    struct progress progress;
+    progress_init(&progress, request->quiet ? NULL : stderr, "sweep");
+    struct engine_progress hook = progress_hook(&progress);
+    double started = now();
+    while (look_after(working)) {
+        bool late = request->time_limit > 0 && now() - started > request->time_limit;
+        if (!working->sweep->stopped && (late || interruption_noted() || working->fault.text[0]))
+            stop(working);
+        hook.report(hook.user, working->done, working->own);
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    }
+    progress_finish(&progress);
+}
+
+/* ---- the sweep ---- */
+
+static void take_record(void *user, const void *record, size_t size)
+{
+    struct sweep *sweep = user;
+    struct entry entry;
+    if (size != sizeof entry)
+        return;
+    memcpy(&entry, record, size);
+    if (entry.combination < sweep->count)
+        sweep->results[entry.combination] = entry.result;
+}
+
+/* Of the scenario with all its sections, the platform's file, and what is varied. */
+static uint64_t fingerprint(const struct sweep *sweep)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct sweep_result result;
+    const struct sweep_request *request = sweep->request;
+    struct arena *arena = arena_create();
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return 0;
+    fprintf(out, "%s %s\n", STAGESIM_VERSION, request->scenario.file);
+    for (size_t i = 0; i < request->scenario.set_count; i++)
+        fprintf(out, "%s\n", request->scenario.sets[i].text);
+    for (size_t i = 0; i < request->axis_count; i++)
+        for (size_t k = 0; k < request->axes[i].count; k++)
+            fprintf(out, "%s %s\n", request->axes[i].key, request->axes[i].values[k]);
+    uint64_t sum = journal_fingerprint_file(JOURNAL_FINGERPRINT, request->scenario.file);
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct scenario *scenario = load(sweep, i, arena, &result);
+        if (!scenario)
+            continue;
+        scenario_write(out, scenario, ".");
+        if (scenario->platform.file)
+            sum = journal_fingerprint_file(sum, scenario->platform.file);
+        break;
+    }
+    fclose(out);
+    sum = journal_fingerprint(sum, text, size);
+    free(text);
+    arena_destroy(arena);
+    return sum;
+}
+
+static int trouble(const struct fault *fault, int code)
+{
+    diag_print(stderr, "stagesim: %s\n", fault->text);
+    return code;
+}
+
+int sweep_create(struct sweep *sweep, const struct sweep_request *request, struct arena *arena)
+{
+    struct fault fault = {""};
+    const char *file = request->scenario.file;
+    *sweep = (struct sweep){.request = request, .arena = arena, .count = 1};
+    sweep->name = path_name(path_name(file, ".yaml", arena), ".yml", arena);
+    if (!path_check_readable(file, &fault))
+        return trouble(&fault, EXIT_BAD_INPUT);
+    for (size_t i = 0; i < request->axis_count; i++) {
+        sweep->count *= request->axes[i].count;
+        if (sweep->count > SWEEP_MOST) {
+            fault_set(&fault, "the sweep has more than %d combinations", SWEEP_MOST);
+            return trouble(&fault, EXIT_BAD_INPUT);
+        }
+    }
+    sweep->results = arena_array(arena, sweep->count, sizeof *sweep->results);
+    memset(sweep->results, 0, sweep->count * sizeof *sweep->results);
+    sweep->identity = (struct journal_identity){.title = "stagesim sweep journal 1\n",
+                                                .fingerprint = fingerprint(sweep),
+                                                .count = sweep->count,
+                                                .shard = request->shard,
+                                                .shards = request->shards};
+    return EXIT_DONE;
+}
+
+int sweep_run(struct sweep *sweep)
+{
+    const struct sweep_request *request = sweep->request;
+    struct working working = {.sweep = sweep, .journal = -1};
+    working.own = sweep->count / request->shards + (request->shard - 1 < sweep->count % request->shards);
+    if (request->journal) {
+        working.journal =
+            journal_open(request->journal, &sweep->identity, request->resume, take_record, sweep, &working.fault);
+        if (working.journal < 0)
+            return trouble(&working.fault, EXIT_BAD_INPUT);
+    }
+    for (size_t i = 0; i < sweep->count; i++)
+        working.done += sweep->results[i].status != SWEEP_OPEN;
+    working.lanes = array_zeroed(request->jobs, sizeof *working.lanes);
+    work(&working);
+    free(working.lanes);
+    if (working.journal >= 0)
+        close(working.journal);
+    return working.fault.text[0] ? trouble(&working.fault, EXIT_FAILED) : EXIT_DONE;
+}
+
+int sweep_merge(struct sweep *sweep, const char *const *files, size_t count)
+{
+    struct fault fault = {""};
+    uint32_t shards = 1;
+    for (size_t i = 0; i < count; i++)
+        if (!journal_read(files[i], &sweep->identity, &shards, take_record, sweep, &fault))
+            return trouble(&fault, EXIT_BAD_INPUT);
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->results[i].status == SWEEP_OPEN) {
+            fault_set(&fault,
+                      "combination %zu of %zu, which part %zu/%u has, is missing; run it (again, with --resume)", i + 1,
+                      sweep->count, i % shards + 1, shards);
+            return trouble(&fault, EXIT_BAD_INPUT);
+        }
+    return EXIT_DONE;
+}

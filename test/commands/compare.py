@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""compare.py STAGESIM: `stagesim compare` of variants. A schedule that does not fit, a schedule file that does not, and
+a run that fails are rows with their reason, and the others are what `run` says; changed platforms are what `--scale`
+says; scenarios of one name, the best, the order of rows; and nothing of what was not run is written."""
+import csv
+import io
+import json
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from tool import Checker, binary_argument, run, summary
+
+JOB = """platform: dgx-a100:2
+workload: transformer
+model: megatron-1.7b
+parallel: {tensor: 2, pipeline: 4, data: 2}
+batch: {micro: 1, global: 12}
+schedule: {name: 1f1b, recompute: full}
+"""
+check = Checker()
+
+
+def rows_of(stagesim, folder, *arguments):
+    done = run(stagesim, "compare", *arguments, "--quiet", "--format", "csv", cwd=folder)
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def schedules(stagesim, folder):
+    """interleaved does not take 6 micro-batches on 4 workers; the second file is for 3 workers."""
+    for workers in (4, 3):
+        run(stagesim, "schedule", "gpipe", "--workers", workers, "--micro-batches", 6, "-o", f"for-{workers}.csv",
+            cwd=folder)
+    words = ["1f1b", "interleaved", "for-4.csv", "./for-3.csv", "gpipe"]
+    rows = rows_of(stagesim, folder, "job.yaml", "--schedules", ",".join(words), "-o", "out")
+    check.that([row["schedule"] for row in rows] == ["1f1b", "interleaved", "for-4", "for-3", "gpipe"], rows)
+    for row in rows:
+        missing = row["schedule"] in ("interleaved", "for-3")
+        check.that(bool(row["reason"]) == missing and bool(row["iteration_s"]) != missing, row)
+    check.that("4 workers" in rows[3]["reason"] and "for 3" in rows[3]["reason"], rows[3]["reason"])
+    check.that(rows[2]["iteration_s"] == rows[4]["iteration_s"], "a file of gpipe is not gpipe")
+    alone = summary(stagesim, "job.yaml", "alone", cwd=folder)["time"]["iteration_s"]
+    check.near(float(rows[0]["iteration_s"]), alone, "1f1b in a comparison and alone")
+    names = sorted(path.name for path in (folder / "out").iterdir())
+    check.that(names == ["comparison.csv", "comparison.json", "job-1f1b", "job-for-4", "job-gpipe"], names)
+    saved = json.loads((folder / "out" / "comparison.json").read_text())
+    check.that([("reason" in entry) != ("iteration_s" in entry) for entry in saved] == [True] * 5, saved)
+    text = run(stagesim, "compare", "job.yaml", "--schedules", ",".join(words), "--quiet", cwd=folder).stdout
+    check.that("not run" in text and f"job, for-3: {rows[3]['reason']}" in text, text)
+
+
+def failures(stagesim, folder):
+    """Where nothing runs, and where the input itself is wrong, nothing is printed or written."""
+    done = run(stagesim, "compare", "job.yaml", "--schedules", "interleaved,./for-3.csv", "-o", "none", cwd=folder,
+               expect=1)
+    check.that(done.stderr.count("error:") == 2 and not done.stdout, done)
+    done = run(stagesim, "compare", "job.yaml", "--schedules", "1f1b,none.csv", "-o", "none", cwd=folder, expect=1)
+    check.that("none.csv" in done.stderr and not done.stdout, done)
+    done = run(stagesim, "compare", "job.yaml", "--schedules", "1f1b,gpip", "-o", "none", cwd=folder, expect=1)
+    check.that("did you mean 'gpipe'?" in done.stderr, done)
+    check.that(not (folder / "none").exists(), "a failed comparison wrote files")
+
+
+def what_ifs(stagesim, folder):
+    cases = {"as is": [], "slower: nic=0.5,gpu-0-*=0.9": ["--scale", "nic=0.5", "--scale", "gpu-0-*=0.9"],
+             "uplink.latency=50": ["--scale", "uplink.latency=50"]}
+    options = [word for case in cases for word in ("--what-if", case)]
+    rows = rows_of(stagesim, folder, "job.yaml", *options)
+    check.that([row["scenario"] for row in rows] == ["job, as is", "job, slower", "job, uplink.latency=50"], rows)
+    for row, scales in zip(rows, cases.values()):
+        alone = summary(stagesim, "job.yaml", "alone", *scales, cwd=folder)["time"]["iteration_s"]
+        check.near(float(row["iteration_s"]), alone, row["scenario"])
+    rows = rows_of(stagesim, folder, "job.yaml", "--what-if", "as is", "--what-if", "nci=0.5")
+    check.that("did you mean 'nic'?" in rows[1]["reason"] and rows[0]["iteration_s"], rows)
+
+
+def names_and_order(stagesim, folder):
+    for name, samples in (("small", 12), ("large", 24)):
+        (folder / name).mkdir()
+        (folder / name / "job.yaml").write_text(JOB.replace("global: 12", f"global: {samples}"))
+    rows = rows_of(stagesim, folder, "large/job.yaml", "small/job.yaml", "--sort", "time")
+    check.that([row["scenario"] for row in rows] == ["small/job", "large/job"], rows)
+    rows = rows_of(stagesim, folder, "job.yaml", "--schedules", "gpipe,interleaved,1f1b,pipedream", "--sort", "memory")
+    check.that(rows[-1]["reason"] and rows[0]["schedule"] == "1f1b", rows)
+    text = run(stagesim, "compare", "job.yaml", "--schedules", "pipedream,gpipe,1f1b", "--quiet", cwd=folder).stdout
+    lines = {line.split()[1]: line for line in text.splitlines() if line.startswith("job ")}
+    check.that("memory" in lines["1f1b"] and "time" not in lines["pipedream"], text)
+
+
+STAGES = """platform: dgx-a100:1
+workload: stages
+parallel: {pipeline: 4, data: 1}
+batch: {micro: 1, global: 6}
+schedule: {name: best, effort: 20000}
+stages: {forward: 1s, backward: 2s, message: 0B, gradient: 0B}
+"""
+
+
+def bounds(stagesim, folder):
+    """On even stages without messages the bound is the head of a worker and its load: 3 + 6 x 3 s, which ZB-H1
+    reaches; 1F1B takes (6 + 3) x 3 s."""
+    (folder / "even.yaml").write_text(STAGES)
+    rows = rows_of(stagesim, folder, "even.yaml", "--schedules", "1f1b,zb-h1,best,pipedream", "--engine", "analytic")
+    for row, above in zip(rows, (27 / 21, 1, 1)):
+        check.near(float(row["bound_s"]), 21, f"bound of {row['schedule']}", 1e-6)
+        check.near(1 + float(row["above_bound"]), above, f"{row['schedule']} above its bound", 1e-5)
+    check.that(rows[3]["bound_s"] == "" and rows[3]["above_bound"] == "", rows[3])
+    text = run(stagesim, "compare", "even.yaml", "--schedules", "1f1b,best", "--quiet", cwd=folder).stdout
+    check.that("above bound" in text and "28.57 %" in text, text)
+
+
+def main():
+    stagesim = binary_argument()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "job.yaml").write_text(JOB)
+        schedules(stagesim, folder)
+        failures(stagesim, folder)
+        what_ifs(stagesim, folder)
+        names_and_order(stagesim, folder)
+        bounds(stagesim, folder)
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""import_jobs STAGESIM [--update]: `stagesim import` of jobs as users have them. jobs/CASE holds the files and `args`;
+the scenario must be scenario.golden, what is told must be told.golden, and `check` must accept what is whole. Counts
+that are known are compared, too, and mistakes must have their place and reason."""
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = str(pathlib.Path(sys.argv[1]).resolve())
+UPDATE = "--update" in sys.argv
+HERE = pathlib.Path(__file__).resolve().parent
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+failures = 0
+
+
+def expect(good, what, detail=""):
+    global failures
+    if not good:
+        failures += 1
+        print(f"FAILED {what}\n{detail}")
+
+
+def run(*arguments, folder=FOLDER):
+    return subprocess.run([STAGESIM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def values(text):
+    """The keys of a written scenario with their values, and where each says that it comes from."""
+    section, found = "", {}
+    for line in text.splitlines():
+        if line.startswith("#") or not line.strip() or line.strip().startswith("#"):
+            continue
+        key, _, rest = line.partition(":")
+        if not line.startswith(" "):
+            section = ""
+        value, _, origin = rest.partition("  # " if "  # " in rest else " # ")
+        if not value.strip():
+            section = key + "."
+            continue
+        expect(origin.strip(), f"{line}: without an origin")
+        found[section + key.strip()] = value.strip()
+    return found
+
+
+def golden(case):
+    arguments = shlex.split((case / "args").read_text())
+    result = run("import", *arguments, folder=case)
+    expect(result.returncode == 0, case.name, result.stderr)
+    for name, text in (("scenario.golden", result.stdout), ("told.golden", result.stderr)):
+        if UPDATE:
+            (case / name).write_text(text)
+        before = (case / name).read_text() if (case / name).exists() else ""
+        expect(text == before, f"{case.name}/{name}", text)
+    values(result.stdout)
+    if "missing" in result.stderr:
+        return
+    (FOLDER / "job.yaml").write_text(result.stdout)
+    checked = run("check", "job.yaml")
+    expect(checked.returncode == 0, f"{case.name}: check", checked.stderr)
+
+
+def imported(*arguments, files=()):
+    for name, text in files:
+        (FOLDER / name).write_text(text)
+    result = run("import", *arguments)
+    expect(result.returncode == 0, str(arguments), result.stderr)
+    return values(result.stdout), result
+
+
+def refused(words, *arguments, files=()):
+    for name, text in files:
+        (FOLDER / name).write_text(text)
+    result = run("import", *arguments)
+    good = result.returncode == 1 and not result.stdout and all(word in result.stderr for word in words)
+    expect(good, f"{arguments}: expected {words}", f"exit {result.returncode}: {result.stderr}{result.stdout[:200]}")
+
+
+for case in sorted((HERE / "jobs").iterdir()):
+    golden(case)
+
+# Megatron-LM's own examples: the 175 B model on 128 nodes, Mixtral on 4; options typed here.
+GPT3 = """torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py --num-layers 96 --hidden-size 12288 \\
+ --num-attention-heads 96 --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 \\
+ --global-batch-size 1536 --fp16 --tensor-model-parallel-size 8 --pipeline-model-parallel-size 16"""
+found, result = imported("gpt3.sh", "--platform", "dgx-a100:128", "--set", "model.vocabulary=50257",
+                         files=[("gpt3.sh", GPT3)])
+parameters = float(result.stderr.split("parameters")[1].split()[0])
+expect(found["parallel.data"] == "8" and found["model.vocabulary"] == "51200" and abs(parameters / 175e9 - 1) < 0.005,
+       "GPT-3", result.stdout)
+expect(int(found["batch.global"]) / int(found["batch.micro"]) / int(found["parallel.data"]) == 192, "GPT-3's batch")
+MIXTRAL = """NNODES=${SLURM_NNODES:-"1"}
+torchrun --nproc_per_node 8 --nnodes $NNODES x.py --num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 \\
+ --num-attention-heads 32 --group-query-attention --num-query-groups 8 --swiglu --normalization RMSNorm \\
+ --disable-bias-linear --untie-embeddings-and-output-weights --position-embedding-type rope --seq-length 4096 \\
+ --num-experts 8 --moe-router-topk 2 --micro-batch-size 1 --global-batch-size 256 --bf16 --attention-dropout 0.0 \\
+ --hidden-dropout 0.0 --pipeline-model-parallel-size 4 --expert-model-parallel-size 8 --use-distributed-optimizer \\
+ --sequence-parallel"""
+found, result = imported("mixtral.sh", "--define", "SLURM_NNODES=4", "--set", "model.vocabulary=32000",
+                         files=[("mixtral.sh", MIXTRAL)])
+expect(found["parallel.data"] == "8" and found["parallel.expert"] == "8" and found["transformer.zero"] == "1" and
+       found["transformer.sequence_parallel"] == "false" and "46702792704" in result.stderr and
+       int(found["batch.global"]) == 32 * 8, "Mixtral", result.stdout)
+
+# Vocabularies are padded to a multiple of 128 x tensor.
+for tensor, padded in ((1, 50304), (4, 50688), (8, 51200)):
+    found, _ = imported("--", "--num-layers", 2, "--hidden-size", 512, "--num-attention-heads", 8, "--seq-length", 64,
+                        "--max-position-embeddings", 64, "--vocab-size", 50257, "--micro-batch-size", 1,
+                        "--tensor-model-parallel-size", tensor)
+    expect(found["model.vocabulary"] == str(padded), f"vocabulary of tensor {tensor}", found)
+# Without --ffn-hidden-size a gated block is 8 h / 3 wide, a multiple of 64.
+for gated, ffn in (((), 4096 * 4), (("--swiglu",), 10880)):
+    found, _ = imported("--", "--num-layers", 2, "--hidden-size", 4096, "--num-attention-heads", 8, *gated)
+    expect(found["model.ffn"] == str(ffn), f"ffn {gated}", found)
+# A config.json and a script: the shape is said twice and agrees, or is refused at both places.
+LLAMA = {"model_type": "llama", "num_hidden_layers": 4, "hidden_size": 512, "num_attention_heads": 8,
+         "intermediate_size": 2048, "vocab_size": 1000}
+files = [("config.json", json.dumps(LLAMA, indent=1)), ("run.sh", "python x.py --num-layers 5 --micro-batch-size 1")]
+refused(["run.sh:1:13", "model.layers: --num-layers says 5, but num_hidden_layers said 4", "config.json:3:",
+         "--set model.layers=VALUE"], "config.json", "run.sh", files=files)
+found, _ = imported("config.json", "run.sh", "--set", "model.layers=6", files=files)
+expect(found["model.layers"] == "6" and found["model.vocabulary"] == "1024", "--set counts most", found)
+
+# torchtitan's Llama 3 405B on 128 GPUs, typed here.
+TITAN = """[model]\nname = "llama3"\nflavor = "405B"\nconverters = "float8"
+[training]\nbatch_size = 2\nseq_len = 8192
+[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 8
+[activation_checkpoint]\nmode = 'full'\n"""
+found, result = imported("t.toml", "--platform", "dgx-h100:16", files=[("t.toml", TITAN)])
+expect((found["parallel.data"], found["parallel.tensor"], found["schedule.recompute"], found["compute.precision"],
+        found["transformer.zero"]) == ("16", "8", "full", "fp8", "3") and
+       int(found["batch.micro"]) * int(found["batch.micro_batches"]) * 16 == 32 and "405853388800" in result.stderr,
+       "torchtitan", found)
+
+# DeepSpeed's batch: two of the three give the third; one of the first two stands for accumulation 1.
+for given, outcome in (({"train_batch_size": 64}, (64, 8, None)), ({"train_micro_batch_size_per_gpu": 4}, (None, 4, 1)),
+                       ({"train_batch_size": 64, "gradient_accumulation_steps": 2}, (64, 4, None)),
+                       ({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2}, (64, 2, None)),
+                       ({"train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4}, (None, 2, 4)),
+                       ({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2,
+                         "gradient_accumulation_steps": 4}, (64, 2, None))):
+    found, _ = imported("ds.json", "--gpus", 8, files=[("ds.json", json.dumps({**given, "zero_optimization": {}}))])
+    expect(tuple(int(found[key]) if key in found else None
+                 for key in ("batch.global", "batch.micro", "batch.micro_batches")) == outcome, given, found)
+refused(["ds.json:1:1", "neither train_batch_size nor"], "ds.json", files=[("ds.json", '{"zero_optimization": {}}')])
+refused(["ds.json:1:2", "64 is not micro 2 x accumulation 2 x data 8"], "ds.json", "--gpus", 8, files=[(
+    "ds.json", '{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 2}')])
+refused(["ds.json:1:2", "no multiple"], "ds.json", "--gpus", 7, files=[("ds.json", '{"train_batch_size": 64}')])
+for stage, overlap in ((0, "false"), (2, "false"), (3, "true")):
+    found, _ = imported("ds.json", files=[("ds.json", json.dumps(
+        {"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": stage}, "bf16": {"enabled": True}}))])
+    expect(found["communication.overlap"] == overlap and found["transformer.bucket"] == "1000000000B", stage, found)
+
+# accelerate's sharding strategies, by name and number.
+for word, outcome in (("FULL_SHARD", ("3", None)), ("1", ("3", None)), ("SHARD_GRAD_OP", ("3", "false")),
+                      ("NO_SHARD", ("0", None)), ("5", ("3", "false"))):
+    found, _ = imported("a.yaml", files=[("a.yaml", "distributed_type: FSDP\nnum_processes: 16\nnum_machines: 2\n"
+                                          f"fsdp_config:\n  fsdp_sharding_strategy: {word}\n")])
+    expect((found["transformer.zero"], found.get("transformer.reshard")) == outcome, word, found)
+
+# Layouts that no run could have are named as missing, with the option's place.
+SMALL = ["--num-layers", 6, "--hidden-size", 512, "--num-attention-heads", 8, "--vocab-size", 512, "--seq-length", 64,
+         "--micro-batch-size", 1]
+_, result = imported("--gpus", 4, "--", *SMALL, "--pipeline-model-parallel-size", 4)
+expect("transformer.layers_per_stage: 6 layers do not divide over 4 stages" in result.stderr, "stages", result.stderr)
+_, result = imported("--gpus", 4, "--", *SMALL, "--num-experts", 8, "--expert-model-parallel-size", 8)
+expect("--expert-model-parallel-size 8 does not divide the 4" in result.stderr, "experts", result.stderr)
+
+# What is refused, and where.
+refused(["job.sh:2:13", "--num-layers is $LAYERS", "--define LAYERS=VALUE"], "job.sh",
+        files=[("job.sh", "# x\npython x.py --num-layers $LAYERS\n")])
+refused(["job.sh:1:1", "no command with options of Megatron-LM"], "job.sh", files=[("job.sh", "echo hello\n")])
+refused(["m.json:1:1", "none of the files that stagesim knows"], "m.json", files=[("m.json", '{"a": 1}')])
+refused(["t.toml:2:5", "not TOML", "a value already"], "t.toml", files=[("t.toml", "a = 1\n    a = 2\n")])
+refused(["topology.conf:1:1", "a topology of Slurm, no job"], "topology.conf",
+        files=[("topology.conf", "SwitchName=s0 Nodes=n[0-3]\n")])
+refused(["10 GPUs are no multiple of tensor 8"], "--gpus", 10, "--", "--tensor-model-parallel-size", 8)
+refused(["at no period"], "--", "--num-experts", 4, "--moe-layer-freq", "[0,1,1,0]")
+refused(["--pipeline-model-parallel-layout: "], "--", "--pipeline-model-parallel-layout", "tE|L")
+# Bytes that are no UTF-8 are shown in comments, refused in TOML; lists of layers break off anywhere.
+(FOLDER / "latin.sh").write_bytes(b"python x.py --num-layers 2 --gr\xfc\xdfe 3 --micro-batch-size 1\n")
+found, result = imported("latin.sh")
+expect("--gr\\xfc\\xdfe" in result.stdout, "latin", result.stdout)
+(FOLDER / "latin.toml").write_bytes(b"[parallelism]\na = '\xfc'\n")
+refused(["latin.toml:2:6", "UTF-8"], "latin.toml")
+for text in ("[", "([0]*", "[0]*1+", "[]", "[0]*1+[1]*99999999999", "0+[1]"):
+    result = run("import", "--", "--num-experts", 4, "--moe-layer-freq", text)
+    expect(result.returncode == 1 and "--moe-layer-freq is" in result.stderr, text, result.stderr)
+sys.exit(failures > 0)

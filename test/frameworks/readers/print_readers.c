@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* print-readers shell|toml FILE: the words of a script's launch, each between marks, or a TOML file as JSON. */
+#include "base/arena.h"
+#include "frameworks/readers/shell.h"
+#include "frameworks/readers/text.h"
+#include "frameworks/readers/toml.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c == '"' || c == '\\' || c == 127)
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+/* Scalars as pairs of kind and text: what a number is worth is for who reads it. */
+static void print_node(const struct node *node)
+{
+    if (node->kind == NODE_SCALAR) {
+        printf("[\"%s\", ", node->quoted ? "string" : "plain");
+        print_text(node->text);
+        putchar(']');
+        return;
+    }
+    putchar(node->kind == NODE_MAP ? '{' : '[');
+    if (node->kind == NODE_LIST)
+        printf("\"list\"%s", node->first ? ", " : "");
+    for (const struct node *child = node->first; child; child = child->next) {
+        if (node->kind == NODE_MAP) {
+            print_text(child->key);
+            printf(": ");
+        }
+        print_node(child);
+        if (child->next)
+            printf(", ");
+    }
+    putchar(node->kind == NODE_MAP ? '}' : ']');
+}
+
+static bool print_words(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
+{
+    struct shell_command command;
+    if (!shell_read(file, text, size, NULL, 0, arena, diag, &command))
+        return false;
+    for (size_t i = 0; i < command.count; i++)
+        printf("%s\x1f\n", command.words[i].text);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct arena *arena = arena_create();
+    struct diag diag = {.out = stderr};
+    size_t size = 0;
+    const char *text = argc == 3 ? text_read(argv[2], &size, arena, &diag) : NULL;
+    bool good = false;
+    if (text && !strcmp(argv[1], "shell"))
+        good = print_words(argv[2], text, size, arena, &diag);
+    else if (text) {
+        const struct node *root = toml_parse(argv[2], text, size, arena, &diag);
+        good = root;
+        if (root)
+            print_node(root);
+    }
+    arena_destroy(arena);
+    return !good;
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""what_if.py STAGESIM: changes of a platform by `what_if` and `--scale`, against its XML file edited by hand: both
+engines, links by kind, by name and by both directions, GPUs by name, node and model, latencies, several changes,
+and shares of the links, which are drawn again from the file's names here."""
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from tool import Checker, binary_argument, run, summary
+
+JOB = """workload: transformer
+model: megatron-3.6b
+parallel: {tensor: 4, pipeline: 2, data: 4}
+batch: {micro: 1, global: 32}
+schedule: 1f1b
+"""
+UNITS = {"GBps": 1e9, "PBps": 1e15, "us": 1e-6, "ns": 1e-9, "ms": 1e-3, "s": 1, "Tf": 1e12}
+check = Checker()
+
+
+def scaled(value, factor):
+    """A quantity of the XML file, changed."""
+    number, unit = re.fullmatch(r"([0-9.e+-]+)([A-Za-z]+)", value).groups()
+    return f"{float(number) * factor!r}{unit}"
+
+
+def edit(xml, element, wanted, attribute, factor):
+    """The file with an attribute changed of the elements whose id matches."""
+
+    def change(match):
+        text = match.group(0)
+        if not re.fullmatch(wanted, re.search(r'id="([^"]*)"', text).group(1)):
+            return text
+        return re.sub(rf'({attribute}=")([^"]*)', lambda m: m.group(1) + scaled(m.group(2), factor), text)
+
+    changed = re.sub(rf"<{element} [^>]*>", change, xml)
+    check.that(changed != xml, f"{element} {wanted}: the file has none")
+    return changed
+
+
+# What is typed, and the same by hand.
+CASES = [
+    (["nic=0.5"], [("link", "nic-.*", "bandwidth", 0.5)]),
+    (["uplink.latency=100"], [("link", "uplink-.*", "latency", 100)]),
+    (["nvlink.bandwidth=0.25", "nvlink.latency=3"],
+     [("link", "nvlink-.*", "bandwidth", 0.25), ("link", "nvlink-.*", "latency", 3)]),
+    (["nvlink-1-*=0.5"], [("link", "nvlink-1-.*", "bandwidth", 0.5)]),
+    (["nic-?-3=0.1"], [("link", "nic-.-3", "bandwidth", 0.1)]),
+    (["gpu-1-*=0.8"], [("host", "gpu-1-.*", "speed", 0.8)]),
+    (["node-0=0.5"], [("host", "gpu-0-.*", "speed", 0.5)]),
+    (["A100-*=2"], [("host", "gpu-.*", "speed", 2)]),
+    (["gpu-0-0.speed=0.3", "nic=2"], [("host", "gpu-0-0", "speed", 0.3), ("link", "nic-.*", "bandwidth", 2)]),
+    (["nic=0.5", "nic=0.5"], [("link", "nic-.*", "bandwidth", 0.25)]),
+]
+
+
+def by_hand(folder, stagesim):
+    xml = (folder / "as-is.xml").read_text()
+    (folder / "job.yaml").write_text("platform: as-is.xml\n" + JOB)
+    as_is = summary(stagesim, "job.yaml", "out", "--engine", "analytic", cwd=folder)["time"]["iteration_s"]
+    for number, (changes, edits) in enumerate(CASES):
+        edited = xml
+        for one in edits:
+            edited = edit(edited, *one)
+        (folder / "edited.xml").write_text(edited)
+        (folder / "edited.yaml").write_text("platform: edited.xml\n" + JOB)
+        scales = [word for change in changes for word in ("--scale", change)]
+        for engine in ["analytic", "simgrid"] if number % 3 == 0 else ["analytic"]:
+            found = summary(stagesim, "job.yaml", "out", "--engine", engine, *scales, cwd=folder)
+            expected = summary(stagesim, "edited.yaml", "out", "--engine", engine, cwd=folder)
+            for figure in ("iteration_s",):
+                check.near(found["time"][figure], expected["time"][figure], f"{changes} {engine} {figure}")
+            check.near(found["bubble"]["ratio"], expected["bubble"]["ratio"], f"{changes} {engine} bubble", 1e-7)
+        name = found["scenario"]["platform"]
+        check.that(name == f"as-is.xml with {', '.join(changes)}", f"{changes}: {name}")
+        check.that(found["time"]["iteration_s"] != as_is, f"{changes}: nothing changed")
+
+
+def in_the_scenario(folder, stagesim):
+    """The key and the option are the same; the option takes the key's place."""
+    (folder / "key.yaml").write_text("platform: dgx-a100:4\nwhat_if: [nic=0.5, \"gpu-1-*=0.8\"]\n" + JOB)
+    (folder / "plain.yaml").write_text("platform: dgx-a100:4\n" + JOB)
+    one = summary(stagesim, "key.yaml", "out", cwd=folder)["time"]
+    other = summary(stagesim, "plain.yaml", "out", "--scale", "nic=0.5", "--scale", "gpu-1-*=0.8", cwd=folder)["time"]
+    check.that(one == other, "the key and the option differ")
+    none = summary(stagesim, "key.yaml", "out", "--set", "what_if=none", cwd=folder)["time"]
+    check.that(none == summary(stagesim, "plain.yaml", "out", cwd=folder)["time"], "what_if=none changes something")
+
+
+def shares(folder, stagesim):
+    """A share draws whole links, both directions at once, as many as it says; by seed."""
+    (folder / "plain.yaml").write_text("platform: dgx-a100:4\n" + JOB)
+    outcomes = set()
+    for seed in range(6):
+        time = summary(stagesim, "plain.yaml", "out", "--scale", f"nic@5%/{seed}=0.05", cwd=folder)["time"]
+        again = summary(stagesim, "plain.yaml", "out", "--scale", f"nic@5%/{seed}=0.05", cwd=folder)["time"]
+        check.that(time == again, f"seed {seed}: two runs differ")
+        outcomes.add(time["iteration_s"])
+    check.that(len(outcomes) > 1, f"all seeds draw alike: {outcomes}")
+    whole = summary(stagesim, "plain.yaml", "out", "--scale", "nic@100%=0.5", cwd=folder)["time"]
+    check.that(whole == summary(stagesim, "plain.yaml", "out", "--scale", "nic=0.5", cwd=folder)["time"], "100 %")
+
+
+def mistakes(folder, stagesim):
+    (folder / "plain.yaml").write_text("platform: dgx-a100:4\n" + JOB)
+    for change, expected in [("nci=0.5", "did you mean 'nic'?"), ("nic", "expected TARGET=FACTOR"),
+                             ("nic=0", "expected a number from 1e-6"), ("nic=-1", "is no factor"),
+                             ("nic@=2", "is no share"), ("nic@5=2", "is no share"), ("nic@0%=2", "is no share"),
+                             ("=2", "expected TARGET=FACTOR"), (".latency=2", "is no kind of links"),
+                             ("nic.speed=2", "is no name of a GPU"), ("gpu-0-0.latency=2", "is no kind of links"),
+                             ("*" * 300 + "x=2", "is no kind of links"), ('"\\=2', "is no kind of links")]:
+        done = run(stagesim, "run", "plain.yaml", "--scale", change, "-o", "none", cwd=folder, expect=1)
+        check.that(expected in done.stderr and "error: what_if" in done.stderr, f"{change}: {done.stderr}")
+        check.that(not os.path.exists(folder / "none"), f"{change}: something was written")
+    (folder / "where.yaml").write_text("platform: dgx-a100:4\nwhat_if:\n  - nic=0.5\n  - nvlnik=2\n" + JOB)
+    done = run(stagesim, "run", "where.yaml", cwd=folder, expect=1)
+    check.that(done.stderr.startswith("where.yaml:4:5: error: what_if: 'nvlnik'"), done.stderr)
+    done = run(stagesim, "run", "plain.yaml", "--set", "loader=simgrid", "--scale", "nic=2", cwd=folder, expect=1)
+    check.that("only platforms that stagesim reads itself" in done.stderr, done.stderr)
+
+
+def main():
+    stagesim = binary_argument()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        run(stagesim, "platform", "generate", "dgx-a100", "--nodes", 4, "-o", folder / "as-is.xml")
+        by_hand(folder, stagesim)
+        in_the_scenario(folder, stagesim)
+        shares(folder, stagesim)
+        mistakes(folder, stagesim)
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
