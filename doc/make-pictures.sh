@@ -43,8 +43,7 @@ mv "$work/compare/comparison.png" "$images/comparison.png"
 
 # Collectives; beside measured tables where they are there.
 "$stagesim" collective all-reduce --platform "$(dirname "$0")/../platforms/dgx-a100-2.xml" -o "$images/collective.svg"
-tables=$(dirname "$0")/../../shared/nccl
-[ ! -d "$tables" ] || python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$tables" "$images"
+python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$images"
 
 rows=$(dirname "$0")/../test/validation/vtrain
 python3 "$(dirname "$0")/../test/validation/picture.py" "$stagesim" \
