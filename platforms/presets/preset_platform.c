@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "platforms/generate/structure.h"
-#include "platforms/network_read.h"
+#include "platforms/network/network_read.h"
 #include "platforms/presets/presets.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/path_near.h"
 #include "base/paths.h"
 #include "base/quantity.h"
-#include "platforms/network_read.h"
+#include "platforms/network/network_read.h"
 #include "platforms/presets/presets.h"
 #include "platforms/soundness.h"
 #include "simulator/engines/simgrid/bridge.h"

@@ -4,7 +4,7 @@
  * platform whose numbers are sound or by a message that says something. */
 #include "base/arena.h"
 #include "base/isolate.h"
-#include "platforms/network_read.h"
+#include "platforms/network/network_read.h"
 #include "platforms/platform_file.h"
 #include "platforms/soundness.h"
 #include "simulator/engines/simgrid/bridge.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim's own reader gives to the bit what SimGrid's loader gives, or leaves the file to it: on the platforms that
  * are shipped, on those of the tests, on random ones, and on random ones with a mistake in them. */
-#include "platforms/network_read.h"
+#include "platforms/network/network_read.h"
 
 #include "base/arena.h"
 #include "simulator/engines/simgrid/bridge.h"

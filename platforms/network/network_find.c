@@ -2,7 +2,7 @@
 /* Routes between points, as SimGrid finds them: the way between two zones first, then those within them up to its
  * gateways; latencies are added up in that order. */
 #include "base/arena.h"
-#include "platforms/network.h"
+#include "platforms/network/network.h"
 
 #include <stdlib.h>
 #include <string.h>

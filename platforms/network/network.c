@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "platforms/network.h"
+#include "platforms/network/network.h"
 
 #include "base/arena.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "platforms/name_table.h"
+#include "platforms/network/name_table.h"
 
 #include "base/arena.h"
 

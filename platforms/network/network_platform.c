@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* struct platform of a network: hosts and links in version order, routes between hosts. */
 #include "base/arena.h"
-#include "platforms/network.h"
+#include "platforms/network/network.h"
 #include "platforms/rating.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tori and dragonflies as SimGrid's <cluster> has them: names of links, and which way a message takes. */
 #include "base/arena.h"
-#include "platforms/network.h"
+#include "platforms/network/network.h"
 
 /* A link, or a pair with that name; the first one's index. */
 static uint32_t add_link(struct network *network, const char *name, const struct platform_link *like, double width,
