@@ -79,28 +79,56 @@ static double mean_interval(const struct plan_timing *timing, uint32_t iteration
     return (timing->iteration_ends[iterations - 2] - timing->iteration_ends[first - 1]) / (iterations - 1 - first);
 }
 
+/* Where iterations meet in each worker's own order alone, one can begin as long after another as the longest span of a
+ * worker, and not sooner than a worker's work: that span is the time if nothing in it is idle. 0: something is. */
+static double longest_without_gap(const struct plan *plan, const struct plan_timing *timing)
+{
+    double longest = 0, busiest = 0;
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        size_t count = plan->orders[worker].count;
+        if (!count)
+            continue;
+        double span = plan_timing_span(timing, worker, count - 1).end - plan_timing_span(timing, worker, 0).start;
+        longest = span > longest ? span : longest;
+        busiest = timing->busy[worker] > busiest ? timing->busy[worker] : busiest;
+    }
+    return longest <= busiest * (1 + rounding) ? busiest : 0;
+}
+
+/* From the plan of several iterations; false where they are too few. */
+static bool find_steady(const struct plan *plan, const struct plan_costs *costs, bool last, double *steady)
+{
+    struct plan_timing timing;
+    plan_timing_init(&timing, plan, costs);
+    bool found = plan->iterations > 1 && find_cycle(plan, &timing, costs->latency, steady);
+    if (!found)
+        *steady = mean_interval(&timing, plan->iterations);
+    plan_timing_finish(&timing);
+    return found || last || plan->iterations == 1;
+}
+
 double schedule_steady_iteration(const struct schedule *schedule, const struct schedule_request *request,
-                                 const struct plan_costs *costs)
+                                 const struct plan_costs *costs, const struct plan *plan,
+                                 const struct plan_timing *timing)
 {
     uint64_t forwards = (uint64_t)schedule->stages(request) * request->micro_batches;
     uint64_t most = SCHEDULE_FORWARDS_MAX / forwards, tried = FORWARDS_MAX / forwards;
     uint64_t enough = 2 * (uint64_t)request->workers + 1;
     tried = tried > enough ? tried : enough;
     most = most < tried ? most : tried;
+    if (!schedule->crosses || plan->step == PLAN_STEP_BLOCKING)
+        return timing->iteration;
+    double steady = plan->asynchronous ? 0 : longest_without_gap(plan, timing);
+    if (steady > 0)
+        return steady;
     struct schedule_request several = *request;
-    several.iterations = schedule->crosses && most > 4 ? 4 : schedule->crosses && most ? (uint32_t)most : 1;
-    for (double steady;;) {
-        struct plan *plan = schedule->plan(&several);
-        struct plan_timing timing;
-        plan_timing_init(&timing, plan, costs);
-        bool last = plan->iterations == 1 || several.iterations == most;
-        bool found = plan->iterations > 1 && find_cycle(plan, &timing, costs->latency, &steady);
-        if (!found)
-            steady = mean_interval(&timing, plan->iterations);
-        plan_timing_finish(&timing);
-        plan_destroy(plan);
-        if (found || last)
-            return steady;
+    several.iterations = most > 4 ? 4 : most ? (uint32_t)most : 1;
+    for (bool found = false; !found;) {
+        struct plan *many =
+            plan->asynchronous ? schedule->plan(&several) : plan_create_repeated(plan, several.iterations);
+        found = find_steady(many, costs, several.iterations >= most, &steady);
+        plan_destroy(many);
         several.iterations = 2 * (uint64_t)several.iterations < most ? 2 * several.iterations : (uint32_t)most;
     }
+    return steady;
 }

@@ -8,8 +8,10 @@
 
 /* The mean time of an iteration over the cycle after which the workers are in the same state again (base/cycle.h);
  * where no state comes back in as many iterations as are tried, the mean over the second half of them; the makespan of
- * one iteration where they do not overlap. The request must fit; its iterations do not matter. */
+ * one iteration where they do not overlap. The request must fit, and ask for one iteration; `plan` is its plan, and
+ * `timing` its times with these costs. */
 double schedule_steady_iteration(const struct schedule *schedule, const struct schedule_request *request,
-                                 const struct plan_costs *costs);
+                                 const struct plan_costs *costs, const struct plan *plan,
+                                 const struct plan_timing *timing);
 
 #endif

@@ -464,12 +464,11 @@ static int show(const struct command *command, const struct arguments *arguments
         return code;
     struct plan_costs costs = stage_costs(arguments, view->plan->workers, view->plan->stages);
     bool crosses = view->schedule && view->schedule->crosses && view->plan->iterations == 1;
-    /* before the plan's own times, for it needs the more memory */
-    double steady = crosses ? schedule_steady_iteration(view->schedule, view->request, &costs) : 0;
     struct plan_timing timing;
     plan_timing_init(&timing, view->plan, &costs);
     if (crosses)
-        plan_timing_set_iteration(&timing, steady);
+        plan_timing_set_iteration(
+            &timing, schedule_steady_iteration(view->schedule, view->request, &costs, view->plan, &timing));
     view->timing = &timing;
     code = write_result(arguments, view);
     plan_timing_finish(&timing);

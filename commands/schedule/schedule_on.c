@@ -122,14 +122,30 @@ static int read_winner(const struct lab *lab, const char *folder, struct arena *
     return EXIT_FAILED;
 }
 
+/* Only a transformer's stages are made of layers that can move. */
+static bool check_partition(const struct schedule_on_request *request, const struct scenario *scenario,
+                            struct diag *diag)
+{
+    const char *workload = scenario->workload->name;
+    if (!request->partition || strcmp(workload, "transformer") == 0)
+        return true;
+    diag_error(
+        diag, scenario_place(scenario, "workload"),
+        "--partition moves the layers of a transformer, and the workload is '%s'; without --partition, schedules "
+        "are tried for its stages as they are",
+        workload);
+    diag_rest(diag);
+    return false;
+}
+
 int schedule_on(const struct schedule_on_request *request, struct arena *arena, struct schedule_on_result *result)
 {
     struct diag diag = {.out = stderr};
     *result = (struct schedule_on_result){.plan = NULL};
     struct scenario *scenario = scenario_load(&request->scenario, arena, &diag);
-    const char *folder = scenario ? make_folder(arena) : NULL;
-    if (!scenario)
+    if (!scenario || !check_partition(request, scenario, &diag))
         return EXIT_BAD_INPUT;
+    const char *folder = make_folder(arena);
     if (!folder) {
         diag_print(stderr, "stagesim schedule: no folder for orders can be made in $TMPDIR or /tmp\n");
         return EXIT_FAILED;

@@ -5,6 +5,7 @@
 #include "base/bulk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void *zeroed(size_t count, size_t size)
 {
@@ -49,6 +50,26 @@ void plan_destroy(struct plan *plan)
     free(plan->slice_lengths);
     free(plan->recomputed);
     free(plan);
+}
+
+struct plan *plan_create_repeated(const struct plan *plan, uint32_t iterations)
+{
+    struct plan *many = plan_create(plan->workers, plan->stages, plan->pipelines, plan->micro_batches * iterations);
+    many->iterations = iterations;
+    many->step = plan->step;
+    memcpy(many->copies, plan->copies, (size_t)plan->pipelines * plan->stages * sizeof *plan->copies);
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        const struct plan_order *order = &plan->orders[worker];
+        plan_expect(many, worker, order->count * iterations);
+        struct slot *to = many->orders[worker].slots;
+        for (uint32_t iteration = 0; iteration < iterations; iteration++)
+            for (size_t i = 0; i < order->count; i++) {
+                *to = order->slots[i];
+                to++->micro_batch += iteration * plan->micro_batches;
+            }
+        many->orders[worker].count = order->count * iterations;
+    }
+    return many;
 }
 
 void plan_place(struct plan *plan, uint32_t pipeline, uint32_t stage, uint32_t worker)

@@ -109,6 +109,9 @@ struct plan {
 /* An empty plan; the caller owns it. Copies are unplaced (worker UINT32_MAX), sync eager, versions 1. */
 struct plan *plan_create(uint32_t workers, uint32_t stages, uint32_t pipelines, uint32_t micro_batches);
 void plan_destroy(struct plan *plan); /* NULL is fine */
+/* A plan of so many iterations, each like the only one of a plan in one piece (no slices, nothing moved or computed
+ * again), one behind the other in every worker's order. The caller owns it. */
+struct plan *plan_create_repeated(const struct plan *plan, uint32_t iterations);
 
 /* Says that `pipeline` holds `stage` on `worker`. */
 void plan_place(struct plan *plan, uint32_t pipeline, uint32_t stage, uint32_t worker);

@@ -266,7 +266,7 @@ struct choice {
 static struct choice run_again(struct pass pass, struct arena *arena)
 {
     struct choice best = {run_pass(&pass, arena), pass.most_idle};
-    for (bool better = true; better;) {
+    for (bool better = best.most_idle > 0; better;) {
         int64_t *idle = arena_array(arena, pass.instance->workers, sizeof *idle);
         for (uint32_t worker = 0; worker < pass.instance->workers; worker++)
             idle[worker] = pass.lines[worker].idle;
@@ -282,7 +282,7 @@ static struct choice run_again(struct pass pass, struct arena *arena)
 static const struct line *best_pass(const struct instance *instance, struct arena *arena)
 {
     struct choice best = {NULL, INT64_MAX};
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4 && best.most_idle > 0; i++) { /* less than nothing is not possible */
         struct pass pass = {.instance = instance, .fill_backward = !(i & 2), .fill_forward = !(i & 1)};
         struct choice choice = run_again(pass, arena);
         if (choice.most_idle < best.most_idle)

@@ -132,9 +132,13 @@ static const struct plan *outline(struct stagesim_job *job)
     struct schedule_refusal refusal;
     if (job->plan || job->outline || !job->scenario->schedule)
         return job->plan ? job->plan : job->outline;
+    const struct schedule *schedule = job->scenario->schedule;
     struct schedule_request request = scenario_schedule_request(job->scenario);
-    if (schedule_fits(job->scenario->schedule, &request, &refusal))
-        job->outline = job->scenario->schedule->plan(&request);
+    const struct schedule_option *effort = schedule->searches ? schedule_find_option(schedule, "effort") : NULL;
+    if (effort) /* where stages are does not depend on it */
+        request.options[effort - schedule->options] = effort->least;
+    if (schedule_fits(schedule, &request, &refusal))
+        job->outline = schedule->plan(&request);
     return job->outline;
 }
 

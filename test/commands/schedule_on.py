@@ -84,6 +84,8 @@ def wrong(stagesim, folder):
     refused("the scenario says", "best", "--on", "job.yaml", "--workers", "4")
     refused("goes with --on", "best", "--workers", "4", "--micro-batches", "4", "--partition")
     refused("plain integer", "best", "--on", "job.yaml", "--effort", "0")
+    refused("stages.yaml:2:11: error: --partition moves the layers of a transformer, and the workload is 'stages'",
+            "best", "--on", "stages.yaml", "--partition", code=1)
     refused("none.yaml", "best", "--on", "none.yaml", code=1)
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large plans are made and checked fast: 64 workers, 4,096 micro-batches, 4 chunks where a schedule has chunks. */
+/* Large plans are made and checked fast: 64 workers, 4,096 micro-batches, 4 chunks where a schedule has chunks; and
+ * those that adapt or compact for 256 workers and 2,048 micro-batches. */
 #include "test/schedules/harness.h"
 
 #include <criterion/criterion.h>
@@ -20,12 +21,12 @@ static double seconds(void)
 }
 
 /* Processor time of making and checking a plan; its slots. */
-static double measure(const struct schedule *schedule, uint32_t micro_batches, size_t *slots)
+static double measure(const struct schedule *schedule, uint32_t workers, uint32_t micro_batches, size_t *slots)
 {
-    struct schedule_request request = schedule_request_default(schedule, 64, micro_batches);
+    struct schedule_request request = schedule_request_default(schedule, workers, micro_batches);
     for (unsigned i = 0; schedule->options && schedule->options[i].key; i++) {
         if (!strcmp(schedule->options[i].key, "chunks"))
-            request.options[i] = 4;
+            request.options[i] = workers == 64 ? 4 : 2;
         if (!strcmp(schedule->options[i].key, "waves"))
             request.options[i] = 2;
     }
@@ -51,9 +52,20 @@ Test(large, every_schedule)
             continue; /* a search has a size of its own, and says so */
         /* slimpipe has 64 slices of each micro-batch: as many slots as the others with chunks, not 16 times as many. */
         uint32_t micro_batches = strcmp((*schedule)->name, "slimpipe") ? 4096 : 256;
-        double taken = measure(*schedule, micro_batches, &slots);
+        double taken = measure(*schedule, 64, micro_batches, &slots);
         cr_log_info("%-14s %8zu slots %.3f s", (*schedule)->name, slots, taken);
         cr_expect_lt(taken, limit, "%s: %zu slots in %.2f s", (*schedule)->name, slots, taken);
         cr_expect_geq(slots, 2 * 64 * 4096);
+    }
+}
+
+Test(large, many_workers)
+{
+    static const char *const names[] = {"zb-v-greedy", "zb-auto", "1f1b-v"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t slots;
+        double taken = measure(schedule_find(names[i]), 256, 2048, &slots);
+        cr_log_info("%-14s %8zu slots %.3f s", names[i], slots, taken);
+        cr_expect_lt(taken, limit, "%s: %zu slots in %.2f s", names[i], slots, taken);
     }
 }

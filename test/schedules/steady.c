@@ -49,6 +49,20 @@ static double long_mean(const struct schedule *schedule, struct schedule_request
     return mean;
 }
 
+/* Of one request. */
+static double steady_of(const struct schedule *schedule, struct schedule_request request,
+                        const struct plan_costs *costs)
+{
+    request.iterations = 1;
+    struct plan *plan = schedule->plan(&request);
+    struct plan_timing timing;
+    plan_timing_init(&timing, plan, costs);
+    double steady = schedule_steady_iteration(schedule, &request, costs, plan, &timing);
+    plan_timing_finish(&timing);
+    plan_destroy(plan);
+    return steady;
+}
+
 static bool is_near(double a, double b)
 {
     return fabs(a - b) <= 1e-9 * fabs(b);
@@ -59,7 +73,7 @@ static void check_mean(const struct schedule *schedule, const struct schedule_re
                        const struct plan_costs *costs, uint64_t seed, unsigned *exact)
 {
     double longest, mean = long_mean(schedule, *request, costs, &longest);
-    double steady = schedule_steady_iteration(schedule, request, costs);
+    double steady = steady_of(schedule, *request, costs);
     cr_expect(fabs(steady - mean) <= longest / MANY, "seed %llu, %s, D %u, N %u: %.12g, over %d iterations %.12g",
               (unsigned long long)seed, schedule->name, request->workers, request->micro_batches, steady, MANY, mean);
     *exact += is_near(steady, mean);
@@ -96,10 +110,10 @@ Test(steady, micro_batches_per_iteration_do_not_matter)
         draw(&random, &times, random_chance(&random, 0.5));
         uint32_t workers = random_between(&random, 1, WORKERS_MAX);
         struct schedule_request one = schedule_request_default(schedule, workers, 1);
-        double expected = schedule_steady_iteration(schedule, &one, &times.costs);
+        double expected = steady_of(schedule, one, &times.costs);
         for (uint32_t several = 2; several <= 12; several++) {
             struct schedule_request request = schedule_request_default(schedule, workers, several);
-            double steady = schedule_steady_iteration(schedule, &request, &times.costs);
+            double steady = steady_of(schedule, request, &times.costs);
             cr_expect(is_near(steady, several * expected), "seed %llu, D %u: %.12g for %u micro-batches, %.12g for one",
                       (unsigned long long)seed, workers, steady, several, expected);
         }
