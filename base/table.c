@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 
 struct cell {
     char text[TABLE_CELL_MAX];
+    const char *whole; /* NULL: text is not cut */
+    double value;      /* NaN: none */
 };
 
 struct table {
@@ -21,6 +24,7 @@ struct table {
     char aligns[TABLE_COLUMNS_MAX];
     struct cell *cells;
     size_t cell_count, cell_capacity;
+    struct arena *arena; /* what is longer than a cell; NULL: nothing yet */
 };
 
 struct table *table_create(void)
@@ -35,6 +39,7 @@ void table_destroy(struct table *table)
 {
     if (!table)
         return;
+    arena_destroy(table->arena);
     free(table->cells);
     free(table);
 }
@@ -53,10 +58,63 @@ void table_cell(struct table *table, const char *format, ...)
     table->cells = array_grow(table->cells, &table->cell_capacity, table->cell_count + 1, sizeof *table->cells);
     va_list arguments;
     va_start(arguments, format);
-    char *text = table->cells[table->cell_count++].text;
-    vsnprintf(text, TABLE_CELL_MAX, format, arguments);
-    diag_clean(text, TABLE_CELL_MAX);
+    struct cell *cell = &table->cells[table->cell_count++];
+    cell->value = NAN;
+    cell->whole = NULL;
+    char whole[TABLE_WHOLE_MAX];
+    vsnprintf(whole, sizeof whole, format, arguments);
     va_end(arguments);
+    snprintf(cell->text, TABLE_CELL_MAX, "%.*s", TABLE_CELL_MAX - 1, whole);
+    diag_clean(cell->text, TABLE_CELL_MAX);
+    if (strlen(whole) < TABLE_CELL_MAX)
+        return;
+    diag_clean(whole, sizeof whole);
+    table->arena = table->arena ? table->arena : arena_create();
+    cell->whole = arena_copy(table->arena, whole);
+}
+
+void table_value(struct table *table, double value)
+{
+    assert(table->cell_count > 0 && isfinite(value));
+    table->cells[table->cell_count - 1].value = value;
+}
+
+size_t table_column_count(const struct table *table)
+{
+    return table->column_count;
+}
+
+size_t table_row_count(const struct table *table)
+{
+    return table->column_count ? (table->cell_count + table->column_count - 1) / table->column_count : 0;
+}
+
+const char *table_title(const struct table *table, size_t column)
+{
+    return table->titles[column].text;
+}
+
+char table_align(const struct table *table, size_t column)
+{
+    return table->aligns[column];
+}
+
+static const struct cell *cell_at(const struct table *table, size_t row, size_t column)
+{
+    size_t index = row * table->column_count + column;
+    return index < table->cell_count ? &table->cells[index] : NULL;
+}
+
+const char *table_text(const struct table *table, size_t row, size_t column)
+{
+    const struct cell *cell = cell_at(table, row, column);
+    return !cell ? "" : cell->whole ? cell->whole : cell->text;
+}
+
+double table_number(const struct table *table, size_t row, size_t column)
+{
+    const struct cell *cell = cell_at(table, row, column);
+    return cell ? cell->value : NAN;
 }
 
 /* Characters, not bytes, of UTF-8 text. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { TABLE_COLUMNS_MAX = 24, TABLE_CELL_MAX = 96, READABLE_MAX = 32 };
+enum { TABLE_COLUMNS_MAX = 24, TABLE_CELL_MAX = 96, TABLE_WHOLE_MAX = 512, READABLE_MAX = 32 };
 
 struct table;
 
@@ -19,6 +19,18 @@ void table_destroy(struct table *table);
 void table_column(struct table *table, const char *title, char align);
 /* Fills the rows cell by cell, from left to right. */
 __attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const char *format, ...);
+/* The number, in units without a prefix, that the last cell shows rounded: what programs read of it. Finite. */
+void table_value(struct table *table, double value);
+
+size_t table_column_count(const struct table *table);
+/* Rows, an unfinished one included. */
+size_t table_row_count(const struct table *table);
+const char *table_title(const struct table *table, size_t column);
+char table_align(const struct table *table, size_t column);
+/* Whole, up to TABLE_WHOLE_MAX; "" where an unfinished row has no such cell. */
+const char *table_text(const struct table *table, size_t row, size_t column);
+/* NaN: the cell is a text. */
+double table_number(const struct table *table, size_t row, size_t column);
 /* Prints titles, a rule, and rows, each line after `indent` spaces. An unfinished row's other cells are empty. On a
  * terminal that is narrower than the table, as table_print_within. */
 void table_print(const struct table *table, FILE *out, unsigned indent);

@@ -373,7 +373,7 @@ static void print_utilization(const struct comparison *comparison)
         }
     }
     putchar('\n');
-    table_print(table, stdout, 0);
+    table_write(table, stdout, table_style_of(comparison->options->format, stdout));
     table_destroy(table);
 }
 
@@ -382,7 +382,7 @@ static void print_all(const struct comparison *comparison)
     size_t count;
     struct comparison_row *rows = collect_rows(comparison, &count);
     comparison_print(stdout, rows, count, comparison->options->format);
-    if (comparison->options->format == COMPARISON_TABLE)
+    if (table_is_read(comparison->options->format))
         print_utilization(comparison);
 }
 
@@ -394,8 +394,8 @@ static bool write_rows(const struct comparison *comparison, struct output *outpu
          *json = csv ? output_open(output, "comparison.json", fault) : NULL;
     if (!json)
         return false;
-    comparison_print(csv, rows, count, COMPARISON_CSV);
-    comparison_print(json, rows, count, COMPARISON_JSON);
+    comparison_print(csv, rows, count, TABLE_CSV);
+    comparison_print(json, rows, count, TABLE_JSON);
     return true;
 }
 
@@ -521,7 +521,7 @@ const struct command command_compare = {
             "  --what-if [NAME:]CHANGE,...      each scenario also on a changed platform: 'halved: nic=0.5', 'as is'; "
             "repeatable\n"
             "  --sort time|memory               the best first\n"
-            "  --format table|csv|json          what is printed\n"
+            "  --format table|csv|json|latex|markdown   what is printed\n"
             "  -o DIR                           write DIR/SCENARIO-SCHEDULE/ for each run, and comparison.csv, "
             "comparison.json and\n"
             "                                   the aligned picture on top\n"

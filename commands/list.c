@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "base/process/apart.h"
 #include "commands/cli/command.h"
+#include "commands/cli/words.h"
 #include "commands/platform/platform_text.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/algorithm.h"
@@ -212,6 +213,25 @@ static void print_text(const struct items *items)
         printf("%-*s  %s\n", width, items->items[i].name, items->items[i].summary);
 }
 
+/* For papers and spreadsheets. */
+static void print_table(const struct items *items, enum table_format format)
+{
+    bool schedules = items->count && items->items[0].schedule;
+    struct table *table = table_create();
+    table_column(table, "name", '<');
+    table_column(table, "summary", '<');
+    if (schedules)
+        table_column(table, "source", '<');
+    for (size_t i = 0; i < items->count; i++) {
+        table_cell(table, "%s", items->items[i].name);
+        table_cell(table, "%s", items->items[i].summary);
+        if (schedules)
+            table_cell(table, "%s", items->items[i].schedule->source);
+    }
+    table_write(table, stdout, (struct table_style){format, 0});
+    table_destroy(table);
+}
+
 static void write_option(struct json_writer *json, const struct schedule_option *option)
 {
     json_object_begin(json, NULL, false);
@@ -256,28 +276,32 @@ static void print_json(const struct items *items)
 static const struct list {
     const char *name;
     void (*add)(struct items *items); /* NULL: a list with columns of its own */
-    void (*text)(FILE *out), (*json)(FILE *out);
+    void (*text)(FILE *out), (*json)(FILE *out), (*table)(FILE *out, enum table_format format);
 } lists[] = {
     {.name = "schedules", .add = add_schedules},
     {.name = "workloads", .add = add_workloads},
     {.name = "collectives", .add = add_collectives},
     {.name = "algorithms", .add = add_algorithms},
-    {.name = "presets", .text = preset_list_text, .json = preset_list_json},
+    {.name = "presets", .text = preset_list_text, .json = preset_list_json, .table = preset_list_table},
     {.name = "platforms", .add = add_platforms},
     {.name = "models", .add = add_models},
     {.name = "scenarios", .add = add_scenarios},
     {.name = "engines", .add = add_engines},
 };
 
-static int print_list(const struct list *list, bool json, bool plugins)
+static int print_list(const struct list *list, enum table_format format, bool plugins)
 {
     struct items items = {.plugins = plugins, .arena = arena_create()};
-    if (list->add) {
+    if (list->add)
         list->add(&items);
-        (json ? print_json : print_text)(&items);
-    } else {
-        (json ? list->json : list->text)(stdout);
-    }
+    if (list->add && (format == TABLE_TEXT || format == TABLE_JSON))
+        (format == TABLE_JSON ? print_json : print_text)(&items);
+    else if (list->add)
+        print_table(&items, format);
+    else if (format == TABLE_TEXT || format == TABLE_JSON)
+        (format == TABLE_JSON ? list->json : list->text)(stdout);
+    else
+        list->table(stdout, format);
     arena_destroy(items.arena);
     return items.incomplete ? EXIT_FAILED : EXIT_DONE;
 }
@@ -297,28 +321,29 @@ static int run(const struct command *command, int argc, char **argv)
 {
     static const struct option options[] = {
         {"format", required_argument, NULL, 'f'}, {"plugins", no_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
-    bool json = false, plugins = false;
+    static const char *const formats[] = {"text", "csv", "json", "latex", "markdown"}; /* as enum table_format */
+    unsigned format = TABLE_TEXT;
+    bool plugins = false;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         plugins |= option == 'p';
-        if (option == 'f')
-            json = !strcmp(optarg, "json");
-        if (option != 'p' && (option != 'f' || (!json && strcmp(optarg, "text"))))
-            return command_usage(command, "the options are --format text or --format json, and --plugins");
+        if (option == 'f' && format_read(command, optarg, formats, TABLE_FORMATS, &format))
+            return EXIT_USAGE;
+        if (option != 'p' && option != 'f')
+            return command_usage(command, "the options are --format FORMAT and --plugins");
     }
     if (optind + 1 != argc)
         return command_usage(command, optind == argc ? "a list of what?" : "one list at a time");
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!strcmp(lists[i].name, argv[optind]))
-            return print_list(&lists[i], json, plugins);
+            return print_list(&lists[i], (enum table_format)format, plugins);
     return unknown_list(command, argv[optind]);
 }
 
 const struct command command_list = {
     .name = "list",
-    .arguments = "schedules|workloads|collectives|algorithms|presets|platforms|models|scenarios|engines [--format "
-                 "text|json] [--plugins]",
+    .arguments = "schedules|workloads|collectives|algorithms|presets|platforms|models|scenarios|engines [OPTION]...",
     .summary = "lists what a scenario can name, each with a line of explanation",
-    .help = "  --format FORMAT   text or json (text); json gives the schedules' options and sources too\n"
+    .help = "  --format FORMAT   text, csv, json, latex or markdown (text); json gives the schedules' options, too\n"
             "  --plugins         asks installed plug-ins what they are: their code runs with your rights\n\n"
             "example:\n  stagesim list schedules\n",
     .run = run,

@@ -39,13 +39,14 @@ static int run_scenario(const struct options *options, const char *typed, struct
                                          .command = typed,
                                          .split = true,
                                          .quiet = options->quiet,
-                                         .print = options->format == COMPARISON_TABLE};
+                                         .print = table_is_read(options->format),
+                                         .format = options->format};
     struct simulation_result result = {0};
     int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
     if (!simulation_print(&result))
         code = EXIT_FAILED;
-    if (code == EXIT_DONE && (options->format != COMPARISON_TABLE || result.row_count > 1)) {
-        if (options->format == COMPARISON_TABLE)
+    if (code == EXIT_DONE && (options->format != TABLE_TEXT || result.row_count > 1)) {
+        if (table_is_read(options->format))
             putchar('\n');
         comparison_print(stdout, result.rows, result.row_count, options->format);
     }
@@ -81,7 +82,7 @@ const struct command command_run = {
             "timeline.perfetto-trace, operations.csv\n"
             "  --picture svg,png,pdf            timeline.svg, ...\n"
             "  --report                         report.html\n"
-            "  --format table|csv|json          what is printed\n"
+            "  --format table|csv|json|latex|markdown   what is printed\n"
             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
             "\nexample:\n  stagesim run scenarios/demo.yaml -o out --trace paje,csv --picture png\n",
     .run = run,

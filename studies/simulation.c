@@ -199,7 +199,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         gantt_save(gantt, run->self->results);
         notes(run, report);
         if (run->request->print)
-            run_print(run->self->results, table_terminal_width(stdout), report);
+            run_print(run->self->results, table_style_of(run->request->format, stdout), report);
         struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas,
                                       report->idle.known ? &nested.timelines : NULL};
         if (run->request->files)

@@ -16,7 +16,8 @@ struct simulation_request {
     const char *command;           /* what was typed, for reports; NULL: not known */
     bool split;                    /* idle time by what can be done about it is asked for, too */
     bool quiet;
-    bool print;     /* give back what people read: figures and workers */
+    bool print;               /* give back what people read: figures and workers */
+    enum table_format format; /* of it */
     FILE *mistakes; /* where mistakes go in place of standard error: a file, which the other process writes to; or NULL
                      */
 };

@@ -311,30 +311,36 @@ static void print_reasons(FILE *out, const struct comparison_row *rows, size_t c
             fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);
 }
 
-static void print_table(FILE *out, const struct comparison_row *rows, size_t count)
+static void print_table(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
     struct columns columns = choose_columns(rows, count);
     struct table *table = table_create();
     bool asynchronous = false;
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *remarks = open_memstream(&lines, &size);
     add_columns(table, &columns);
     for (size_t i = 0; i < count; i++) {
         add_row(table, &columns, rows, i);
         asynchronous |= rows[i].asynchronous;
     }
-    table_print(table, out, 0);
+    table_write(table, out, table_style_of(format, out));
     table_destroy(table);
-    print_reasons(out, rows, count);
+    if (!remarks)
+        return;
+    print_reasons(remarks, rows, count);
     if (asynchronous)
         fputs("* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n",
-              out);
+              remarks);
+    table_remarks_end(out, format, remarks, &lines);
 }
 
-void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum comparison_format format)
+void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
-    if (format == COMPARISON_CSV)
+    if (format == TABLE_CSV)
         print_csv(out, rows, count);
-    else if (format == COMPARISON_JSON)
+    else if (format == TABLE_JSON)
         print_json(out, rows, count);
     else
-        print_table(out, rows, count);
+        print_table(out, rows, count, format);
 }

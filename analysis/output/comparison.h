@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line per run, for `run`, `compare` and `search`: as a table, CSV or JSON. */
+/* One line per run, for `run`, `compare` and `search`: in any format of tables. */
 #ifndef STAGESIM_COMPARISON_H
 #define STAGESIM_COMPARISON_H
 
 #include "analysis/figures/report.h"
+#include "base/tables/table_write.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-
-enum comparison_format { COMPARISON_TABLE, COMPARISON_CSV, COMPARISON_JSON };
 
 enum { COMPARISON_TEXT_MAX = 128 };
 
@@ -40,6 +39,6 @@ struct comparison_best {
 struct comparison_best comparison_find_best(const struct comparison_row *rows, size_t count);
 
 /* Times are given relative to the first row. Errors stay on the stream. */
-void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum comparison_format format);
+void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format);
 
 #endif

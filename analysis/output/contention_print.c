@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/contention_print.h"
 
-#include "base/table.h"
-
 static const char *type_name(uint8_t type)
 {
     switch (type) {
@@ -38,7 +36,7 @@ static void time_cells(struct table *table, double alone, double contended)
     table_cell(table, "%s", readable_seconds(text, added_to(alone, contended)));
 }
 
-static void print_kinds(FILE *out, size_t width, const struct contention *contention)
+static void print_kinds(FILE *out, struct table_style style, const struct contention *contention)
 {
     struct table *table = table_create();
     table_column(table, "seconds per rank", '<');
@@ -52,7 +50,7 @@ static void print_kinds(FILE *out, size_t width, const struct contention *conten
         table_cell(table, "%llu", (unsigned long long)kind->count);
         time_cells(table, kind->alone, kind->contended);
     }
-    table_print_within(table, out, 0, width);
+    table_write(table, out, style);
     table_destroy(table);
 }
 
@@ -67,7 +65,7 @@ static void links_cell(struct table *table, const struct contention_delay *delay
         table_cell(table, "%.60s (%llu) and more", busiest->name, (unsigned long long)busiest->others);
 }
 
-static void print_delays(FILE *out, size_t width, const struct contention *contention)
+static void print_delays(FILE *out, struct table_style style, const struct contention *contention)
 {
     struct table *table = table_create();
     table_column(table, "most delayed", '<');
@@ -86,22 +84,24 @@ static void print_delays(FILE *out, size_t width, const struct contention *conte
         time_cells(table, delay->alone, delay->contended);
         links_cell(table, delay);
     }
-    table_print_within(table, out, 0, width);
+    table_write(table, out, style);
     table_destroy(table);
 }
 
-void contention_print(FILE *out, size_t width, const struct report *report)
+void contention_print(FILE *out, struct table_style style, const struct report *report)
 {
     const struct contention *contention = report->contention;
-    char alone[READABLE_MAX], added[READABLE_MAX];
+    char alone[READABLE_MAX], added[READABLE_MAX], line[128];
     double difference = added_to(contention->alone, contention->contended);
-    fprintf(out, "\n%-18s %s added to %s\n\n", "contention", readable_seconds(added, difference),
-            readable_seconds(alone, contention->alone));
-    print_kinds(out, width, contention);
+    snprintf(line, sizeof line, "\n%-18s %s added to %s\n", "contention", readable_seconds(added, difference),
+             readable_seconds(alone, contention->alone));
+    table_remarks(out, style.format, line);
+    fputc('\n', out);
+    print_kinds(out, style, contention);
     if (!contention->delay_count)
         return;
     fputc('\n', out);
-    print_delays(out, width, contention);
+    print_delays(out, style, contention);
 }
 
 static void write_times(struct json_writer *json, double alone, double contended)

@@ -5,11 +5,12 @@
 
 #include "analysis/figures/report.h"
 #include "base/json_writer.h"
+#include "base/tables/table_write.h"
 
 #include <stdio.h>
 
-/* Two tables, of a report whose contention is not NULL, folded to `width` columns; 0: not. */
-void contention_print(FILE *out, size_t width, const struct report *report);
+/* Two tables, of a report whose contention is not NULL. */
+void contention_print(FILE *out, struct table_style style, const struct report *report);
 /* The block `contention` of summary.json. */
 void contention_write(struct json_writer *json, const struct report *report);
 

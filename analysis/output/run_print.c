@@ -3,7 +3,6 @@
 
 #include "analysis/output/contention_print.h"
 #include "base/diagnostics.h"
-#include "base/table.h"
 
 #include <math.h>
 
@@ -211,7 +210,7 @@ static void print_sensitivity(FILE *out, const struct report *report)
             readable_percent(latency, percent * report->sensitive_latency));
 }
 
-static void print_workers(FILE *out, size_t width, const struct report *report)
+static void print_workers(FILE *out, struct table_style style, const struct report *report)
 {
     char text[READABLE_MAX];
     struct table *table = table_create();
@@ -232,11 +231,12 @@ static void print_workers(FILE *out, size_t width, const struct report *report)
             table_cell(table, "%s", readable_percent(text, worker->causes[cause]));
         table_cell(table, "%.4g", worker->peak_in_flight);
     }
-    table_print_within(table, out, 0, width);
+    table_write(table, out, style);
     table_destroy(table);
 }
 
-void run_print(FILE *out, size_t width, const struct report *report)
+/* A line each. */
+static void print_figures(FILE *out, const struct report *report)
 {
     diag_print(out, "%-18s %s, %s on %u rank%s of %s (%s engine)\n", "run", report->run.scenario_name,
                report->run.schedule ? report->run.schedule : report->run.workload, report->ranks,
@@ -252,8 +252,18 @@ void run_print(FILE *out, size_t width, const struct report *report)
     if (report->run.figures.pipeline_layout)
         print_figure(out, "pipeline layout", report->run.figures.pipeline_layout);
     print_sensitivity(out, report);
+}
+
+void run_print(FILE *out, struct table_style style, const struct report *report)
+{
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *figures = open_memstream(&lines, &size);
+    if (figures)
+        print_figures(figures, report);
+    table_remarks_end(out, style.format, figures, &lines);
     fputc('\n', out);
-    print_workers(out, width, report);
+    print_workers(out, style, report);
     if (report->contention)
-        contention_print(out, width, report);
+        contention_print(out, style, report);
 }

@@ -4,11 +4,12 @@
 #define STAGESIM_RUN_PRINT_H
 
 #include "analysis/figures/report.h"
+#include "base/tables/table_write.h"
 
 #include <stdio.h>
 
-/* Tables are folded to `width` columns; 0: not. */
-void run_print(FILE *out, size_t width, const struct report *report);
+/* The figures a line each, then the tables. Of a format that people read. */
+void run_print(FILE *out, struct table_style style, const struct report *report);
 
 /* " of 80.00 GiB, less 6 % held back", behind what a rank needs; nothing where the platform says nothing of memory. */
 void memory_capacity_print(FILE *out, const struct report *report);

@@ -127,11 +127,10 @@ static void add_scale(struct options *options, const char *text, struct arena *a
 
 static bool read_format(const struct command *command, const char *text, struct options *options)
 {
-    static const char *const names[] = {"table", "csv", "json"};
     unsigned format;
-    if (format_read(command, text, names, sizeof names / sizeof *names, &format))
+    if (format_read(command, text, table_format_names, TABLE_FORMATS, &format))
         return false;
-    options->format = (enum comparison_format)format;
+    options->format = (enum table_format)format;
     return true;
 }
 

@@ -23,7 +23,7 @@ struct options {
     size_t what_if_count;
     const char *output;    /* -o; NULL: nothing is written */
     const char *schedules; /* --schedules; NULL: not given */
-    enum comparison_format format;
+    enum table_format format;
     enum options_sort sort;         /* --sort */
     const char *x, *y, *by;         /* --x, --y, --by; NULL: not given */
     enum layouts_method method;     /* --method */

@@ -42,16 +42,31 @@ static const char *ending_of(const char *file)
     return file ? strrchr(slash ? slash : file, '.') : NULL;
 }
 
+/* What files of a format end in. */
+static const char *ending_of_format(const char *name)
+{
+    return strcmp(name, "latex") == 0 ? "tex" : strcmp(name, "markdown") == 0 ? "md" : name;
+}
+
+bool format_of_ending(const char *const *names, size_t count, const char *ending, unsigned *format)
+{
+    for (*format = 0; *format < count; (*format)++)
+        if (strcmp(ending_of_format(names[*format]), ending) == 0)
+            return true;
+    return false;
+}
+
 int format_of_file(const struct command *command, const char *file, const char *const *names, size_t count,
                    unsigned *format)
 {
     const char *dot = ending_of(file);
     *format = 0;
-    if (!dot || strcmp(dot, ".txt") == 0 || words_find(names, count, dot + 1, format))
+    if (!dot || strcmp(dot, ".txt") == 0 || format_of_ending(names, count, dot + 1, format))
         return 0;
     char known[128] = "";
     for (size_t i = 1, used = 0; i < count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s.%s", i + 1 < count ? ", " : " and ", names[i]);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s.%s", i + 1 < count ? ", " : " and ",
+                                 ending_of_format(names[i]));
     return command_usage(command, "'%s': no format has the ending %s; known are .txt%s; or give --format", file, dot,
                          known);
 }

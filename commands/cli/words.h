@@ -22,6 +22,10 @@ int words_unknown(const struct command *command, const char *what, const char *w
 int format_read(const struct command *command, const char *text, const char *const *names, size_t count,
                 unsigned *format);
 
+/* The format whose files end in that: "tex" is latex, "md" markdown, others are called as they end. False: none, and
+ * *format is `count`. */
+bool format_of_ending(const char *const *names, size_t count, const char *ending, unsigned *format);
+
 /* Without --format: what the ending of an output file says. The first format, which ends in .txt, where there is no
  * file (NULL) or no ending. 0, or EXIT_USAGE after an ending of no format was reported. */
 int format_of_file(const struct command *command, const char *file, const char *const *names, size_t count,

@@ -19,9 +19,19 @@ enum { SIZES_MAX = 1000 };
 static const char default_sizes[] = "8:1GiB:2";
 static const double size_most = 1e15;
 
-enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
+enum format {
+    FORMAT_TABLE,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_LATEX,
+    FORMAT_MARKDOWN,
+    FORMAT_SVG,
+    FORMAT_PNG,
+    FORMAT_PDF,
+    FORMATS
+};
 
-static const char *const format_names[FORMATS] = {"table", "csv", "json", "svg", "png", "pdf"};
+static const char *const format_names[FORMATS] = {"table", "csv", "json", "latex", "markdown", "svg", "png", "pdf"};
 
 struct arguments {
     struct collective_request request;
@@ -188,6 +198,12 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
 
 /* ---- the result ---- */
 
+/* How people read it. */
+static enum table_format text_format(unsigned format)
+{
+    return format == FORMAT_LATEX ? TABLE_LATEX : format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TEXT;
+}
+
 static bool write_result(FILE *out, void *user, struct fault *fault)
 {
     struct arguments *arguments = user;
@@ -205,7 +221,7 @@ static bool write_result(FILE *out, void *user, struct fault *fault)
     else if (arguments->format == FORMAT_JSON)
         collective_json_write(out, &arguments->request, &table);
     else
-        collective_text_write(out, &arguments->request, &table);
+        collective_text_write(out, &arguments->request, &table, text_format(arguments->format));
     collective_table_finish(&table);
     return done;
 }
@@ -240,7 +256,7 @@ const struct command command_collective = {
             "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
             "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
             "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
-            "  --format FORMAT          table, csv, json, svg, png or pdf (what FILE ends in; table)\n"
+            "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; table)\n"
             "  -o, --output FILE        write there instead of to standard output\n\n"
             "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
             "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o all-reduce.svg\n",

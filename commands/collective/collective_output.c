@@ -4,7 +4,6 @@
 #include "analysis/pictures/picture_chart.h"
 #include "base/arena.h"
 #include "base/json_writer.h"
-#include "base/table.h"
 #include "base/text_writer.h"
 #include "simulator/program/program.h"
 
@@ -34,10 +33,18 @@ static bool has_protocols(const struct collective_table *table)
     return table->count && table->rows[0].protocol[0];
 }
 
-void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table)
+void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table,
+                           enum table_format format)
 {
-    diag_print(out, "%s, %u ranks of %s, engine %s\n", collective_name(request->kind), table->ranks, request->file,
-               request->engine->name);
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *remarks = open_memstream(&lines, &size);
+    if (remarks)
+        diag_print(remarks, "%s, %u ranks of %s, engine %s\n", collective_name(request->kind), table->ranks,
+                   request->file, request->engine->name);
+    table_remarks_end(out, format, remarks, &lines);
+    if (format == TABLE_MARKDOWN)
+        putc('\n', out);
     struct table *text = table_create();
     table_column(text, "size", '>');
     table_column(text, "time", '>');
@@ -57,10 +64,12 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
         if (has_protocols(table))
             table_cell(text, "%s", row->protocol);
     }
-    table_print(text, out, 0);
+    table_write(text, out, table_style_of(format, out));
     table_destroy(text);
-    for (uint32_t i = 0; i < table->refusal_count; i++)
-        fprintf(out, "left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
+    remarks = open_memstream(&lines, &size);
+    for (uint32_t i = 0; i < table->refusal_count && remarks; i++)
+        fprintf(remarks, "left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
+    table_remarks_end(out, format, remarks, &lines);
 }
 
 void collective_csv_write(FILE *out, const struct collective_request *request, const struct collective_table *table)

@@ -4,9 +4,12 @@
 #define STAGESIM_COLLECTIVE_OUTPUT_H
 
 #include "analysis/pictures/canvas.h"
+#include "base/tables/table_write.h"
 #include "commands/collective/collective_table.h"
 
-void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table);
+/* As people read it, in one of the formats for them. */
+void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table,
+                           enum table_format format);
 /* What was asked for as comments, which `stagesim platform fit` reads; then size_bytes,time_us,algbw_GBps,busbw_GBps;
  * with several algorithms one column more, the algorithm ("auto" for its choice). */
 void collective_csv_write(FILE *out, const struct collective_request *request, const struct collective_table *table);

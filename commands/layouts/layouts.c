@@ -46,7 +46,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_layouts = {
     .name = "layouts",
-    .arguments = "SCENARIO [--method axonn|analytic] [--top K] [--format table|csv|json] [OPTION]...",
+    .arguments = "SCENARIO [--method axonn|analytic] [--top K] [OPTION]...",
     .summary = "rank all ways to lay a transformer out along x, y, z and data",
     .help = "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
             "out to AxoNN's four\n"
@@ -55,7 +55,7 @@ const struct command command_layouts = {
             "AxoNN's communication model, the analytic engine and, for the first K that fit in memory, SimGrid say.\n\n"
             "  --method axonn|analytic          what they are ordered by (axonn)\n"
             "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"
-            "  --format table|csv|json          what is printed; csv and json have all layouts\n"
+            "  --format table|csv|json|latex|markdown   what is printed; csv and json have all layouts\n"
             "  --set KEY=VALUE                  any scenario value by its dotted path; repeatable\n"
             "\nexample:\n  stagesim layouts scenarios/axonn.yaml --top 5\n",
     .run = run,

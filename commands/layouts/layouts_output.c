@@ -86,8 +86,20 @@ static void print_correlation(FILE *out, const struct ranking *ranking, enum col
         fprintf(out, "%s: %.3f over %zu layouts\n", what, value, count);
 }
 
-static void print_table(FILE *out, const struct layout_table *table, const struct ranking *ranking, size_t shown)
+static void print_remarks(FILE *out, const struct layout_table *table, const struct ranking *ranking, size_t shown)
 {
+    fprintf(out, "%zu layouts, of which %zu fit in memory", table->count, table->fitting);
+    fprintf(out, shown < table->count ? "; the first %zu are shown\n" : "\n", shown);
+    print_correlation(out, ranking, MODEL, ANALYTIC, "rank correlation of model and analytic engine");
+    print_correlation(out, ranking, MODEL, SIMGRID, "rank correlation of model and SimGrid");
+    print_correlation(out, ranking, ANALYTIC, SIMGRID, "rank correlation of analytic engine and SimGrid");
+}
+
+static void print_table(FILE *out, const struct layout_table *table, const struct ranking *ranking, size_t shown,
+                        enum table_format format)
+{
+    char *lines = NULL;
+    size_t size = 0;
     static const char *const titles[] = {"model rank", "x",    "y",       "z",    "data",   "model",
                                          "analytic",   "rank", "simgrid", "rank", "memory", "fits"};
     struct table *text = table_create();
@@ -95,13 +107,13 @@ static void print_table(FILE *out, const struct layout_table *table, const struc
         table_column(text, titles[i], '>');
     for (size_t i = 0; i < table->count && i < shown; i++)
         table_row(text, &table->rows[i], ranking, i);
-    table_print(text, out, 0);
+    table_write(text, out, table_style_of(format, out));
     table_destroy(text);
-    fprintf(out, "\n%zu layouts, of which %zu fit in memory", table->count, table->fitting);
-    fprintf(out, shown < table->count ? "; the first %zu are shown\n" : "\n", shown);
-    print_correlation(out, ranking, MODEL, ANALYTIC, "rank correlation of model and analytic engine");
-    print_correlation(out, ranking, MODEL, SIMGRID, "rank correlation of model and SimGrid");
-    print_correlation(out, ranking, ANALYTIC, SIMGRID, "rank correlation of analytic engine and SimGrid");
+    table_remarks(out, format, "\n");
+    FILE *remarks = open_memstream(&lines, &size);
+    if (remarks)
+        print_remarks(remarks, table, ranking, shown);
+    table_remarks_end(out, format, remarks, &lines);
 }
 
 /* ---- csv ---- */
@@ -179,12 +191,12 @@ static void print_json(FILE *out, const struct layout_table *table, const struct
 }
 
 void layouts_print(FILE *out, const struct layout_table *table, enum layouts_method method, size_t shown,
-                   enum comparison_format format)
+                   enum table_format format)
 {
     struct ranking ranking = rank_all(table);
-    if (format == COMPARISON_TABLE)
-        print_table(out, table, &ranking, shown);
-    else if (format == COMPARISON_CSV)
+    if (table_is_read(format))
+        print_table(out, table, &ranking, shown, format);
+    else if (format == TABLE_CSV)
         print_csv(out, table, &ranking);
     else
         print_json(out, table, &ranking, method);

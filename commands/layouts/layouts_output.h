@@ -8,6 +8,6 @@
 
 /* `shown`: rows of the table; CSV and JSON have all. Errors stay on the stream. */
 void layouts_print(FILE *out, const struct layout_table *table, enum layouts_method method, size_t shown,
-                   enum comparison_format format);
+                   enum table_format format);
 
 #endif

@@ -7,8 +7,9 @@
 #include "base/path_near.h"
 #include "base/paths.h"
 #include "base/process/guard.h"
-#include "base/table.h"
+#include "base/tables/table_write.h"
 #include "commands/cli/result.h"
+#include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
 #include "platforms/generate/xml.h"
 #include "platforms/library.h"
@@ -36,6 +37,7 @@ struct arguments {
     char *text; /* of the platform's file */
     size_t size;
     enum canvas_format format;
+    unsigned table_format; /* enum table_format */
     struct arena *arena;
     double *predicted[TABLES_MAX];      /* seconds of each row */
     struct measured tables[TABLES_MAX]; /* as given */
@@ -277,12 +279,17 @@ static void print_errors(const struct arguments *arguments)
         table_cell(table, "%s", last_part(measured->file));
         table_cell(table, "%s", collective_name(measured->kind));
         table_cell(table, "%u", measured->ranks);
+        table_value(table, measured->ranks);
         table_cell(table, "%zu", measured->count);
+        table_value(table, (double)measured->count);
         table_cell(table, "%.1f %%", arguments->fitted.before[i].absolute * 100);
+        table_value(table, arguments->fitted.before[i].absolute);
         table_cell(table, "%.1f %%", arguments->fitted.after[i].absolute * 100);
+        table_value(table, arguments->fitted.after[i].absolute);
         table_cell(table, "%+.1f %%", arguments->fitted.after[i].bias * 100);
+        table_value(table, arguments->fitted.after[i].bias);
     }
-    table_print(table, stdout, 0);
+    table_write(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));
     table_destroy(table);
 }
 
@@ -328,6 +335,7 @@ static bool write_picture(FILE *out, void *user, struct fault *fault)
 static const struct option long_options[] = {
     {"platform", required_argument, NULL, 'p'},
     {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, 'f'},
     {"picture", required_argument, NULL, 'i'},
     {NULL, 0, NULL, 0},
 };
@@ -361,6 +369,8 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'o':
         arguments->output = optarg;
         return 0;
+    case 'f':
+        return format_read(command, optarg, table_format_names, TABLE_FORMATS, &arguments->table_format);
     case 'i':
         arguments->picture = optarg;
         dot = strrchr(optarg, '.');

@@ -16,7 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_PNG, FORMATS };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_JSON,
+    FORMAT_CSV,
+    FORMAT_LATEX,
+    FORMAT_MARKDOWN,
+    FORMAT_SVG,
+    FORMAT_PNG,
+    FORMAT_PDF,
+    FORMATS
+};
 
 struct arguments {
     const char *file;
@@ -27,7 +37,10 @@ struct arguments {
     struct arena *arena;
 };
 
-static const char *const format_names[FORMATS] = {"text", "json", "svg", "png"};
+static const char *const format_names[FORMATS] = {"text", "json", "csv", "latex", "markdown", "svg", "png", "pdf"};
+
+/* By enum format. */
+static const enum table_format table_formats[] = {TABLE_TEXT, TABLE_JSON, TABLE_CSV, TABLE_LATEX, TABLE_MARKDOWN};
 
 static const struct option long_options[] = {
     {"between", required_argument, NULL, 'b'},
@@ -64,6 +77,8 @@ static bool show_route(FILE *out, const struct arguments *arguments, struct plat
                          arguments->hosts[1]);
     if (arguments->format == FORMAT_JSON)
         platform_route_json(out, platform, ends[0], ends[1]);
+    else if (arguments->format != FORMAT_TEXT)
+        platform_route_table(out, platform, ends[0], ends[1], table_formats[arguments->format]);
     else
         platform_route_text(out, platform, ends[0], ends[1]);
     return true;
@@ -88,12 +103,15 @@ static bool show_whole(FILE *out, const struct arguments *arguments, struct plat
         return false;
     const struct zone *root = request.root;
     const struct view *view = view_create(platform, arguments->arena);
+    enum canvas_format picture;
     if (arguments->format == FORMAT_TEXT)
         platform_text_write(out, view, root);
     else if (arguments->format == FORMAT_JSON)
         platform_json_write(out, view, root);
+    else if (!canvas_format_of(format_names[arguments->format], &picture))
+        platform_tables_write(out, view, table_formats[arguments->format]);
     else
-        return platform_picture(view, root, arguments->format == FORMAT_SVG ? CANVAS_SVG : CANVAS_PNG, out, fault);
+        return platform_picture(view, root, picture, out, fault);
     return true;
 }
 
@@ -198,7 +216,7 @@ int platform_show_run(const struct command *command, int argc, char **argv)
     if (!arguments.file)
         return command_usage(command, "which platform?");
     if (arguments.hosts[0] && arguments.format >= FORMAT_SVG)
-        return command_usage(command, "a single route is shown as text or json");
+        return command_usage(command, "a single route is shown as text, json or a table");
     arguments.arena = arena_create();
     arguments.file = path_platform(arguments.file, arguments.arena);
     code = platform_write_result(arguments.output, show, &arguments);

@@ -43,6 +43,48 @@ void preset_list_text(FILE *out)
           out);
 }
 
+static void rate_cell(struct table *table, double rate)
+{
+    if (rate > 0)
+        table_cell(table, "%.6g", rate);
+    else
+        table_cell(table, "%s", "");
+    if (rate > 0)
+        table_value(table, rate);
+}
+
+void preset_list_table(FILE *out, enum table_format format)
+{
+    static const char *const titles[] = {"preset",    "GPUs",      "device",  "memory",       "peak",  "links",
+                                         "pair GB/s", "ring GB/s", "network", "network GB/s", "fabric"};
+    static const char aligns[] = "<><<><>><><";
+    size_t count;
+    const struct preset *presets = preset_table(&count);
+    struct table *table = table_create();
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(table, titles[i], aligns[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct preset *preset = &presets[i];
+        const struct device_model *model = device_find(preset->device);
+        char peak[32];
+        peak_text(peak, sizeof peak, model);
+        table_cell(table, "%s", preset->name);
+        table_cell(table, "%u", preset->devices);
+        table_value(table, preset->devices);
+        table_cell(table, "%s", model->name);
+        table_cell(table, "%s", model->memory ? model->memory : "");
+        table_cell(table, "%s", peak);
+        table_cell(table, "%s", preset->links);
+        rate_cell(table, preset->peer_rate);
+        rate_cell(table, preset->ring_rate);
+        table_cell(table, "%s", preset->network);
+        rate_cell(table, preset->network_rate);
+        table_cell(table, "%s", preset->fabric.name);
+    }
+    table_write(table, out, (struct table_style){format, 0});
+    table_destroy(table);
+}
+
 static void write_rates(struct json_writer *json, const struct preset *preset)
 {
     if (preset->peer_rate > 0)

@@ -38,11 +38,13 @@ enum format {
     FORMAT_PDF,
     FORMAT_PYTORCH,
     FORMAT_PYTORCH_COMMS,
+    FORMAT_LATEX,
+    FORMAT_MARKDOWN,
     FORMATS
 };
 
-static const char *const format_names[FORMATS] = {"text", "csv", "json",    "svg",
-                                                  "png",  "pdf", "pytorch", "pytorch-comms"};
+static const char *const format_names[FORMATS] = {"text", "csv",     "json",          "svg",   "png",
+                                                  "pdf",  "pytorch", "pytorch-comms", "latex", "markdown"};
 
 /* One time for all shares of the model, or one for each. count 0: not given. */
 struct time_list {
@@ -203,7 +205,7 @@ static int read_argument(const struct command *command, struct arguments *argume
 static void choose_format(struct arguments *arguments)
 {
     const char *dot = arguments->output ? strrchr(arguments->output, '.') : NULL;
-    if (arguments->format == FORMATS && (!dot || !words_find(format_names, FORMATS, dot + 1, &arguments->format)))
+    if (arguments->format == FORMATS && (!dot || !format_of_ending(format_names, FORMATS, dot + 1, &arguments->format)))
         arguments->format = FORMAT_TEXT;
 }
 
@@ -366,6 +368,19 @@ static bool is_pytorch(const struct arguments *arguments)
     return arguments->format == FORMAT_PYTORCH || arguments->format == FORMAT_PYTORCH_COMMS;
 }
 
+/* A table for papers. */
+static bool is_table(const struct arguments *arguments)
+{
+    return arguments->format == FORMAT_LATEX || arguments->format == FORMAT_MARKDOWN;
+}
+
+static enum table_format table_of(const struct arguments *arguments)
+{
+    return arguments->format == FORMAT_LATEX      ? TABLE_LATEX
+           : arguments->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN
+                                                  : TABLE_TEXT;
+}
+
 /* Not every plan can be written in every format. */
 static int check_format(const struct arguments *arguments, const struct schedule_view *view)
 {
@@ -395,6 +410,8 @@ static bool write_view(FILE *out, const struct arguments *arguments, const struc
         schedule_csv_write(out, view);
     else if (arguments->format == FORMAT_JSON)
         schedule_json_write(out, view);
+    else if (is_table(arguments))
+        schedule_table_write(out, view, table_of(arguments));
     else if (is_pytorch(arguments))
         plan_pytorch_write(view->plan, arguments->format == FORMAT_PYTORCH_COMMS, out);
     else
@@ -558,12 +575,13 @@ static int show_on(const struct command *command, const struct arguments *argume
                                       "chunks and placements are tried");
     if (arguments->effort && (!quantity_count(arguments->effort, &effort, &reason) || effort == 0))
         return command_usage(command, "--effort takes a plain integer from 1, not '%s'", arguments->effort);
-    bool drawn = arguments->output || arguments->format == FORMAT_TEXT;
+    bool drawn = arguments->output || arguments->format == FORMAT_TEXT || is_table(arguments);
     struct schedule_on_request request = {
         .scenario = {.file = arguments->on, .sets = arguments->sets, .set_count = arguments->set_count},
         .effort = effort,
         .time_limit = arguments->time_limit,
         .partition = arguments->partition,
+        .format = table_of(arguments),
         .table = drawn ? stdout : stderr};
     struct schedule_on_result result;
     int code = schedule_on(&request, arguments->arena, &result);
@@ -573,7 +591,7 @@ static int show_on(const struct command *command, const struct arguments *argume
     struct schedule_view view = {.name = "best", .plan = result.plan, .timing = &timing};
     plan_timing_init(&timing, result.plan, &result.costs);
     code = check_format(arguments, &view);
-    if (!code && (arguments->output || arguments->format != FORMAT_TEXT))
+    if (!code && (arguments->output || (arguments->format != FORMAT_TEXT && !is_table(arguments))))
         code = write_result(arguments, &view);
     plan_timing_finish(&timing);
     plan_destroy(result.plan);
@@ -625,10 +643,10 @@ const struct command command_schedule = {
         "  --block S            time of a forward and a backward as one block (their sum)\n"
         "  --attention SHARE    share of forward and backward that is causal attention (0)\n"
         "  --latency S          time of a message from worker to worker (0)\n"
-        "  --format FORMAT      text, csv, json, svg, png, pdf, pytorch or pytorch-comms (what FILE ends in, else "
-        "text); the "
-        "last two\n"
-        "                       are files of torch.distributed.pipelining, without and with communication\n"
+        "  --format FORMAT      text, csv, json, latex, markdown, svg, png, pdf, pytorch or pytorch-comms (what FILE "
+        "ends\n"
+        "                       in, else text); latex and markdown are tables of the workers, the last two are files "
+        "of torch.distributed.pipelining, without and with communication\n"
         "  --effort N           how many partial orders the schedule best may look at (100000)\n"
         "  --time-limit TIME    stop its search then, with the best order so far\n"
         "  --on SCENARIO        best for the scenario's platform: the analytic engine judges all schedules and many "

@@ -5,7 +5,6 @@
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
 #include "base/quantity.h"
-#include "base/table.h"
 #include "schedules/plan/plan_file.h"
 #include "studies/lab.h"
 
@@ -36,7 +35,7 @@ static void remove_folder(const char *folder, struct arena *arena)
 
 /* ---- what is printed ---- */
 
-static void print_table(const struct lab *lab, FILE *out)
+static void print_table(const struct lab *lab, FILE *out, enum table_format format)
 {
     struct table *table = table_create();
     char text[READABLE_MAX];
@@ -65,7 +64,7 @@ static void print_table(const struct lab *lab, FILE *out)
         if (layouts)
             table_cell(table, "%s", candidate->layout);
     }
-    table_print(table, out, 0);
+    table_write(table, out, table_style_of(format, out));
     table_destroy(table);
 }
 
@@ -85,6 +84,16 @@ static void print_keys(const struct lab *lab, FILE *out)
         fprintf(out, "Megatron-LM: --pipeline-model-parallel-layout '%s'\n", best->layout);
     if (lab->stopped)
         fprintf(out, "stopped after %u schedules were timed: another run may find a better one\n", lab->count);
+}
+
+static void print_remarks(const struct lab *lab, FILE *out, enum table_format format)
+{
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *remarks = open_memstream(&lines, &size);
+    if (remarks)
+        print_keys(lab, remarks);
+    table_remarks_end(out, format, remarks, &lines);
 }
 
 /* ---- the winner's order ---- */
@@ -155,8 +164,8 @@ int schedule_on(const struct schedule_on_request *request, struct arena *arena, 
     int code =
         lab_run(&(struct lab_request){scenario, request->effort, request->time_limit, request->partition, folder}, lab);
     if (code == EXIT_DONE) {
-        print_table(lab, request->table);
-        print_keys(lab, request->table);
+        print_table(lab, request->table, request->format);
+        print_remarks(lab, request->table, request->format);
         code = read_winner(lab, folder, arena, result);
     }
     remove_folder(folder, arena);

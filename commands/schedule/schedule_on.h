@@ -3,6 +3,7 @@
 #ifndef STAGESIM_SCHEDULE_ON_H
 #define STAGESIM_SCHEDULE_ON_H
 
+#include "base/tables/table_write.h"
 #include "schedules/plan/plan_timing.h"
 #include "simulator/scenario/scenario.h"
 
@@ -11,9 +12,10 @@
 struct schedule_on_request {
     struct scenario_request scenario;
     uint64_t effort;
-    double time_limit; /* seconds; 0: none */
-    bool partition;    /* layers of the stages and recomputation are searched for, too */
-    FILE *table;       /* where the best ones are listed */
+    double time_limit;        /* seconds; 0: none */
+    bool partition;           /* layers of the stages and recomputation are searched for, too */
+    enum table_format format; /* of the list of the best; one that people read */
+    FILE *table;              /* where it goes */
 };
 
 struct schedule_on_result {

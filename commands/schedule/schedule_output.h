@@ -4,6 +4,7 @@
 #define STAGESIM_SCHEDULE_OUTPUT_H
 
 #include "analysis/pictures/canvas.h"
+#include "base/tables/table_write.h"
 #include "schedules/plan/plan_timing.h"
 #include "schedules/schedule.h"
 
@@ -34,6 +35,13 @@ void schedule_csv_write(FILE *out, const struct schedule_view *view);
 
 /* The figures under the summary's names, and the slots under those of the csv. */
 void schedule_json_write(FILE *out, const struct schedule_view *view);
+
+/* The lines below the drawing: time, bubble, what the workers hold. */
+void schedule_figures_write(FILE *out, const struct schedule_view *view);
+
+/* A row for each worker: when it begins and ends, how long it computes, what it holds; then the figures. Of a format
+ * that people read. */
+void schedule_table_write(FILE *out, const struct schedule_view *view, enum table_format format);
 
 /* The picture. False with the fault filled when it could not be drawn or written. */
 bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format,

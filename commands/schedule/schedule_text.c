@@ -206,7 +206,7 @@ static void write_per_worker(FILE *out, const char *what, const double *values, 
     fputs(equal && workers > 1 ? " on every worker\n" : workers > SHOWN && !equal ? " ...\n" : "\n", out);
 }
 
-static void write_figures(FILE *out, const struct schedule_view *view)
+void schedule_figures_write(FILE *out, const struct schedule_view *view)
 {
     const struct plan *plan = view->plan;
     const struct plan_timing *timing = view->timing;
@@ -261,7 +261,7 @@ void schedule_text_write(FILE *out, const struct schedule_view *view, struct sch
         drawing.columns = column_of(&drawing, drawing.begin + view->timing->makespan);
         draw(&drawing);
     }
-    write_figures(out, view);
+    schedule_figures_write(out, view);
     free(drawing.kinds);
     free(drawing.line);
     free(drawing.next);

@@ -66,8 +66,8 @@ static bool write_files(const struct search *search, struct output *output, cons
          *json = csv ? output_open(output, "search.json", fault) : NULL;
     if (!json)
         return false;
-    search_print(csv, search, top, COMPARISON_CSV);
-    search_print(json, search, top, COMPARISON_JSON);
+    search_print(csv, search, top, TABLE_CSV);
+    search_print(json, search, top, TABLE_JSON);
     FILE *html = output_open(output, "search.html", fault);
     return html && search_html(html, search, top, fault) && write_best(search, output, directory, arena, fault) &&
            write_pictures(search, output, fault);
@@ -162,7 +162,7 @@ static int search_layouts(struct wanted *wanted)
     if (code != EXIT_DONE || wanted->partial)
         return code;
     search_print(search->best_count ? stdout : stderr, search, shown(options),
-                 search->best_count ? options->format : COMPARISON_TABLE);
+                 search->best_count ? options->format : TABLE_TEXT);
     if (search->best_count)
         return EXIT_DONE;
     diag_print(stderr, "stagesim: %s\n",
@@ -310,7 +310,7 @@ const struct command command_search = {
         "  --merge DIR...                   join the parts in these directories; with --shard, simulate a part of "
         "the best\n"
         "  --picture svg,png,pdf            formats of the picture\n"
-        "  --format table|csv|json          what is printed\n"
+        "  --format table|csv|json|latex|markdown   what is printed\n"
         "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
         "                                   (analytic: nothing is simulated with contention)\n"
         "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set 'search.micro=[1,2]' "

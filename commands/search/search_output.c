@@ -103,17 +103,8 @@ static void warn(FILE *out, const struct search *search, uint32_t top)
                 name);
 }
 
-static void print_table(FILE *out, const struct search *search, uint32_t top)
+static void print_remarks(FILE *out, const struct search *search, uint32_t top)
 {
-    bool verified = search->best_count && search_best(search, 0)->verified > 0;
-    if (search->best_count) {
-        struct table *table = begin_table(search, verified);
-        for (uint32_t number = 0; number < top && number < search->best_count; number++)
-            add_row(table, search, number, verified);
-        table_print(table, out, 0);
-        table_destroy(table);
-        putc('\n', out);
-    }
     if (search->best_count > 1) {
         fputs("the first is ", out);
         search_verdict(out, search);
@@ -121,6 +112,25 @@ static void print_table(FILE *out, const struct search *search, uint32_t top)
     }
     warn(out, search, top);
     print_counts(out, search);
+}
+
+static void print_table(FILE *out, const struct search *search, uint32_t top, enum table_format format)
+{
+    char *lines = NULL;
+    size_t size = 0;
+    bool verified = search->best_count && search_best(search, 0)->verified > 0;
+    if (search->best_count) {
+        struct table *table = begin_table(search, verified);
+        for (uint32_t number = 0; number < top && number < search->best_count; number++)
+            add_row(table, search, number, verified);
+        table_write(table, out, table_style_of(format, out));
+        table_destroy(table);
+        table_remarks(out, format, "\n");
+    }
+    FILE *remarks = open_memstream(&lines, &size);
+    if (remarks)
+        print_remarks(remarks, search, top);
+    table_remarks_end(out, format, remarks, &lines);
 }
 
 /* ---- csv ---- */
@@ -340,11 +350,11 @@ static void print_json(FILE *out, const struct search *search, uint32_t top)
     json_object_end(&json);
 }
 
-void search_print(FILE *out, const struct search *search, uint32_t top, enum comparison_format format)
+void search_print(FILE *out, const struct search *search, uint32_t top, enum table_format format)
 {
-    if (format == COMPARISON_TABLE)
-        print_table(out, search, top);
-    else if (format == COMPARISON_CSV)
+    if (table_is_read(format))
+        print_table(out, search, top, format);
+    else if (format == TABLE_CSV)
         print_csv(out, search);
     else
         print_json(out, search, top);

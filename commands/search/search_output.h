@@ -8,6 +8,6 @@
 
 /* The best `top` and why the others are left out. A table for people, or the content of search.csv (every candidate) or
  * search.json. */
-void search_print(FILE *out, const struct search *search, uint32_t top, enum comparison_format format);
+void search_print(FILE *out, const struct search *search, uint32_t top, enum table_format format);
 
 #endif

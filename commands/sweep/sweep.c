@@ -130,8 +130,8 @@ static bool write_files(const struct wanted *wanted, struct output *output, stru
     FILE *page = json ? output_open(output, "sweep.html", fault) : NULL;
     if (!page)
         return false;
-    sweep_print(csv, &wanted->view, COMPARISON_CSV);
-    sweep_print(json, &wanted->view, COMPARISON_JSON);
+    sweep_print(csv, &wanted->view, TABLE_CSV);
+    sweep_print(json, &wanted->view, TABLE_JSON);
     return sweep_page(page, &wanted->view, fault) && write_pictures(wanted, output, fault);
 }
 
@@ -327,7 +327,7 @@ const struct command command_sweep = {
         "is\n"
         "  --merge DIR...                   join the parts in these directories\n"
         "  --picture svg,png,pdf            formats of the picture\n"
-        "  --format table|csv|json          what is printed\n"
+        "  --format table|csv|json|latex|markdown   what is printed\n"
         "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
         "\nexample:\n  stagesim sweep scenarios/demo.yaml --set batch.global=512:4096:x2 --schedules "
         "gpipe,1f1b,chimera --y bubble -o swept\n",

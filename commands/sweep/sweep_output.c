@@ -165,11 +165,26 @@ static void table_row(struct table *table, const struct sweep_view *view, size_t
     table_cell(table, "%s", i == sweep_view_best(view) ? "best" : ran ? "" : result->row.reason);
 }
 
-static void print_table(FILE *out, const struct sweep_view *view)
+/* What the table does not say. */
+static void print_remarks(FILE *out, const struct sweep_view *view, size_t shown, struct arena *arena)
+{
+    const struct sweep *sweep = view->sweep;
+    size_t best = sweep_view_best(view);
+    char text[READABLE_MAX + 16];
+    if (shown < sweep->count)
+        fprintf(out, "the %zu best of %zu combinations\n", shown, sweep->count);
+    if (best < sweep->count)
+        fprintf(out, "best %s: %s with %s\n", view->y->label,
+                heat_value_text(text, sizeof text, view->y->quantity, view->y->of(&sweep->results[best].row)),
+                sweep_view_values(view, best, arena));
+}
+
+static void print_table(FILE *out, const struct sweep_view *view, enum table_format format)
 {
     const struct sweep *sweep = view->sweep;
     const struct sweep_figure *figures[16];
-    size_t figure_count = list_figures(view, figures), best = sweep_view_best(view);
+    size_t figure_count = list_figures(view, figures), size = 0;
+    char *lines = NULL;
     struct arena *arena = arena_create();
     size_t *rows = arena_array(arena, sweep->count + 1, sizeof *rows);
     size_t count = list_rows(view, ROWS_PRINTED, ROWS_BEST, rows);
@@ -183,27 +198,23 @@ static void print_table(FILE *out, const struct sweep_view *view)
     table_column(table, "", '<');
     for (size_t i = 0; i < count; i++)
         table_row(table, view, rows[i], figures, figure_count);
-    table_print(table, out, 0);
+    table_write(table, out, table_style_of(format, out));
     table_destroy(table);
-    if (count < sweep->count)
-        fprintf(out, "the %zu best of %zu combinations\n", count, sweep->count);
-    if (best < sweep->count) {
-        char text[READABLE_MAX + 16];
-        fprintf(out, "best %s: %s with %s\n", view->y->label,
-                heat_value_text(text, sizeof text, view->y->quantity, view->y->of(&sweep->results[best].row)),
-                sweep_view_values(view, best, arena));
-    }
+    FILE *remarks = open_memstream(&lines, &size);
+    if (remarks)
+        print_remarks(remarks, view, count, arena);
+    table_remarks_end(out, format, remarks, &lines);
     arena_destroy(arena);
 }
 
-void sweep_print(FILE *out, const struct sweep_view *view, enum comparison_format format)
+void sweep_print(FILE *out, const struct sweep_view *view, enum table_format format)
 {
-    if (format == COMPARISON_CSV)
+    if (format == TABLE_CSV)
         print_csv(out, view->sweep);
-    else if (format == COMPARISON_JSON)
+    else if (format == TABLE_JSON)
         print_json(out, view->sweep);
     else
-        print_table(out, view);
+        print_table(out, view, format);
 }
 
 /* ---- the page ---- */

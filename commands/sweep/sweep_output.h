@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Errors stay on the stream. The table shows the best only where there are very many combinations. */
-void sweep_print(FILE *out, const struct sweep_view *view, enum comparison_format format);
+void sweep_print(FILE *out, const struct sweep_view *view, enum table_format format);
 
 /* sweep.html. False with the fault filled. */
 bool sweep_page(FILE *out, const struct sweep_view *view, struct fault *fault);

@@ -174,7 +174,7 @@ Test(comparison, csv)
     rows[1].peak_bytes = 5;
     rows[1].limits = (struct limits){true, {0.2, 0.1, 0.4, 0.3}};
     FILE *file = tmpfile();
-    comparison_print(file, rows, 2, COMPARISON_CSV);
+    comparison_print(file, rows, 2, TABLE_CSV);
     cr_assert_str_eq(
         contents(file),
         "scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
@@ -189,7 +189,7 @@ Test(comparison, table)
     struct comparison_row rows[] = {sample("1f1b", 2), sample("pipedream", 1.5)};
     rows[1].asynchronous = true;
     FILE *file = tmpfile();
-    comparison_print(file, rows, 2, COMPARISON_TABLE);
+    comparison_print(file, rows, 2, TABLE_TEXT);
     cr_assert_str_eq(
         contents(file),
         "scenario  schedule     iteration  relative   bubble     fill  in flight\n"
