@@ -25,6 +25,7 @@ const struct command *const command_table[] = {
     &command_check,
     &command_schedule,
     &command_collective,
+    &command_kernel,
     &command_layouts,
     &command_search,
     &command_sweep,

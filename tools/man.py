@@ -11,7 +11,7 @@ ENVIRONMENT = [
     ("STAGESIM_PLATFORMS", "directories, separated by colons, in which a scenario's platform is looked for by name"),
     ("STAGESIM_PLUGINS", "the same for workload plug-ins"),
     ("STAGESIM_MODELS", "the same for models"),
-    ("STAGESIM_EFFICIENCY", "the same for efficiency tables"),
+    ("STAGESIM_EFFICIENCY", "the same for efficiency tables and measured kernels"),
 ]
 FILES = [
     ("{docs}/doc/index.md", "the manual: the format of a scenario, every output file and every figure"),

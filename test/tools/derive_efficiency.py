@@ -48,7 +48,7 @@ def check(name, source, peak, ceiling, ceiling_fp8, bandwidth, folder):
 with tempfile.TemporaryDirectory() as scratch:
     for gpu, arguments in DERIVED.items():
         check(gpu, *arguments, pathlib.Path(scratch))
-known = {path.stem for path in TABLES.glob("*.csv")}
+known = {path.stem for path in TABLES.glob("*.csv") if ".kernel" not in path.name}
 if known != set(DERIVED) | {source for source, *_ in DERIVED.values()}:
     faults.append(f"tables {sorted(known)} are not those that are fitted and derived")
 print("\n".join(faults) or "all hold")

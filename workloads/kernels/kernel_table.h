@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measured kernels of one GPU by shape, and for each kind of them the constants of a model that knows only the shape.
+ * Documented in doc/kernel.md. */
+#ifndef STAGESIM_KERNEL_TABLE_H
+#define STAGESIM_KERNEL_TABLE_H
+
+#include "base/diagnostics.h"
+
+#include <stdbool.h>
+
+enum kernel_kind { KERNEL_MATMUL, KERNEL_GROUPED, KERNEL_EXPERTS, KERNEL_ATTENTION, KERNEL_MEMORY };
+extern const char *const kernel_kind_names[]; /* NULL-terminated, as the next two */
+
+/* fp8: one scale for a tensor; fp8_block: one for 1 x 128 or 128 x 128 elements. */
+enum kernel_type { KERNEL_BF16, KERNEL_FP8, KERNEL_FP8_BLOCK, KERNEL_NVFP4 };
+extern const char *const kernel_type_names[];
+
+/* Of products: forward (TN), the gradient of the input (NN), that of the weight (NT), which is added to one in fp32. Of
+ * attention: causal or all of the square. The last ones are operators that only move bytes. */
+enum kernel_stage {
+    KERNEL_FORWARD,
+    KERNEL_INPUT,
+    KERNEL_WEIGHT,
+    KERNEL_BACKWARD,
+    KERNEL_FORWARD_FULL,
+    KERNEL_BACKWARD_FULL,
+    KERNEL_NORM,
+    KERNEL_ADD,
+    KERNEL_SILU,
+    KERNEL_ROPE,
+    KERNEL_EMBEDDING,
+    KERNEL_CAST,
+};
+extern const char *const kernel_stage_names[];
+
+enum { KERNEL_SIZES = 4, KERNEL_SOURCE_SIZE = 24 };
+
+/* A kernel by its sizes: of products groups of m x k times k x n (of the weight gradient in a group: m rows, n x k
+ * weights); of an expert layer `groups` experts with m rows each, inner width n and k columns; of attention batch x
+ * heads, m tokens, n and k columns of a head's keys and values; of what moves memory m bytes. */
+struct kernel_shape {
+    enum kernel_kind kind;
+    enum kernel_type type;
+    enum kernel_stage stage;
+    double groups, m, n, k;
+};
+
+/* Constants of the model, and between which sizes it was measured. */
+struct kernel_model {
+    enum kernel_kind kind;
+    enum kernel_type type;
+    enum kernel_stage stage;
+    char source[KERNEL_SOURCE_SIZE];
+    double processors, peak, bandwidth; /* flop/s, bytes/s */
+    double launch;                      /* seconds of a kernel */
+    double compute, memory;             /* shares of peak and bandwidth */
+    double extra; /* grouped: seconds of each group; attention: the length at which half of `compute` is reached */
+    double low[KERNEL_SIZES], high[KERNEL_SIZES]; /* logarithms to base 2 of the measured sizes */
+    struct kernel_row *rows;                      /* row_count of them */
+    unsigned row_count, room;
+};
+
+/* One measurement. */
+struct kernel_row {
+    double size[KERNEL_SIZES]; /* logarithms to base 2 of groups, m, n, k */
+    double seconds;
+    double beside; /* logarithm of measured over modelled seconds */
+};
+
+struct kernel_table {
+    struct kernel_model *models; /* model_count of them, the preferred ones first */
+    unsigned model_count;
+};
+
+/* Reads the models and their measured rows. False with the fault filled ("FILE:LINE:COLUMN: what"); what was read then
+ * is freed. */
+bool kernel_table_read(const char *models, const char *rows, struct kernel_table *table, struct fault *fault);
+/* Frees what was read; an empty table is fine. */
+void kernel_table_finish(struct kernel_table *table);
+
+/* The sizes as rows have them. */
+void kernel_sizes(const struct kernel_shape *shape, double sizes[KERNEL_SIZES]);
+
+/* The first model of a kind, type and stage; `source`: of that source, NULL: of any. NULL: there is none. */
+const struct kernel_model *kernel_model_find(const struct kernel_table *table, const struct kernel_shape *shape,
+                                             const char *source);
+
+#endif
