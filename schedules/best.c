@@ -173,8 +173,8 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_best = {
     .name = "best",
     .summary = "searched for: the shortest order for these very times, messages and stashes, with a proven lower bound",
-    .source =
-        "branch and bound over active schedules (Giffler and Thompson 1960) with one-machine bounds (Carlier 1982)",
+    .source = "branch and bound over active schedules (Giffler and Thompson 1960) with one-machine bounds (Carlier "
+              "1982), and clause learning with lazily explained bounds (Feydy and Stuckey 2009)",
     .split_backward = true,
     .adapts = true,
     .searches = true,

@@ -5,6 +5,7 @@
 #include "schedules/best/beam.h"
 #include "schedules/best/exact.h"
 #include "schedules/best/improve.h"
+#include "schedules/best/learn.h"
 #include "schedules/best/window.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ struct search {
     const struct instance *instance;
     struct bound *bound;
     struct exact *exact;
+    struct learn *prove, *raise; /* for what is shorter than the best, and for what is much shorter; NULL: too large */
     struct improve *improve;
     struct window *window;
     struct words *best, *found;
@@ -131,6 +133,36 @@ static void run_round(struct search *search, int64_t slice)
     }
 }
 
+/* Looks for an order that ends by `most`, or proves that there is none. */
+static enum exact_end study(struct search *search, struct learn *learn, int64_t most, int64_t slice)
+{
+    budget_begin(&search->budget, slice);
+    learn_guide(learn, search->best);
+    enum exact_end end = learn_try(learn, most, &search->budget);
+    if (end == EXACT_FOUND) {
+        learn_words(learn, search->found);
+        if (!offer(search, search->found))
+            end = EXACT_GIVEN_UP;
+    } else if (end == EXACT_IMPOSSIBLE) {
+        search->least = most + 1;
+    }
+    return end;
+}
+
+/* Below the best as long as something is found; then in the middle, which raises the bound where it is proved. */
+static void learn_round(struct search *search, int64_t slice)
+{
+    int64_t until = search->budget.total - slice;
+    enum exact_end end = EXACT_FOUND;
+    while (end == EXACT_FOUND && !is_done(search) && search->budget.total > until)
+        end = study(search, search->prove, below(search), search->budget.total - until);
+    until -= slice / 2;
+    for (end = EXACT_IMPOSSIBLE; end != EXACT_GIVEN_UP && search->least + 1 < search->makespan && !is_done(search) &&
+                                 search->budget.total > until;)
+        end = study(search, search->raise, search->least + (search->makespan - 1 - search->least) / 2,
+                    search->budget.total - until);
+}
+
 /* The bound in the caller's time. Where times were rounded the longest path may be off by half a unit for each
  * operation and message on it. */
 static double in_time(const struct instance *instance, int64_t least)
@@ -181,6 +213,8 @@ static void run(struct search *search)
     for (uint32_t width = BEAM_FIRST; !is_done(search); search->round++) {
         if (search->makespan < INT64_MAX)
             improve_best(search, slice / 2);
+        if (!is_done(search) && search->makespan < INT64_MAX && search->prove && search->raise)
+            learn_round(search, slice);
         if (!is_done(search))
             run_round(search, slice);
         if (!is_done(search) && search->round % 2 == 0 && (int64_t)width * search->instance->operations < slice) {
@@ -241,6 +275,8 @@ bool best_search(const struct best_request *request, struct best_result *result)
     const struct instance *instance = search.instance = instance_create(&request->instance, arena);
     search.bound = bound_create(instance, arena);
     search.exact = exact_create(instance, search.bound, TABLE_BITS, arena);
+    search.prove = learn_create(instance, arena);
+    search.raise = learn_create(instance, arena);
     search.improve = improve_create(instance, arena);
     search.window = window_create(instance, arena);
     search.best = words_create(instance, arena);
@@ -260,6 +296,8 @@ bool best_search(const struct best_request *request, struct best_result *result)
                                    .stopped = search.budget.stopped,
                                    .evaluations = request->effort - (uint64_t)search.budget.total};
     exact_finish(search.exact);
+    learn_finish(search.prove);
+    learn_finish(search.raise);
     window_finish(search.window);
     arena_destroy(arena);
     return true;

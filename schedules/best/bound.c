@@ -2,6 +2,7 @@
 #include "schedules/best/bound.h"
 
 #include "base/arena.h"
+#include "schedules/best/jackson.h"
 
 #include <string.h>
 
@@ -18,11 +19,6 @@ struct behind {
     struct backlog *forward, *backward; /* [stage] */
 };
 
-/* An operation in the one-machine bound. */
-struct piece {
-    int64_t tail, left;
-};
-
 struct bound {
     const struct instance *instance;
     int64_t *tails, *heads;
@@ -35,8 +31,7 @@ struct bound {
     uint32_t most_to; /* the largest of `to` */
     uint32_t first;   /* micro-batches of which everything is decided: they are passed over */
     struct behind *behind;
-    struct piece *heap; /* of a worker's operations that could run, the longest tail first */
-    uint32_t heap_count;
+    struct jackson jackson;
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -294,28 +289,6 @@ int64_t bound_heads(struct bound *bound, const struct progress_state *state, int
 
 /* ---- one machine ---- */
 
-static void heap_add(struct bound *bound, struct piece piece)
-{
-    uint32_t at = bound->heap_count++;
-    for (; at > 0 && bound->heap[(at - 1) / 2].tail < piece.tail; at = (at - 1) / 2)
-        bound->heap[at] = bound->heap[(at - 1) / 2];
-    bound->heap[at] = piece;
-}
-
-static void heap_drop(struct bound *bound)
-{
-    struct piece last = bound->heap[--bound->heap_count];
-    uint32_t at = 0;
-    for (uint32_t child = 1; child < bound->heap_count; child = 2 * at + 1) {
-        child += child + 1 < bound->heap_count && bound->heap[child + 1].tail > bound->heap[child].tail;
-        if (bound->heap[child].tail <= last.tail)
-            break;
-        bound->heap[at] = bound->heap[child];
-        at = child;
-    }
-    bound->heap[at] = last;
-}
-
 /* The worker's undecided operations by earliest start: its chains are merged. */
 struct merge {
     uint32_t next[3 * 64], end[3 * 64], count; /* operations */
@@ -356,37 +329,15 @@ static uint32_t merge_take(const struct bound *bound, struct merge *merge)
     return operation;
 }
 
-/* Runs what is in the heap until a moment. */
-static int64_t run_until(struct bound *bound, int64_t clock, int64_t until, int64_t latest)
-{
-    while (bound->heap_count > 0 && clock < until) {
-        struct piece *top = &bound->heap[0];
-        if (clock + top->left > until) {
-            top->left -= until - clock;
-            return latest;
-        }
-        clock += top->left;
-        latest = larger(latest, clock + top->tail);
-        heap_drop(bound);
-    }
-    return latest;
-}
-
 int64_t bound_worker(struct bound *bound, const struct progress_state *state, uint32_t worker)
 {
     struct merge merge;
-    int64_t clock = state->free[worker], latest = clock + bound->after[worker];
     merge_begin(bound, state, worker, &merge);
-    bound->heap_count = 0;
-    for (uint32_t operation; (operation = merge_take(bound, &merge)) != UINT32_MAX;) {
-        int64_t head = bound->heads[operation];
-        if (head > clock) {
-            latest = run_until(bound, clock, head, latest);
-            clock = head;
-        }
-        heap_add(bound, (struct piece){bound->tails[operation], operation_length(bound->instance, operation)});
-    }
-    return run_until(bound, clock, INT64_MAX, latest);
+    jackson_begin(&bound->jackson, state->free[worker], bound->after[worker]);
+    for (uint32_t operation; (operation = merge_take(bound, &merge)) != UINT32_MAX;)
+        jackson_add(&bound->jackson, bound->heads[operation], operation_length(bound->instance, operation),
+                    bound->tails[operation]);
+    return jackson_end(&bound->jackson);
 }
 
 /* ---- tails ---- */
@@ -532,7 +483,7 @@ struct bound *bound_create(const struct instance *instance, struct arena *arena)
     *bound = (struct bound){.instance = instance, .most_to = instance->batches};
     bound->tails = arena_array(arena, instance->operations, sizeof(int64_t));
     bound->heads = arena_array(arena, instance->operations, sizeof(int64_t));
-    bound->heap = arena_array(arena, instance->operations, sizeof *bound->heap);
+    bound->jackson.heap = arena_array(arena, instance->operations, sizeof *bound->jackson.heap);
     bound->before = arena_array(arena, instance->stages, sizeof *bound->before);
     bound->room = arena_array(arena, instance->workers, sizeof *bound->room);
     bound->rank = arena_array(arena, instance->stages, sizeof *bound->rank);
