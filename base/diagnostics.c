@@ -270,6 +270,8 @@ void diag_fault(struct diag *diag, const char *label, const char *text)
         diag_error(diag, at, "%s", colon + used);
     } else if (label) {
         diag->errors++;
+        if (!diag->out)
+            return;
         fprintf(diag->out, "%s: ", label);
         write_clean(diag->out, text);
         fputc('\n', diag->out);

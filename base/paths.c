@@ -110,18 +110,23 @@ struct listing {
     size_t count, capacity;
     const char *ending;
     struct arena *arena;
+    struct fault *fault; /* may be NULL */
 };
 
 static void list_directory(struct listing *listing, const char *path)
 {
     DIR *directory = opendir(path);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+    if (directory)
+        errno = 0;
+    for (struct dirent *entry; directory && (entry = readdir(directory)); errno = 0) {
         size_t length = strlen(entry->d_name), end = strlen(listing->ending);
         if (length <= end || strcmp(entry->d_name + length - end, listing->ending) || entry->d_name[0] == '.')
             continue;
         listing->names = array_grow(listing->names, &listing->capacity, listing->count + 1, sizeof *listing->names);
         listing->names[listing->count++] = path_name(entry->d_name, listing->ending, listing->arena);
     }
+    if (listing->fault && errno != 0 && errno != ENOENT && errno != ENOTDIR)
+        fault_set(listing->fault, "%s: cannot be listed: %s", path, strerror(errno));
     if (directory)
         closedir(directory);
 }
@@ -131,9 +136,10 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena)
+const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena,
+                                 struct fault *fault)
 {
-    struct listing listing = {.ending = ending, .arena = arena};
+    struct listing listing = {.ending = ending, .arena = arena, .fault = fault};
     const char *prefix = prefix_of_executable(arena);
     for (const char *list = variable_of(kind); list && *list;) {
         size_t length = strcspn(list, ":");
@@ -186,7 +192,7 @@ const char *path_suggest(enum installed kind, const char *name, const char *endi
         return "";
     size_t count, length = strlen(name), end = strlen(ending);
     bool ends = length > end && strcmp(name + length - end, ending) == 0;
-    const char **names = path_list_installed(kind, ending, &count, arena);
+    const char **names = path_list_installed(kind, ending, &count, arena, NULL);
     const char *near = diag_nearest(ends ? arena_print(arena, "%.*s", (int)(length - end), name) : name, names, count);
     return near ? arena_print(arena, "; did you mean '%s'?", near) : "";
 }

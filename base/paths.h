@@ -30,8 +30,9 @@ const char *path_find_installed(enum installed kind, const char *name, const cha
  * or without its ending; the name unchanged where there is neither. Memory from the arena. */
 const char *path_platform(const char *name, struct arena *arena);
 /* The names that path_find_installed finds for a kind and ending, in alphabetical order; `count` of them. Memory from
- * the arena. */
-const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena);
+ * the arena. The fault (NULL: nobody asks) is filled where a directory is there but cannot be read to its end. */
+const char **path_list_installed(enum installed kind, const char *ending, size_t *count, struct arena *arena,
+                                 struct fault *fault);
 /* "; did you mean 'NAME'?" with the installed name of a kind that is nearest to one without '/', or "". Memory from the
  * arena. */
 const char *path_suggest(enum installed kind, const char *name, const char *ending, struct arena *arena);

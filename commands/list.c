@@ -98,12 +98,22 @@ static void ask_plugins(struct items *items, size_t first)
     }
 }
 
+static const char **installed_names(struct items *items, enum installed kind, const char *ending, size_t *count)
+{
+    struct fault fault = {""};
+    const char **names = path_list_installed(kind, ending, count, items->arena, &fault);
+    if (fault.text[0])
+        diag_print(stderr, "stagesim list: %s\n", fault.text);
+    items->incomplete |= fault.text[0] != '\0';
+    return names;
+}
+
 static void add_workloads(struct items *items)
 {
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++)
         add(items, (*workload)->name, (*workload)->summary, NULL);
     size_t count, built_in = items->count;
-    const char **names = path_list_installed(INSTALLED_PLUGINS, ".so", &count, items->arena);
+    const char **names = installed_names(items, INSTALLED_PLUGINS, ".so", &count);
     for (size_t i = 0; i < count; i++) {
         const char *path = plugin_path(names[i], ".", items->arena);
         if (path)
@@ -136,20 +146,40 @@ static void add_algorithms(struct items *items)
         add(items, (*algorithm)->name, (*algorithm)->summary, NULL);
 }
 
+static void complain(struct items *items, const char *what, const char *name)
+{
+    diag_print(stderr, "stagesim list: the %s %s cannot be read: %s\n", what, name, strerror(errno));
+    items->incomplete = true;
+}
+
+/* NULL: it cannot be read, which was said. */
+static FILE *open_listed(struct items *items, enum installed kind, const char *ending, const char *what,
+                         const char *name)
+{
+    const char *path = path_find_installed(kind, name, ending, items->arena);
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (!file)
+        complain(items, what, name);
+    return file;
+}
+
+static void close_listed(struct items *items, FILE *file, const char *what, const char *name)
+{
+    if (ferror(file))
+        complain(items, what, name);
+    fclose(file);
+}
+
 /* The first line of a file, where it is a comment. */
 static const char *file_summary(enum installed kind, const char *what, const char *name, struct items *items)
 {
-    const char *path = path_find_installed(kind, name, ".yaml", items->arena);
-    FILE *file = path ? fopen(path, "r") : NULL;
+    FILE *file = open_listed(items, kind, ".yaml", what, name);
     char line[512] = "";
-    if (file && !fgets(line, sizeof line, file))
+    if (!file)
+        return "";
+    if (!fgets(line, sizeof line, file))
         line[0] = '\0';
-    if (!file || ferror(file)) {
-        diag_print(stderr, "stagesim list: the %s %s cannot be read: %s\n", what, name, strerror(errno));
-        items->incomplete = true;
-    }
-    if (file)
-        fclose(file);
+    close_listed(items, file, what, name);
     line[strcspn(line, "\r\n")] = '\0';
     return arena_copy(items->arena, line[0] == '#' ? line + 1 + strspn(line + 1, " #") : "");
 }
@@ -157,7 +187,7 @@ static const char *file_summary(enum installed kind, const char *what, const cha
 static void add_files(struct items *items, enum installed kind, const char *what)
 {
     size_t count;
-    const char **names = path_list_installed(kind, ".yaml", &count, items->arena);
+    const char **names = installed_names(items, kind, ".yaml", &count);
     for (size_t i = 0; i < count; i++)
         add(items, names[i], file_summary(kind, what, names[i], items), NULL);
 }
@@ -175,31 +205,24 @@ static void add_scenarios(struct items *items)
 /* The first line of the comment that describes a platform file. */
 static const char *platform_summary(const char *name, struct items *items)
 {
-    const char *path = path_find_installed(INSTALLED_PLATFORMS, name, ".xml", items->arena);
-    FILE *file = path ? fopen(path, "r") : NULL;
+    FILE *file = open_listed(items, INSTALLED_PLATFORMS, ".xml", "platform", name);
     char line[512] = "";
-    bool comment = false;
-    while (file && fgets(line, sizeof line, file) && !comment) {
-        comment = strstr(line, "<!--") != NULL;
-        const char *text = comment ? strstr(line, "<!--") + 4 : "";
-        if (comment && text[strspn(text, " \r\n")])
-            memmove(line, text, strlen(text) + 1);
-        else if (comment && !fgets(line, sizeof line, file))
-            comment = false;
-        if (comment)
-            break;
-    }
+    const char *comment = NULL;
+    while (file && !comment && fgets(line, sizeof line, file))
+        comment = strstr(line, "<!--");
+    const char *text = comment ? comment + 4 + strspn(comment + 4, " \r\n") : "";
+    if (comment && !*text) /* it stands on the next line */
+        text = fgets(line, sizeof line, file) ? line + strspn(line, " ") : "";
     if (file)
-        fclose(file);
-    char *end = strstr(line, "-->");
-    line[end ? (size_t)(end - line) : strcspn(line, "\r\n")] = '\0';
-    return comment ? arena_copy(items->arena, line + strspn(line, " ")) : "";
+        close_listed(items, file, "platform", name);
+    const char *end = strstr(text, "-->");
+    return arena_print(items->arena, "%.*s", (int)(end ? (size_t)(end - text) : strcspn(text, "\r\n")), text);
 }
 
 static void add_platforms(struct items *items)
 {
     size_t count;
-    const char **names = path_list_installed(INSTALLED_PLATFORMS, ".xml", &count, items->arena);
+    const char **names = installed_names(items, INSTALLED_PLATFORMS, ".xml", &count);
     for (size_t i = 0; i < count; i++)
         add(items, names[i], platform_summary(names[i], items), NULL);
 }

@@ -21,8 +21,8 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .reserve = scenario->reserve};
 }
 
-void job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,
-                         struct arena *arena)
+bool job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,
+                         struct arena *arena, struct fault *fault)
 {
     const struct scenario *scenario = job->scenario;
     bool transformer = !strcmp(scenario->workload->name, "transformer");
@@ -37,5 +37,6 @@ void job_describe_inputs(const struct job *job, const struct platform *platform,
             run->gpu = NULL;
     }
     run->currency = transformer ? scenario_word(scenario, "transformer.currency") : NULL;
-    run->inputs = scenario_inputs(scenario, &run->input_count, arena);
+    run->inputs = scenario_inputs(scenario, &run->input_count, arena, fault);
+    return run->inputs != NULL;
 }

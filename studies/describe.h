@@ -8,9 +8,9 @@
 
 /* All but the engine's name; borrowed from the job and its scenario. */
 void job_describe(const struct job *job, struct run_description *run);
-/* What only people read: the model, the precision, the inputs with their hashes. Reads the inputs' files again; memory
- * from the arena. */
-void job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,
-                         struct arena *arena);
+/* What only people read: the model, the precision, the inputs with their hashes. Reads the inputs' files again, false
+ * with the fault filled where that fails; memory from the arena. */
+bool job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,
+                         struct arena *arena, struct fault *fault);
 
 #endif

@@ -6,10 +6,12 @@
 #include "simulator/scenario/scenario.h"
 
 struct arena;
+struct fault;
 
 /* A line per input, "scenario demo.yaml sha256 ..." ("platform dgx-h100:4" for a preset), the scenario first. `count`
- * of them, all in the arena. A file that cannot be read again has no hash. */
-const char *const *scenario_inputs(const struct scenario *scenario, size_t *count, struct arena *arena);
+ * of them, all in the arena. NULL with the fault filled when a file cannot be read again. */
+const char *const *scenario_inputs(const struct scenario *scenario, size_t *count, struct arena *arena,
+                                   struct fault *fault);
 
 /* The model's name: the file's that describes it, without its ending; NULL: the scenario has none, or it stands in the
  * scenario itself. */

@@ -152,6 +152,19 @@ static void describe_classes(const struct run *run, const struct engine *engine,
         description->fold_classes_but_latency = count;
 }
 
+static bool describe(const struct run *run, const struct engine *engine, const struct engine_job *job,
+                     const struct folding *folding, struct run_description *description, struct fault *fault)
+{
+    job_describe(run->job, description);
+    description->engine = engine->name;
+    description->command = run->request->command;
+    description->simgrid = engine == &engine_simgrid ? bridge_version(run->arena) : NULL;
+    description->folded_replicas = folding->classes ? folding->slices : 0;
+    description->fold_reason = folding->reason;
+    describe_classes(run, engine, job, folding, description);
+    return job_describe_inputs(run->job, run->platform, description, run->arena, fault);
+}
+
 /* Runs one engine and hands its figures over; the files are those of the last engine. */
 static int run_engine(struct run *run, const struct engine *engine, bool last)
 {
@@ -170,17 +183,9 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct timeline *timeline = folded.timeline;
     progress_finish(&progress);
     guard_doing("reporting on %s", run->scenario->name);
-    if (!ok)
-        return fault.refused ? refuse(run, &fault) : fail(run, EXIT_FAILED, &fault);
     struct run_description description;
-    job_describe(run->job, &description);
-    job_describe_inputs(run->job, run->platform, &description, run->arena);
-    description.engine = engine->name;
-    description.command = run->request->command;
-    description.simgrid = engine == &engine_simgrid ? bridge_version(run->arena) : NULL;
-    description.folded_replicas = folded.folding->classes ? folded.folding->slices : 0;
-    description.fold_reason = folded.folding->reason;
-    describe_classes(run, engine, &job, folded.folding, &description);
+    if (!ok || !describe(run, engine, &job, folded.folding, &description, &fault))
+        return fault.refused ? refuse(run, &fault) : fail(run, EXIT_FAILED, &fault);
     description.steady = steady;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
     struct nested nested = run_all_nested(run, engine, timeline);

@@ -144,6 +144,17 @@ static bool is_gone(const struct stage *stage)
            !is_same(&named, &opened);
 }
 
+/* The marked folder; where it was `made` just now nothing of it stays. */
+static bool cannot_be_opened(const struct stage *stage, bool made, struct fault *fault)
+{
+    int reason = errno;
+    if (made)
+        unlinkat(stage->parent, stage->name, AT_REMOVEDIR);
+    else if (reason == ENOTDIR || reason == ELOOP)
+        return is_in_the_way(stage, fault);
+    return fault_set(fault, "%s: cannot be written to: %s", stage->path, strerror(reason));
+}
+
 static bool open_locked(struct stage *stage, struct fault *fault)
 {
     for (;;) {
@@ -153,7 +164,9 @@ static bool open_locked(struct stage *stage, struct fault *fault)
         stage->folder = openat(stage->parent, stage->name, FOLDER);
         if (stage->folder < 0 && errno == ENOENT)
             continue;
-        if (stage->folder < 0 || !(made || is_ours(stage)))
+        if (stage->folder < 0)
+            return cannot_be_opened(stage, made, fault);
+        if (!made && !is_ours(stage))
             return is_in_the_way(stage, fault);
         if (!is_gone(stage) && !lock(stage, fault))
             return false;

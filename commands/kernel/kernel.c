@@ -190,7 +190,7 @@ static const char rows_ending[] = ".kernels.csv", models_ending[] = ".kernel-mod
 static const char *find_gpu(const char *text, struct arena *arena, struct fault *fault)
 {
     size_t count, fitting = 0;
-    const char **names = path_list_installed(INSTALLED_EFFICIENCY, rows_ending, &count, arena), *found = NULL;
+    const char **names = path_list_installed(INSTALLED_EFFICIENCY, rows_ending, &count, arena, fault), *found = NULL;
     const char *list = "";
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], text) == 0)

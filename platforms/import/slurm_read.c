@@ -149,6 +149,8 @@ static bool read_yaml(const char *text, size_t size, const char *topology, struc
     char *told = NULL;
     size_t length = 0;
     struct diag diag = {.out = open_memstream(&told, &length)};
+    if (!diag.out)
+        return fault_set(fault, "%s: there is no memory to read it", records->file);
     const struct node *root = document_parse_kind(&kind, records->file, text, size, records->arena, &diag);
     fclose(diag.out);
     char *what = diag.errors ? strstr(told, "error: ") : NULL;

@@ -81,9 +81,19 @@ Test(paths, directories_of_the_environment_come_first_and_in_order)
     cr_assert_str_eq(path_platform("a", arena), "two/a.xml");
     cr_assert_str_eq(path_platform("a.xml", arena), "two/a.xml");
     cr_assert_str_eq(path_platform("nothing", arena), "nothing");
-    const char **names = path_list_installed(INSTALLED_PLATFORMS, ".xml", &count, arena);
+    const char **names = path_list_installed(INSTALLED_PLATFORMS, ".xml", &count, arena, NULL);
     cr_assert(count >= 2 && !strcmp(names[0], "a") && !strcmp(names[1], "b"), "%s %s", names[0], names[1]);
     cr_assert(strstr(path_suggest(INSTALLED_PLATFORMS, "cluster-of-mice", ".xml", arena), "'cluster-of-mine'"));
+
+    struct fault fault = {""};
+    setenv("STAGESIM_PLATFORMS", "one:absent:file-of-no-kind", 1);
+    path_list_installed(INSTALLED_PLATFORMS, ".xml", &count, arena, &fault);
+    cr_assert_str_eq(fault.text, "", "a directory that is not there is none to list");
+    char list[4 + 300] = "one:";
+    memset(list + 4, 'x', 299); /* no file system has names of that length */
+    setenv("STAGESIM_PLATFORMS", list, 1);
+    names = path_list_installed(INSTALLED_PLATFORMS, ".xml", &count, arena, &fault);
+    cr_assert(count >= 1 && !strcmp(names[0], "b") && strstr(fault.text, "cannot be listed"), "%s", fault.text);
 }
 
 Test(paths, only_files_can_be_read)

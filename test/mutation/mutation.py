@@ -3,19 +3,26 @@
 """Mutation testing: would the suite notice a mistake? A sample of small changes to the sources (a comparison flipped, a
 statement dropped, a number one larger) is compiled into one build, each behind a switch. Every test runs once without
 a change and says which places it reaches. Then each change is switched on, and the tests that reach it run until one
-fails: the mutant is killed. Those that test/README.md names for the source come first, then the quickest. The report
-names the survivors.
+fails: the mutant is killed. The quickest come first, where one that test/README.md names for the source counts as
+eight times quicker. The report names the survivors. Those that equivalent.csv lists change no outcome, each with the
+reason; the report counts them apart.
 
-usage: mutation.py WORK [--mutants 200] [--seed 1] [--folders schedules,simulator,...] [--jobs 2] [--seconds 60]
-       mutation.py WORK --again [--named] [--sanitize] [--jobs 2] [--seconds 60]
+usage: mutation.py WORK [--mutants 200] [--seed 1] [--folders schedules,simulator,...] [OPTION]...
+       mutation.py WORK --again [--numbers 3,17] [--named] [--sanitize] [OPTION]...
 
-WORK is a directory for a copy of the sources and its build. --seconds: tests of a mutant stop after that much time of
-the undisturbed suite; a survivor has passed all tests up to there, and the report says if more would have reached it.
---again tries the survivors of WORK once more, with the tests as they are now; --named: only with those that
-test/README.md names for their sources; --sanitize: under address and undefined behaviour sanitizers. Needs clang, which
-gives the places of expressions."""
+WORK is a directory for a copy of the sources and its build. --again tries the survivors of WORK once more, with the
+tests as they are now; --numbers: only these; --named: only with the tests that test/README.md names for their sources;
+--sanitize: under address and undefined behaviour sanitizers. Further options:
+--jobs 2      tests that run at the same time
+--seconds 60  tests of a mutant stop after that much time of the undisturbed suite; a survivor has passed all tests up
+              to there, and the report says if more would have reached it
+--quick 0     tests slower than this in build/, where the suite has run before, only run if test/README.md names them
+              for a source of the sample; 0: all run
+Needs clang, which gives the places of expressions."""
 import argparse
 import concurrent.futures
+import csv
+import itertools
 import json
 import os
 import pathlib
@@ -36,6 +43,7 @@ RELEASES = re.compile(r"^\(?(void\)\s*)?(free|fclose|close|munmap|madvise|fflush
 # One element more of what is allocated changes nothing.
 ALLOCATES = re.compile(r"^(array_grow|array_zeroed|arena_array|arena_alloc|calloc|malloc|realloc)\s*\(")
 SLOWEST = 120  # seconds; slower tests are left out
+numbers = itertools.count()  # of tests that were run
 
 
 # ---- places ----
@@ -171,8 +179,9 @@ def configure(work, folder, sanitize):
     environment = {**os.environ, "CC": "ccache gcc" if shutil.which("ccache") else "gcc"}
     options = ["-Db_sanitize=address,undefined", "-Dmimalloc=disabled"] if sanitize else []
     again = ["--reconfigure"] if (work / "src" / folder / "build.ninja").exists() else []
-    subprocess.run(["meson", "setup", *again, work / "src" / folder, work / "src", "-Dbuildtype=debugoptimized",
-                    "-Dwerror=false", *options], check=True, env=environment, stdout=subprocess.DEVNULL)
+    subprocess.run(["meson", "setup", *again, work / "src" / folder, work / "src", 
+                    f"-Dbuildtype={'debugoptimized' if sanitize else 'release'}", "-Dtests=enabled", "-Dwerror=false",
+                    *options], check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def compile_all(work, folder):
@@ -213,36 +222,66 @@ def is_named(test, file, named):
     return False
 
 
+def slow_tests(limit):
+    """Names of the tests that took longer when the suite ran last."""
+    log = ROOT / "build/meson-logs/testlog.json"
+    if not limit or not log.exists():
+        return set()
+    entries = [json.loads(line) for line in log.open()]
+    return {entry["name"].split(" / ")[-1] for entry in entries if entry["duration"] > limit}
+
+
+def choose_tests(listed, tried, options):
+    """Those that may kill one of the mutants."""
+    named, slow = named_tests(), slow_tests(options.quick)
+    files = {mutant["file"] for mutant in tried}
+    return [test for test in listed if (not options.named and test["name"] not in slow) or
+            any(is_named(test, file, named) for file in files)]
+
+
+def kill_all(mark):
+    """Children of a test may be in sessions of their own: found by their environment."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue  # it has ended, or is somebody else's
+
+
 def run_test(test, seconds, environment):
-    """Whether it passes; None after `seconds`."""
+    """Whether it passes (None after `seconds` of this machine when nothing else runs on it), and its processor time."""
+    mark = f"MUTANT_TEST={os.getpid()}-{next(numbers)}"
     process = subprocess.Popen(test["cmd"], cwd=test["workdir"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                               env={**os.environ, **test["env"], **environment})
-    try:
-        return process.wait(seconds) in (0, 77)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return None
+                               env={**os.environ, **test["env"], **environment, **dict([mark.split("=")])})
+    end = time.monotonic() + seconds * max(1, os.getloadavg()[0] / os.cpu_count())
+    while time.monotonic() < end:
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode in (0, 77), usage.ru_utime + usage.ru_stime
+        time.sleep(0.01)
+    kill_all(mark)
+    process.wait()
+    return None, seconds
 
 
 def look(test, work, count):
     """Runs it undisturbed: its time, and the numbers of the mutants that it reaches."""
     reached = work / f"reached-{test['name'].replace('/', '-')}"
     reached.write_bytes(bytes(count))
-    begin = time.monotonic()
-    passed = run_test(test, SLOWEST, {"MUTANT_REACHED": str(reached)})
-    seconds = time.monotonic() - begin
-    numbers = {number for number, byte in enumerate(reached.read_bytes()) if byte}
+    passed, seconds = run_test(test, SLOWEST, {"MUTANT_REACHED": str(reached)})
+    reaches = [number for number, byte in enumerate(reached.read_bytes()) if byte]
     reached.unlink()
-    return {"test": test, "seconds": seconds, "passed": passed, "reaches": sorted(numbers)}
+    return {"test": test, "seconds": seconds, "passed": passed, "reaches": reaches}
 
 
 def try_mutant(mutant, looks, limit):
     """Fills in which test kills it."""
     named = named_tests()
-    spent, reaching = 0, sorted((one for one in looks if mutant["number"] in one["reaches"]),
-                                key=lambda one: (not is_named(one["test"], mutant["file"], named), one["seconds"]))
+    spent, reaching = 0, sorted((one for one in looks if mutant["number"] in one["reaches"]), key=lambda one:
+                                one["seconds"] / (8 if is_named(one["test"], mutant["file"], named) else 1))
     mutant.pop("not_run", None)
     mutant["tests"] = len(reaching)
     mutant["killed_by"] = None
@@ -250,7 +289,7 @@ def try_mutant(mutant, looks, limit):
         if spent > limit:
             mutant["not_run"] = len(reaching) - number
             break
-        passed = run_test(one["test"], 10 + 8 * one["seconds"], {"MUTANT": str(mutant["number"])})
+        passed, _ = run_test(one["test"], 10 + 8 * one["seconds"], {"MUTANT": str(mutant["number"])})
         spent += one["seconds"]
         if not passed:
             mutant["killed_by"] = one["test"]["name"] + (" (by its time)" if passed is None else "")
@@ -260,19 +299,33 @@ def try_mutant(mutant, looks, limit):
 
 # ---- the report ----
 
+def equivalent():
+    """Mutants that change no outcome, and why: by source, kind and text."""
+    with open(ROOT / "test/mutation/equivalent.csv", newline="") as file:
+        return {(row["source"], row["kind"], row["text"]): row["reason"] for row in csv.DictReader(file)}
+
+
+def why_it_lives(mutant):
+    if not mutant["tests"]:
+        return "no test reaches it"
+    return f"{mutant['tests']} tests reach it" + (f", {mutant['not_run']} were not run" if "not_run" in mutant else "")
+
+
 def report(mutants, looks):
-    killed = [mutant for mutant in mutants if mutant["killed_by"]]
+    reasons = equivalent()
+    lives = [mutant for mutant in mutants if not mutant["killed_by"]]
+    same = [mutant for mutant in lives if (mutant["file"], mutant["kind"], mutant["text"]) in reasons]
+    able, killed = len(mutants) - len(same), len(mutants) - len(lives)
+    print(f"{killed} of {able} mutants killed: {100 * killed / max(1, able):.1f} %; {len(same)} more change no outcome")
     left_out = [one["test"]["name"] for one in looks if one["passed"] is not True]
-    print(f"{len(killed)} of {len(mutants)} mutants killed: {100 * len(killed) / len(mutants):.1f} %")
     if left_out:
         print(f"tests left out (slower than {SLOWEST} s, or they fail undisturbed): {', '.join(left_out)}")
-    for mutant in mutants:
-        if mutant["killed_by"]:
-            continue
-        why = "no test reaches it" if not mutant["tests"] else \
-            f"{mutant['tests']} tests reach it" + (f", {mutant['not_run']} were not run" if "not_run" in mutant else "")
-        print(f"survivor {mutant['number']}: {mutant['file']}:{mutant['line']}: {mutant['kind']}: {mutant['text']} "
-              f"({why})")
+    for mutant in lives:
+        where = f"{mutant['number']}: {mutant['file']}:{mutant['line']}: {mutant['kind']}: {mutant['text']}"
+        if mutant in same:
+            print(f"no change {where} ({reasons[mutant['file'], mutant['kind'], mutant['text']]})")
+        else:
+            print(f"survivor {where} ({why_it_lives(mutant)})")
 
 
 def read_options():
@@ -283,7 +336,9 @@ def read_options():
     parser.add_argument("--folders", default=FOLDERS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--quick", type=float, default=0)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--numbers", type=lambda text: set(map(int, text.split(","))))
     parser.add_argument("--named", action="store_true")
     parser.add_argument("--sanitize", action="store_true")
     return parser.parse_args()
@@ -295,6 +350,7 @@ def begin(work, options):
     configure(work, "build", False)
     mutants = choose(work, source, options)
     insert(source, mutants)
+    (work / "mutants.json").write_text(json.dumps(mutants, indent=1))
     return mutants
 
 
@@ -305,25 +361,27 @@ def main():
     folder = "build-asan" if options.sanitize else "build"
     if options.again:
         mutants = json.loads((work / "mutants.json").read_text())
+        for mutant in mutants:
+            mutant.update({"tests": 0, "killed_by": None, **mutant})
         shutil.copytree(ROOT / "test", work / "src/test", dirs_exist_ok=True)
         configure(work, folder, options.sanitize)
     else:
         mutants = begin(work, options)
     compile_all(work, folder)
     print(f"{len(mutants)} mutants built", flush=True)
+    tried = [mutant for mutant in mutants if not mutant.get("killed_by") and
+             (not options.numbers or mutant["number"] in options.numbers)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        tried, named = [mutant for mutant in mutants if not mutant.get("killed_by")], named_tests()
-        chosen = [test for test in tests(work, folder)
-                  if not options.named or any(is_named(test, mutant["file"], named) for mutant in tried)]
-        looks = list(pool.map(lambda test: look(test, work, len(mutants)), chosen))
-        useful = sorted((one for one in looks if one["passed"] and one["reaches"]), key=lambda one: one["seconds"])
+        looks = list(pool.map(lambda test: look(test, work, len(mutants)),
+                              choose_tests(tests(work, folder), tried, options)))
+        useful = [one for one in looks if one["passed"] and one["reaches"]]
         reached = set().union(*(one["reaches"] for one in useful))
-        print(f"{len(useful)} tests reach {len(reached)} mutants", flush=True)
+        print(f"{len(useful)} of {len(looks)} tests reach {len(reached)} mutants", flush=True)
         for mutant in pool.map(lambda one: try_mutant(one, useful, options.seconds), tried):
             print(f"  {mutant['number']} {mutant['file']}:{mutant['line']} {mutant['kind']}: "
                   f"{mutant['killed_by'] or 'SURVIVES'}", flush=True)
+            (work / "mutants.json").write_text(json.dumps(mutants, indent=1))
     report(mutants, looks)
-    (work / "mutants.json").write_text(json.dumps(mutants, indent=1))
     return 0
 
 
