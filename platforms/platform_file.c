@@ -2,13 +2,13 @@
 #include "platforms/platform_file.h"
 
 #include "base/arena.h"
+#include "platforms/platform_numbers.h"
 #include "platforms/profiles.h"
 #include "platforms/reach.h"
 #include "platforms/settings.h"
 
 #include <errno.h>
 #include <expat.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,14 +72,6 @@ static struct place here(const struct reader *reader)
 }
 
 #define refuse(reader, ...) refuse_at(reader, here(reader), __VA_ARGS__)
-
-static const char *attribute(const char **attributes, const char *name)
-{
-    for (; *attributes; attributes += 2)
-        if (strcmp(attributes[0], name) == 0)
-            return attributes[1];
-    return "";
-}
 
 static bool is_any(const char *element, const char *const *names)
 {
@@ -160,18 +152,18 @@ static void check_files(struct reader *reader, const char **attributes)
 
 static void start_trace(struct reader *reader, const char **attributes)
 {
-    const char *periodicity = attribute(attributes, "periodicity");
+    const char *periodicity = xml_attribute(attributes, "periodicity");
     char *end;
     reader->file->varies = true;
     reader->in_trace = true;
     reader->length = 0;
     reader->periodicity = strtod(periodicity, &end);
-    snprintf(reader->trace, sizeof reader->trace, "%s", attribute(attributes, "id"));
+    snprintf(reader->trace, sizeof reader->trace, "%s", xml_attribute(attributes, "id"));
     if (end == periodicity || *end || !isfinite(reader->periodicity))
         refuse(reader, "periodicity=\"%.60s\" is no number; -1 is for a profile that does not repeat itself",
                periodicity);
-    else if (*attribute(attributes, "file"))
-        check_profile_file(reader, attribute(attributes, "file"));
+    else if (*xml_attribute(attributes, "file"))
+        check_profile_file(reader, xml_attribute(attributes, "file"));
 }
 
 static void on_text(void *data, const char *text, int length)
@@ -195,77 +187,14 @@ static void end_trace(struct reader *reader)
     }
 }
 
-/* ---- numbers that SimGrid takes as they are ---- */
-
-/* Speeds are a list, one for each power state. */
-static void check_speeds(struct reader *reader, const char *element, const char **attributes)
-{
-    const char *text = attribute(attributes, "speed");
-    for (const char *from = text; *from; from += strcspn(from, ",") + (from[strcspn(from, ",")] == ',')) {
-        char *end;
-        double speed = strtod(from, &end);
-        if (end != from && !(speed > 0 && isfinite(speed))) {
-            refuse(reader, "%s '%.200s': speed=\"%.100s\"; speeds are finite and above 0", element,
-                   attribute(attributes, "id"), text);
-            return;
-        }
-    }
-}
-
-/* SimGrid's own conversion of these ends without a word about what was wrong. */
-static void check_whole_numbers(struct reader *reader, const char **attributes)
-{
-    static const char *const keys[] = {"core", "pstate", NULL};
-    for (const char *const *key = keys; *key; key++) {
-        const char *text = attribute(attributes, *key);
-        char *end;
-        double value = strtod(text, &end);
-        if (*text && (end == text || *end || value != trunc(value) || !(value >= 0 && value <= 1e6))) {
-            refuse(reader, "%s=\"%.60s\" is no whole number up to 1000000", *key, text);
-            return;
-        }
-    }
-}
-
-/* "0-3,7" counts 5; 0 with the mistake reported. */
-static uint64_t radical_count(struct reader *reader, const char *text)
-{
-    uint64_t count = 0;
-    for (const char *from = text;; from++) {
-        char *end;
-        unsigned long first = *from >= '0' && *from <= '9' ? strtoul(from, &end, 10) : ULONG_MAX, last = first;
-        if (first != ULONG_MAX && *end == '-')
-            last = end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &end, 10) : ULONG_MAX;
-        if (first == ULONG_MAX || last == ULONG_MAX || last > INT32_MAX - 1 || (*end && *end != ',')) {
-            refuse(reader, "radical=\"%.60s\" is no list of numbers and ranges such as 0-3,7", text);
-            return 0;
-        }
-        count += last >= first ? last - first + 1 : 0;
-        if (!*end)
-            return count;
-        from = end;
-    }
-}
-
-/* SimGrid multiplies the numbers of a fat tree or a dragonfly as 32-bit integers. */
-static void check_topology(struct reader *reader, const char **attributes)
-{
-    double product = 1;
-    const char *text = attribute(attributes, "topo_parameters");
-    for (const char *at = text + strcspn(text, "0123456789"); *at; at += strcspn(at, "0123456789")) {
-        char *end;
-        product *= fmax(1, strtod(at, &end));
-        at = end;
-    }
-    if (!(product <= INT32_MAX))
-        refuse(reader, "topo_parameters=\"%.100s\": the product of all numbers is beyond %d", text, INT32_MAX);
-}
-
 static void count_hosts(struct reader *reader, const char *element, const char **attributes)
 {
     bool many = strcmp(element, "cluster") == 0 || strcmp(element, "cabinet") == 0;
-    reader->file->hosts += many ? radical_count(reader, attribute(attributes, "radical")) : 1;
-    if (reader->sound && reader->file->hosts > PLATFORM_HOSTS_MAX)
+    struct fault fault = {""};
+    reader->file->hosts += many ? radical_count(xml_attribute(attributes, "radical"), &fault) : 1;
+    if (fault.text[0])
+        refuse(reader, "%.600s", fault.text);
+    else if (reader->file->hosts > PLATFORM_HOSTS_MAX)
         refuse(reader, "the platform has more than %llu hosts with this %s", (unsigned long long)PLATFORM_HOSTS_MAX,
                element);
 }
@@ -274,11 +203,11 @@ static void count_hosts(struct reader *reader, const char *element, const char *
 
 static void start_zone(struct reader *reader, const char *element, const char **attributes)
 {
-    const char *routing = attribute(attributes, "routing");
+    const char *routing = xml_attribute(attributes, "routing");
     reader->has_zone = true;
     if (strcasecmp(routing, "wifi") == 0) {
         refuse(reader, "%s '%.200s': wireless networks are not simulated; links are wired", element,
-               attribute(attributes, "id"));
+               xml_attribute(attributes, "id"));
     } else if (reader->depth == ZONES_DEEP) {
         refuse(reader, "zones nested more than %d deep", ZONES_DEEP);
     } else {
@@ -309,9 +238,9 @@ static void add_route(struct reader *reader, const char **attributes)
 {
     if (routing_here(reader) != ROUTING_DIJKSTRA)
         return;
-    struct reach_route route = {arena_copy(reader->arena, attribute(attributes, "src")),
-                                arena_copy(reader->arena, attribute(attributes, "dst")),
-                                strcasecmp(attribute(attributes, "symmetrical"), "no") != 0};
+    struct reach_route route = {arena_copy(reader->arena, xml_attribute(attributes, "src")),
+                                arena_copy(reader->arena, xml_attribute(attributes, "dst")),
+                                strcasecmp(xml_attribute(attributes, "symmetrical"), "no") != 0};
     if (route.both_ways && strcmp(route.from, route.to) == 0) {
         refuse(reader,
                "a route from '%.200s' to itself that holds for both directions, at which SimGrid's Dijkstra crashes; "
@@ -390,7 +319,7 @@ static void end_zone(struct reader *reader)
 static void read_setting(struct reader *reader, const char **attributes)
 {
     struct fault fault = {""};
-    const char *key = attribute(attributes, "id"), *value = attribute(attributes, "value");
+    const char *key = xml_attribute(attributes, "id"), *value = xml_attribute(attributes, "value");
     if (!setting_check(key, value, &fault)) {
         refuse(reader, "<config>: %.600s", fault.text);
         return;
@@ -414,7 +343,7 @@ static void check_connection(struct reader *reader, const char **attributes)
     static const char *const links[][2] = {
         {"LINK_AVAIL", "state_file"}, {"BANDWIDTH", "bandwidth_file"}, {"LATENCY", "latency_file"}};
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
-        if (strcmp(attribute(attributes, "kind"), links[i][0]) == 0)
+        if (strcmp(xml_attribute(attributes, "kind"), links[i][0]) == 0)
             refuse(reader, "kind=\"%s\": a profile is attached to a link by the link's own %s", links[i][0],
                    links[i][1]);
 }
@@ -422,13 +351,10 @@ static void check_connection(struct reader *reader, const char **attributes)
 static void start_host(struct reader *reader, const char *element, const char **attributes)
 {
     reader->has_zone |= strcmp(element, "cluster") == 0;
+    struct fault fault = {""};
     count_hosts(reader, element, attributes);
-    if (reader->sound)
-        check_topology(reader, attributes);
-    if (reader->sound)
-        check_speeds(reader, element, attributes);
-    if (reader->sound)
-        check_whole_numbers(reader, attributes);
+    if (reader->sound && !host_numbers_check(element, attributes, &fault))
+        refuse(reader, "%.600s", fault.text);
 }
 
 /* Something that a route may lead to. */
@@ -436,11 +362,21 @@ static void start_point(struct reader *reader, const char *element, const char *
 {
     bool holds_coordinates =
         strcmp(element, "host") == 0 || strcmp(element, "router") == 0 || strcmp(element, "peer") == 0;
-    if (routing_here(reader) == ROUTING_VIVALDI && holds_coordinates && !*attribute(attributes, "coordinates"))
+    if (routing_here(reader) == ROUTING_VIVALDI && holds_coordinates && !*xml_attribute(attributes, "coordinates"))
         refuse(reader, "%s '%.200s' has no coordinates, by which the routing Vivaldi goes", element,
-               attribute(attributes, "id"));
+               xml_attribute(attributes, "id"));
     else
-        add_point(reader, attribute(attributes, "id"));
+        add_point(reader, xml_attribute(attributes, "id"));
+}
+
+/* SimGrid says which versions it reads, but stumbles over what is no number. */
+static void check_version(struct reader *reader, const char **attributes)
+{
+    const char *version = xml_attribute(attributes, "version");
+    char *end;
+    double value = strtod(version, &end);
+    if (*version && (end == version || *end || !(value >= 0 && value < 1e6)))
+        refuse(reader, "version=\"%.60s\" is no version of platform files; expected 4.1", version);
 }
 
 static void on_start(void *data, const char *element, const char **attributes)
@@ -456,6 +392,8 @@ static void on_start(void *data, const char *element, const char **attributes)
         start_host(reader, element, attributes);
     else if (is_any(element, route_names))
         add_route(reader, attributes);
+    else if (strcmp(element, "platform") == 0)
+        check_version(reader, attributes);
     else if (strcmp(element, "config") == 0)
         reader->in_config = true;
     else if (strcmp(element, "prop") == 0 && reader->in_config)
@@ -464,15 +402,15 @@ static void on_start(void *data, const char *element, const char **attributes)
         start_trace(reader, attributes);
     else if (strcmp(element, "trace_connect") == 0)
         check_connection(reader, attributes);
-    else if (strcmp(element, "link") == 0 && *attribute(attributes, "state_file") &&
-             strstr(attribute(attributes, "sharing_policy"), "DUPLEX"))
+    else if (strcmp(element, "link") == 0 && *xml_attribute(attributes, "state_file") &&
+             strstr(xml_attribute(attributes, "sharing_policy"), "DUPLEX"))
         refuse(reader,
                "link '%.200s': SimGrid 3.32 cannot let a link of two directions fail; expected a SHARED link for each "
                "direction, with the state_file of its own",
-               attribute(attributes, "id"));
-    else if (strcmp(element, "link") == 0 && strcmp(attribute(attributes, "sharing_policy"), "WIFI") == 0)
+               xml_attribute(attributes, "id"));
+    else if (strcmp(element, "link") == 0 && strcmp(xml_attribute(attributes, "sharing_policy"), "WIFI") == 0)
         refuse(reader, "link '%.200s': wireless networks are not simulated; links are wired",
-               attribute(attributes, "id"));
+               xml_attribute(attributes, "id"));
     if (reader->sound)
         check_files(reader, attributes);
 }
@@ -565,7 +503,7 @@ struct search {
 static void on_searched(void *data, const char *element, const char **attributes)
 {
     struct search *search = data;
-    const char *id = attribute(attributes, "id");
+    const char *id = xml_attribute(attributes, "id");
     size_t length = strlen(id);
     bool direction = length && strncmp(search->id, id, length) == 0 && strcmp(element, "link") == 0 &&
                      (strcmp(search->id + length, "_UP") == 0 || strcmp(search->id + length, "_DOWN") == 0);

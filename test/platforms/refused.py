@@ -150,6 +150,8 @@ def structures():
     yield GOOD[:-4], None, "not well-formed XML"
     yield tool.HEAD + "</platform>\n", 1, "no zone"
     yield tool.HEAD + "<config>" + prop("surf/precision", "1e-9") + "</config></platform>\n", 1, "no zone"
+    for version in ("4.1e3081", "four", "-4.1", "4.1 "):
+        yield GOOD.replace('version="4.1"', f'version="{version}"'), 3, "no version of platform files"
     yield routing("Dijkstra"), ZONE_LINE, "'gpu-0' is in no route"
     yield routing("DijkstraCache"), ZONE_LINE, "'gpu-0' is in no route"
     yield routing("Dijkstra", ROUTE).replace(LINK, HOST.replace("0", "2") + LINK), ZONE_LINE, "'gpu-2' is in no route"

@@ -431,7 +431,10 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
         static const char prefix[] = "Parse error at ";
         const char *what = exception.what();
         bool placed = strncmp(what, prefix, sizeof prefix - 1) == 0;
-        fault_set(fault, "%s", placed ? what + sizeof prefix - 1 : what);
+        if (strncmp(what, "sto", 3) == 0 && strlen(what) <= sizeof "stoull" - 1) /* of the C++ library, nothing more */
+            fault_set(fault, "%s: SimGrid cannot read one of its numbers", file);
+        else
+            fault_set(fault, "%s", placed ? what + sizeof prefix - 1 : what);
     }
     return nullptr;
 }
