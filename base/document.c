@@ -328,8 +328,10 @@ struct node *document_load_kind(const struct document_kind *kind, const char *fi
     if (descriptor >= 0 && text)
         size = read_all(descriptor, text, kind->bytes_max);
     struct node *root = NULL;
+    int reason = errno;
     if (size < 0)
-        diag_trouble(diag, at, "cannot read '%s': %s%s", file, strerror(errno), path_near(".", file, arena));
+        (reason == ENOENT ? diag_error : diag_trouble)(diag, at, "cannot read '%s': %s%s", file, strerror(reason),
+                                                       path_near(".", file, arena));
     else
         root = document_parse_kind(kind, file, text, (size_t)size, arena, diag);
     free(text);

@@ -111,7 +111,8 @@ static struct comparison_run *add_run(struct comparison *comparison, const char 
     return run;
 }
 
-/* Why a variant cannot be run; NULL: it can be, as far as is known before it is. */
+/* Why a variant cannot be run; NULL: it can be, as far as is known before it is. A file that cannot be read says
+ * nothing of the variant: reported, which ends the command. */
 static const char *find_reason(struct comparison *comparison, const char *file, const struct variant *variant)
 {
     char *text = NULL;
@@ -123,8 +124,10 @@ static const char *find_reason(struct comparison *comparison, const char *file, 
     if (diag.out)
         fclose(diag.out);
     const char *reason = diag.errors && text ? arena_copy(comparison->arena, diag_first(text)) : NULL;
+    if (diag.trouble || !diag.out)
+        diag_trouble(&comparison->diag, (struct place){.file = file}, "%s", reason ? reason : "there was no memory");
     free(text);
-    return reason;
+    return diag.trouble ? NULL : reason;
 }
 
 /* False: the scenario itself has mistakes. `all`: what does not fit is left out. */
@@ -134,6 +137,8 @@ static bool add_variant(struct comparison *comparison, const char *file, const s
     if (!scenario)
         return false;
     const char *reason = variant->schedule ? find_reason(comparison, file, variant) : NULL;
+    if (comparison->diag.trouble)
+        return false;
     if (reason && all) {
         if (!comparison->options->quiet)
             diag_print(stderr, "note: %s left out: %s\n", variant->schedule, reason);

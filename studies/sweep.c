@@ -57,9 +57,9 @@ static void refuse(const struct sweep *sweep, struct sweep_result *result, const
     snprintf(result->row.reason, sizeof result->row.reason, "%s", reason);
 }
 
-/* NULL with the reason in the result. */
+/* NULL with the reason in the result. What is trouble, and not the combination's fault, fills the fault. */
 static struct scenario *load(const struct sweep *sweep, size_t combination, struct arena *arena,
-                             struct sweep_result *result)
+                             struct sweep_result *result, struct fault *fault)
 {
     char *text = NULL;
     size_t size = 0;
@@ -69,8 +69,10 @@ static struct scenario *load(const struct sweep *sweep, size_t combination, stru
     bool fits = scenario && (!scenario->schedule || scenario_check_pipeline(scenario, &diag));
     if (diag.out)
         fclose(diag.out);
-    if (!fits)
-        refuse(sweep, result, text && *text ? diag_first(text) : "there was no memory");
+    if (diag.trouble || !text)
+        fault_set(fault, "%s", text && *text ? diag_first(text) : "there was no memory");
+    else if (!fits)
+        refuse(sweep, result, diag_first(text));
     free(text);
     return fits ? scenario : NULL;
 }
@@ -127,7 +129,7 @@ static void begin(struct working *working, struct lane *lane)
         lane->arena = arena_create();
         lane->combination = combination;
         lane->request = (struct simulation_request){
-            .scenario = load(sweep, combination, lane->arena, result), .quiet = true, .split = true};
+            .scenario = load(sweep, combination, lane->arena, result, &working->fault), .quiet = true, .split = true};
         lane->request.mistakes = lane->request.scenario ? tmpfile() : NULL;
         if (lane->request.mistakes)
             lane->isolation = simulation_start(&lane->request, &working->fault);
@@ -234,7 +236,7 @@ static void take_record(void *user, const void *record, size_t size)
 }
 
 /* Of the scenario with all its sections, the platform's file, and what is varied. */
-static uint64_t fingerprint(const struct sweep *sweep)
+static uint64_t fingerprint(const struct sweep *sweep, struct fault *fault)
 {
     char *text = NULL;
     size_t size = 0;
@@ -252,7 +254,9 @@ static uint64_t fingerprint(const struct sweep *sweep)
             fprintf(out, "%s %s\n", request->axes[i].key, request->axes[i].values[k]);
     uint64_t sum = journal_fingerprint_file(JOURNAL_FINGERPRINT, request->scenario.file);
     for (size_t i = 0; i < sweep->count; i++) {
-        const struct scenario *scenario = load(sweep, i, arena, &result);
+        const struct scenario *scenario = load(sweep, i, arena, &result, fault);
+        if (fault->text[0])
+            break;
         if (!scenario)
             continue;
         scenario_write(out, scenario, ".");
@@ -291,11 +295,11 @@ int sweep_create(struct sweep *sweep, const struct sweep_request *request, struc
     sweep->results = arena_array(arena, sweep->count, sizeof *sweep->results);
     memset(sweep->results, 0, sweep->count * sizeof *sweep->results);
     sweep->identity = (struct journal_identity){.title = "stagesim sweep journal 1\n",
-                                                .fingerprint = fingerprint(sweep),
+                                                .fingerprint = fingerprint(sweep, &fault),
                                                 .count = sweep->count,
                                                 .shard = request->shard,
                                                 .shards = request->shards};
-    return EXIT_DONE;
+    return fault.text[0] ? trouble(&fault, EXIT_FAILED) : EXIT_DONE;
 }
 
 int sweep_run(struct sweep *sweep)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """faults.py STAGESIM INJECT PRELOAD [--full] [--every K] [--only COMMANDS] [--call CALL] [--from N] [--jobs J]: every
-command with the n-th call of a kind failing, and killed at the n-th: open, read, write, rename, link, unlink, mkdir, fork, mmap,
-malloc, and an exchange of directories that the file system refuses, for n = 1, 2, ... until a run passes untouched.
+command with the n-th call of a kind failing, and killed at the n-th: open, read, write, rename, link, unlink, mkdir,
+fork, mmap, malloc, and an exchange of directories that the file system refuses, for n = 1, 2, ... until a run passes
+untouched.
 
 A command whose call fails ends with exit code 0, 1 or 3, and with a message where it is not 0; what it prints with
 code 0 is what it always prints. Its output files are the old ones or the new ones, never a mixture, and nothing else
