@@ -19,7 +19,7 @@ enum {
 struct unit {
     const char *name;
     int shift;     /* decimal exponent */
-    double factor; /* exact in binary, or the seconds of a minute or an hour */
+    double factor; /* exact in binary, the seconds of a minute or an hour, or a part of an inch */
 };
 
 static const struct unit multiples[] = {{"k", 3, 1}, {"M", 6, 1}, {"G", 9, 1}, {"T", 12, 1}, {NULL, 0, 0}};
@@ -34,6 +34,8 @@ static const struct unit rates[] = {
     {"KiBps", 0, 0x1p10}, {"MiBps", 0, 0x1p20}, {"GiBps", 0, 0x1p30}, {"TiBps", 0, 0x1p40}, {NULL, 0, 0}};
 static const struct unit flops[] = {{"f", 0, 1},   {"kf", 3, 1},  {"Mf", 6, 1},  {"Gf", 9, 1},
                                     {"Tf", 12, 1}, {"Pf", 15, 1}, {"Ef", 18, 1}, {NULL, 0, 0}};
+static const struct unit lengths[] = {{"mm", -3, 1},          {"cm", -2, 1},          {"in", 0, 0.0254},
+                                      {"pt", 0, 0.0254 / 72}, {"px", 0, 0.0254 / 96}, {NULL, 0, 0}};
 
 static const struct type {
     const char *name, *expected;
@@ -46,6 +48,7 @@ static const struct type {
     [QUANTITY_BYTES] = {"size", "a size such as 80GiB", sizes, 1e24},
     [QUANTITY_RATE] = {"rate", "a rate such as 400Gbps (bits per second) or 25GBps (bytes per second)", rates, 1e24},
     [QUANTITY_FLOPS] = {"speed", "a speed such as 312Tf (flop/s)", flops, 1e27},
+    [QUANTITY_LENGTH] = {"length", "a length such as 84mm", lengths, 1e3},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -154,6 +157,12 @@ static const struct unit *find_spelt(const struct unit *units, const char *prefi
     return found;
 }
 
+/* What is left out of a unit most often. */
+static const char *ending_of(const struct type *type)
+{
+    return type->units == sizes ? "B" : type->units == flops ? "f" : type->units == lengths ? "m" : "ps";
+}
+
 /* The unit that was meant, or NULL: spelt in another way, with other capitals, cut short, or the nearest. */
 static const char *unit_meant(const struct type *type, const char *name)
 {
@@ -168,7 +177,7 @@ static const char *unit_meant(const struct type *type, const char *name)
             found = find_spelt(type->units, name, length - end, spellings[i].ours);
     }
     if (!found && type->units != times)
-        found = find_spelt(type->units, name, length, type->units == sizes ? "B" : type->units == flops ? "f" : "ps");
+        found = find_spelt(type->units, name, length, ending_of(type));
     for (const struct unit *unit = type->units; unit->name; unit++)
         names[count++] = unit->name;
     return found ? found->name : diag_nearest(name, names, count);

@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 enum quantity {
-    QUANTITY_RATIO, /* a plain number */
-    QUANTITY_TIME,  /* seconds: ns us ms s min h */
-    QUANTITY_BYTES, /* B kB MB GB TB PB KiB MiB GiB TiB PiB */
-    QUANTITY_RATE,  /* bytes per second, from bits (400Gbps) or bytes (25GBps, 20GiBps) */
-    QUANTITY_FLOPS, /* flop/s: f kf Mf Gf Tf Pf Ef */
+    QUANTITY_RATIO,  /* a plain number */
+    QUANTITY_TIME,   /* seconds: ns us ms s min h */
+    QUANTITY_BYTES,  /* B kB MB GB TB PB KiB MiB GiB TiB PiB */
+    QUANTITY_RATE,   /* bytes per second, from bits (400Gbps) or bytes (25GBps, 20GiBps) */
+    QUANTITY_FLOPS,  /* flop/s: f kf Mf Gf Tf Pf Ef */
+    QUANTITY_LENGTH, /* metres, of what is printed: mm cm in pt (1/72 in) px (1/96 in) */
 };
 
 /* Why a text is no quantity, with an example of what would be one; one line. */

@@ -408,6 +408,7 @@ static bool write_rows(const struct comparison *comparison, struct output *outpu
 static bool write_drawn(const struct comparison *comparison, struct output *output, struct fault *fault)
 {
     unsigned pictures = 0;
+    struct picture_form form = picture_form_of(comparison->runs[0].scenario);
     bool report = false;
     struct comparison_row *rows = arena_array(comparison->arena, comparison->count, sizeof *rows);
     const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
@@ -425,7 +426,7 @@ static bool write_drawn(const struct comparison *comparison, struct output *outp
         count++;
     }
     struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, count};
-    return comparison_write_pictures(&view, pictures, output, fault) &&
+    return comparison_write_pictures(&view, pictures, &form, output, fault) &&
            (!report || comparison_write_report(&view, output, fault));
 }
 
@@ -530,7 +531,7 @@ const struct command command_compare = {
             "  -o DIR                           write DIR/SCENARIO-SCHEDULE/ for each run, and comparison.csv, "
             "comparison.json and\n"
             "                                   the aligned picture on top\n"
-            "  --trace, --picture, --report     as for run\n"
+            "  --trace, --picture, --report     as for run; also --picture-width, --font-size, --iterations\n"
             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
             "\nexample:\n  stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera -o out --picture svg\n",
     .run = run,

@@ -6,7 +6,9 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/path_near.h"
+#include "base/quantity.h"
 #include "commands/cli/command.h"
+#include "commands/cli/words.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -29,6 +31,7 @@ struct reporting {
     struct arena *arena;
     struct diag diag;
     unsigned pictures; /* bits of enum scenario_picture; 0: those that are there */
+    struct picture_form form;
     bool quiet;
     struct directory *directories;
     size_t count;
@@ -69,6 +72,18 @@ static bool list_runs(struct reporting *reporting, struct directory *directory)
     return true;
 }
 
+/* A trace cannot show more than was simulated. */
+static void check_iterations(struct reporting *reporting, const struct directory *directory, size_t index)
+{
+    const struct gantt *gantt = directory->runs[index].gantt;
+    uint32_t there = gantt ? gantt_iteration_count(gantt) : 0;
+    if (gantt && there < reporting->form.iterations)
+        diag_error(
+            &reporting->diag, (struct place){directory->path, 0, 0},
+            "%u iterations cannot be drawn, only %u were simulated; expected at most %u, or `run --iterations %u`",
+            reporting->form.iterations, there, there, reporting->form.iterations);
+}
+
 static void read_directory(struct reporting *reporting, struct directory *directory)
 {
     if (!list_runs(reporting, directory))
@@ -79,6 +94,7 @@ static void read_directory(struct reporting *reporting, struct directory *direct
         const char *path = arena_print(reporting->arena, "%s%s%.*s", directory->path, length ? "/" : "",
                                        length ? length - 1 : 0, directory->names[i]);
         saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
+        check_iterations(reporting, directory, i);
     }
 }
 
@@ -104,8 +120,8 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
     const char *name = directory->names[index];
     const struct saved_run *run = &directory->runs[index];
     struct run_files files;
-    return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), true,
-                                directory->output, name, fault) &&
+    return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), &reporting->form,
+                                true, directory->output, name, fault) &&
            run_files_draw(&files, run->report, run->gantt, fault);
 }
 
@@ -121,7 +137,7 @@ static bool write_top(const struct reporting *reporting, struct directory *direc
         links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
     }
     struct comparison_view view = {directory->runs[0].report->run.scenario_name, gantts, rows, links, directory->count};
-    return comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"),
+    return comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"), &reporting->form,
                                      directory->output, fault) &&
            comparison_write_report(&view, directory->output, fault);
 }
@@ -213,10 +229,22 @@ static bool read_pictures(const struct command *command, struct reporting *repor
     return reporting->pictures || command_usage(command, "--picture takes svg, png or pdf, not nothing") == EXIT_DONE;
 }
 
+static bool read_iterations(const struct command *command, const char *text, uint32_t *iterations)
+{
+    uint64_t count = 0;
+    struct quantity_reason reason;
+    bool good = quantity_count(text, &count, &reason) && count >= 1 && count <= 1000;
+    *iterations = (uint32_t)count;
+    return good || command_usage(command, "--iterations takes a count from 1 to 1000, not '%s'", text) == EXIT_DONE;
+}
+
 static int read_and_run(const struct command *command, struct reporting *reporting, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"picture", required_argument, NULL, 'p'}, {"quiet", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0}};
+        {"picture", required_argument, NULL, 'p'},   {"picture-width", required_argument, NULL, 'w'},
+        {"font-size", required_argument, NULL, 'f'}, {"iterations", required_argument, NULL, 'i'},
+        {"quiet", no_argument, NULL, 'q'},           {NULL, 0, NULL, 0}};
+    const char *width = NULL, *font_size = NULL;
     optind = 0;
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
@@ -228,7 +256,13 @@ static int read_and_run(const struct command *command, struct reporting *reporti
         if (option == 'p' && !read_pictures(command, reporting, optarg))
             return EXIT_USAGE;
         reporting->quiet |= option == 'q';
+        width = option == 'w' ? optarg : width;
+        font_size = option == 'f' ? optarg : font_size;
+        if (option == 'i' && !read_iterations(command, optarg, &reporting->form.iterations))
+            return EXIT_USAGE;
     }
+    if (form_read(command, width, font_size, &reporting->form))
+        return EXIT_USAGE;
     if (optind == argc)
         return command_usage(command, "expected at least one output directory");
     return report(reporting, argc - optind, argv + optind);
@@ -244,15 +278,17 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_report = {
     .name = "report",
-    .arguments = "DIR... [--picture svg,png,pdf] [--quiet]",
+    .arguments = "DIR... [OPTION]...",
     .summary = "draw pictures and write reports again from existing output",
-    .help =
-        "DIR was written by `run -o DIR` or `compare -o DIR` with --trace csv. Its report.html and pictures are "
-        "written again, the same\n"
-        "as the run itself would write; nothing is simulated. The files written are listed.\n\n"
-        "  --picture svg,png,pdf            which pictures; without it those that are there, svg where there are none\n"
-        "  --quiet                          no list of the files\n"
-        "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  stagesim report saved --picture "
-        "svg,pdf\n",
+    .help = "DIR was written by `run -o DIR` or `compare -o DIR` with --trace csv. Its report.html and pictures are "
+            "written again, the same\n"
+            "as the run itself would write; nothing is simulated. The files written are listed.\n\n"
+            "  --picture svg,png,pdf            which pictures; without it those that are there, svg where there are "
+            "none\n" FORM_HELP("           ") "  --iterations K                   how many iterations timelines draw; "
+                                              "as many as were simulated at most\n"
+                                              "  --quiet                          no list of the files\n"
+                                              "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  "
+                                              "stagesim report saved --picture "
+                                              "svg,pdf\n",
     .run = run,
 };

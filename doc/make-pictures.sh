@@ -30,6 +30,11 @@ trap 'rm -rf "$work"' EXIT
     -o "$work/compare" --picture png --quiet >"$work/log"
 mv "$work/compare/comparison.png" "$images/comparison.png"
 
+# The same for a column of a paper.
+"$stagesim" compare "$(dirname "$0")/../scenarios/demo.yaml" --schedules gpipe,1f1b,chimera --picture svg \
+    --picture-width 84mm --font-size 7 -o "$work/paper" --quiet >"$work/log"
+mv "$work/paper/comparison.svg" "$images/paper.svg"
+
 # Data against model parallelism.
 "$(dirname "$0")/../tools/batch-sweep.py" "$stagesim" "$images/accelerators.svg" >"$work/log"
 

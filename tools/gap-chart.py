@@ -34,8 +34,7 @@ def draw(rows, out):
     shown = min(most, 0.6)  # a longer bar is cut, with its number beside it
     out.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
               f'viewBox="0 0 {WIDTH} {height}">\n{STYLE}\n')
-    out.write('<text class="title" x="8" y="20">Iteration time above what no order of the same stages takes less '
-              'than</text>\n')
+    out.write('<text class="title" x="8" y="20">Iteration time above the proven bound</text>\n')
     for i, (name, above) in enumerate(rows):
         y = TOP + i * (BAR + GAP)
         width = (WIDTH - LEFT - RIGHT) * min(above, shown) / shown

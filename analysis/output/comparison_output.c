@@ -6,20 +6,20 @@
 #include "analysis/pictures/picture_comparison.h"
 
 static bool write_picture(const struct comparison_view *view, struct output *output, enum canvas_format format,
-                          struct fault *fault)
+                          const struct picture_form *form, struct fault *fault)
 {
     char name[64];
     snprintf(name, sizeof name, "comparison.%s", canvas_format_name(format));
     FILE *out = output_open(output, name, fault);
-    return out && picture_comparison(view->gantts, view->count, view->title, format, NULL, out, fault);
+    return out && picture_comparison(view->gantts, view->count, view->title, format, form, out, fault);
 }
 
-bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, struct output *output,
-                               struct fault *fault)
+bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, const struct picture_form *form,
+                               struct output *output, struct fault *fault)
 {
     for (int format = 0; format < PICTURE_FORMATS; format++)
         if (picture_wanted(pictures, (enum canvas_format)format) &&
-            !write_picture(view, output, (enum canvas_format)format, fault))
+            !write_picture(view, output, (enum canvas_format)format, form, fault))
             return false;
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/output/comparison.h"
 #include "analysis/pictures/gantt.h"
+#include "analysis/pictures/picture_form.h"
 #include "base/files/output.h"
 
 /* The runs, the first being what times are relative to; everything is borrowed. */
@@ -17,8 +18,8 @@ struct comparison_view {
 };
 
 /* comparison.svg, ... as bits of enum scenario_picture ask. False with the fault filled. */
-bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, struct output *output,
-                               struct fault *fault);
+bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, const struct picture_form *form,
+                               struct output *output, struct fault *fault);
 /* report.html. False with the fault filled. */
 bool comparison_write_report(const struct comparison_view *view, struct output *output, struct fault *fault);
 

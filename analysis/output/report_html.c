@@ -344,7 +344,7 @@ static bool memory_figure(FILE *out, const struct report *report, const struct g
         chart.limit_name = "memory of the host";
     }
     fputs("<h2>Memory</h2>\n<figure class=\"paper\">\n", out);
-    bool done = picture_chart(&chart, CANVAS_SVG, "memory", out, fault);
+    bool done = picture_chart(&chart, CANVAS_SVG, &(struct picture_form){.prefix = "memory"}, out, fault);
     fputs("</figure>\n", out);
     free(curves.x);
     free(curves.y);

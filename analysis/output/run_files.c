@@ -61,17 +61,24 @@ static bool open_drawn(struct run_files *files, unsigned pictures, bool report, 
     return ok && (!report || open_file(&files->html, output, directory, "report.html", fault));
 }
 
-bool run_files_open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output,
-                          const char *directory, struct fault *fault)
+struct picture_form picture_form_of(const struct scenario *scenario)
 {
-    *files = (struct run_files){0};
+    return (struct picture_form){.width = scenario->paper.width,
+                                 .font_size = scenario->paper.font_size,
+                                 .iterations = scenario->drawn_iterations};
+}
+
+bool run_files_open_drawn(struct run_files *files, unsigned pictures, const struct picture_form *form, bool report,
+                          struct output *output, const char *directory, struct fault *fault)
+{
+    *files = (struct run_files){.form = *form};
     return open_drawn(files, pictures, report, output, directory, fault);
 }
 
 bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output,
                     const char *directory, struct fault *fault)
 {
-    *files = (struct run_files){0};
+    *files = (struct run_files){.form = picture_form_of(scenario)};
     return open_file(&files->summary, output, directory, "summary.json", fault) &&
            open_traces(files, scenario->traces, output, directory, fault) &&
            open_drawn(files, scenario->pictures, scenario->report, output, directory, fault);
@@ -84,7 +91,7 @@ bool run_files_draw(const struct run_files *files, const struct report *report, 
         return false;
     for (int format = 0; format < PICTURE_FORMATS; format++)
         if (files->pictures[format] &&
-            !picture_timeline(gantt, (enum canvas_format)format, NULL, files->pictures[format], fault))
+            !picture_timeline(gantt, (enum canvas_format)format, &files->form, files->pictures[format], fault))
             return false;
     return true;
 }

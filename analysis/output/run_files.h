@@ -6,6 +6,7 @@
 #include "analysis/output/traces/trace_source.h"
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt.h"
+#include "analysis/pictures/picture_form.h"
 #include "base/files/output.h"
 #include "simulator/scenario/scenario.h"
 
@@ -15,17 +16,21 @@ enum { PICTURE_FORMATS = 3 };
 struct run_files {
     FILE *summary, *operations, *critical_path, *slack, *memory, *paje, *chrome, *chrome_gzip, *perfetto, *html;
     FILE *pictures[PICTURE_FORMATS]; /* by enum canvas_format */
+    struct picture_form form;        /* of them */
 };
 
 /* Whether a format is among bits of enum scenario_picture. */
 bool picture_wanted(unsigned pictures, enum canvas_format format);
 
+/* How a scenario wants its pictures. */
+struct picture_form picture_form_of(const struct scenario *scenario);
+
 /* Opens what the scenario wants below `directory` ("" or "NAME/") of the set. False with the fault filled. */
 bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output,
                     const char *directory, struct fault *fault);
 /* Only pictures (bits of enum scenario_picture), and report.html where `report`. */
-bool run_files_open_drawn(struct run_files *files, unsigned pictures, bool report, struct output *output,
-                          const char *directory, struct fault *fault);
+bool run_files_open_drawn(struct run_files *files, unsigned pictures, const struct picture_form *form, bool report,
+                          struct output *output, const char *directory, struct fault *fault);
 
 /* Writes the pictures and report.html, those of them that are open. False with the fault filled. */
 bool run_files_draw(const struct run_files *files, const struct report *report, const struct gantt *gantt,

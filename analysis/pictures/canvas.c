@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pictures/canvas.h"
 
+#include "analysis/pictures/png_density.h"
 #include "analysis/pictures/svg_tidy.h"
 #include "base/arena.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 enum { PNG_SIDE_MAX = 32000 };            /* cairo's image surfaces end at 32,767 pixels */
+static const double dots_per_inch = 600;  /* of a PNG for paper */
 static const double pdf_side_max = 14400; /* points: what PDF viewers promise to show */
 
 struct canvas {
@@ -61,7 +63,8 @@ static cairo_surface_t *svg_surface(struct canvas *canvas)
 
 static cairo_surface_t *pdf_surface(struct canvas *canvas)
 {
-    double scale = fmin(1, pdf_side_max / fmax(canvas->width, canvas->height));
+    double wanted = canvas->caption.scale > 0 ? canvas->caption.scale : 1;
+    double scale = fmin(wanted, pdf_side_max / fmax(canvas->width, canvas->height));
     cairo_surface_t *surface =
         cairo_pdf_surface_create_for_stream(collect, canvas, canvas->width * scale, canvas->height * scale);
     cairo_surface_set_device_scale(surface, scale, scale);
@@ -74,10 +77,16 @@ static cairo_surface_t *pdf_surface(struct canvas *canvas)
     return surface;
 }
 
+static double pixels_per_unit(const struct canvas *canvas)
+{
+    double wanted = canvas->caption.scale > 0 ? canvas->caption.scale * dots_per_inch / 72 : 2;
+    return fmin(wanted, PNG_SIDE_MAX / fmax(canvas->width, canvas->height));
+}
+
 /* Two pixels a point, fewer where the picture would not fit otherwise. */
 static cairo_surface_t *png_surface(const struct canvas *canvas)
 {
-    double scale = fmin(2, PNG_SIDE_MAX / fmax(canvas->width, canvas->height));
+    double scale = pixels_per_unit(canvas);
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(canvas->width * scale),
                                                           (int)ceil(canvas->height * scale));
     cairo_surface_set_device_scale(surface, scale, scale);
@@ -117,7 +126,9 @@ struct canvas *canvas_create(enum canvas_format format, double width, double hei
     release_fonts_at_exit();
     size_t capacity = 0;
     struct canvas *canvas = array_grow(NULL, &capacity, 1, sizeof *canvas);
-    *canvas = (struct canvas){.format = format, .width = ceil(width), .height = ceil(height), .caption = *caption};
+    bool paper = caption->scale > 0; /* as wide as asked, to the last digit */
+    *canvas = (struct canvas){
+        .format = format, .width = paper ? width : ceil(width), .height = ceil(height), .caption = *caption};
     if (format == CANVAS_SVG)
         canvas->surface = svg_surface(canvas);
     else if (format == CANVAS_PDF)
@@ -163,6 +174,8 @@ static bool canvas_write(struct canvas *canvas, FILE *out, struct fault *fault)
         return fault_set(fault, "drawing the picture failed: %s", cairo_status_to_string(status));
     if (canvas->format == CANVAS_SVG)
         svg_tidy(canvas->bytes, canvas->size, &canvas->caption, out);
+    else if (canvas->format == CANVAS_PNG && canvas->caption.scale > 0)
+        png_write_with_density(out, canvas->bytes, canvas->size, pixels_per_unit(canvas) * 72 / canvas->caption.scale);
     else
         fwrite(canvas->bytes, 1, canvas->size, out);
     return !ferror(out) || fault_set(fault, "the picture could not be written");

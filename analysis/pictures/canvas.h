@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A drawing surface: one drawing code gives SVG, PNG and PDF. Lengths are in points of 1/72 inch in PDF, in CSS pixels
- * in SVG, and in half pixels in PNG (so that it is sharp on dense screens). y grows downwards. The bytes that come out
+ * in SVG, and in half pixels in PNG (so that it is sharp on dense screens). A picture for paper has a scale: SVG says
+ * millimetres, PNG has 600 dots an inch. y grows downwards. The bytes that come out
  * depend on nothing but what was drawn and the installed fonts: no date, no counter that goes on from an earlier
  * picture. */
 #ifndef STAGESIM_CANVAS_H
@@ -26,6 +27,7 @@ struct canvas_caption {
     const char *description; /* a sentence for those who do not see the picture; NULL: none */
     const char *prefix; /* SVG to be put into an HTML page: starts all its ids, which must differ between the pictures
                            of a page, and leaves the XML declaration out. NULL: a file of its own */
+    double scale;       /* points on paper that a unit takes; 0: on screen, the units said above */
 };
 
 struct canvas;
@@ -72,6 +74,10 @@ void canvas_set_font(cairo_t *cr, struct canvas_font font);
 double canvas_text_width(cairo_t *cr, struct canvas_font font, const char *text);
 void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align, struct canvas_font font,
                  struct colour colour, const char *text);
+/* Over as many lines as it takes, broken at blanks; the first has that baseline. Returns how many lines there are. cr
+ * draws only where `draw`. */
+unsigned canvas_text_lines(cairo_t *cr, double x, double baseline, double width, double line, struct canvas_font font,
+                           struct colour colour, const char *text, bool draw);
 /* The same cut to `width`, with an ellipsis where something was left out. */
 void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font,
                         struct colour colour, const char *text);

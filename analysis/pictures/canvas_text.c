@@ -78,6 +78,42 @@ void canvas_text(cairo_t *cr, double x, double baseline, enum canvas_align align
     cairo_new_path(cr);
 }
 
+/* Bytes of the text's words that fit into the width, at least one word. */
+static size_t line_length(cairo_t *cr, const char *text, double width)
+{
+    char line[512];
+    size_t fits = 0;
+    for (size_t end = 0; text[end];) {
+        end += strspn(text + end, " ");
+        end += strcspn(text + end, " ");
+        memcpy(line, text, end);
+        line[end] = '\0';
+        if (fits && clean_width(cr, line) > width)
+            break;
+        fits = end;
+    }
+    return fits;
+}
+
+unsigned canvas_text_lines(cairo_t *cr, double x, double baseline, double width, double line, struct canvas_font font,
+                           struct colour colour, const char *text, bool draw)
+{
+    char clean[512], part[512];
+    unsigned count = 0;
+    text_clean(clean, sizeof clean, text);
+    for (const char *rest = clean; *rest; count++) {
+        canvas_set_font(cr, font);
+        size_t length = line_length(cr, rest, width);
+        memcpy(part, rest, length);
+        part[length] = '\0';
+        if (draw)
+            canvas_text_within(cr, x, baseline + count * line, width, font, colour, part);
+        rest += length;
+        rest += strspn(rest, " ");
+    }
+    return count;
+}
+
 void canvas_text_within(cairo_t *cr, double x, double baseline, double width, struct canvas_font font,
                         struct colour colour, const char *text)
 {

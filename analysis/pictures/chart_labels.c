@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct canvas_font label_font = {8.5, false};
-static const double gap = 5, text_height = 9, ascent = 7.5;
+static const double gap = 5;
 
 /* What is taken already. */
 struct boxes {
+    struct canvas_font font;
     struct rectangle *boxes;
     size_t count, capacity;
 };
@@ -37,22 +37,22 @@ static bool is_free(const struct boxes *taken, struct rectangle box, struct rect
     return true;
 }
 
-static void write_text(cairo_t *cr, const char *text, struct rectangle box)
+static void write_text(cairo_t *cr, struct canvas_font font, const char *text, struct rectangle box)
 {
-    canvas_set_font(cr, label_font);
-    cairo_move_to(cr, box.x, box.y + ascent);
+    canvas_set_font(cr, font);
+    cairo_move_to(cr, box.x, box.y + 0.88 * font.size);
     cairo_text_path(cr, text);
     canvas_set_colour(cr, colour_hex(0xFFFFFF)); /* lines behind it do not cross it */
     cairo_set_line_width(cr, 2.5);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
     cairo_stroke(cr);
-    canvas_text(cr, box.x, box.y + ascent, ALIGN_LEFT, label_font, style_text, text);
+    canvas_text(cr, box.x, box.y + 0.88 * font.size, ALIGN_LEFT, font, style_text, text);
 }
 
 /* The first free place beside a point. */
 static void write_label(cairo_t *cr, struct boxes *taken, const char *text, double x, double y, struct rectangle plot)
 {
-    double width = canvas_text_width(cr, label_font, text);
+    double width = canvas_text_width(cr, taken->font, text), text_height = 1.06 * taken->font.size;
     const struct rectangle places[] = {
         {x - gap - width, y - text_height / 2, width, text_height},
         {x - width, y + gap, width, text_height},
@@ -63,7 +63,7 @@ static void write_label(cairo_t *cr, struct boxes *taken, const char *text, doub
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (is_free(taken, places[i], plot)) {
             take(taken, places[i]);
-            write_text(cr, text, places[i]);
+            write_text(cr, taken->font, text, places[i]);
             return;
         }
 }
@@ -74,9 +74,9 @@ static bool is_drawn(const struct chart *chart, const struct chart_series *serie
 }
 
 void chart_labels_draw(cairo_t *cr, const struct chart *chart, const struct chart_scale *x, const struct chart_scale *y,
-                       struct rectangle plot)
+                       struct rectangle plot, double size)
 {
-    struct boxes taken = {NULL, 0, 0};
+    struct boxes taken = {.font = {size, false}};
     bool any = false;
     for (size_t i = 0; i < chart->series_count; i++)
         any |= chart->series[i].labels != NULL;

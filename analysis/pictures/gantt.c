@@ -149,11 +149,10 @@ static void copy_within(struct gantt *to, const struct gantt *from, double start
     }
 }
 
-struct gantt *gantt_one_iteration(const struct gantt *gantt)
+/* What lies between two times, counted from the first. */
+static struct gantt *part_of(const struct gantt *gantt, double start, double end)
 {
     struct gantt *copy = gantt_create(gantt->title, gantt->subtitle, gantt->unit);
-    bool whole = !(gantt->window_end > gantt->window_start);
-    double start = whole ? 0 : gantt->window_start, end = whole ? gantt->end : gantt->window_end;
     copy->end = end - start;
     copy->iteration = gantt->iteration;
     copy->bubble = gantt->bubble;
@@ -164,6 +163,37 @@ struct gantt *gantt_one_iteration(const struct gantt *gantt)
         gantt_add_row(copy, gantt->rows[i].label, gantt->rows[i].busy);
     copy_within(copy, gantt, start, end);
     gantt_finish(copy);
+    return copy;
+}
+
+static bool has_window(const struct gantt *gantt)
+{
+    return gantt->window_end > gantt->window_start;
+}
+
+struct gantt *gantt_one_iteration(const struct gantt *gantt)
+{
+    return has_window(gantt) ? part_of(gantt, gantt->window_start, gantt->window_end) : part_of(gantt, 0, gantt->end);
+}
+
+uint32_t gantt_iteration_count(const struct gantt *gantt)
+{
+    double window = gantt->window_end - gantt->window_start;
+    return has_window(gantt) ? (uint32_t)fmax(1, fmin(1e6, floor(gantt->end / window + 1e-6))) : 1;
+}
+
+struct gantt *gantt_some_iterations(const struct gantt *gantt, uint32_t count)
+{
+    double span = count * (gantt->window_end - gantt->window_start);
+    if (count < 2 || !has_window(gantt))
+        return gantt_one_iteration(gantt);
+    bool all = span > gantt->window_end * (1 + 1e-9); /* the first ones end sooner or later than T after each other */
+    double start = all ? 0 : fmax(gantt->window_end - span, 0), end = all ? gantt->end : gantt->window_end;
+    struct gantt *copy = part_of(gantt, start, end);
+    copy->window_start = gantt->window_start - start;
+    copy->window_end = gantt->window_end - start;
+    for (size_t i = 0; i < copy->box_count && !all; i++)
+        copy->boxes[i].critical = false; /* a path without its beginning explains nothing */
     return copy;
 }
 

@@ -101,6 +101,12 @@ void gantt_finish(struct gantt *gantt);
  * Arrows that cross an end and levels are left out. The caller owns it. */
 struct gantt *gantt_one_iteration(const struct gantt *gantt);
 
+/* How many iterations it shows, at least 1. */
+uint32_t gantt_iteration_count(const struct gantt *gantt);
+
+/* The same of that many iterations, the last of which is the window; all where there are no more. */
+struct gantt *gantt_some_iterations(const struct gantt *gantt, uint32_t count);
+
 /* Leaves out what lies after `end`, and ends what crosses it there. To be called after gantt_finish. */
 void gantt_cut(struct gantt *gantt, double end);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pictures/gantt_draw.h"
 
+#include "analysis/pictures/picture_form.h"
 #include "base/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double box_least = 2.4;    /* points: where the mean box is narrower, strips are drawn */
+static const double box_least = 2.4; /* points: where the mean box is narrower, strips are drawn */
+static const double box_least_printed = 1.2;
 static const size_t boxes_most = 24000; /* the same where a picture has more; bounds its size in bytes */
 static const double label_least = 4.6, label_most = 9.5;
 static const double digit_width = 0.637; /* of DejaVu Sans' digits, in font sizes */
@@ -45,7 +47,7 @@ static unsigned digits_of(uint32_t number)
 }
 
 /* The size at which the largest number fits the mean box of those kinds for which that is legible. */
-static double choose_label_size(const struct widths *widths, double per_second, double box)
+static double choose_label_size(const struct widths *widths, double per_second, double box, double least)
 {
     double characters = digits_of(widths->largest_number) + (widths->parts ? 1 : 0), size = 0;
     for (int kind = GANTT_FORWARD; kind <= GANTT_WEIGHT; kind++) {
@@ -53,7 +55,7 @@ static double choose_label_size(const struct widths *widths, double per_second, 
             continue;
         double room = widths->sum[kind] / widths->count[kind] * per_second - 1.6;
         double fits = fmin(fmin(room / (characters * digit_width), box * 0.62), label_most);
-        if (fits >= label_least)
+        if (fits >= least)
             size = size > 0 ? fmin(size, fits) : fits;
     }
     return size;
@@ -75,7 +77,8 @@ struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_
         boxes += widths.count[kind];
     }
     layout.mean_width = boxes ? busy / boxes * per_second : wish->width;
-    layout.strips = layout.mean_width < box_least || boxes > boxes_most || gantt->row_count > wish->most_rows;
+    double narrowest = wish->paper ? box_least_printed : box_least;
+    layout.strips = layout.mean_width < narrowest || boxes > boxes_most || gantt->row_count > wish->most_rows;
     if (gantt->row_count > wish->most_rows)
         layout.group = (uint32_t)((gantt->row_count + wish->most_rows - 1) / wish->most_rows);
     layout.rows = (uint32_t)((gantt->row_count + layout.group - 1) / layout.group);
@@ -85,7 +88,8 @@ struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_
     layout.lane = widths.collectives ? fmax(2, layout.box * share) : 0;
     layout.pitch = layout.box + layout.lane + fmax(1, floor(layout.box * gap));
     layout.height = layout.rows ? layout.rows * layout.pitch - (layout.pitch - layout.box - layout.lane) : 0;
-    layout.label_size = layout.strips ? 0 : choose_label_size(&widths, per_second, layout.box);
+    double least = wish->paper ? 0.75 * picture_text_size : label_least;
+    layout.label_size = layout.strips ? 0 : choose_label_size(&widths, per_second, layout.box, least);
     layout.line = layout.strips ? 0 : fmax(0.2, fmin(0.6, layout.mean_width * 0.06));
     return layout;
 }
@@ -262,7 +266,8 @@ void gantt_draw_ground(cairo_t *cr, const struct gantt *gantt, const struct gant
 
 struct canvas_font gantt_label_font(const struct gantt_layout *layout)
 {
-    return (struct canvas_font){fmax(6.5, fmin(9.5, layout->pitch * 0.72)), false};
+    double most = picture_text_size, fits = fmax(6.5, fmin(most, layout->pitch * 0.72));
+    return (struct canvas_font){layout->wish.paper ? most : fits, false};
 }
 
 bool gantt_has_label(const struct gantt_layout *layout, uint32_t row)

@@ -17,6 +17,7 @@ struct gantt_wish {
     double most_height; /* of all rows together, roughly */
     uint32_t most_rows; /* more are drawn in groups */
     bool plain;         /* without messages and critical path */
+    bool paper;         /* text is never smaller than picture_text_size, numbers in boxes not much */
 };
 
 /* How a gantt will be drawn. Every panel row shows `group` rows, the last one perhaps fewer. */

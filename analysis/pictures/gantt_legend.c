@@ -45,7 +45,8 @@ static double begin_item(struct pen *pen, double swatch, const char *text)
     double x = pen->x;
     pen->x += width + item_gap;
     if (pen->draw)
-        canvas_text(pen->cr, x + swatch, pen->y + swatch_height - 1.5, ALIGN_LEFT, legend_font, style_text, text);
+        canvas_text_within(pen->cr, x + swatch, pen->y + swatch_height - 1.5, pen->right - x - swatch, legend_font,
+                           style_text, text);
     return x;
 }
 

@@ -12,8 +12,13 @@
 static const double margin = 18, legend_line = 17, sample_width = 24;
 static const struct canvas_font title_font = {13, true}, text_font = {9.5, false};
 
+static const struct canvas_font paper_title = {9.5, true};
+static const double paper_margin = 1, paper_line = 12.5;
+
 struct page {
     const struct chart *chart;
+    bool paper; /* in a column: the legend stands below the plot */
+    double margin, legend_y;
     struct chart_scale x, y;
     double width, height;
     struct rectangle plot;
@@ -119,19 +124,56 @@ static double legend_width(cairo_t *cr, const struct chart *chart)
     return chart->series_count > 1 ? fmin(widest, 260) + sample_width + 24 : 8;
 }
 
-static struct page lay_out(const struct chart *chart)
+/* Title and subtitle; returns where the label of the vertical axis may begin. */
+static double draw_head(cairo_t *cr, const struct page *page, bool draw)
+{
+    const struct chart *chart = page->chart;
+    double room = page->width - 2 * page->margin, y = 10;
+    const char *subtitle = chart->subtitle ? chart->subtitle : "";
+    if (page->paper) {
+        y += paper_line *
+             canvas_text_lines(cr, page->margin, y, room, paper_line, paper_title, style_text, chart->title, draw);
+        y += paper_line *
+             canvas_text_lines(cr, page->margin, y, room, paper_line, text_font, style_faint, subtitle, draw);
+        return y + 4;
+    }
+    if (draw) {
+        canvas_text_within(cr, page->margin, 28, room, title_font, style_text, chart->title);
+        canvas_text_within(cr, page->margin, 45, room, text_font, style_faint, subtitle);
+    }
+    return chart->subtitle ? 72 : 54;
+}
+
+/* Legend entries beside each other in a column's width; returns the height of all. */
+static double paper_legend(cairo_t *cr, const struct page *page, bool draw);
+
+static void lay_out_plot(struct page *page, cairo_t *cr)
+{
+    const struct chart *chart = page->chart;
+    double top = draw_head(cr, page, false) + 12, left = page->margin + widest_tick(cr, &page->y) + 10;
+    double right = page->width - page->margin - (page->paper ? widest_tick(cr, &page->x) / 2 : legend_width(cr, chart));
+    double bottom = page->paper ? top + fmax(90, (right - left) * 0.62) : page->height - 56;
+    page->plot = (struct rectangle){left, top, right - left, bottom - top};
+    if (!page->paper)
+        return;
+    page->legend_y = bottom + 44;
+    page->height = page->legend_y + paper_legend(cr, page, false);
+}
+
+static struct page lay_out(const struct chart *chart, const struct picture_form *form)
 {
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
     struct page page = {.chart = chart,
-                        .width = chart->width > 0 ? chart->width : 760,
+                        .paper = picture_on_paper(form),
+                        .width = picture_page_width(form, chart->width > 0 ? chart->width : 760),
                         .height = chart->height > 0 ? chart->height : 440};
+    page.margin = page.paper ? paper_margin : margin;
     struct range x, y;
     find_ranges(chart, &x, &y);
-    page.y = chart_scale_of(&chart->y, y.least, y.largest, 8);
+    page.y = chart_scale_of(&chart->y, y.least, y.largest, page.paper ? 5 : 8);
     page.x = chart_scale_of(&chart->x, x.least, x.largest, 8);
-    double top = chart->subtitle ? 84 : 66, bottom = page.height - 56, left = margin + widest_tick(cr, &page.y) + 10;
-    page.plot = (struct rectangle){left, top, page.width - left - legend_width(cr, chart) - margin, bottom - top};
+    lay_out_plot(&page, cr);
     for (unsigned most = 4; most >= 1 && page.plot.width / (page.x.ticks - 1) < widest_tick(cr, &page.x) + 10;
          most /= 2)
         page.x = chart_scale_of(&chart->x, x.least, x.largest, most);
@@ -173,9 +215,9 @@ static void draw_axes(cairo_t *cr, const struct page *page)
     canvas_set_colour(cr, style_faint);
     cairo_set_line_width(cr, 0.8);
     cairo_stroke(cr);
-    canvas_text(cr, plot.x + plot.width / 2, page->height - 16, ALIGN_CENTRE, text_font, style_faint,
-                page->chart->x.label);
-    canvas_text(cr, margin, plot.y - 12, ALIGN_LEFT, text_font, style_faint, page->chart->y.label);
+    double below = page->paper ? plot.y + plot.height + 32 : page->height - 16;
+    canvas_text(cr, plot.x + plot.width / 2, below, ALIGN_CENTRE, text_font, style_faint, page->chart->x.label);
+    canvas_text(cr, page->margin, plot.y - 12, ALIGN_LEFT, text_font, style_faint, page->chart->y.label);
 }
 
 static void draw_guides(cairo_t *cr, const struct page *page)
@@ -285,39 +327,69 @@ static void draw_line(cairo_t *cr, const struct page *page, size_t index)
     cairo_set_dash(cr, NULL, 0, 0);
 }
 
+static void legend_sample(cairo_t *cr, const struct chart *chart, size_t i, double x, double y)
+{
+    if (chart->series[i].form != CHART_POINTS) {
+        cairo_move_to(cr, x, y);
+        cairo_line_to(cr, x + sample_width, y);
+        set_line(cr, chart, i);
+        cairo_stroke(cr);
+        cairo_set_dash(cr, NULL, 0, 0);
+    }
+    if (chart->series[i].form != CHART_STEPS) {
+        draw_mark(cr, style_of(chart, i), x + sample_width / 2, y);
+        canvas_set_colour(cr, series_colour(style_of(chart, i)));
+        cairo_fill(cr);
+    }
+}
+
+static double paper_legend(cairo_t *cr, const struct page *page, bool draw)
+{
+    const struct chart *chart = page->chart;
+    double x = page->margin, y = page->legend_y + 4, right = page->width - page->margin;
+    if (chart->series_count < 2)
+        return 0;
+    for (size_t i = 0; i < chart->series_count; i++) {
+        double width = sample_width + 6 + canvas_text_width(cr, text_font, chart->series[i].name);
+        if (x > page->margin && x + width > right) {
+            x = page->margin;
+            y += legend_line;
+        }
+        if (draw) {
+            legend_sample(cr, chart, i, x, y);
+            canvas_text_within(cr, x + sample_width + 6, y + 3.4, right - x - sample_width - 6, text_font, style_text,
+                               chart->series[i].name);
+        }
+        x += width + 16;
+    }
+    return y + 10 - page->legend_y;
+}
+
 static void draw_legend(cairo_t *cr, const struct page *page)
 {
     const struct chart *chart = page->chart;
     double x = page->plot.x + page->plot.width + 16, y = page->plot.y + 6;
+    if (page->paper) {
+        paper_legend(cr, page, true);
+        return;
+    }
     for (size_t i = 0; i < chart->series_count && chart->series_count > 1; i++, y += legend_line) {
-        if (chart->series[i].form != CHART_POINTS) {
-            cairo_move_to(cr, x, y);
-            cairo_line_to(cr, x + sample_width, y);
-            set_line(cr, chart, i);
-            cairo_stroke(cr);
-            cairo_set_dash(cr, NULL, 0, 0);
-        }
-        if (chart->series[i].form != CHART_STEPS) {
-            draw_mark(cr, style_of(chart, i), x + sample_width / 2, y);
-            canvas_set_colour(cr, series_colour(style_of(chart, i)));
-            cairo_fill(cr);
-        }
+        legend_sample(cr, chart, i, x, y);
         canvas_text_within(cr, x + sample_width + 7, y + 3.4, page->width - x - sample_width - 12, text_font,
                            style_text, chart->series[i].name);
     }
 }
 
-bool picture_chart(const struct chart *chart, enum canvas_format format, const char *prefix, FILE *out,
+bool picture_chart(const struct chart *chart, enum canvas_format format, const struct picture_form *form, FILE *out,
                    struct fault *fault)
 {
-    struct page page = lay_out(chart);
-    page.height = fmax(page.height, page.plot.y + legend_line * (double)chart->series_count + 20);
-    struct canvas_caption caption = {chart->title, chart->subtitle, prefix};
+    struct page page = lay_out(chart, form);
+    if (!page.paper)
+        page.height = fmax(page.height, page.plot.y + legend_line * (double)chart->series_count + 20);
+    struct canvas_caption caption = {chart->title, chart->subtitle, picture_prefix(form), picture_scale(form)};
     struct canvas *canvas = canvas_create(format, page.width, page.height, &caption);
     cairo_t *cr = canvas_context(canvas);
-    canvas_text_within(cr, margin, 28, page.width - 2 * margin, title_font, style_text, chart->title);
-    if (chart->subtitle)
-        canvas_text_within(cr, margin, 45, page.width - 2 * margin, text_font, style_faint, chart->subtitle);
+    draw_head(cr, &page, true);
     draw_axes(cr, &page);
     draw_guides(cr, &page);
     for (size_t i = 0; i < chart->series_count; i++) {
@@ -326,7 +398,7 @@ bool picture_chart(const struct chart *chart, enum canvas_format format, const c
         if (chart->series[i].form != CHART_STEPS)
             draw_marks(cr, &page, i);
     }
-    chart_labels_draw(cr, chart, &page.x, &page.y, page.plot);
+    chart_labels_draw(cr, chart, &page.x, &page.y, page.plot, page.paper ? text_font.size : 8.5);
     draw_legend(cr, &page);
     if (!shows_anything(chart))
         canvas_text(cr, page.plot.x + page.plot.width / 2, page.plot.y + page.plot.height / 2, ALIGN_CENTRE, title_font,

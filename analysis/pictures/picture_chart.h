@@ -5,6 +5,7 @@
 #define STAGESIM_PICTURE_CHART_H
 
 #include "analysis/pictures/canvas.h"
+#include "analysis/pictures/picture_form.h"
 
 #include <stddef.h>
 
@@ -48,12 +49,12 @@ struct chart {
     bool diagonal; /* a faint line y = x: what agreement would look like */
     double limit;  /* a dashed horizontal line there; 0 or less: none */
     const char *limit_name;
-    double width, height; /* points; 0: 760 x 440 */
+    double width, height; /* points, on screen; 0: 760 x 440 */
 };
 
-/* Writes the picture; one in which no point can be shown says so. `prefix` as in struct canvas_caption. False with the
- * fault filled when it could not be written. */
-bool picture_chart(const struct chart *chart, enum canvas_format format, const char *prefix, FILE *out,
+/* Writes the picture; one in which no point can be shown says so. False with the fault filled when it could not be
+ * written. */
+bool picture_chart(const struct chart *chart, enum canvas_format format, const struct picture_form *form, FILE *out,
                    struct fault *fault);
 
 #endif

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double page_width = 1080, margin = 18, figures_width = 232, figures_gap = 24;
+static const double screen_width = 1080, screen_margin = 18, figures_width = 232, figures_gap = 24;
+static const double paper_margin = 1, paper_line = 12.5, paper_bar = 7;
+static const struct canvas_font bold_font = {9.5, true};
 static const double panel_head = 22, panel_gap = 16, figures_height = 52, bar_height = 11;
 static const double cut_note_width = 130;
 static const struct canvas_font title_font = {15, true}, name_font = {12, true}, text_font = {9.5, false};
@@ -23,6 +25,8 @@ struct panel {
 };
 
 struct page {
+    bool paper; /* in a column: figures stand above their run, the bar of its bubble below it */
+    double width, margin;
     struct panel *panels;
     size_t count;
     double plot_x, plot_width, end, axis_y, legend_y, height;
@@ -39,9 +43,11 @@ static double lay_out_rows(struct page *page, cairo_t *cr)
         struct panel *panel = &page->panels[i];
         struct gantt_wish wish = {
             .width = page->plot_width, .end = page->end, .box_height = 16, .most_height = most_height, .plain = true};
+        wish.paper = page->paper;
+        wish.box_height = page->paper ? 12 : 16;
         wish.most_rows = (uint32_t)(most_height / 4.8);
         panel->layout = gantt_lay_out(panel->gantt, &wish);
-        panel->height = fmax(panel->layout.height, figures_height);
+        panel->height = page->paper ? panel->layout.height + 4 + paper_bar : fmax(panel->layout.height, figures_height);
         labels = fmax(labels, gantt_label_width(cr, panel->gantt, &panel->layout));
     }
     return labels;
@@ -63,16 +69,23 @@ static double cause_legend(cairo_t *cr, const struct page *page, double x, doubl
         if (!used)
             continue;
         double width = 26 + canvas_text_width(cr, text_font, words[cause]);
-        if (at > x && at + width > page_width - margin) {
+        if (at > x && at + width > page->width - page->margin) {
             at = x;
             y += 19;
         }
         if (draw) {
             style_swatch(cr, (struct rectangle){at, y, 20, bar_height}, cause_fill(cause), cause_hatch(cause));
-            canvas_text(cr, at + 26, y + 9.5, ALIGN_LEFT, text_font, style_text, words[cause]);
+            canvas_text_within(cr, at + 26, y + 9.5, page->width - page->margin - at - 26, text_font, style_text,
+                               words[cause]);
         }
         at += width + 20;
         any = true;
+    }
+    if (any && page->paper) {
+        y += 19;
+        if (draw)
+            canvas_text_within(cr, x, y + 9.5, page->width - page->margin - x, text_font, style_text,
+                               "bars: idle share of T; the whole width is 100 %");
     }
     return any ? y + 19 : y;
 }
@@ -108,12 +121,12 @@ static double choose_end(const struct page *page)
     return end;
 }
 
-static void take_panels(struct page *page, const struct gantt *const *gantts)
+static void take_panels(struct page *page, const struct gantt *const *gantts, const struct picture_form *form)
 {
     size_t capacity = 0;
     page->panels = array_grow(NULL, &capacity, page->count, sizeof *page->panels);
     for (size_t i = 0; i < page->count; i++) {
-        struct gantt *gantt = gantt_one_iteration(gantts[i]);
+        struct gantt *gantt = gantt_some_iterations(gantts[i], form ? form->iterations : 1);
         page->panels[i] = (struct panel){.gantt = gantt, .whole = gantt->end};
         page->largest_bubble = fmax(page->largest_bubble, gantt->bubble);
     }
@@ -122,26 +135,55 @@ static void take_panels(struct page *page, const struct gantt *const *gantts)
         gantt_cut(page->panels[i].gantt, page->end);
 }
 
-static struct page lay_out(const struct gantt *const *gantts, size_t count)
+/* A subtitle that begins with the page's title need not repeat it. */
+static const char *without_title(const char *subtitle, const char *title)
+{
+    size_t length = strlen(title);
+    return strncmp(subtitle, title, length) == 0 && strncmp(subtitle + length, ": ", 2) == 0 ? subtitle + length + 2
+                                                                                             : subtitle;
+}
+
+/* Title and what all runs have in common; returns where the first panel begins. */
+static double draw_head(cairo_t *cr, const struct page *page, const char *title, bool draw)
+{
+    double room = page->width - 2 * page->margin, y = 10;
+    const char *subtitle = page->subtitle ? without_title(page->subtitle, title) : "";
+    if (page->paper) {
+        y += paper_line * canvas_text_lines(cr, page->margin, y, room, paper_line, bold_font, style_text, title, draw);
+        y += paper_line *
+             canvas_text_lines(cr, page->margin, y, room, paper_line, text_font, style_faint, subtitle, draw);
+        return y - 4;
+    }
+    if (draw) {
+        canvas_text_within(cr, page->margin, 30, room, title_font, style_text, title);
+        canvas_text_within(cr, page->margin, 48, room, text_font, style_faint, subtitle);
+    }
+    return *subtitle ? 62 : 46;
+}
+
+static struct page lay_out(const struct gantt *const *gantts, size_t count, const char *title,
+                           const struct picture_form *form)
 {
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
-    struct page page = {.count = count, .plot_width = 780};
-    take_panels(&page, gantts);
-    page.plot_x = margin + fmax(20, lay_out_rows(&page, cr) + 8);
-    page.plot_width = page_width - page.plot_x - figures_gap - figures_width - margin;
+    struct page page = {.paper = picture_on_paper(form), .count = count, .plot_width = 780};
+    page.width = picture_page_width(form, screen_width);
+    page.margin = page.paper ? paper_margin : screen_margin;
+    take_panels(&page, gantts, form);
+    page.plot_x = page.margin + fmax(20, lay_out_rows(&page, cr) + 8);
+    page.plot_width = page.width - page.plot_x - page.margin - (page.paper ? 4 : figures_gap + figures_width);
     lay_out_rows(&page, cr);
     page.subtitle = common_subtitle(gantts, count);
-    double y = page.subtitle && *page.subtitle ? 62 : 46;
+    double y = draw_head(cr, &page, title, false);
     for (size_t i = 0; i < count; i++) {
         page.panels[i].y = y + panel_head;
-        y += panel_head + page.panels[i].height + panel_gap;
+        y += panel_head + page.panels[i].height + (page.paper ? 4 : panel_gap);
         gantt_legend_add(&page.legend, page.panels[i].gantt, &page.panels[i].layout);
     }
-    page.axis_y = y;
+    page.axis_y = y + (page.paper ? 4 : 0);
     page.legend_y = page.axis_y + axis_height + 12;
-    double legend = gantt_legend_draw(cr, &page.legend, 0, 0, page_width - 2 * margin, false);
-    page.height = cause_legend(cr, &page, margin, page.legend_y + legend, false) + 8;
+    double legend = gantt_legend_draw(cr, &page.legend, 0, 0, page.width - 2 * page.margin, false);
+    page.height = cause_legend(cr, &page, page.margin, page.legend_y + legend, false) + 8;
     canvas_destroy(measuring);
     return page;
 }
@@ -149,18 +191,19 @@ static struct page lay_out(const struct gantt *const *gantts, size_t count)
 /* The bubble as a bar, divided by cause; all bars of a page have one scale. */
 static void draw_bar(cairo_t *cr, const struct page *page, const struct gantt *gantt, double x, double y)
 {
-    double at = x, scale = page->largest_bubble > 0 ? figures_width / page->largest_bubble : 0;
+    double height = page->paper ? paper_bar : bar_height, at = x;
+    double scale = page->paper ? page->plot_width : page->largest_bubble > 0 ? figures_width / page->largest_bubble : 0;
     for (int cause = 0; cause < CAUSES; cause++) {
         double width = gantt->causes[cause] * scale;
         if (width > 0.2)
-            style_swatch(cr, (struct rectangle){at, y, width, bar_height}, cause_fill(cause), cause_hatch(cause));
+            style_swatch(cr, (struct rectangle){at, y, width, height}, cause_fill(cause), cause_hatch(cause));
         at += width;
     }
 }
 
 static void draw_figures(cairo_t *cr, const struct page *page, const struct gantt *gantt, double y)
 {
-    double x = page_width - margin - figures_width, first = page->panels[0].gantt->iteration;
+    double x = page->width - page->margin - figures_width, first = page->panels[0].gantt->iteration;
     char text[64], number[32], causes[160];
     if (gantt->iteration < 0)
         return;
@@ -188,6 +231,23 @@ static void draw_figures(cairo_t *cr, const struct page *page, const struct gant
         canvas_text(cr, x, y + 53, ALIGN_LEFT, text_font, style_faint, comma + 2);
 }
 
+/* "0.82 x, T = 1.63 s, bubble 24.7 %" above the run, at the right; returns its width. The bar below the run. */
+static double draw_paper_figures(cairo_t *cr, const struct page *page, const struct panel *panel)
+{
+    const struct gantt *gantt = panel->gantt;
+    double first = page->panels[0].gantt->iteration;
+    char text[128], time[32], share[24], relative[24] = "";
+    if (gantt->iteration < 0)
+        return 0;
+    if (panel != page->panels && first > 0)
+        snprintf(relative, sizeof relative, " (%.2f \xc3\x97)", gantt->iteration / first);
+    snprintf(text, sizeof text, "T = %s%s, bubble %s", axis_quantity(time, sizeof time, gantt->iteration, gantt->unit),
+             relative, axis_percent(share, sizeof share, gantt->bubble));
+    canvas_text(cr, page->plot_x + page->plot_width, panel->y - 9, ALIGN_RIGHT, text_font, style_text, text);
+    draw_bar(cr, page, gantt, page->plot_x, panel->y + panel->layout.height + 4);
+    return canvas_text_width(cr, text_font, text) + 8;
+}
+
 /* A torn edge where the run is cut, and when it ends. */
 static void draw_cut(cairo_t *cr, const struct page *page, const struct panel *panel)
 {
@@ -210,6 +270,8 @@ static void draw_cut(cairo_t *cr, const struct page *page, const struct panel *p
     cairo_clip(cr);
     cairo_stroke(cr);
     cairo_restore(cr);
+    if (page->paper) /* T stands there */
+        return;
     snprintf(text, sizeof text, "cut here; ends at %s",
              axis_quantity(number, sizeof number, panel->whole, panel->gantt->unit));
     canvas_text(cr, x, panel->y - 9, ALIGN_RIGHT, text_font, style_faint, text);
@@ -230,10 +292,12 @@ static void draw_end(cairo_t *cr, const struct page *page, const struct panel *p
 static void draw_panel(cairo_t *cr, const struct page *page, const struct panel *panel)
 {
     const struct gantt *gantt = panel->gantt;
-    double baseline = panel->y - 9, name_width = canvas_text_width(cr, name_font, gantt->title);
-    double room = page->plot_width - (panel->whole > page->end ? cut_note_width : 0);
-    canvas_text_within(cr, page->plot_x, baseline, room, name_font, style_text, gantt->title);
-    if (!page->subtitle && name_width + 60 < room)
+    struct canvas_font font = page->paper ? bold_font : name_font;
+    double baseline = panel->y - 9, name_width = canvas_text_width(cr, font, gantt->title);
+    double beside = page->paper ? draw_paper_figures(cr, page, panel) : panel->whole > page->end ? cut_note_width : 0;
+    double room = page->plot_width - beside;
+    canvas_text_within(cr, page->plot_x, baseline, room, font, style_text, gantt->title);
+    if (!page->subtitle && !page->paper && name_width + 60 < room)
         canvas_text_within(cr, page->plot_x + name_width + 12, baseline, room - name_width - 12, text_font, style_faint,
                            gantt->subtitle);
     gantt_draw_rows(cr, gantt, &panel->layout, page->plot_x, panel->y);
@@ -241,31 +305,22 @@ static void draw_panel(cairo_t *cr, const struct page *page, const struct panel 
         draw_cut(cr, page, panel);
     else
         draw_end(cr, page, panel);
-    draw_figures(cr, page, gantt, panel->y);
-}
-
-/* A subtitle that begins with the page's title need not repeat it. */
-static const char *without_title(const char *subtitle, const char *title)
-{
-    size_t length = strlen(title);
-    return strncmp(subtitle, title, length) == 0 && strncmp(subtitle + length, ": ", 2) == 0 ? subtitle + length + 2
-                                                                                             : subtitle;
+    if (!page->paper)
+        draw_figures(cr, page, gantt, panel->y);
 }
 
 static void draw_page(cairo_t *cr, const struct page *page, const char *title)
 {
     enum gantt_unit unit = page->panels[0].gantt->unit;
-    canvas_text_within(cr, margin, 30, page_width - 2 * margin, title_font, style_text, title);
-    if (page->subtitle)
-        canvas_text_within(cr, margin, 48, page_width - 2 * margin, text_font, style_faint,
-                           without_title(page->subtitle, title));
+    double margin = page->margin;
+    draw_head(cr, page, title, true);
     for (size_t i = 0; i < page->count; i++)
         gantt_draw_ground(cr, page->panels[i].gantt, &page->panels[i].layout, page->plot_x, page->panels[i].y);
     axis_draw_grid(cr, page->plot_x, page->plot_width, page->panels[0].y - 6, page->axis_y, page->end, unit);
     for (size_t i = 0; i < page->count; i++)
         draw_panel(cr, page, &page->panels[i]);
     axis_draw_time(cr, page->plot_x, page->axis_y, page->plot_width, page->end, unit);
-    double legend = gantt_legend_draw(cr, &page->legend, margin, page->legend_y, page_width - 2 * margin, true);
+    double legend = gantt_legend_draw(cr, &page->legend, margin, page->legend_y, page->width - 2 * margin, true);
     cause_legend(cr, page, margin, page->legend_y + legend, true);
 }
 
@@ -284,12 +339,12 @@ static char *describe(const struct page *page)
 }
 
 bool picture_comparison(const struct gantt *const *gantts, size_t count, const char *title, enum canvas_format format,
-                        const char *prefix, FILE *out, struct fault *fault)
+                        const struct picture_form *form, FILE *out, struct fault *fault)
 {
-    struct page page = lay_out(gantts, count);
+    struct page page = lay_out(gantts, count, title, form);
     char *description = describe(&page);
-    struct canvas_caption caption = {title, description, prefix};
-    struct canvas *canvas = canvas_create(format, page_width, page.height, &caption);
+    struct canvas_caption caption = {title, description, picture_prefix(form), picture_scale(form)};
+    struct canvas *canvas = canvas_create(format, page.width, page.height, &caption);
     draw_page(canvas_context(canvas), &page, title);
     bool done = canvas_finish(canvas, out, fault);
     free(description);

@@ -5,10 +5,11 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt.h"
+#include "analysis/pictures/picture_form.h"
 
 /* Writes the picture of one iteration of `count` runs (at least one), the first being what relative times refer to.
- * `prefix` as in struct canvas_caption. False with the fault filled when it could not be written. */
+ * False with the fault filled when it could not be written. */
 bool picture_comparison(const struct gantt *const *gantts, size_t count, const char *title, enum canvas_format format,
-                        const char *prefix, FILE *out, struct fault *fault);
+                        const struct picture_form *form, FILE *out, struct fault *fault);
 
 #endif

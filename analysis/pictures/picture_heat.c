@@ -6,12 +6,14 @@
 
 #include <math.h>
 
-static const double margin = 18, cell_height = 30, head = 84, cell_least = 64, cell_most = 130;
+static const double screen_margin = 18, screen_cell_height = 30, cell_least = 64, cell_most = 130;
+static const double paper_margin = 1, paper_line = 12.5, paper_cell_height = 20;
 static const struct canvas_font title_font = {13, true}, text_font = {9.5, false}, best_font = {9.5, true};
 
 struct page {
     const struct heat *heat;
-    double left, cell, width, height;
+    bool paper;
+    double margin, head, left, cell, cell_height, width, height;
     double least, largest;
 };
 
@@ -39,19 +41,57 @@ static double widest(cairo_t *cr, const char *const *texts, size_t count)
     return width;
 }
 
-static struct page lay_out(const struct heat *heat)
+/* Title and subtitle; returns where the cells begin. */
+static double draw_head(cairo_t *cr, const struct page *page, bool draw)
+{
+    const struct heat *heat = page->heat;
+    double room = page->width - 2 * page->margin, y = 10;
+    const char *subtitle = heat->subtitle ? heat->subtitle : "";
+    if (page->paper) {
+        y += paper_line *
+             canvas_text_lines(cr, page->margin, y, room, paper_line, best_font, style_text, heat->title, draw);
+        y += paper_line *
+             canvas_text_lines(cr, page->margin, y, room, paper_line, text_font, style_faint, subtitle, draw);
+        return y + (heat->y ? 14 : 0);
+    }
+    if (draw) {
+        canvas_text_within(cr, page->margin, 28, room, title_font, style_text, heat->title);
+        canvas_text_within(cr, page->margin, 45, room, text_font, style_faint, subtitle);
+    }
+    return 84;
+}
+
+static double screen_page_width(cairo_t *cr, const struct page *page)
+{
+    const struct heat *heat = page->heat;
+    double width = fmax(page->left + page->cell * (double)heat->column_count + page->margin,
+                        canvas_text_width(cr, title_font, heat->title) + 2 * page->margin);
+    return heat->subtitle ? fmax(width, canvas_text_width(cr, text_font, heat->subtitle) + 2 * page->margin) : width;
+}
+
+/* As many cells as there are share the width of a column. */
+static void lay_out_cells(struct page *page, cairo_t *cr, const struct picture_form *form)
+{
+    const struct heat *heat = page->heat;
+    double labels = widest(cr, heat->columns, heat->column_count) + 12;
+    double most = page->paper ? picture_page_width(form, 0) / 4 : 220;
+    page->left = page->margin + (heat->y ? fmin(widest(cr, heat->rows, heat->row_count), most) + 10 : 0);
+    page->cell = fmin(fmax(cell_least, labels), cell_most);
+    page->width = page->paper ? picture_page_width(form, 0) : screen_page_width(cr, page);
+    if (page->paper)
+        page->cell = (page->width - page->left - page->margin) / (double)heat->column_count;
+}
+
+static struct page lay_out(const struct heat *heat, const struct picture_form *form)
 {
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
-    struct page page = {.heat = heat, .least = INFINITY, .largest = -INFINITY};
-    double labels = widest(cr, heat->columns, heat->column_count) + 12;
-    page.left = margin + (heat->y ? fmin(widest(cr, heat->rows, heat->row_count), 220) + 10 : 0);
-    page.cell = fmin(fmax(cell_least, labels), cell_most);
-    page.width = fmax(page.left + page.cell * (double)heat->column_count + margin,
-                      canvas_text_width(cr, title_font, heat->title) + 2 * margin);
-    if (heat->subtitle)
-        page.width = fmax(page.width, canvas_text_width(cr, text_font, heat->subtitle) + 2 * margin);
-    page.height = head + cell_height * (double)heat->row_count + 52;
+    struct page page = {.heat = heat, .paper = picture_on_paper(form), .least = INFINITY, .largest = -INFINITY};
+    page.margin = page.paper ? paper_margin : screen_margin;
+    page.cell_height = page.paper ? paper_cell_height : screen_cell_height;
+    lay_out_cells(&page, cr, form);
+    page.head = draw_head(cr, &page, false);
+    page.height = page.head + page.cell_height * (double)heat->row_count + (page.paper ? 40 : 52);
     for (size_t i = 0; i < heat->row_count * heat->column_count; i++)
         if (!isnan(heat->values[i])) {
             page.least = fmin(page.least, heat->values[i]);
@@ -73,15 +113,15 @@ static void draw_cell(cairo_t *cr, const struct page *page, size_t row, size_t c
     char text[48];
     size_t index = row * heat->column_count + column;
     double value = heat->values[index];
-    struct rectangle place = {page->left + page->cell * (double)column, head + cell_height * (double)row, page->cell,
-                              cell_height};
+    struct rectangle place = {page->left + page->cell * (double)column, page->head + page->cell_height * (double)row,
+                              page->cell, page->cell_height};
     struct colour fill = isnan(value) ? style_grid : shade(page, value);
     style_add_rectangle(cr, place);
     style_paint(cr, fill, isnan(value) ? HATCH_DIAGONAL : HATCH_NONE, 0, place);
     struct canvas_font font = index == heat->best ? best_font : text_font;
     double width = canvas_text_width(cr, font, heat_value_text(text, sizeof text, heat->quantity, value));
-    canvas_text_within(cr, place.x + fmax(page->cell - width, 0) / 2, place.y + cell_height / 2 + 3.4, page->cell, font,
-                       style_ink(fill), text);
+    canvas_text_within(cr, place.x + fmax(page->cell - width, 0) / 2, place.y + page->cell_height / 2 + 3.4, page->cell,
+                       font, style_ink(fill), text);
 }
 
 static void outline_best(cairo_t *cr, const struct page *page)
@@ -91,7 +131,8 @@ static void outline_best(cairo_t *cr, const struct page *page)
         return;
     size_t row = heat->best / heat->column_count, column = heat->best % heat->column_count;
     style_add_rectangle(cr, (struct rectangle){page->left + page->cell * (double)column + 1,
-                                               head + cell_height * (double)row + 1, page->cell - 2, cell_height - 2});
+                                               page->head + page->cell_height * (double)row + 1, page->cell - 2,
+                                               page->cell_height - 2});
     canvas_set_colour(cr, style_critical);
     cairo_set_line_width(cr, 2);
     cairo_stroke(cr);
@@ -100,7 +141,7 @@ static void outline_best(cairo_t *cr, const struct page *page)
 static void draw_labels(cairo_t *cr, const struct page *page)
 {
     const struct heat *heat = page->heat;
-    double bottom = head + cell_height * (double)heat->row_count;
+    double bottom = page->head + page->cell_height * (double)heat->row_count;
     for (size_t i = 0; i < heat->column_count; i++) {
         double x = page->left + page->cell * ((double)i + 0.5),
                width = canvas_text_width(cr, text_font, heat->columns[i]);
@@ -108,24 +149,22 @@ static void draw_labels(cairo_t *cr, const struct page *page)
                            heat->columns[i]);
     }
     for (size_t i = 0; i < heat->row_count && heat->y; i++)
-        canvas_text_within(cr, margin, head + cell_height * ((double)i + 0.5) + 3.4, page->left - margin - 6, text_font,
-                           style_text, heat->rows[i]);
+        canvas_text_within(cr, page->margin, page->head + page->cell_height * ((double)i + 0.5) + 3.4,
+                           page->left - page->margin - 6, text_font, style_text, heat->rows[i]);
     canvas_text(cr, page->left + page->cell * (double)heat->column_count / 2, bottom + 36, ALIGN_CENTRE, text_font,
                 style_faint, heat->x);
     if (heat->y)
-        canvas_text(cr, margin, head - 10, ALIGN_LEFT, text_font, style_faint, heat->y);
+        canvas_text(cr, page->margin, page->head - 10, ALIGN_LEFT, text_font, style_faint, heat->y);
 }
 
-bool picture_heat(const struct heat *heat, enum canvas_format format, const char *prefix, FILE *out,
+bool picture_heat(const struct heat *heat, enum canvas_format format, const struct picture_form *form, FILE *out,
                   struct fault *fault)
 {
-    struct page page = lay_out(heat);
-    struct canvas_caption caption = {heat->title, heat->subtitle, prefix};
+    struct page page = lay_out(heat, form);
+    struct canvas_caption caption = {heat->title, heat->subtitle, picture_prefix(form), picture_scale(form)};
     struct canvas *canvas = canvas_create(format, page.width, page.height, &caption);
     cairo_t *cr = canvas_context(canvas);
-    canvas_text_within(cr, margin, 28, page.width - 2 * margin, title_font, style_text, heat->title);
-    if (heat->subtitle)
-        canvas_text_within(cr, margin, 45, page.width - 2 * margin, text_font, style_faint, heat->subtitle);
+    draw_head(cr, &page, true);
     for (size_t row = 0; row < heat->row_count; row++)
         for (size_t column = 0; column < heat->column_count; column++)
             draw_cell(cr, &page, row, column);

@@ -23,9 +23,8 @@ struct heat {
 /* A value of a quantity as pictures and tables write it: "1.235 s", "12.4 GiB", "34.8 %"; returns text. */
 const char *heat_value_text(char *text, size_t size, enum chart_quantity quantity, double value);
 
-/* Writes the picture; `prefix` as in struct canvas_caption. False with the fault filled when it could not be written.
- */
-bool picture_heat(const struct heat *heat, enum canvas_format format, const char *prefix, FILE *out,
+/* Writes the picture. False with the fault filled when it could not be written. */
+bool picture_heat(const struct heat *heat, enum canvas_format format, const struct picture_form *form, FILE *out,
                   struct fault *fault);
 
 #endif

@@ -63,10 +63,11 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
     return gantt;
 }
 
-bool picture_schedule(const struct timed_plan *plan, enum canvas_format format, FILE *out, struct fault *fault)
+bool picture_schedule(const struct timed_plan *plan, enum canvas_format format, const struct picture_form *form,
+                      FILE *out, struct fault *fault)
 {
     struct gantt *gantt = gantt_of_plan(plan);
-    bool done = picture_timeline(gantt, format, NULL, out, fault);
+    bool done = picture_timeline(gantt, format, form, out, fault);
     gantt_destroy(gantt);
     return done;
 }

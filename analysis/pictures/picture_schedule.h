@@ -5,6 +5,7 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt.h"
+#include "analysis/pictures/picture_form.h"
 
 /* A slot with its times, in any unit. */
 struct timed_slot {
@@ -29,6 +30,7 @@ struct timed_plan {
 struct gantt *gantt_of_plan(const struct timed_plan *plan);
 
 /* Writes the picture. False with the fault filled when it could not be written. */
-bool picture_schedule(const struct timed_plan *plan, enum canvas_format format, FILE *out, struct fault *fault);
+bool picture_schedule(const struct timed_plan *plan, enum canvas_format format, const struct picture_form *form,
+                      FILE *out, struct fault *fault);
 
 #endif

@@ -8,11 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-static const double page_width = 1080, margin = 18, busy_width = 44, rows_gap = 22;
+static const double screen_width = 1080, screen_margin = 18, busy_width = 44, rows_gap = 22;
+static const double paper_margin = 1, paper_busy_width = 38, paper_line = 12.5;
+static const struct canvas_font paper_title = {9.5, true};
 static const struct canvas_font title_font = {15, true}, figure_font = {12, true}, text_font = {9.5, false};
 
 /* Where everything lies on the page. */
 struct page {
+    bool paper;
+    double width, margin, busy_width;
     double plot_x, plot_y, axis_y, legend_y, height;
     bool busy; /* the column of busy shares is there */
     struct gantt_layout layout;
@@ -60,41 +64,77 @@ static bool has_busy(const struct gantt *gantt)
     return false;
 }
 
-static struct page lay_out(const struct gantt *gantt)
+static struct gantt_wish wish_of(const struct gantt *gantt, bool paper)
+{
+    if (paper)
+        return (struct gantt_wish){
+            .end = gantt->end, .box_height = 17, .most_height = 420, .most_rows = 64, .paper = true};
+    return (struct gantt_wish){.end = gantt->end, .box_height = 28, .most_height = 660, .most_rows = 96};
+}
+
+/* In a column there is no room beside the title: title, details and figures below each other, over as many lines as
+ * they take. Returns where they end. */
+static double paper_head(cairo_t *cr, const struct gantt *gantt, const struct page *page, bool draw)
+{
+    double room = page->width - 2 * page->margin, y = 10;
+    char line[320], time[32], share[24], causes[160];
+    const char *lines[] = {gantt->title, gantt->subtitle, ""};
+    if (gantt->iteration >= 0) {
+        picture_causes(causes, sizeof causes, gantt->causes);
+        snprintf(line, sizeof line, "T = %s, bubble %s%s%s",
+                 axis_quantity(time, sizeof time, gantt->iteration, gantt->unit),
+                 axis_percent(share, sizeof share, gantt->bubble), *causes ? ": " : "", causes);
+        lines[2] = line;
+    }
+    for (int i = 0; i < 3; i++)
+        y += paper_line * canvas_text_lines(cr, page->margin, y, room, paper_line, i ? text_font : paper_title,
+                                            i == 1 ? style_faint : style_text, lines[i], draw);
+    return y - paper_line;
+}
+
+static struct page lay_out(const struct gantt *gantt, const struct picture_form *form)
 {
     struct canvas *measuring = canvas_create_measuring();
     cairo_t *cr = canvas_context(measuring);
-    struct page page = {.busy = has_busy(gantt)};
-    struct gantt_wish wish = {.end = gantt->end, .box_height = 28, .most_height = 660, .most_rows = 96};
-    wish.width = 800; /* row heights, and with them the labels, do not depend on it */
+    struct page page = {.paper = picture_on_paper(form), .busy = has_busy(gantt)};
+    page.width = picture_page_width(form, screen_width);
+    page.margin = page.paper ? paper_margin : screen_margin;
+    page.busy_width = page.paper ? paper_busy_width : busy_width;
+    struct gantt_wish wish = wish_of(gantt, page.paper);
+    wish.width = page.width * 0.75; /* row heights, and with them the labels, do not depend on it */
     page.layout = gantt_lay_out(gantt, &wish);
-    page.plot_x = margin + fmax(44, gantt_label_width(cr, gantt, &page.layout) + 10);
-    wish.width = page_width - page.plot_x - margin - (page.busy ? busy_width : 0);
+    page.plot_x = page.margin + fmax(44, gantt_label_width(cr, gantt, &page.layout) + 10);
+    wish.width = page.width - page.plot_x - page.margin - (page.busy ? page.busy_width : 0);
     page.layout = gantt_lay_out(gantt, &wish);
     gantt_legend_add(&page.legend, gantt, &page.layout);
-    page.plot_y = (*gantt->subtitle ? 56 : 40) + rows_gap;
+    double head = page.paper ? paper_head(cr, gantt, &page, false) + 4 : *gantt->subtitle ? 56 : 40;
+    page.plot_y = head + rows_gap;
     page.axis_y = page.plot_y + page.layout.height + 6;
     page.legend_y = page.axis_y + axis_height + 12;
-    page.height = page.legend_y + gantt_legend_draw(cr, &page.legend, 0, 0, page_width - 2 * margin, false) + 6;
+    page.height = page.legend_y + gantt_legend_draw(cr, &page.legend, 0, 0, page.width - 2 * page.margin, false) + 6;
     canvas_destroy(measuring);
     return page;
 }
 
 /* Title and one line of details at the left, the figures at the right. */
-static void draw_head(cairo_t *cr, const struct gantt *gantt)
+static void draw_head(cairo_t *cr, const struct gantt *gantt, const struct page *page)
 {
-    double figures_width = 0;
+    double figures_width = 0, margin = page->margin, right = page->width - margin;
+    if (page->paper) {
+        paper_head(cr, gantt, page, true);
+        return;
+    }
     if (gantt->iteration >= 0) {
         char line[128], time[32], share[24], causes[160];
         snprintf(line, sizeof line, "T = %s    bubble %s",
                  axis_quantity(time, sizeof time, gantt->iteration, gantt->unit),
                  axis_percent(share, sizeof share, gantt->bubble));
-        canvas_text(cr, page_width - margin, 30, ALIGN_RIGHT, figure_font, style_text, line);
+        canvas_text(cr, right, 30, ALIGN_RIGHT, figure_font, style_text, line);
         picture_causes(causes, sizeof causes, gantt->causes);
-        canvas_text(cr, page_width - margin, 48, ALIGN_RIGHT, text_font, style_faint, causes);
+        canvas_text(cr, right, 48, ALIGN_RIGHT, text_font, style_faint, causes);
         figures_width = fmax(canvas_text_width(cr, figure_font, line), canvas_text_width(cr, text_font, causes)) + 24;
     }
-    double room = page_width - 2 * margin - figures_width;
+    double room = right - margin - figures_width;
     canvas_text_within(cr, margin, 30, room, title_font, style_text, gantt->title);
     canvas_text_within(cr, margin, 48, room, text_font, style_faint, gantt->subtitle);
 }
@@ -111,7 +151,7 @@ static double group_busy(const struct gantt *gantt, const struct gantt_layout *l
 static void draw_busy(cairo_t *cr, const struct gantt *gantt, const struct page *page)
 {
     const struct gantt_layout *layout = &page->layout;
-    double x = page_width - margin;
+    double x = page->width - page->margin;
     struct canvas_font font = gantt_label_font(layout);
     canvas_text(cr, x, page->plot_y - 8, ALIGN_RIGHT, text_font, style_faint, "busy");
     for (uint32_t row = 0; row < layout->rows; row++) {
@@ -163,16 +203,26 @@ static void draw_plot(cairo_t *cr, const struct gantt *gantt, const struct page 
                     gantt->box_count ? "nothing takes any time" : "nothing was executed");
 }
 
-bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const char *prefix, FILE *out,
+static bool draw_picture(const struct gantt *gantt, enum canvas_format format, const struct picture_form *form,
+                         FILE *out, struct fault *fault)
+{
+    struct page page = lay_out(gantt, form);
+    char description[512];
+    struct canvas_caption caption = {gantt->title, picture_describe(description, sizeof description, gantt),
+                                     picture_prefix(form), picture_scale(form)};
+    struct canvas *canvas = canvas_create(format, page.width, page.height, &caption);
+    cairo_t *cr = canvas_context(canvas);
+    draw_head(cr, gantt, &page);
+    draw_plot(cr, gantt, &page);
+    gantt_legend_draw(cr, &page.legend, page.margin, page.legend_y, page.width - 2 * page.margin, true);
+    return canvas_finish(canvas, out, fault);
+}
+
+bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const struct picture_form *form, FILE *out,
                       struct fault *fault)
 {
-    struct page page = lay_out(gantt);
-    char description[512];
-    struct canvas_caption caption = {gantt->title, picture_describe(description, sizeof description, gantt), prefix};
-    struct canvas *canvas = canvas_create(format, page_width, page.height, &caption);
-    cairo_t *cr = canvas_context(canvas);
-    draw_head(cr, gantt);
-    draw_plot(cr, gantt, &page);
-    gantt_legend_draw(cr, &page.legend, margin, page.legend_y, page_width - 2 * margin, true);
-    return canvas_finish(canvas, out, fault);
+    struct gantt *part = form && form->iterations ? gantt_some_iterations(gantt, form->iterations) : NULL;
+    bool done = draw_picture(part ? part : gantt, format, form, out, fault);
+    gantt_destroy(part);
+    return done;
 }

@@ -5,10 +5,11 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt.h"
+#include "analysis/pictures/picture_form.h"
 
-/* Writes the picture. `prefix` as in struct canvas_caption (NULL for a file). False with the fault filled when it could
+/* Writes the picture. False with the fault filled when it could
  * not be written. */
-bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const char *prefix, FILE *out,
+bool picture_timeline(const struct gantt *gantt, enum canvas_format format, const struct picture_form *form, FILE *out,
                       struct fault *fault);
 
 /* One sentence that says what the picture shows, figures included; returns text. */

@@ -100,6 +100,23 @@ static void write_caption(const struct canvas_caption *caption, FILE *out)
     }
 }
 
+/* The attributes of the root, with its width and height in millimetres where the picture is for paper. What follows
+ * them, viewBox first, counts units of the drawing. */
+static void write_root(const char *root, const char *inside, const struct canvas_caption *caption, FILE *out)
+{
+    double width, height;
+    const char *size = find(root, inside, " width=\"");
+    const char *view = find(size, inside, " viewBox");
+    if (!(caption->scale > 0) || view == inside || sscanf(view, " viewBox=\"0 0 %lf %lf\"", &width, &height) != 2) {
+        fwrite(root, 1, (size_t)(inside - root), out);
+        return;
+    }
+    fwrite(root, 1, (size_t)(size - root), out);
+    fprintf(out, " width=\"%.6gmm\" height=\"%.6gmm\"", width * caption->scale / 72 * 25.4,
+            height * caption->scale / 72 * 25.4);
+    fwrite(view, 1, (size_t)(inside - view), out);
+}
+
 void svg_tidy(const char *svg, size_t size, const struct canvas_caption *caption, FILE *out)
 {
     const char *end = svg + size;
@@ -111,7 +128,7 @@ void svg_tidy(const char *svg, size_t size, const struct canvas_caption *caption
     fwrite(start, 1, (size_t)(root - start), out);
     fputs("<svg role=\"img\"", out);
     root += strlen("<svg");
-    fwrite(root, 1, (size_t)(inside + 1 - root), out);
+    write_root(root, inside + 1, caption, out);
     write_caption(caption, out);
     write_body(inside + 1, end, caption->prefix ? caption->prefix : "i", out);
 }

@@ -37,7 +37,10 @@ enum {
     OPTION_X,
     OPTION_Y,
     OPTION_BY,
-    OPTION_WHAT_IF
+    OPTION_WHAT_IF,
+    OPTION_PICTURE_WIDTH,
+    OPTION_FONT_SIZE,
+    OPTION_ITERATIONS
 };
 
 enum { TOP_MAX = 1000, JOBS_MAX = 256 };
@@ -53,6 +56,9 @@ static const struct option long_options[] = {
     {"what-if", required_argument, NULL, OPTION_WHAT_IF},
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"picture", required_argument, NULL, OPTION_PICTURE},
+    {"picture-width", required_argument, NULL, OPTION_PICTURE_WIDTH},
+    {"font-size", required_argument, NULL, OPTION_FONT_SIZE},
+    {"iterations", required_argument, NULL, OPTION_ITERATIONS},
     {"report", no_argument, NULL, OPTION_REPORT},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"plugins", no_argument, NULL, OPTION_PLUGINS},
@@ -79,9 +85,12 @@ static char needs(int option)
     switch (option) {
     case 'o':
     case OPTION_PICTURE:
+    case OPTION_PICTURE_WIDTH:
+    case OPTION_FONT_SIZE:
         return 'o';
     case OPTION_TRACE:
     case OPTION_REPORT:
+    case OPTION_ITERATIONS:
         return 't';
     case OPTION_METHOD:
         return 'l';
@@ -177,6 +186,26 @@ static bool read_time_limit(const struct command *command, const char *text, dou
     return false;
 }
 
+/* Options of how pictures are drawn. */
+static bool read_picture_option(int option, const char *value, struct arena *arena, struct options *options)
+{
+    switch (option) {
+    case OPTION_PICTURE_WIDTH:
+        options->picture_width = value;
+        add_set(options, "--picture-width", arena_print(arena, "output.picture_width=%s", words_quoted(value, arena)));
+        return true;
+    case OPTION_FONT_SIZE:
+        options->font_size = value;
+        add_set(options, "--font-size", arena_print(arena, "output.font_size=%s", words_quoted(value, arena)));
+        return true;
+    case OPTION_ITERATIONS:
+        add_set(options, "--iterations", arena_print(arena, "output.picture_iterations=%s", value));
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Options of a search alone. */
 static bool read_search_option(const struct command *command, int option, const char *value, struct options *options)
 {
@@ -229,7 +258,8 @@ static bool read_variant_option(const struct command *command, int option, const
     case OPTION_SORT:
         return read_sort(command, value, options);
     default:
-        return read_search_option(command, option, value, options);
+        return read_picture_option(option, value, arena, options) ||
+               read_search_option(command, option, value, options);
     }
 }
 

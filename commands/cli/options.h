@@ -24,17 +24,18 @@ struct options {
     const char *output;    /* -o; NULL: nothing is written */
     const char *schedules; /* --schedules; NULL: not given */
     enum table_format format;
-    enum options_sort sort;         /* --sort */
-    const char *x, *y, *by;         /* --x, --y, --by; NULL: not given */
-    enum layouts_method method;     /* --method */
-    bool quiet, plugins;            /* --quiet, --plugins */
-    unsigned top;                   /* --top; OPTIONS_NOT_GIVEN */
-    unsigned jobs;                  /* --jobs; 0: not given */
-    bool exhaustive, resume, merge; /* --exhaustive, --resume, --merge */
-    double time_limit;              /* --time-limit, seconds; 0: not given */
-    const char *shard;              /* --shard; NULL: not given */
-    const char *slurm;              /* --slurm, options of sbatch; NULL: not given */
-    char *const *files;             /* the arguments that are no options */
+    enum options_sort sort;                /* --sort */
+    const char *x, *y, *by;                /* --x, --y, --by; NULL: not given */
+    const char *picture_width, *font_size; /* --picture-width, --font-size; NULL: not given */
+    enum layouts_method method;            /* --method */
+    bool quiet, plugins;                   /* --quiet, --plugins */
+    unsigned top;                          /* --top; OPTIONS_NOT_GIVEN */
+    unsigned jobs;                         /* --jobs; 0: not given */
+    bool exhaustive, resume, merge;        /* --exhaustive, --resume, --merge */
+    double time_limit;                     /* --time-limit, seconds; 0: not given */
+    const char *shard;                     /* --shard; NULL: not given */
+    const char *slurm;                     /* --slurm, options of sbatch; NULL: not given */
+    char *const *files;                    /* the arguments that are no options */
     int file_count;
 };
 
@@ -54,7 +55,8 @@ struct options {
 
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set,
  * --plugins and --quiet: o
- * (-o, --picture), t (--trace, --report), s (--schedules, --what-if), r (--sort), p (--x, --y, --by), f (--format), l
+ * (-o, --picture, --picture-width, --font-size), t (--trace, --report, --iterations), s (--schedules, --what-if), r
+ * (--sort), p (--x, --y, --by), f (--format), l
  * (--method), k
  * (--top), g (--gpus, --jobs), x
  * (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm).

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/words/paper_size.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,17 @@ int format_of_file(const struct command *command, const char *file, const char *
                                  ending_of_format(names[i]));
     return command_usage(command, "'%s': no format has the ending %s; known are .txt%s; or give --format", file, dot,
                          known);
+}
+
+int form_read(const struct command *command, const char *width, const char *font_size, struct picture_form *form)
+{
+    struct paper_size size;
+    struct paper_mistake mistake;
+    if (!paper_size_read(width, font_size, &size, &mistake))
+        return command_usage(command, "%s: %s", mistake.font ? "--font-size" : "--picture-width", mistake.text);
+    form->width = size.width;
+    form->font_size = size.font_size;
+    return 0;
 }
 
 static const char *quoted(const char *word, struct arena *arena)

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_WORDS_H
 #define STAGESIM_WORDS_H
 
+#include "analysis/pictures/picture_form.h"
 #include "commands/cli/command.h"
 
 #include <stdbool.h>
@@ -30,6 +31,15 @@ bool format_of_ending(const char *const *names, size_t count, const char *ending
  * file (NULL) or no ending. 0, or EXIT_USAGE after an ending of no format was reported. */
 int format_of_file(const struct command *command, const char *file, const char *const *names, size_t count,
                    unsigned *format);
+
+/* --picture-width and --font-size, NULL where not given: how large a picture is. 0, or EXIT_USAGE after the mistake was
+ * reported. */
+int form_read(const struct command *command, const char *width, const char *font_size, struct picture_form *form);
+
+/* What the help of commands says of both. */
+#define FORM_HELP(column)                                                                                              \
+    "  --picture-width LENGTH" column "width on paper of what is drawn: 84mm, 3.3in, 238pt\n"                          \
+    "  --font-size POINTS    " column "size of its text (8)\n"
 
 /* What was typed, for a report: "stagesim NAME ..." with quotes where a shell wants them. Where it was to be written
  * (-o) and --quiet, which change no figure, are left out. Memory from the arena. */

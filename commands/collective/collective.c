@@ -35,7 +35,8 @@ static const char *const format_names[FORMATS] = {"table", "csv", "json", "latex
 
 struct arguments {
     struct collective_request request;
-    const char *sizes, *output;
+    const char *sizes, *output, *picture_width, *font_size;
+    struct picture_form form;
     unsigned format; /* enum format; FORMATS: not given */
     double list[SIZES_MAX];
     struct arena *arena;
@@ -145,6 +146,8 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, 'f'},
     {"output", required_argument, NULL, 'o'},
     {"stepwise", no_argument, NULL, 'w'},
+    {"picture-width", required_argument, NULL, 'V'},
+    {"font-size", required_argument, NULL, 'Z'},
     {NULL, 0, NULL, 0},
 };
 
@@ -169,6 +172,12 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'o':
         arguments->output = optarg;
         return 0;
+    case 'V':
+        arguments->picture_width = optarg;
+        return 0;
+    case 'Z':
+        arguments->font_size = optarg;
+        return 0;
     case 'w':
         arguments->request.stepwise = true;
         return 0;
@@ -191,6 +200,8 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
         return code;
     if (!arguments->request.file)
         return command_usage(command, "--platform is missing");
+    if ((code = form_read(command, arguments->picture_width, arguments->font_size, &arguments->form)))
+        return code;
     if (arguments->format != FORMATS)
         return 0;
     return format_of_file(command, arguments->output, format_names, FORMATS, &arguments->format);
@@ -215,7 +226,7 @@ static bool write_result(FILE *out, void *user, struct fault *fault)
         !collective_table_init(&table, &arguments->request, fault))
         return false;
     if (drawn)
-        done = collective_picture_write(out, &arguments->request, &table, picture, fault);
+        done = collective_picture_write(out, &arguments->request, &table, picture, &arguments->form, fault);
     else if (arguments->format == FORMAT_CSV)
         collective_csv_write(out, &arguments->request, &table);
     else if (arguments->format == FORMAT_JSON)
@@ -256,9 +267,11 @@ const struct command command_collective = {
             "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
             "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
             "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
-            "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; table)\n"
-            "  -o, --output FILE        write there instead of to standard output\n\n"
-            "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
-            "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o all-reduce.svg\n",
+            "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; "
+            "table)\n" FORM_HELP(
+                "   ") "  -o, --output FILE        write there instead of to standard output\n\n"
+                       "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
+                       "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o "
+                       "all-reduce.svg\n",
     .run = run,
 };

@@ -136,7 +136,7 @@ void collective_json_write(FILE *out, const struct collective_request *request, 
 }
 
 bool collective_picture_write(FILE *out, const struct collective_request *request, const struct collective_table *table,
-                              enum canvas_format format, struct fault *fault)
+                              enum canvas_format format, const struct picture_form *form, struct fault *fault)
 {
     struct arena *arena = arena_create();
     size_t sizes = request->size_count, count = table->count / sizes;
@@ -159,7 +159,7 @@ bool collective_picture_write(FILE *out, const struct collective_request *reques
                           .y = {"time", CHART_SECONDS, true},
                           .series = series,
                           .series_count = count};
-    bool done = picture_chart(&chart, format, NULL, out, fault);
+    bool done = picture_chart(&chart, format, form, out, fault);
     arena_destroy(arena);
     return done;
 }

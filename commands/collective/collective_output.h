@@ -4,6 +4,7 @@
 #define STAGESIM_COLLECTIVE_OUTPUT_H
 
 #include "analysis/pictures/canvas.h"
+#include "analysis/pictures/picture_form.h"
 #include "base/tables/table_write.h"
 #include "commands/collective/collective_table.h"
 
@@ -16,6 +17,6 @@ void collective_csv_write(FILE *out, const struct collective_request *request, c
 void collective_json_write(FILE *out, const struct collective_request *request, const struct collective_table *table);
 /* Time over size, a line for each algorithm, marks on the one that auto chose. False with the fault filled. */
 bool collective_picture_write(FILE *out, const struct collective_request *request, const struct collective_table *table,
-                              enum canvas_format format, struct fault *fault);
+                              enum canvas_format format, const struct picture_form *form, struct fault *fault);
 
 #endif

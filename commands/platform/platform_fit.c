@@ -38,6 +38,8 @@ struct arguments {
     size_t size;
     enum canvas_format format;
     unsigned table_format; /* enum table_format */
+    const char *picture_width, *font_size;
+    struct picture_form form;
     struct arena *arena;
     double *predicted[TABLES_MAX];      /* seconds of each row */
     struct measured tables[TABLES_MAX]; /* as given */
@@ -327,7 +329,7 @@ static bool write_picture(FILE *out, void *user, struct fault *fault)
                           .y = {"time", CHART_SECONDS, true},
                           .series = series,
                           .series_count = 2 * arguments->count};
-    return picture_chart(&chart, arguments->format, NULL, out, fault);
+    return picture_chart(&chart, arguments->format, &arguments->form, out, fault);
 }
 
 /* ---- the command line ---- */
@@ -336,6 +338,8 @@ static const struct option long_options[] = {
     {"platform", required_argument, NULL, 'p'},
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'f'},
+    {"picture-width", required_argument, NULL, 'V'},
+    {"font-size", required_argument, NULL, 'Z'},
     {"picture", required_argument, NULL, 'i'},
     {NULL, 0, NULL, 0},
 };
@@ -369,6 +373,12 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'o':
         arguments->output = optarg;
         return 0;
+    case 'V':
+        arguments->picture_width = optarg;
+        return 0;
+    case 'Z':
+        arguments->font_size = optarg;
+        return 0;
     case 'f':
         return format_read(command, optarg, table_format_names, TABLE_FORMATS, &arguments->table_format);
     case 'i':
@@ -392,6 +402,8 @@ int platform_fit_run(const struct command *command, int argc, char **argv)
         code = read_option(command, option, arguments);
     if (!code && (!arguments->file || !arguments->output))
         code = command_usage(command, "%s is missing", arguments->file ? "-o" : "--platform");
+    if (!code)
+        code = form_read(command, arguments->picture_width, arguments->font_size, &arguments->form);
     if (!code)
         code = read_tables(command, argc, argv, arguments);
     if (!code)

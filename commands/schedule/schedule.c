@@ -72,7 +72,8 @@ struct arguments {
     size_t set_count;
     const char *effort; /* NULL: not given */
     double time_limit;  /* seconds; 0: none */
-    const char *output;
+    const char *output, *picture_width, *font_size;
+    struct picture_form form;
     struct arena *arena;
 };
 
@@ -125,6 +126,8 @@ static const struct option long_options[] = {
     {"on", required_argument, NULL, 'S'},
     {"set", required_argument, NULL, 's'},
     {"partition", no_argument, NULL, 'p'},
+    {"picture-width", required_argument, NULL, 'V'},
+    {"font-size", required_argument, NULL, 'Z'},
     {"time-limit", required_argument, NULL, 'T'},
     {NULL, 0, NULL, 0},
 };
@@ -193,6 +196,12 @@ static int read_argument(const struct command *command, struct arguments *argume
         return 0;
     case 'T':
         return read_time_limit(command, optarg, &arguments->time_limit);
+    case 'V':
+        arguments->picture_width = optarg;
+        return 0;
+    case 'Z':
+        arguments->font_size = optarg;
+        return 0;
     case 'P':
         arguments->older_pytorch = true;
         return 0;
@@ -223,7 +232,7 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
         return command_usage(command, optind == argc ? "which schedule?" : "one schedule at a time");
     arguments->name = argv[optind];
     choose_format(arguments);
-    return 0;
+    return form_read(command, arguments->picture_width, arguments->font_size, &arguments->form);
 }
 
 /* ---- times ---- */
@@ -405,7 +414,7 @@ static bool write_view(FILE *out, const struct arguments *arguments, const struc
     bool terminal = !arguments->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     enum canvas_format picture;
     if (canvas_format_of(format_names[arguments->format], &picture))
-        return schedule_picture_write(out, view, picture, fault);
+        return schedule_picture_write(out, view, picture, &arguments->form, fault);
     if (arguments->format == FORMAT_CSV)
         schedule_csv_write(out, view);
     else if (arguments->format == FORMAT_JSON)
@@ -655,11 +664,11 @@ const struct command command_schedule = {
         "  --set KEY=VALUE      a value of that scenario; repeatable\n"
         "  --partition          with --on: also layers of the stages, and what is computed again\n"
         "  --older-pytorch      FILE.csv is of PyTorch before 2.6: B beside W is the input's gradient, BW a whole "
-        "backward\n"
-        "  -o, --output FILE    write there instead of to standard output\n\n"
-        "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"
-        "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n"
-        "  stagesim schedule zb-h1 --workers 4 --micro-batches 8 --format pytorch -o zb-h1.csv\n"
-        "  stagesim schedule best --workers 4 --micro-batches 8 --forward 2,1,1,2 --option memory=3\n",
+        "backward\n" FORM_HELP(
+            "") "  -o, --output FILE    write there instead of to standard output\n\n"
+                "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"
+                "  stagesim schedule 1f1b --workers 8 --micro-batches 16 -o 1f1b.svg\n"
+                "  stagesim schedule zb-h1 --workers 4 --micro-batches 8 --format pytorch -o zb-h1.csv\n"
+                "  stagesim schedule best --workers 4 --micro-batches 8 --forward 2,1,1,2 --option memory=3\n",
     .run = run,
 };

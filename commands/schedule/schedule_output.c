@@ -267,7 +267,8 @@ static void add_timed_slots(struct timed_slot *slots, const struct schedule_view
     }
 }
 
-bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format, struct fault *fault)
+bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format,
+                            const struct picture_form *form, struct fault *fault)
 {
     const struct plan *plan = view->plan;
     size_t count = view->timing->first[plan->workers];
@@ -283,7 +284,7 @@ bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum ca
                                .ratio = view->timing->ratio,
                                .slots = slots,
                                .slot_count = count};
-    bool written = picture_schedule(&timed, format, out, fault);
+    bool written = picture_schedule(&timed, format, form, out, fault);
     free(slots);
     return written;
 }

@@ -4,6 +4,7 @@
 #define STAGESIM_SCHEDULE_OUTPUT_H
 
 #include "analysis/pictures/canvas.h"
+#include "analysis/pictures/picture_form.h"
 #include "base/tables/table_write.h"
 #include "schedules/plan/plan_timing.h"
 #include "schedules/schedule.h"
@@ -45,7 +46,7 @@ void schedule_table_write(FILE *out, const struct schedule_view *view, enum tabl
 
 /* The picture. False with the fault filled when it could not be drawn or written. */
 bool schedule_picture_write(FILE *out, const struct schedule_view *view, enum canvas_format format,
-                            struct fault *fault);
+                            const struct picture_form *form, struct fault *fault);
 
 /* Slots of a block of two that stand at the front (1) and behind (2); 0: alone. */
 unsigned schedule_block_place(const struct plan_order *order, size_t index);

@@ -6,6 +6,7 @@
 #include "base/process/interruption.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/cli/words.h"
 #include "commands/search/search_html.h"
 #include "commands/search/search_output.h"
 #include "commands/search/search_parts.h"
@@ -46,6 +47,7 @@ static bool write_best(const struct search *search, struct output *output, const
 
 static bool write_pictures(const struct search *search, struct output *output, struct fault *fault)
 {
+    struct picture_form form = picture_form_of(search->scenario);
     unsigned pictures = search->scenario->pictures ? search->scenario->pictures : PICTURE_SVG;
     for (int format = 0; format < PICTURE_FORMATS; format++) {
         char name[64];
@@ -53,7 +55,7 @@ static bool write_pictures(const struct search *search, struct output *output, s
         if (!picture_wanted(pictures, (enum canvas_format)format))
             continue;
         FILE *out = output_open(output, name, fault);
-        if (!out || !search_picture(out, search, (enum canvas_format)format, NULL, fault))
+        if (!out || !search_picture(out, search, (enum canvas_format)format, &form, fault))
             return false;
     }
     return true;
@@ -309,11 +311,12 @@ const struct command command_search = {
         "is\n"
         "  --merge DIR...                   join the parts in these directories; with --shard, simulate a part of "
         "the best\n"
-        "  --picture svg,png,pdf            formats of the picture\n"
-        "  --format table|csv|json|latex|markdown   what is printed\n"
-        "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-        "                                   (analytic: nothing is simulated with contention)\n"
-        "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set 'search.micro=[1,2]' "
-        "--top 3 -o found\n",
+        "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
+            "           ") "  --format table|csv|json|latex|markdown   what is printed\n"
+                           "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+                           "                                   (analytic: nothing is simulated with contention)\n"
+                           "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set "
+                           "'search.micro=[1,2]' "
+                           "--top 3 -o found\n",
     .run = run,
 };

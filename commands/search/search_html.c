@@ -196,7 +196,7 @@ bool search_html(FILE *out, const struct search *search, uint32_t top, struct fa
     put_tiles(out, search);
     put_best(out, search, top);
     fputs("<h2>Time and memory</h2>\n<figure class=\"paper\">\n", out);
-    bool done = search_picture(out, search, CANVAS_SVG, "search", fault);
+    bool done = search_picture(out, search, CANVAS_SVG, &(struct picture_form){.prefix = "search"}, fault);
     fputs("</figure>\n", out);
     put_counts(out, search);
     html_end(out);

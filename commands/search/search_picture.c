@@ -94,7 +94,7 @@ static bool is_wide(double least, double most)
     return least > 0 && most > 8 * least;
 }
 
-bool search_picture(FILE *out, const struct search *search, enum canvas_format format, const char *prefix,
+bool search_picture(FILE *out, const struct search *search, enum canvas_format format, const struct picture_form *form,
                     struct fault *fault)
 {
     struct drawing drawing = {.search = search, .arena = arena_create(), .fastest = INFINITY, .least = INFINITY};
@@ -108,7 +108,7 @@ bool search_picture(FILE *out, const struct search *search, enum canvas_format f
         .series_count = drawing.count,
         .limit = drawing.capacity <= 1.5 * drawing.most ? drawing.capacity : 0,
         .limit_name = search->scenario->reserve > 0 ? "memory of a GPU, less what is held back" : "memory of a GPU"};
-    bool done = picture_chart(&chart, format, prefix, out, fault);
+    bool done = picture_chart(&chart, format, form, out, fault);
     arena_destroy(drawing.arena);
     return done;
 }

@@ -4,10 +4,11 @@
 #define STAGESIM_SEARCH_PICTURE_H
 
 #include "analysis/pictures/canvas.h"
+#include "analysis/pictures/picture_form.h"
 #include "studies/search.h"
 
-/* `prefix` as in struct canvas_caption. False with the fault filled. */
-bool search_picture(FILE *out, const struct search *search, enum canvas_format format, const char *prefix,
+/* False with the fault filled. */
+bool search_picture(FILE *out, const struct search *search, enum canvas_format format, const struct picture_form *form,
                     struct fault *fault);
 
 #endif

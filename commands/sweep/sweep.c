@@ -7,6 +7,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/variants.h"
+#include "commands/cli/words.h"
 #include "commands/search/search_parts.h"
 #include "commands/sweep/sweep_output.h"
 
@@ -25,6 +26,7 @@ struct wanted {
     struct sweep_request request;
     struct sweep sweep;
     struct sweep_view view;
+    struct picture_form form; /* of its picture */
 };
 
 /* ---- what varies ---- */
@@ -118,7 +120,7 @@ static bool write_pictures(const struct wanted *wanted, struct output *output, s
             continue;
         FILE *out = output_open(
             output, arena_print(wanted->arena, "sweep.%s", canvas_format_name((enum canvas_format)format)), fault);
-        if (!out || !sweep_view_picture(&wanted->view, (enum canvas_format)format, NULL, out, fault))
+        if (!out || !sweep_view_picture(&wanted->view, (enum canvas_format)format, &wanted->form, out, fault))
             return false;
     }
     return true;
@@ -255,9 +257,11 @@ static bool fill_request(struct wanted *wanted)
     return choose_axes(wanted);
 }
 
-static int run_sweep(const struct options *options, struct arena *arena)
+static int run_sweep(const struct command *command, const struct options *options, struct arena *arena)
 {
     struct wanted wanted = {.options = options, .arena = arena};
+    if (form_read(command, options->picture_width, options->font_size, &wanted.form))
+        return EXIT_USAGE;
     if (!fill_request(&wanted))
         return EXIT_BAD_INPUT;
     if (options->shard)
@@ -293,7 +297,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (options_read(command, "osfgxp", argc, argv, arena, &options)) {
         code = check_options(command, &options);
         if (code == EXIT_DONE)
-            code = run_sweep(&options, arena);
+            code = run_sweep(command, &options, arena);
     }
     arena_destroy(arena);
     fflush(stdout);
@@ -326,10 +330,11 @@ const struct command command_sweep = {
         "  --shard K/N|slurm                only the K-th of N parts, into DIR; slurm: what the task of a job array "
         "is\n"
         "  --merge DIR...                   join the parts in these directories\n"
-        "  --picture svg,png,pdf            formats of the picture\n"
-        "  --format table|csv|json|latex|markdown   what is printed\n"
-        "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-        "\nexample:\n  stagesim sweep scenarios/demo.yaml --set batch.global=512:4096:x2 --schedules "
-        "gpipe,1f1b,chimera --y bubble -o swept\n",
+        "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
+            "           ") "  --format table|csv|json|latex|markdown   what is printed\n"
+                           "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+                           "\nexample:\n  stagesim sweep scenarios/demo.yaml --set batch.global=512:4096:x2 "
+                           "--schedules "
+                           "gpipe,1f1b,chimera --y bubble -o swept\n",
     .run = run,
 };

@@ -294,7 +294,7 @@ bool sweep_page(FILE *out, const struct sweep_view *view, struct fault *fault)
     } else {
         fputs("Nothing ran.</p>\n<figure>\n", out);
     }
-    bool done = sweep_view_picture(view, CANVAS_SVG, "sweep-", out, fault);
+    bool done = sweep_view_picture(view, CANVAS_SVG, &(struct picture_form){.prefix = "sweep-"}, out, fault);
     fputs("</figure>\n", out);
     page_table(out, view, arena);
     html_end(out);

@@ -190,7 +190,7 @@ static const char *subtitle_of(const struct sweep_view *view, const struct field
 }
 
 static bool draw_heat(const struct sweep_view *view, const struct field *field, enum canvas_format format,
-                      const char *prefix, struct arena *arena, FILE *out, struct fault *fault)
+                      const struct picture_form *form, struct arena *arena, FILE *out, struct fault *fault)
 {
     const struct sweep_request *request = view->sweep->request;
     bool rows = view->by < request->axis_count;
@@ -205,7 +205,7 @@ static bool draw_heat(const struct sweep_view *view, const struct field *field, 
                         .values = field->values,
                         .quantity = view->y->quantity,
                         .best = field->best};
-    return picture_heat(&heat, format, prefix, out, fault);
+    return picture_heat(&heat, format, form, out, fault);
 }
 
 /* What the numbers of an axis are, and how they are drawn: in seconds or bytes where they have such a unit. */
@@ -251,7 +251,7 @@ static struct chart_series series_of(const struct sweep_axis *x, const struct fi
 }
 
 static bool draw_lines(const struct sweep_view *view, const struct field *field, enum canvas_format format,
-                       const char *prefix, struct arena *arena, FILE *out, struct fault *fault)
+                       const struct picture_form *form, struct arena *arena, FILE *out, struct fault *fault)
 {
     const struct sweep_request *request = view->sweep->request;
     struct chart_series *series = arena_array(arena, field->rows, sizeof *series);
@@ -265,16 +265,16 @@ static bool draw_lines(const struct sweep_view *view, const struct field *field,
                           .y = {view->y->label, view->y->quantity, false},
                           .series = series,
                           .series_count = field->rows};
-    return picture_chart(&chart, format, prefix, out, fault);
+    return picture_chart(&chart, format, form, out, fault);
 }
 
-bool sweep_view_picture(const struct sweep_view *view, enum canvas_format format, const char *prefix, FILE *out,
-                        struct fault *fault)
+bool sweep_view_picture(const struct sweep_view *view, enum canvas_format format, const struct picture_form *form,
+                        FILE *out, struct fault *fault)
 {
     struct arena *arena = arena_create();
     struct field field = field_of(view, arena);
-    bool done = view->heat ? draw_heat(view, &field, format, prefix, arena, out, fault)
-                           : draw_lines(view, &field, format, prefix, arena, out, fault);
+    bool done = view->heat ? draw_heat(view, &field, format, form, arena, out, fault)
+                           : draw_lines(view, &field, format, form, arena, out, fault);
     arena_destroy(arena);
     return done;
 }

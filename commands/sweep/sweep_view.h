@@ -4,6 +4,7 @@
 #define STAGESIM_SWEEP_VIEW_H
 
 #include "analysis/pictures/canvas.h"
+#include "analysis/pictures/picture_form.h"
 #include "commands/sweep/sweep_figures.h"
 #include "studies/sweep.h"
 
@@ -27,8 +28,8 @@ size_t sweep_view_best(const struct sweep_view *view);
 /* "batch.micro 2, schedule 1f1b": the values of the axes that have several. Memory from the arena. */
 const char *sweep_view_values(const struct sweep_view *view, size_t combination, struct arena *arena);
 
-/* The picture; `prefix` as in struct canvas_caption. False with the fault filled. */
-bool sweep_view_picture(const struct sweep_view *view, enum canvas_format format, const char *prefix, FILE *out,
-                        struct fault *fault);
+/* The picture. False with the fault filled. */
+bool sweep_view_picture(const struct sweep_view *view, enum canvas_format format, const struct picture_form *form,
+                        FILE *out, struct fault *fault);
 
 #endif

@@ -37,7 +37,8 @@ static uint64_t operations_of(const struct program *program)
 /* Tries with more and more. 0 after a mistake was reported. */
 static uint32_t find_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag)
 {
-    for (uint32_t crossing = 4;; crossing *= 2) {
+    uint32_t least = scenario->drawn_iterations > 4 ? scenario->drawn_iterations : 4;
+    for (uint32_t crossing = least;; crossing *= 2) {
         struct arena *scratch = arena_create();
         struct job *job = job_create(scenario, platform, crossing, scratch, diag);
         bool enough = job && comes_back(scenario, platform, job, scratch);

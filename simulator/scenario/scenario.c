@@ -326,6 +326,19 @@ static void read_memory(struct loader *loader)
                    "reserve is '%.60s'; expected a share from 0%% to 90%%, such as 6%%", values.reserve);
 }
 
+static void read_paper(struct loader *loader, const struct output_values *values)
+{
+    struct paper_mistake mistake;
+    struct scenario *scenario = loader->scenario;
+    scenario->drawn_iterations = (uint32_t)values->picture_iterations;
+    if (scenario->iterations < scenario->drawn_iterations)
+        scenario->iterations = scenario->drawn_iterations;
+    if (!paper_size_read(values->picture_width, values->font_size, &scenario->paper, &mistake))
+        diag_error(loader->fields.diag,
+                   node_place(loader->root, mistake.font ? "output.font_size" : "output.picture_width"), "%s",
+                   mistake.text);
+}
+
 static void read_output(struct loader *loader)
 {
     struct output_values values = {0};
@@ -334,6 +347,7 @@ static void read_output(struct loader *loader)
     fields_read(&loader->fields, &output_section, node, loader->root->at, &values);
     loader->scenario->traces = values.traces;
     loader->scenario->pictures = values.pictures;
+    read_paper(loader, &values);
     loader->scenario->report = values.report;
     loader->scenario->all_replicas = values.replicas == 1;
 }

@@ -5,6 +5,7 @@
 
 #include "abi/workload.h"
 #include "base/diagnostics.h"
+#include "base/words/paper_size.h"
 #include "platforms/platform.h"
 #include "platforms/what_if.h"
 #include "schedules/schedule.h"
@@ -93,6 +94,8 @@ struct scenario {
     size_t simgrid_count;
 
     unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
+    struct paper_size paper;   /* of pictures */
+    uint32_t drawn_iterations; /* of pictures; 0: as usual. At least as many are simulated */
     bool report;
     bool keeps_order; /* the job keeps the order of its pipeline: set like `bounded` */
     bool bounded;     /* the job says what no order takes less than: for comparisons, which set it */

@@ -47,6 +47,8 @@ struct communication_values {
 
 struct output_values {
     unsigned traces, pictures, replicas;
+    const char *picture_width, *font_size; /* NULL: not given */
+    uint64_t picture_iterations;           /* 0: not given */
     bool report;
 };
 

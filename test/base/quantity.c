@@ -37,6 +37,10 @@ Test(quantity, values_are_rounded_once)
         {QUANTITY_RATE, "8bps", 1},
         {QUANTITY_FLOPS, "312Tf", 3.12e14},
         {QUANTITY_FLOPS, "1Ef", 1e18},
+        {QUANTITY_LENGTH, "84mm", 0.084},
+        {QUANTITY_LENGTH, "1in", 0.0254},
+        {QUANTITY_LENGTH, "72pt", 0.0254},
+        {QUANTITY_LENGTH, "96px", 0.0254},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = NAN;

@@ -205,6 +205,17 @@ Test(gantt, one_iteration_is_cut_out)
     cr_assert_eq(cut->boxes[1].number, 2);
     cr_assert_eq(cut->arrow_count, 0);
     cr_assert_float_eq(cut->iteration, 10, 0);
+    struct gantt *two = gantt_some_iterations(gantt, 2); /* 3 to 23, T at its end */
+    cr_assert_float_eq(two->end, 20, 0);
+    cr_assert_float_eq(two->window_start, 10, 0);
+    cr_assert_float_eq(two->window_end, 20, 0);
+    cr_assert_eq(gantt_iteration_count(gantt), 3);
+    cr_assert_eq(gantt_iteration_count(whole), 1);
+    struct gantt *all = gantt_some_iterations(gantt, 3); /* more than there are before the window's end */
+    cr_assert_float_eq(all->end, 36, 0);
+    cr_assert_eq(all->box_count, 4);
+    gantt_destroy(two);
+    gantt_destroy(all);
     gantt_destroy(whole);
     gantt_destroy(cut);
     gantt_destroy(gantt);
