@@ -27,6 +27,8 @@ struct assignment {
     const uint32_t *hosts;
     struct collective_policy policy;
     struct group_state *groups;
+    uint32_t *seen; /* [cost and kind]: the turn in which it was met */
+    uint32_t turn;
 };
 
 void assignment_create(struct program *program, struct arena *arena)
@@ -34,6 +36,7 @@ void assignment_create(struct program *program, struct arena *arena)
     struct assignment *assignment = arena_alloc(arena, sizeof *assignment);
     *assignment = (struct assignment){.program = program, .arena = arena};
     assignment->groups = arena_array(arena, program->group_count + (size_t)1, sizeof *assignment->groups);
+    assignment->seen = arena_array(arena, (size_t)program->cost_count * STAGESIM_COLLECTIVES, sizeof *assignment->seen);
     program->assignment = assignment;
 }
 
@@ -152,6 +155,15 @@ const struct collective_flows *assignment_flows(const struct program *program, u
 /* More than there are kinds and algorithms for them. */
 enum { FLOW_SETS_MAX = 128 };
 
+static void add_flows(struct group_state *state, const struct collective_flows *flows)
+{
+    uint32_t known = 0;
+    while (known < state->flow_count && state->flows[known] != flows)
+        known++;
+    if (flows && known == state->flow_count)
+        state->flows[state->flow_count++] = flows;
+}
+
 const struct collective_flows *const *assignment_all_flows(const struct program *program, uint32_t group,
                                                            uint32_t *count)
 {
@@ -160,13 +172,14 @@ const struct collective_flows *const *assignment_all_flows(const struct program 
     const struct stream *stream = &position->streams[position_group_stream(position, group)];
     if (!state->flows) {
         state->flows = arena_array(program->assignment->arena, FLOW_SETS_MAX, sizeof(const struct collective_flows *));
+        uint32_t *seen = program->assignment->seen; /* few kinds and costs occur again and again */
+        uint32_t turn = ++program->assignment->turn;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
-            const struct collective_flows *flows = assignment_flows(program, group, &position->operations[id]);
-            uint32_t known = 0;
-            while (known < state->flow_count && state->flows[known] != flows)
-                known++;
-            if (flows && known == state->flow_count)
-                state->flows[state->flow_count++] = flows;
+            const struct operation *operation = &position->operations[id];
+            uint32_t *mark = &seen[operation->cost * STAGESIM_COLLECTIVES + (uint32_t)operation->collective];
+            if (*mark != turn)
+                add_flows(state, assignment_flows(program, group, operation));
+            *mark = turn;
         }
     }
     *count = state->flow_count;

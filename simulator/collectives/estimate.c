@@ -15,7 +15,9 @@ struct load {
 };
 
 struct scratch {
-    uint32_t *place_of; /* [link]: of its load, counted from 1; 0: none */
+    uint32_t *places; /* a table of hashes of links, a power of two long, at most half full: where their loads are,
+                         counted from 1; 0: empty */
+    size_t place_count;
     struct load *loads;
     size_t load_count, load_capacity;
     struct estimate_line *lines;
@@ -39,18 +41,41 @@ static void add_line(struct scratch *scratch, struct estimate_line line)
     scratch->lines[scratch->count++] = line;
 }
 
+/* Where the place of a link's load is written, or 0 where it has none. */
+static uint32_t *place_of(const struct scratch *scratch, uint32_t link)
+{
+    size_t at = link * 2654435769u & (scratch->place_count - 1);
+    while (scratch->places[at] && scratch->loads[scratch->places[at] - 1].link != link)
+        at = (at + 1) & (scratch->place_count - 1);
+    return &scratch->places[at];
+}
+
+/* For one load more. */
+static void make_places(struct scratch *scratch)
+{
+    if (scratch->place_count > 2 * scratch->load_count)
+        return;
+    free(scratch->places);
+    scratch->place_count = scratch->place_count ? 2 * scratch->place_count : 64;
+    scratch->places = array_zeroed(scratch->place_count, sizeof *scratch->places);
+    for (size_t i = 0; i < scratch->load_count; i++)
+        *place_of(scratch, scratch->loads[i].link) = (uint32_t)i + 1;
+}
+
 /* Adds a flow, whose bytes are over the size, to what a link carries. */
 static void load_link(struct scratch *scratch, uint32_t link, const struct estimate_line *flow,
                       enum platform_scope scope)
 {
-    if (scratch->place_of[link] == 0) {
+    make_places(scratch);
+    uint32_t *place = place_of(scratch, link);
+    if (!*place) {
         scratch->loads =
             array_grow(scratch->loads, &scratch->load_capacity, scratch->load_count + 1, sizeof *scratch->loads);
         scratch->loads[scratch->load_count++] = (struct load){link, *flow, 1};
-        scratch->place_of[link] = (uint32_t)scratch->load_count;
+        *place = (uint32_t)scratch->load_count;
         return;
     }
-    struct load *load = &scratch->loads[scratch->place_of[link] - 1];
+    struct load *load = &scratch->loads[*place - 1];
     struct estimate_line *line = &load->line;
     load->flows++;
     bool first = line->steps[scope] <= 0;
@@ -85,9 +110,10 @@ static void add_loads(struct scratch *scratch, const struct platform *platform)
             load->line.seconds_per_byte[scope] /= link->bandwidth;
         if (load->flows > 1 && link->sharing != LINK_FATPIPE)
             add_line(scratch, load->line);
-        scratch->place_of[load->link] = 0;
     }
     scratch->load_count = 0;
+    if (scratch->places)
+        memset(scratch->places, 0, scratch->place_count * sizeof *scratch->places);
 }
 
 /* Of the start-ups behind the first. */
@@ -248,7 +274,7 @@ static void add_all_to_all(struct scratch *scratch, const struct collective_flow
 struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts,
                                 struct arena *arena)
 {
-    struct scratch scratch = {.place_of = array_zeroed(platform->link_count, sizeof *scratch.place_of)};
+    struct scratch scratch = {0};
     struct estimate estimate = {arena_array(arena, flows->phases + 1, sizeof *estimate.phases), 0};
     if (flows->all_to_all) {
         add_all_to_all(&scratch, flows, platform, hosts);
@@ -262,7 +288,7 @@ struct estimate estimate_create(const struct collective_flows *flows, struct pla
         add_loads(&scratch, platform);
         estimate.phases[estimate.count++] = finish_phase(&scratch, arena);
     }
-    free(scratch.place_of);
+    free(scratch.places);
     free(scratch.loads);
     free(scratch.lines);
     return estimate;

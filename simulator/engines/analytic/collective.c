@@ -23,44 +23,58 @@ static struct known_flows *know(struct walk *walk, struct instance *instance, co
     return known;
 }
 
-/* What a collective is made of; one follows another of its kind mostly. */
-static void look_up(struct walk *walk, struct instance *instance, const struct operation *operation)
+/* Of a kind and cost that the instance has not met before. */
+static struct known_collective *make_known(struct walk *walk, struct instance *instance,
+                                           const struct operation *operation)
 {
-    if (instance->collective == (int)operation->collective && instance->cost == operation->cost)
-        return;
     uint32_t group = (uint32_t)(instance->group - walk->program->groups);
     const struct stagesim_cost *cost = operation_cost(walk->program, operation);
     struct collective_choice choice = assignment_choose(walk->program, group, operation);
     double repeats = fmax(cost->repeats, 1);
-    instance->collective = (int)operation->collective;
-    instance->cost = operation->cost;
-    instance->delay = repeats * choice.delay;
-    instance->duration = NAN;
-    instance->size = (struct arrivals_size){cost->bytes, repeats, choice.ratios};
-    if (walk->free) {
-        instance->delay = 0;
-        instance->flows = NULL;
-        return;
-    }
-    instance->flows = choice.algorithm ? know(walk, instance, assignment_flows(walk->program, group, operation)) : NULL;
+    struct known_collective *known = arena_alloc(walk->arena, sizeof *known);
+    *known = (struct known_collective){.collective = (int)operation->collective,
+                                       .cost = operation->cost,
+                                       .size = {cost->bytes, repeats, choice.ratios},
+                                       .delay = walk->free ? 0 : repeats * choice.delay,
+                                       .duration = NAN};
+    if (choice.algorithm && !walk->free)
+        known->flows = know(walk, instance, assignment_flows(walk->program, group, operation));
+    return known;
+}
+
+/* What a collective is made of; one follows another of its kind mostly, and few kinds take turns. */
+static struct known_collective *look_up(struct walk *walk, struct instance *instance, const struct operation *operation)
+{
+    struct known_collective **link = &instance->newest;
+    while (*link && ((*link)->cost != operation->cost || (*link)->collective != (int)operation->collective))
+        link = &(*link)->next;
+    struct known_collective *known = *link;
+    if (known == instance->newest && known)
+        return known;
+    if (known)
+        *link = known->next;
+    else
+        known = make_known(walk, instance, operation);
+    known->next = instance->newest;
+    return instance->newest = known;
 }
 
 /* From the last arrival to the end of flows that start together. */
-static double duration_of(struct walk *walk, struct instance *instance)
+static double duration_of(struct walk *walk, struct known_collective *collective)
 {
-    struct known_flows *known = instance->flows;
-    const struct arrivals_size *size = &instance->size;
-    if (!isnan(instance->duration))
-        return instance->duration;
+    struct known_flows *known = collective->flows;
+    const struct arrivals_size *size = &collective->size;
+    if (!isnan(collective->duration))
+        return collective->duration;
     if (known && !known->estimated)
         known->estimate = estimate_create(known->flows, walk->platform, known->hosts, walk->arena);
-    instance->duration = instance->delay;
+    collective->duration = collective->delay;
     if (known) {
         known->estimated = true;
-        instance->duration +=
+        collective->duration +=
             size->repeats * estimate_seconds(&known->estimate, &size->ratios, size->bytes / size->repeats);
     }
-    return instance->duration;
+    return collective->duration;
 }
 
 /* The participant's current collective is over. */
@@ -80,10 +94,11 @@ static void end_member(struct walk *walk, struct instance *instance, uint32_t pa
 
 static void end_all(struct walk *walk, struct instance *instance)
 {
-    double end = instance->data_start + duration_of(walk, instance);
+    struct known_collective *collective = instance->newest;
+    double end = instance->data_start + duration_of(walk, collective);
     for (uint32_t i = 0; instance->share > 0 && i < instance->participant_count; i++)
         overlaps_take(walk->overlaps, instance->participants[i].entry, instance->data_start, end, instance->share);
-    walk->timeline->activities += instance->flows ? instance->flows->flows->count : 0;
+    walk->timeline->activities += collective->flows ? collective->flows->flows->count : 0;
     for (uint32_t i = 0; i < instance->participant_count; i++)
         end_member(walk, instance, i, instance->data_start, end);
     instance->arrived = 0;
@@ -152,9 +167,9 @@ static void take_share(struct walk *walk, const struct instance *instance, struc
 static bool evaluate_meeting(struct walk *walk, struct instance *instance, struct meeting *meeting,
                              const struct operation *operation)
 {
-    look_up(walk, instance, operation);
-    arrivals_evaluate(instance->flows->arrivals, &instance->size, meeting->ready, walk->starts, walk->ends);
-    double launch = collective_goes_by_members(instance->flows->flows) ? 0 : instance->delay;
+    const struct known_collective *collective = look_up(walk, instance, operation);
+    arrivals_evaluate(collective->flows->arrivals, &collective->size, meeting->ready, walk->starts, walk->ends);
+    double launch = collective_goes_by_members(collective->flows->flows) ? 0 : collective->delay;
     for (uint32_t i = 0; i < instance->participant_count; i++) {
         uint32_t member = instance->participants[i].member;
         if (!takes_part(walk, instance, i, meeting))
@@ -168,7 +183,7 @@ static bool evaluate_meeting(struct walk *walk, struct instance *instance, struc
     }
     if (meeting->ended < instance->participant_count)
         return false;
-    walk->timeline->activities += instance->flows->flows->count;
+    walk->timeline->activities += collective->flows->flows->count;
     forget_meeting(instance, meeting);
     return true;
 }
@@ -192,9 +207,9 @@ static void join_meeting(struct walk *walk, struct participant *who, const struc
     uint32_t number = (uint32_t)(operation - position->operations) - position->streams[who->stream].first;
     struct meeting *meeting = meeting_of(walk, instance, number);
     for (uint32_t m = who->member; m != MEMBER_NONE; m = instance->next_alike[m])
-        meeting->ready[m] = start + instance->delay;
+        meeting->ready[m] = start + instance->newest->delay;
     meeting->arrived++;
-    if (!instance->flows->flows->ends_apart || instance->share > 0) {
+    if (!instance->newest->flows->flows->ends_apart || instance->share > 0) {
         if (meeting->arrived == instance->participant_count || instance->share > 0)
             evaluate_meeting(walk, instance, meeting, operation);
     } else if (!instance->queued) {
@@ -208,8 +223,8 @@ void analytic_begin_collective(struct walk *walk, struct participant *who)
 {
     const struct entry *entry = &walk->entries[who->entry];
     const struct operation *operation = &entry->position->operations[entry->cursors[who->stream].next];
-    look_up(walk, who->instance, operation);
-    if (who->instance->flows && who->instance->flows->arrivals)
+    const struct known_collective *collective = look_up(walk, who->instance, operation);
+    if (collective->flows && collective->flows->arrivals)
         join_meeting(walk, who, operation, entry->times[entry->cursors[who->stream].next].start);
     else
         end_all(walk, who->instance);
@@ -228,8 +243,8 @@ void analytic_arrive(struct walk *walk, uint32_t index, struct cursor *cursor)
         return;
     cursor->arrived = true;
     entry->times[cursor->next].start = start;
-    look_up(walk, instance, operation);
-    if (instance->flows && instance->flows->arrivals) {
+    const struct known_collective *collective = look_up(walk, instance, operation);
+    if (collective->flows && collective->flows->arrivals) {
         struct participant *who = &instance->participants[cursor->participant];
         if (instance->share > 0)
             overlaps_await(walk->overlaps, start, who);

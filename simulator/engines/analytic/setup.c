@@ -132,7 +132,7 @@ static bool init_instance(struct walk *walk, uint32_t group, uint32_t number)
 {
     const struct program *program = walk->program;
     struct instance *instance = arena_alloc(walk->arena, sizeof *instance);
-    *instance = (struct instance){.group = &program->groups[group], .collective = -1};
+    *instance = (struct instance){.group = &program->groups[group]};
     instance->rank_count = group_size(program, instance->group);
     instance->ranks = arena_array(walk->arena, instance->rank_count, sizeof *instance->ranks);
     group_ranks(program, instance->group, number, instance->ranks);

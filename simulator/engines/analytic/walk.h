@@ -63,6 +63,17 @@ struct participant {
     struct instance *instance;
 };
 
+/* What a kind and cost of collectives come to on an instance. */
+struct known_collective {
+    int collective;
+    uint32_t cost;
+    struct known_flows *flows; /* NULL: there are none */
+    struct arrivals_size size;
+    double delay;    /* before data move */
+    double duration; /* of flows that start together, with the delay; NaN: nobody asked */
+    struct known_collective *next;
+};
+
 /* One instance of a group. Members that are folded away arrive with the entry that stands for them. */
 struct instance {
     const struct group *group;
@@ -75,13 +86,7 @@ struct instance {
     double data_start; /* of the current collective: the latest arrival so far */
     double share;      /* of compute that its collectives take while they move */
     struct known_flows *known;
-    /* Of the newest kind and cost. */
-    int collective;
-    uint32_t cost;
-    struct known_flows *flows; /* NULL: there are none */
-    struct arrivals_size size;
-    double delay;    /* before data move */
-    double duration; /* of flows that start together, with the delay; NaN: nobody asked */
+    struct known_collective *newest; /* that was met, with the others behind it; NULL: none was */
     /* Collectives that are under way, oldest first, where members begin by and by. */
     struct meeting *meetings, *spare;
     bool queued; /* on the list of instances to look at */
