@@ -66,8 +66,8 @@ static bool waits_a_beat_later(const struct order *order, const struct operation
     return true;
 }
 
-/* The longest run of places at which the stream's order repeats. */
-static void find_run(const struct order *order, const struct stream *stream, struct stream_beat *beat)
+/* The longest run of places before `limit` at which the stream's order repeats. */
+static void find_run(const struct order *order, const struct stream *stream, uint32_t limit, struct stream_beat *beat)
 {
     const struct operation *operations = order->position->operations + stream->first;
     uint32_t begun = 0, length = beat->length;
@@ -78,7 +78,8 @@ static void find_run(const struct order *order, const struct stream *stream, str
         if (repeats)
             continue;
         uint32_t to = i + length < stream->count ? i + length : stream->count;
-        if (to - begun > beat->to - beat->from) {
+        to = to < limit ? to : limit;
+        if (to > begun && to - begun > beat->to - beat->from) {
             beat->from = begun;
             beat->to = to;
         }
@@ -86,7 +87,8 @@ static void find_run(const struct order *order, const struct stream *stream, str
     }
 }
 
-struct beats *beats_create(const struct program *program, uint32_t *const *lengths, struct arena *arena)
+struct beats *beats_create(const struct program *program, uint32_t *const *lengths, uint32_t *const *limits,
+                           struct arena *arena)
 {
     struct beats *beats = arena_alloc(arena, sizeof *beats);
     beats->streams = arena_array(arena, program->mesh->positions, sizeof *beats->streams);
@@ -98,7 +100,7 @@ struct beats *beats_create(const struct program *program, uint32_t *const *lengt
                                               .to = lengths[index][i] ? 0 : position->streams[i].count};
         struct order order = {program, position, streams};
         for (uint32_t i = 0; i < position->stream_count; i++)
-            find_run(&order, &position->streams[i], &streams[i]);
+            find_run(&order, &position->streams[i], limits ? limits[index][i] : UINT32_MAX, &streams[i]);
         beats->streams[index] = streams;
     }
     return beats;
@@ -132,7 +134,7 @@ struct beats *beats_of_iterations(const struct program *program, struct arena *a
             if (!iteration_length(position, &position->streams[i], program->iterations, counts, &lengths[index][i]))
                 return NULL;
     }
-    return beats_create(program, lengths, arena);
+    return beats_create(program, lengths, NULL, arena);
 }
 
 /* ---- a timeline ---- */

@@ -20,8 +20,10 @@ struct beats {
     struct stream_beat **streams;
 };
 
-/* Beats of which `length[position][stream]` operations of each stream are one. Memory from the arena. */
-struct beats *beats_create(const struct program *program, uint32_t *const *lengths, struct arena *arena);
+/* Beats of which `length[position][stream]` operations of each stream are one, in the longest run that there is before
+ * the place `limits[position][stream]` (NULL: anywhere). Memory from the arena. */
+struct beats *beats_create(const struct program *program, uint32_t *const *lengths, uint32_t *const *limits,
+                           struct arena *arena);
 
 /* Beats that are iterations; NULL where iterations differ in how many operations they have. */
 struct beats *beats_of_iterations(const struct program *program, struct arena *arena);

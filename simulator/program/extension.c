@@ -124,6 +124,20 @@ static bool same_waits(const struct splice *splice, const struct operation *long
     return true;
 }
 
+/* Up to where a stream of both programs is the same: no beat can be put in behind that. */
+static uint32_t same_beginning(const struct splice *splice, uint32_t index)
+{
+    const struct stream *longer = &splice->long_position->streams[index],
+                        *shorter = &splice->short_position->streams[index];
+    for (uint32_t i = 0; i < shorter->count; i++) {
+        const struct operation *a = &splice->long_position->operations[longer->first + i];
+        const struct operation *b = &splice->short_position->operations[shorter->first + i];
+        if (!operation_alike(splice->whole, a, splice->part, b) || !same_waits(splice, a, b, false))
+            return i;
+    }
+    return shorter->count;
+}
+
 /* The short stream's operations up to `to` are the long one's, and those from there on are those of its end. */
 static bool same_order(const struct splice *splice, uint32_t index)
 {
@@ -188,19 +202,38 @@ static bool same_groups(const struct program *whole, const struct program *part)
     return true;
 }
 
+/* Of every stream of one position: operations of a beat, and where beats end at the latest in the short program and in
+ * the long one. False where the numbers of operations do not go together. */
+static bool measure(const struct splice *splice, uint32_t *lengths, uint32_t *limits, uint32_t *long_limits)
+{
+    if (!measure_beats(splice->long_position, splice->short_position, splice->more, lengths))
+        return false;
+    for (uint32_t i = 0; i < splice->short_position->stream_count; i++) {
+        limits[i] = lengths[i] ? same_beginning(splice, i) : UINT32_MAX;
+        long_limits[i] = lengths[i] ? limits[i] + splice->more * lengths[i] : UINT32_MAX;
+    }
+    return true;
+}
+
 struct beats *extension_beats(const struct program *whole, const struct program *part, uint32_t more,
                               struct arena *arena)
 {
     uint32_t positions = part->mesh->positions;
-    uint32_t **lengths = arena_array(arena, positions, sizeof *lengths);
+    uint32_t **numbers = arena_array(arena, 3 * (size_t)positions, sizeof *numbers);
+    uint32_t **lengths = numbers, **limits = &numbers[positions], **long_limits = &limits[positions];
     if (!more || whole->mesh->positions != positions || !same_groups(whole, part))
         return NULL;
     for (uint32_t index = 0; index < positions; index++) {
-        lengths[index] = arena_array(arena, part->positions[index].stream_count + 1, sizeof **lengths);
-        if (!measure_beats(&whole->positions[index], &part->positions[index], more, lengths[index]))
+        struct splice splice = {whole, part, &whole->positions[index], &part->positions[index], NULL, more};
+        size_t streams = part->positions[index].stream_count + (size_t)1;
+        lengths[index] = arena_array(arena, 3 * streams, sizeof **lengths);
+        limits[index] = &lengths[index][streams];
+        long_limits[index] = &limits[index][streams];
+        if (!measure(&splice, lengths[index], limits[index], long_limits[index]))
             return NULL;
     }
-    struct beats *beats = beats_create(part, lengths, arena), *longer = beats_create(whole, lengths, arena);
+    struct beats *beats = beats_create(part, lengths, limits, arena),
+                 *longer = beats_create(whole, lengths, long_limits, arena);
     for (uint32_t index = 0; index < positions; index++) {
         struct splice splice = {whole, part, &whole->positions[index], &part->positions[index], beats->streams[index],
                                 more};
