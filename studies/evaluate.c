@@ -2,6 +2,7 @@
 #include "studies/evaluate.h"
 
 #include "base/arena.h"
+#include "simulator/engines/analytic/columns.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
 #include "simulator/scenario/shortened.h"
@@ -44,11 +45,31 @@ static void report_on(const struct evaluation_request *request, const struct job
     job_describe(job, &description);
     description.engine = engine_analytic.name;
     description.brief = true;
+    description.memory_known = request->fits;
     description.communication = request->communication;
     description.steady = *steady;
     description.figures = *figures;
     *evaluation = (struct evaluation){job, report_create(&description, timeline, job->platform, arena)};
     timeline_destroy(timeline);
+}
+
+/* From the time alone; false where the engine has to be asked for more. */
+static bool evaluate_time(const struct evaluation_request *request, const struct scenario *scenario,
+                          const struct job *job, struct platform *platform, struct arena *arena,
+                          struct evaluation *evaluation)
+{
+    struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
+    struct columns_time time;
+    struct run_description description;
+    if (!request->fits || request->communication || request->order ||
+        !columns_run(&timed, scenario->fold == FOLD_AUTO, arena, &time))
+        return false;
+    job_describe(job, &description);
+    description.engine = engine_analytic.name;
+    description.brief = description.memory_known = true;
+    *evaluation =
+        (struct evaluation){job, report_of_time(&description, job->program, time.iteration, time.busy, arena)};
+    return true;
 }
 
 /* From a shorter job; false where there is none, and nothing has been reported. */
@@ -88,6 +109,8 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
     struct job *job = scenario ? job_create_steady(scenario, platform, arena, diag) : NULL;
     if (!job || refuse_size(request, scenario, (double)count_operations(job->program), diag))
         return false;
+    if (evaluate_time(request, scenario, job, platform, arena, evaluation))
+        return true;
     struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
     if (!steady_run(scenario, &engine_analytic, &timed, arena, &run, &steady, &fault)) {
         diag_error(diag, scenario_place(scenario, ""), "%s", fault.text);

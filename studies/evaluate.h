@@ -19,6 +19,7 @@ struct evaluation_request {
     bool whole;              /* the evaluation's job must be built with all its micro-batches */
     bool communication;      /* the report is to say what of it is exposed */
     bool order;              /* also the job's bound and order */
+    bool fits;               /* that it does is known: the report is to say nothing of memory */
 };
 
 struct evaluation {

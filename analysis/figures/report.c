@@ -51,11 +51,13 @@ static void watch_ranks(struct making *making)
     bool brief = making->report->run.brief && !making->report->run.communication;
     struct busy_scratch scratch =
         brief ? (struct busy_scratch){NULL, NULL} : busy_scratch_create(timeline->program, making->arena);
-    struct memory_use *memory = memory_use_create(timeline, making->arena);
+    struct memory_use *memory =
+        making->report->run.memory_known ? NULL : memory_use_create(timeline, making->arena);
     making->figures = arena_array(making->arena, timeline->rank_count, sizeof *making->figures);
     for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
         making->figures[entry].times = brief ? brief_times(making, entry) : busy_times(making->frame, entry, &scratch);
-        making->figures[entry].peak = memory_use_peak(memory, entry);
+        if (memory)
+            making->figures[entry].peak = memory_use_peak(memory, entry);
     }
     for (uint32_t rank = 0; rank < timeline->program->mesh->ranks; rank++)
         making->figures[timeline->index_of[rank]].weight++;
@@ -187,7 +189,7 @@ static void check_memory(struct making *making)
 {
     struct report *report = making->report;
     report->fits = true;
-    for (uint32_t rank = 0; rank < report->ranks; rank++) {
+    for (uint32_t rank = 0; rank < report->ranks && !report->run.memory_known; rank++) {
         double capacity = making->platform->hosts[report->run.hosts[rank]].memory * (1 - report->run.reserve);
         if (capacity <= 0)
             continue;
@@ -319,6 +321,27 @@ static void describe_path(struct making *making, const struct critical_path *pat
     report->sensitive_compute = sensitivity.compute;
     report->sensitive_bandwidth = sensitivity.bandwidth;
     report->sensitive_latency = sensitivity.latency;
+}
+
+struct report *report_of_time(const struct run_description *run, const struct program *program, double iteration,
+                              double busy, struct arena *arena)
+{
+    struct report *report = arena_alloc(arena, sizeof *report);
+    *report = (struct report){.run = *run,
+                              .mesh = program->mesh,
+                              .ranks = program->mesh->ranks,
+                              .iterations = program->iterations,
+                              .micro_batches = program->micro_batches,
+                              .pipeline_workers = program->workers,
+                              .stages = program->stages,
+                              .iteration = iteration,
+                              .makespan = iteration,
+                              .bubble = iteration > 0 ? 1 - busy / iteration : 0,
+                              .over_ideal = busy > 0 ? iteration / busy - 1 : INFINITY,
+                              .fits = true,
+                              .energy = -1};
+    find_throughput(report, program->mesh);
+    return report;
 }
 
 struct report *report_create(const struct run_description *run, const struct timeline *timeline,

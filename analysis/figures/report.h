@@ -39,6 +39,7 @@ struct run_description {
     double reserve;       /* share of every GPU's memory that is held back */
     bool brief;         /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
     bool communication; /* what of it is exposed is asked for, too; all the same where not brief */
+    bool memory_known;  /* of a brief report: it fits, and memory is not asked for */
     /* For people; NULL: not known. Inputs: "scenario demo.yaml sha256 ...". */
     const char *model, *precision, *gpu, *currency, *command, *simgrid;
     const char *const *inputs;
@@ -154,6 +155,11 @@ struct report {
 
 /* The name and size of the largest part: "activations". */
 const char *memory_dominant(const struct memory_parts *parts, double *bytes);
+
+/* Time, throughput and bubble of a job of one iteration that fits, which takes `iteration` seconds, of which the mean
+ * rank computes `busy`. Memory from the arena. */
+struct report *report_of_time(const struct run_description *run, const struct program *program, double iteration,
+                              double busy, struct arena *arena);
 
 /* Computes all figures; memory from the arena. `simulation` figures other than activities are left to the caller. */
 struct report *report_create(const struct run_description *run, const struct timeline *timeline,

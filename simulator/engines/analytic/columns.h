@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a job takes without contention, and nothing else: what searches ask thousands of times.
+ *
+ * Replicas whose ranks are alike position by position are a column, and all columns go through the program together: an
+ * operation is looked at once and has a time for each column. Only ends are kept. A collective whose members are all of
+ * one column ends for each column by itself, another one for all columns that it couples at once. */
+#ifndef STAGESIM_COLUMNS_H
+#define STAGESIM_COLUMNS_H
+
+#include "simulator/engines/engine.h"
+
+struct arena;
+
+struct columns_time {
+    double iteration; /* seconds from the first operation that begins to the last end */
+    double busy;      /* seconds that a rank computes, the mean over ranks */
+};
+
+/* The times that engine_analytic gives. False where that engine has to be asked: jobs of several iterations, profiles,
+ * collectives that slow computations down or whose members begin by and by, pipelined messages, ranks that are alike in
+ * no such columns, programs that cannot finish. Ranks that are alike are found when `fold` is true; otherwise every
+ * replica is a column. Memory from the arena. */
+bool columns_run(const struct engine_job *job, bool fold, struct arena *arena, struct columns_time *time);
+
+#endif
