@@ -61,8 +61,8 @@ static bool evaluate_time(const struct evaluation_request *request, const struct
     struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
     struct columns_time time;
     struct run_description description;
-    if (!request->fits || request->communication || request->order ||
-        !columns_run(&timed, scenario->fold == FOLD_AUTO, arena, &time))
+    if (!request->fits || request->communication || request->order || scenario->fold != FOLD_AUTO ||
+        !columns_run(&timed, arena, &time))
         return false;
     job_describe(job, &description);
     description.engine = engine_analytic.name;

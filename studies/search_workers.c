@@ -93,7 +93,8 @@ static void ask(const struct working *w, uint64_t index, enum question question,
     struct scenario_set sets[SEARCH_SETS_MAX];
     char *text = NULL;
     size_t size = 0, count = search_space_sets(work->space, work->scenario, index, sets, arena);
-    struct evaluation_request request = {work->scenario->request, sets, count, OPERATIONS_MAX, .fits = result->work > 0};
+    struct evaluation_request request = {work->scenario->request, sets, count, OPERATIONS_MAX,
+                                         .fits = result->work > 0};
     struct diag diag = {.out = open_memstream(&text, &size)};
     struct evaluation evaluation;
     struct job_outline outline;

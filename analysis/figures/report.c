@@ -51,8 +51,7 @@ static void watch_ranks(struct making *making)
     bool brief = making->report->run.brief && !making->report->run.communication;
     struct busy_scratch scratch =
         brief ? (struct busy_scratch){NULL, NULL} : busy_scratch_create(timeline->program, making->arena);
-    struct memory_use *memory =
-        making->report->run.memory_known ? NULL : memory_use_create(timeline, making->arena);
+    struct memory_use *memory = making->report->run.memory_known ? NULL : memory_use_create(timeline, making->arena);
     making->figures = arena_array(making->arena, timeline->rank_count, sizeof *making->figures);
     for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
         making->figures[entry].times = brief ? brief_times(making, entry) : busy_times(making->frame, entry, &scratch);

@@ -42,7 +42,7 @@ struct lane_cursor {
     uint32_t next, end;
     uint8_t type;
     bool queued, arrived;
-    uint32_t peer, opposite; /* send: position that receives and its stream; collective: peer is the group */
+    uint32_t peer, opposite;            /* send: position that receives and its stream; collective: peer is the group */
     double *latency, *seconds_per_byte; /* send: [column] */
     const double *free;                 /* [column]: end of the operation before */
 };
@@ -88,11 +88,11 @@ static bool same_column(const struct columns *c, const uint32_t *first_of, uint3
     return true;
 }
 
-static bool find_columns(struct columns *c, bool fold)
+static bool find_columns(struct columns *c)
 {
     const struct mesh *mesh = c->program->mesh;
     struct classes classes = {.count = mesh->ranks};
-    if (mesh->replicas > 1 && fold)
+    if (mesh->replicas > 1)
         classes = classes_without_contention(c->program, c->job->platform, c->job->hosts, true, c->arena);
     c->column_of = arena_array(c->arena, mesh->replicas, sizeof *c->column_of);
     for (uint32_t replica = 0; replica < mesh->replicas; replica++) {
@@ -187,8 +187,7 @@ static const struct estimate *estimates_of(struct columns *c, uint32_t group, co
         return timed->estimates;
     uint32_t size = group_size(c->program, description), *hosts = arena_array(c->arena, size, sizeof *hosts);
     timed = arena_alloc(c->arena, sizeof *timed);
-    *timed =
-        (struct timed_flows){flows, arena_array(c->arena, c->count, sizeof *timed->estimates), gathering->flows};
+    *timed = (struct timed_flows){flows, arena_array(c->arena, c->count, sizeof *timed->estimates), gathering->flows};
     for (uint32_t column = 0; column < c->count; column++) {
         if (gathering->coupled[column] != column)
             continue;
@@ -354,8 +353,7 @@ static inline bool find_start(const struct columns *c, const struct lane_positio
 /* A rank waits from the beginning for what it receives, and markers take no time. */
 static inline void note_begin(struct columns *c, const struct operation *operation, const double *start)
 {
-    if (c->begun <= 0 ||
-        (operation->kind == STAGESIM_EXCHANGE && operation_cost(c->program, operation)->seconds == 0))
+    if (c->begun <= 0 || (operation->kind == STAGESIM_EXCHANGE && operation_cost(c->program, operation)->seconds == 0))
         return;
     for (uint32_t i = 0; i < c->count; i++)
         c->begun = start[i] < c->begun ? start[i] : c->begun;
@@ -374,8 +372,8 @@ static void add_seconds(const struct columns *c, struct lane_position *lanes, co
         return;
     }
     for (uint32_t i = 0; i < c->count; i++) {
-        double own = seconds * operation_factor(c->program, operation, c->replicas[i]) *
-                     (computes ? lanes->slowness[i] : 1);
+        double own =
+            seconds * operation_factor(c->program, operation, c->replicas[i]) * (computes ? lanes->slowness[i] : 1);
         times[i] += own;
         lanes->busy[i] += computes ? own : 0;
     }
@@ -550,11 +548,11 @@ static bool is_simple(const struct engine_job *job)
            platform->library.overlap_network <= 0;
 }
 
-bool columns_run(const struct engine_job *job, bool fold, struct arena *arena, struct columns_time *time)
+bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time)
 {
     struct columns c = {.job = job, .program = job->program, .arena = arena, .begun = INFINITY};
     uint32_t positions = job->program->mesh->positions;
-    if (!is_simple(job) || !find_columns(&c, fold) || !init_groups(&c))
+    if (!is_simple(job) || !find_columns(&c) || !init_groups(&c))
         return false;
     c.positions = arena_array(arena, positions, sizeof *c.positions);
     c.stack = arena_array(arena, count_all(&c), sizeof *c.stack);

@@ -18,8 +18,7 @@ struct columns_time {
 
 /* The times that engine_analytic gives. False where that engine has to be asked: jobs of several iterations, profiles,
  * collectives that slow computations down or whose members begin by and by, pipelined messages, ranks that are alike in
- * no such columns, programs that cannot finish. Ranks that are alike are found when `fold` is true; otherwise every
- * replica is a column. Memory from the arena. */
-bool columns_run(const struct engine_job *job, bool fold, struct arena *arena, struct columns_time *time);
+ * no such columns, programs that cannot finish. Memory from the arena. */
+bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time);
 
 #endif
