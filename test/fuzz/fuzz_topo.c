@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* As fuzz_nccl.c, with the seeds and words of what nvidia-smi and rocm-smi print. What is no XML is not tried as XML:
  * those readers have targets of their own. */
-#include "base/arena.h"
-#include "platforms/generate/generate.h"
 #include "platforms/import/parts.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test/fuzz/topology.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -17,23 +12,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     const struct import_options options = {.model = size % 2 ? device_find("A100-SXM4-80GB") : NULL,
                                            .network = size % 3 ? &network : NULL};
     struct arena *arena = arena_create();
-    struct fault fault = {""};
-    char *text = arena_alloc(arena, size + 1);
-    memcpy(text, data, size);
-    bool matrix =
-        size && *text != '<' && (import_is_nvidia_topo(text, size, arena) || import_is_rocm_topo(text, size, arena));
-    struct import *import = matrix ? import_text("input", text, size, &options, arena, &fault) : NULL;
-    if (matrix && !import && !fault.text[0])
-        abort();
-    if (import) {
-        FILE *nowhere = fopen("/dev/null", "w");
-        struct design design = {.title = import->source, .prefix = "gpu", .node = import->node, .nodes = 1};
-        design.fabric = (struct fabric){
-            .name = "switched", .kind = FABRIC_SWITCHED, .pod = 32, .oversubscription = 1, .source = "test"};
-        if (!design_write(&design, nowhere, &fault) && !fault.text[0])
-            abort();
-        fclose(nowhere);
-    }
+    const char *text = text_of(data, size, arena);
+    if (size && *text != '<' && (import_is_nvidia_topo(text, size, arena) || import_is_rocm_topo(text, size, arena)))
+        become_platform(text, size, &options, 1, arena);
     arena_destroy(arena);
     return 0;
 }
