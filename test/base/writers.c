@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "base/number_text.h"
 #include "base/table.h"
+#include "base/text_writer.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -197,4 +198,34 @@ Test(comparison, table)
         "a, b      1f1b           2.000 s     1.000  25.00 %  25.00 %          2\n"
         "a, b      pipedream *    1.500 s     0.750  25.00 %  25.00 %          2\n"
         "* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n");
+}
+
+/* Texts as long as the buffer, shorter and longer by one, and several of it: nothing is lost or comes twice. */
+Test(text, longer_than_the_buffer)
+{
+    static const size_t sizes[] = {1, 65535, 65536, 65537, 200000, 3};
+    char *whole = NULL, *part = malloc(200001);
+    size_t size = 0, at = 0;
+    FILE *out = open_memstream(&whole, &size);
+    struct text_writer *writer = text_writer_create(out);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(part, 'a' + (int)i, sizes[i]);
+        part[sizes[i]] = '\0';
+        text_string(writer, part);
+        text_char(writer, '\n');
+        text_integer(writer, UINT64_MAX);
+        text_number(writer, 0.1);
+    }
+    text_writer_destroy(writer);
+    fclose(out);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (size_t k = 0; k < sizes[i]; k++)
+            cr_assert_eq(whole[at + k], 'a' + (char)i, "text %zu, character %zu", i, k);
+        at += sizes[i];
+        cr_assert(strncmp(whole + at, "\n184467440737095516150.1", 24) == 0, "behind text %zu", i);
+        at += 24;
+    }
+    cr_assert_eq(size, at);
+    free(whole);
+    free(part);
 }
