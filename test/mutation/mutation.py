@@ -147,7 +147,7 @@ def choose(work, source, options):
                                                    sorted(wanted))))
     for path in sorted(wanted):
         text, found = parsed[path]
-        by_kind = {}
+        by_kind, lines_of = {}, text.split("\n")
         for place in found:
             by_kind.setdefault(place[2].split()[0] if place[2] in ("dropped", "+ 1") else "flip", []).append(place)
         chosen = []
@@ -160,7 +160,8 @@ def choose(work, source, options):
         for begin, end, kind, change in sorted(chosen):
             mutants.append({"number": len(mutants), "file": str(path.relative_to(source)),
                             "line": text.count("\n", 0, begin) + 1, "kind": kind, "begin": begin, "end": end,
-                            "change": change, "text": " ".join(text[begin:end].split())[:90]})
+                            "change": change, "within": lines_of[text.count("\n", 0, begin)].strip(),
+                            "text": " ".join(text[begin:end].split())[:90]})
     return mutants
 
 
@@ -300,9 +301,13 @@ def try_mutant(mutant, looks, limit):
 # ---- the report ----
 
 def equivalent():
-    """Mutants that change no outcome, and why: by source, kind and text."""
+    """Mutants that change no outcome, and why: by source, kind, text, and the line that it is in."""
     with open(ROOT / "test/mutation/equivalent.csv", newline="") as file:
-        return {(row["source"], row["kind"], row["text"]): row["reason"] for row in csv.DictReader(file)}
+        return {(row["source"], row["kind"], row["text"], row["line"]): row["reason"] for row in csv.DictReader(file)}
+
+
+def key_of(mutant):
+    return mutant["file"], mutant["kind"], mutant["text"], mutant["within"]
 
 
 def why_it_lives(mutant):
@@ -314,7 +319,7 @@ def why_it_lives(mutant):
 def report(mutants, looks):
     reasons = equivalent()
     lives = [mutant for mutant in mutants if not mutant["killed_by"]]
-    same = [mutant for mutant in lives if (mutant["file"], mutant["kind"], mutant["text"]) in reasons]
+    same = [mutant for mutant in lives if key_of(mutant) in reasons]
     able, killed = len(mutants) - len(same), len(mutants) - len(lives)
     print(f"{killed} of {able} mutants killed: {100 * killed / max(1, able):.1f} %; {len(same)} more change no outcome")
     left_out = [one["test"]["name"] for one in looks if one["passed"] is not True]
@@ -323,7 +328,7 @@ def report(mutants, looks):
     for mutant in lives:
         where = f"{mutant['number']}: {mutant['file']}:{mutant['line']}: {mutant['kind']}: {mutant['text']}"
         if mutant in same:
-            print(f"no change {where} ({reasons[mutant['file'], mutant['kind'], mutant['text']]})")
+            print(f"no change {where} ({reasons[key_of(mutant)]})")
         else:
             print(f"survivor {where} ({why_it_lives(mutant)})")
 
