@@ -395,6 +395,9 @@ struct stagesim_api {
     /* Like error, for trouble that is not the scenario's fault: a file that cannot be read, no memory. A search then
      * stops instead of counting the layout as illegal. */
     void (*trouble)(struct stagesim_job *job, const char *key, const char *format, ...);
+    /* The share of a stage's forwards that the scenario's schedule computes again before their backwards. Call it
+     * before `pipeline`. */
+    double (*recomputed)(struct stagesim_job *job, uint32_t stage);
 };
 
 /* ---- what a plug-in is ---- */

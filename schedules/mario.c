@@ -104,6 +104,7 @@ const struct schedule schedule_mario = {
     .name = "mario",
     .summary = "1F1B whose forwards are computed again while gradients are on their way: the least memory of it",
     .source = "Mario: Near Zero-cost Activation Checkpointing in Pipeline Parallelism, PPoPP 2025; own construction",
+    .recomputes = true,
     .options = mario_options,
     .stages = stages_one_per_worker,
     .plan = generate_mario,
@@ -114,6 +115,7 @@ const struct schedule schedule_adapipe = {
     .summary = "1F1B in which every stage computes as much again as a limit of memory asks for",
     .source = "Sun et al., AdaPipe: Optimizing Pipeline Parallelism with Adaptive Recomputation and Partitioning, "
               "ASPLOS 2024; own construction",
+    .recomputes = true,
     .options = adapipe_options,
     .stages = stages_one_per_worker,
     .plan = generate_adapipe,

@@ -57,6 +57,7 @@ struct schedule {
     bool split_backward; /* has W slots */
     bool adapts;         /* its order depends on the request's costs */
     bool slices;         /* it cuts the sequences of micro-batches */
+    bool recomputes;     /* it computes forwards again */
     bool searches;       /* it takes seconds to find: searches try it only by name */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */

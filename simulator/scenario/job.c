@@ -157,6 +157,13 @@ static uint32_t api_stage_workers(struct stagesim_job *job, uint32_t stage, uint
     return count;
 }
 
+static double api_recomputed(struct stagesim_job *job, uint32_t stage)
+{
+    const struct schedule *schedule = job->scenario->schedule;
+    const struct plan *plan = job->plan || (schedule && schedule->recomputes) ? outline(job) : NULL;
+    return plan && stage < plan->stages ? plan_recomputed(plan, stage) : 0;
+}
+
 static void copy_staleness(struct stagesim_job *job)
 {
     job->job->asynchronous = job->plan->asynchronous;
@@ -374,6 +381,7 @@ static const struct stagesim_api api = {
     .collective_seconds = job_collective_seconds,
     .stage_workers = api_stage_workers,
     .trouble = api_trouble,
+    .recomputed = api_recomputed,
 };
 
 /* ---- the job ---- */

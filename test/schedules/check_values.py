@@ -8,6 +8,7 @@ import io
 import json
 import subprocess
 import pathlib
+import re
 import sys
 import tempfile
 from fractions import Fraction
@@ -260,6 +261,31 @@ def slices():
     expect(rows == ["F0.0 F0.1 F1.0 B0.1 F1.1 B0.0 B1.1 B1.0", "F0.0 F0.1 B0.1 F1.0 B0.0 F1.1 B1.1 B1.0"], f"{rows}")
 
 
+def slices_in_chunks():
+    """Slices of equal time through v chunks: the bubble is 1/v of that of one chunk. In groups of one slice a worker
+    the warm-up is (v-1) D + 2(D-1-w) + n-1."""
+    for name, workers, batches, count, chunks in (("seq1f1b", 4, 8, 4, 2), ("seq1f1b", 4, 8, 2, 2),
+                                                  ("seq1f1b", 4, 8, 8, 2), ("seq1f1b", 3, 8, 2, 3),
+                                                  ("slimpipe", 4, 8, 4, 2), ("slimpipe", 4, 8, 8, 2),
+                                                  ("slimpipe", 8, 4, 8, 4)):
+        options, attention = f"slices={count} chunks={chunks}", 0.5 if name == "slimpipe" else 0
+        time, peaks = figures(name, workers, batches, options=options, attention=attention)
+        expect(abs(time - 3 * batches - (workers - 1) * 3 / count / chunks) < 1e-12 * time,
+               f"{name} {workers} {batches} {options}: {time}")
+        group = -(-workers // count) * count
+        warm = [(chunks - 1) * group + 2 * (workers - 1 - worker) + count - 1 for worker in range(workers)]
+        found = ["".join(row["kind"] for row in rows).index("B") - 1
+                 for rows in slots(name, workers, batches, options=options)]
+        expect(found == warm, f"{name} {workers} {batches} {options}: {found} forwards ahead, expected {warm}")
+        expected = [(ahead + 1) / count / chunks for ahead in warm]
+        expect(max(abs(a - b) for a, b in zip(peaks, expected)) < 1e-12, f"{name} {workers} {options}: {peaks}")
+    whole = [[(row["kind"], row["stage"], row["micro_batch"]) for row in rows]
+             for rows in slots("seq1f1b", 4, 8, options="slices=1 chunks=2")]
+    plain = [[(row["kind"], row["stage"], row["micro_batch"]) for row in rows]
+             for rows in slots("interleaved", 4, 8, options="chunks=2")]
+    expect(whole == plain, "seq1f1b in chunks with one slice is not interleaved")
+
+
 def slices_simulated():
     """Through the whole program: the times above, and bytes of stashes with keys and values that stay."""
     summary = simulate("workload: stages\nstages: {forward: 1s, backward: 2s, activation: 64B, keys_values: 16B,"
@@ -281,6 +307,15 @@ model: megatron-7.5b
 parallel: {tensor: 8, pipeline: 4}
 batch: {micro: 1, micro_batches: 8}
 """
+
+
+def slices_in_chunks_simulated():
+    """Through the whole program: the times above."""
+    one, two = (simulate("workload: stages\nstages: {forward: 1s, backward: 2s, activation: 64B, keys_values: 16B}\n"
+                         f"parallel: {{pipeline: 4}}\nbatch: {{micro_batches: 8}}\nschedule: {schedule}\n")
+                for schedule in ("{name: seq1f1b}", "{name: seq1f1b, chunks: 2}"))
+    expect(abs(one["time"]["iteration_s"] - 26.25) < 1e-9 and abs(two["time"]["iteration_s"] - 25.125) < 1e-9,
+           f"seq1f1b in 1 and 2 chunks takes {one['time']}, {two['time']}")
 
 
 def slices_of_a_transformer():
@@ -341,7 +376,38 @@ def recomputation_simulated():
             expect(held == 0 and found == peak, f"{schedule}: worker {worker} holds {found} bytes, expected {peak}")
 
 
-for check in (recomputation, recomputation_simulated, slices, slices_simulated, slices_of_a_transformer, braids,
+ROOM = """workload: transformer
+model: megatron-7.5b
+parallel: {tensor: 8, pipeline: 4}
+batch: {micro: 1, micro_batches: 16}
+transformer: {balance: auto}
+"""
+
+
+def layers_of_what_is_computed_again():
+    """Stages that compute much again get fewer layers, and the iteration is shorter than with those of 1F1B; without
+    anything to compute again they are 1F1B's."""
+    def layers(schedule, more=""):
+        summary = simulate(f"{ROOM}{more}schedule: {schedule}\n", "dgx-a100:4")
+        counts = [stage.count("t") for stage in plain_layout(summary["scenario"]["pipeline_layout"]).split("|")]
+        return counts, summary["time"]["iteration_s"]
+
+    def plain_layout(text):
+        for group in (r"\(([^)]*)\)\*(\d+)", r"(.)\*(\d+)"):
+            text = re.sub(group, lambda match: match.group(1) * int(match.group(2)), text.replace(",", ""))
+        return text
+
+    even, _ = layers("1f1b")
+    expect(layers("{name: adapipe, memory: 4}")[0] == even, "adapipe with room for all has other layers than 1f1b")
+    moved, time = layers("{name: adapipe, memory: 1}")
+    text = ROOM.replace("balance: auto", f"layers_per_stage: {even}")
+    before = simulate(f"{text}schedule: {{name: adapipe, memory: 1}}\n", "dgx-a100:4")["time"]["iteration_s"]
+    expect(sum(moved) == sum(even) and moved[0] < even[0] and moved[3] > even[3], f"layers {moved}, of 1f1b {even}")
+    expect(time < 0.99 * before, f"moved layers take {time}, those of 1f1b {before}")
+
+
+for check in (recomputation, recomputation_simulated, slices, slices_in_chunks, slices_simulated,
+              slices_in_chunks_simulated, slices_of_a_transformer, layers_of_what_is_computed_again, braids,
               braids_hide_collectives, variants, one_copy_in_the_middle, v_of_whole_backwards, groups, greedy_v):
     check()
 print(f"{faults} faults")

@@ -204,24 +204,25 @@ static bool assign_given(struct transformer_job *j)
     return false;
 }
 
-static double parts_time(const struct stagesim_part *parts, uint32_t count)
+/* A share `again` of the forward is computed twice. */
+static double parts_time(const struct stagesim_part *parts, uint32_t count, double again)
 {
     double time = 0;
     for (uint32_t i = 0; i < count; i++)
-        time += parts[i].forward + parts[i].backward;
+        time += parts[i].forward * (1 + again) + parts[i].backward;
     return time;
 }
 
-static double block_time(const struct transformer_job *j, enum transformer_block block)
+static double block_time(const struct transformer_job *j, enum transformer_block block, double again)
 {
     struct stagesim_part part = transformer_part(j, block, STAGESIM_NONE);
-    return parts_time(&part, 1);
+    return parts_time(&part, 1, again);
 }
 
-static double layer_time(const struct transformer_job *j, uint64_t layer)
+static double layer_time(const struct transformer_job *j, uint64_t layer, double again)
 {
     struct stagesim_part parts[LAYER_PARTS_MAX];
-    return parts_time(parts, transformer_layer_parts(j, (uint32_t)layer, parts));
+    return parts_time(parts, transformer_layer_parts(j, (uint32_t)layer, parts), again);
 }
 
 /* What a stage has to do apart from layers, so far, and with each further layer. */
@@ -237,22 +238,23 @@ static double next_load(const struct load *load)
 }
 
 /* Where layers differ the mean of those that come again. */
-static double mean_layer_time(const struct transformer_job *j)
+static double mean_layer_time(const struct transformer_job *j, double again)
 {
     uint64_t layers = j->model.layers, period = transformer_layers_period(&j->model), count = 0;
     double sum = 0;
     for (; count < period && count < layers; count++)
-        sum += layer_time(j, layers - 1 - count);
+        sum += layer_time(j, layers - 1 - count, again);
     return sum / (double)count;
 }
 
 static void set_load(const struct transformer_job *j, uint32_t stage, struct load *load)
 {
     struct transformer_job on = transformer_on_stage(j, stage);
-    *load = (struct load){.layer = mean_layer_time(&on), .dense = layer_time(&on, 0)};
+    double again = j->api->recomputed(j->job, stage);
+    *load = (struct load){.layer = mean_layer_time(&on, again), .dense = layer_time(&on, 0, again)};
     load->left = stage == 0 && j->model.experts ? j->model.dense_layers : 0;
-    load->time =
-        (stage == 0 ? block_time(&on, BLOCK_INPUT) : 0) + (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT) : 0);
+    load->time = (stage == 0 ? block_time(&on, BLOCK_INPUT, again) : 0) +
+                 (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT, again) : 0);
 }
 
 /* Each layer goes to the stage that is done first with it (the first of equals): with equal layers the busiest stage

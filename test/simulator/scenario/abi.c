@@ -167,6 +167,8 @@ static const struct expected members[] = {
     MEMBER(stagesim_api, pace, 216),
     MEMBER(stagesim_api, collective_seconds, 224),
     MEMBER(stagesim_api, stage_workers, 232),
+    MEMBER(stagesim_api, trouble, 240),
+    MEMBER(stagesim_api, recomputed, 248),
     MEMBER(stagesim_shape, distinct, 0),
     MEMBER(stagesim_shape, extra, 4),
     MEMBER(stagesim_workload, abi, 0),
