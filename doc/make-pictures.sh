@@ -46,7 +46,8 @@ mv "$work/paper/comparison.svg" "$images/paper.svg"
 "$stagesim" platform show "$work/dgx-1v-2.xml" --format svg -o "$images/platform-dgx-1v.svg"
 "$stagesim" platform show "$(dirname "$0")/../platforms/pcie-a100-8.xml" --format svg -o "$images/platform-pcie.svg"
 
-# Collectives; beside measured tables where they are there.
+# Collectives: the rings of a node, and times beside measured tables.
+python3 "$(dirname "$0")/rings.py" "$stagesim" dgx-1v:1 "$images/collectives-rings.svg"
 "$stagesim" collective all-reduce --platform "$(dirname "$0")/../platforms/dgx-a100-2.xml" -o "$images/collective.svg"
 python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$images"
 

@@ -13,6 +13,44 @@ static const char *const protocol_names[PLATFORM_PROTOCOLS] = {"low", "middle", 
 static const char *const kinds[PLATFORM_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
                                                         "broadcast",  "reduce",         "barrier",    "send_receive"};
 
+/* Single numbers of the library; 0 where they are not given. */
+struct plain_property {
+    const char *name, *unit;
+    size_t offset;
+    enum quantity type;
+    double least, most;
+};
+
+static const struct plain_property plain_properties[] = {
+    {"in_network_efficiency", "", offsetof(struct platform_library, in_network_efficiency), QUANTITY_RATIO, 1e-6, 1000},
+    {"in_network_decline", "", offsetof(struct platform_library, in_network_decline), QUANTITY_RATIO, 0, 0.2},
+    {"strided_efficiency", "", offsetof(struct platform_library, strided_efficiency), QUANTITY_RATIO, 1e-6, 1},
+    {"direct_efficiency", "", offsetof(struct platform_library, direct_efficiency[SCOPE_NODE]), QUANTITY_RATIO, 1e-6,
+     1000},
+    {"direct_efficiency_network", "", offsetof(struct platform_library, direct_efficiency[SCOPE_NETWORK]),
+     QUANTITY_RATIO, 1e-6, 1000},
+    {"tree_rate", "Bps", offsetof(struct platform_library, tree_rate), QUANTITY_RATE, 1, 1e18},
+    {"tree_rate_many", "Bps", offsetof(struct platform_library, tree_rate_many), QUANTITY_RATE, 1, 1e18},
+    {"copy_rate", "Bps", offsetof(struct platform_library, copy_rate), QUANTITY_RATE, 1, 1e18},
+    {"overlap_node", "", offsetof(struct platform_library, overlap_node), QUANTITY_RATIO, 0, 0.9},
+    {"overlap_network", "", offsetof(struct platform_library, overlap_network), QUANTITY_RATIO, 0, 0.9},
+};
+
+enum { PLAIN_PROPERTIES = sizeof plain_properties / sizeof *plain_properties };
+
+static const struct plain_property *plain_find(const char *name)
+{
+    for (unsigned i = 0; i < PLAIN_PROPERTIES; i++)
+        if (strcmp(plain_properties[i].name, name) == 0)
+            return &plain_properties[i];
+    return NULL;
+}
+
+static double *plain_value(struct platform_library *library, const struct plain_property *property)
+{
+    return (double *)(void *)((char *)library + property->offset);
+}
+
 bool library_owns(const char *key)
 {
     return strncmp(key, prefix, sizeof prefix - 1) == 0;
@@ -50,6 +88,15 @@ static bool set_torus(struct platform_library *library, const char *key, const c
         rest = end + 1;
     }
     return fault_set(fault, "property %s=\"%s\" is no torus; expected two or three sizes such as 32x32", key, value);
+}
+
+static bool set_rings(struct platform_library *library, const char *key, const char *value, struct fault *fault)
+{
+    bool links = strcmp(value, "links") == 0;
+    if (!links && strcmp(value, "order") != 0)
+        return fault_set(fault, "property %s=\"%s\": expected links or order", key, value);
+    library->rings = links ? PLATFORM_RINGS_ON_LINKS : PLATFORM_RINGS_IN_ORDER;
+    return true;
 }
 
 static bool set_in_network(struct platform_library *library, const char *key, const char *value, struct fault *fault)
@@ -138,16 +185,22 @@ static enum platform_scope split_scope(const char *name, char *text)
 /* With the nearest of all names. */
 static bool refuse_name(const char *key, struct fault *fault)
 {
-    static const char *const plain[] = {"in_network",   "in_network_efficiency", "strided_efficiency",
-                                        "overlap_node", "overlap_network",       "torus"};
-    enum { PLAIN = sizeof plain / sizeof *plain, NAMES = PLAIN + SCOPES * REGIME_NAMES };
+    static const char *const words[] = {"rings", "in_network", "torus"};
+    enum {
+        WORDS = sizeof words / sizeof *words,
+        PLAIN = WORDS + PLAIN_PROPERTIES,
+        NAMES = PLAIN + SCOPES * REGIME_NAMES
+    };
     char texts[NAMES][2 * NAME_SIZE], name[NAME_SIZE];
     const char *names[NAMES];
     for (unsigned i = 0; i < NAMES; i++) {
         names[i] = texts[i];
         if (i >= PLAIN)
             regime_name((i - PLAIN) % REGIME_NAMES, name, sizeof name);
-        snprintf(texts[i], sizeof *texts, "%s%s%s", prefix, i < PLAIN ? plain[i] : name,
+        snprintf(texts[i], sizeof *texts, "%s%s%s", prefix,
+                 i < WORDS   ? words[i]
+                 : i < PLAIN ? plain_properties[i - WORDS].name
+                             : name,
                  i < PLAIN + REGIME_NAMES ? "" : network_suffix);
     }
     const char *nearest = diag_nearest(key, names, NAMES);
@@ -157,9 +210,7 @@ static bool refuse_name(const char *key, struct fault *fault)
         fault,
         "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
         "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), each of them also with _network at its end, "
-        "collective_in_network, collective_in_network_efficiency, collective_strided_efficiency, "
-        "collective_overlap_node, "
-        "collective_overlap_network, collective_torus",
+        "collective_rings, collective_in_network, collective_torus, and single numbers such as collective_copy_rate",
         key);
 }
 
@@ -179,16 +230,13 @@ bool library_in_regime(const char *key, enum platform_scope scope)
 bool library_set(struct platform_library *library, const char *key, const char *value, struct fault *fault)
 {
     const char *name = key + sizeof prefix - 1;
+    if (strcmp(name, "rings") == 0)
+        return set_rings(library, key, value, fault);
     if (strcmp(name, "in_network") == 0)
         return set_in_network(library, key, value, fault);
-    if (strcmp(name, "in_network_efficiency") == 0)
-        return read_quantity(QUANTITY_RATIO, 1e-6, 1000, key, value, &library->in_network_efficiency, fault);
-    if (strcmp(name, "strided_efficiency") == 0)
-        return read_quantity(QUANTITY_RATIO, 1e-6, 1, key, value, &library->strided_efficiency, fault);
-    if (strcmp(name, "overlap_node") == 0)
-        return read_quantity(QUANTITY_RATIO, 0, 0.9, key, value, &library->overlap_node, fault);
-    if (strcmp(name, "overlap_network") == 0)
-        return read_quantity(QUANTITY_RATIO, 0, 0.9, key, value, &library->overlap_network, fault);
+    const struct plain_property *plain = plain_find(name);
+    if (plain)
+        return read_quantity(plain->type, plain->least, plain->most, key, value, plain_value(library, plain), fault);
     if (strcmp(name, "torus") == 0)
         return set_torus(library, key, value, fault);
     char text[NAME_SIZE];
@@ -306,17 +354,17 @@ void library_write(FILE *out, const struct platform_library *library, unsigned i
     static const char *const words[] = {NULL, "node", "cluster"};
     for (unsigned scope = 0; scope < SCOPES; scope++)
         library_write_regime(out, &library->regimes[scope], (enum platform_scope)scope, indent);
+    if (library->rings == PLATFORM_RINGS_ON_LINKS)
+        fprintf(out, "%*s<prop id=\"%s%s\" value=\"links\"/>\n", (int)indent, "", prefix, "rings");
     if (words[library->in_network])
         fprintf(out, "%*s<prop id=\"%sin_network\" value=\"%s\"/>\n", (int)indent, "", prefix,
                 words[library->in_network]);
-    if (library->in_network_efficiency > 0)
-        write_property(out, indent, "in_network_efficiency", "", "", library->in_network_efficiency, "");
-    if (library->strided_efficiency > 0)
-        write_property(out, indent, "strided_efficiency", "", "", library->strided_efficiency, "");
-    if (library->overlap_node > 0)
-        write_property(out, indent, "overlap_node", "", "", library->overlap_node, "");
-    if (library->overlap_network > 0)
-        write_property(out, indent, "overlap_network", "", "", library->overlap_network, "");
+    for (unsigned i = 0; i < PLAIN_PROPERTIES; i++) {
+        const struct plain_property *property = &plain_properties[i];
+        double value = *(const double *)(const void *)((const char *)library + property->offset);
+        if (value > 0)
+            write_property(out, indent, property->name, "", "", value, property->unit);
+    }
     if (library->torus[0])
         fprintf(out, "%*s<prop id=\"%storus\" value=\"%ux%u", (int)indent, "", prefix, library->torus[0],
                 library->torus[1]);

@@ -80,6 +80,10 @@ enum platform_in_network {
     PLATFORM_REDUCES_IN_CLUSTER /* SHARP */
 };
 
+/* How a ring passes the devices of a node: in the order of ranks, or as many rings as the links between devices hold.
+ */
+enum platform_rings { PLATFORM_RINGS_IN_ORDER, PLATFORM_RINGS_ON_LINKS };
+
 /* What is known of the groups of one scope. Start and launch are those of a group; the ratios of a protocol are those
  * of transfers: one within a node takes the node's also where its group crosses nodes, unless the protocol has none
  * there. */
@@ -94,9 +98,16 @@ struct platform_regime {
 
 struct platform_library {
     struct platform_regime regimes[SCOPES];
+    enum platform_rings rings;
     enum platform_in_network in_network;
-    double in_network_efficiency; /* what of the link rate a switch that reduces carries; 0 when not given */
+    double in_network_efficiency; /* what of the link rate a switch that reduces carries, with up to 8 members in a
+                                     node; 0 when not given */
+    double in_network_decline;    /* how much of that is lost with each doubling of the members of a node beyond 8 */
     double strided_efficiency;    /* what of the network's rate strided groups reach; 0 when not given */
+    double direct_efficiency[SCOPES]; /* what of the link rate messages of all-to-all reach; 0 when not given */
+    double tree_rate, tree_rate_many; /* bytes per second of bus bandwidth that trees over two nodes, or more, reach at
+                                         most; 0: whatever the links carry */
+    double copy_rate;                 /* bytes per second at which a rank copies its own part; 0: at once */
     double overlap_node,
         overlap_network; /* share of a GPU's compute that a collective within a node, or over nodes, takes */
     uint32_t torus[3];   /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */

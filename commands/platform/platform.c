@@ -69,15 +69,11 @@ static bool write_presets(FILE *out, void *user, struct fault *fault)
 }
 
 static const struct option generate_options[] = {
-    {"nodes", required_argument, NULL, 'n'},
-    {"gpus-per-node", required_argument, NULL, 'g'},
-    {"pod", required_argument, NULL, 'p'},
-    {"oversubscription", required_argument, NULL, 'r'},
-    {"rails", required_argument, NULL, 'R'},
-    {"nic", required_argument, NULL, 'i'},
-    {"join", required_argument, NULL, 'j'},
-    {"output", required_argument, NULL, 'o'},
-    {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},  {"gpus-per-node", required_argument, NULL, 'g'},
+    {"pod", required_argument, NULL, 'p'},    {"oversubscription", required_argument, NULL, 'r'},
+    {"rails", required_argument, NULL, 'R'},  {"one-process", no_argument, NULL, '1'},
+    {"nic", required_argument, NULL, 'i'},    {"join", required_argument, NULL, 'j'},
+    {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0},
 };
 
 /* 0 for a word that `rails` takes, else an exit code. */
@@ -108,6 +104,9 @@ static int generate_option(const struct command *command, int option, struct gen
         return command_usage(command, "'%s' is no oversubscription; it is a number from 1 to 1000", optarg);
     case 'R':
         return read_rails(command, optarg, &request->rails);
+    case '1':
+        request->one_process = true;
+        return 0;
     case 'i':
     case 'j':
     case 'o':
@@ -199,6 +198,7 @@ const struct command command_platform = {
         "  --pod NODES             nodes around one leaf switch, or in one group of a dragonfly\n"
         "  --oversubscription R    injection of a pod over its capacity towards the other pods\n"
         "  --rails WAY             interface k of every node on leaf switch k; WAY to another rail: spine or nvlink\n"
+        "  --one-process           one process drives all GPUs of a node (nccl-tests -g 8): launches take longer\n"
         "  --nic NIC               other network interfaces than the product's: ib-hdr, roce-200, ethernet-25, ...\n"
         "  --join NIC              for several clusters, each as PRESET:NODES or PRESET:NODES:NIC: what joins their "
         "nodes\n"

@@ -191,6 +191,9 @@ static bool write_import(FILE *out, void *user, struct fault *fault)
         design.fabric.pod = arguments->pod;
     if (arguments->oversubscription > 0)
         design.fabric.oversubscription = arguments->oversubscription;
+    design.library = design.alone = library_of_node(import->node);
+    design.network = arguments->fabric ? arguments->fabric->on_network : NULL;
+    library_add_network(&design, arguments->arena);
     design.title = arena_print(arguments->arena, "%s. %u node%s of %u devices, imported by stagesim from %s.",
                                import->product ? import->product : "A node", arguments->nodes,
                                arguments->nodes == 1 ? "" : "s", node_device_count(import->node), import->source);

@@ -3,6 +3,7 @@
 
 #include "platforms/device.h"
 #include "platforms/library.h"
+#include "simulator/collectives/direct_rings.h"
 #include "simulator/program/program.h"
 
 #include "base/diagnostics.h"
@@ -155,6 +156,34 @@ static void write_pairs(FILE *out, struct platform *platform, const struct view_
         fprintf(out, "  and %u more kinds of pairs\n", node->pair_count - SHOWN);
 }
 
+/* Rings over the links between the hosts of a node, each once with how often it is laid. */
+static void write_rings(FILE *out, struct platform *platform, const struct view_node *node)
+{
+    uint32_t hosts[RING_DEVICES_MAX];
+    char rate[32];
+    for (uint32_t i = 0; i < node->size && i < RING_DEVICES_MAX; i++)
+        hosts[i] = node->first + i;
+    const struct direct_rings *rings = direct_rings_of(platform, hosts, node->size);
+    if (!rings)
+        return;
+    text_rate(rate, sizeof rate, rings->rate);
+    fprintf(out, "  %u rings over the links, %s each\n", rings->count, rate);
+    for (uint32_t ring = 0; ring < rings->count; ring++) {
+        uint32_t equal = 0, before = 0;
+        for (uint32_t other = 0; other < rings->count; other++)
+            if (memcmp(rings->order[other], rings->order[ring], rings->devices) == 0) {
+                equal++;
+                before += other < ring;
+            }
+        if (before)
+            continue;
+        fprintf(out, "   %3u x ", equal);
+        for (uint32_t i = 0; i < rings->devices; i++)
+            fprintf(out, " %u", rings->order[ring][i]);
+        fputc('\n', out);
+    }
+}
+
 static void write_node(FILE *out, const struct view *view, const struct view_node *node)
 {
     const struct platform_host *host = &view->platform->hosts[node->first];
@@ -166,6 +195,7 @@ static void write_node(FILE *out, const struct view *view, const struct view_nod
     if (node->size > 1) {
         text_rate(rate, sizeof rate, node->ring);
         fprintf(out, "  ring of all hosts in order  %s\n", rate);
+        write_rings(out, view->platform, node);
     }
     if (node->out > 0) {
         text_rate(rate, sizeof rate, node->out);

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_REQUEST_H
 #define STAGESIM_REQUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Most nodes and devices in one file. */
@@ -25,7 +26,8 @@ struct platform_request {
     uint32_t pod;
     double oversubscription;
     enum fabric_rails rails;
-    const char *nic; /* a name of interface_table: in place of the product's own interfaces; NULL: those */
+    bool one_process; /* one process drives all devices of a node, in place of a process for each */
+    const char *nic;  /* a name of interface_table: in place of the product's own interfaces; NULL: those */
 };
 
 #endif

@@ -272,7 +272,8 @@ static void add_slots(struct builder *builder)
 static double reached(const struct import_gpu *gpu)
 {
     unsigned generation = gpu->model->nvlink_generation;
-    return generation ? nvlink_effective(generation) / nvlink_raw(generation) : 0.8;
+    bool cdna3 = strncmp(gpu->model->name, "MI3", 3) == 0; /* 48 of 64 GB/s: ROCm/rccl, GFX94X_XGMI_WIDTH */
+    return generation ? nvlink_effective(generation) / nvlink_raw(generation) : cdna3 ? 0.75 : 0.8;
 }
 
 static double link_latency(const struct import_gpu *gpu)
@@ -287,7 +288,7 @@ static const struct wire *link_wire(struct builder *builder, const struct import
 {
     return builder_wire(builder, name, raw, raw * reached(gpu), link_latency(gpu) / ends,
                         "links between GPUs: line rate above, share that is reached by generation (NCCL topo.h), else "
-                        "80 %; latency of a peer write",
+                        "80 %, of MI300 and MI350 75 % (ROCm/rccl); latency of a peer write",
                         CONFIDENCE_H);
 }
 

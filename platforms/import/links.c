@@ -47,13 +47,25 @@ static void replace_mi250x(struct import *import)
                                       : "the file's 100 GB/s for all pairs is no measurement");
 }
 
-static void replace_mi300x(struct import *import)
+/* Accelerators all pairs of which are joined by xGMI, GB/s of a pair. MI300A: two links (LLNL). */
+static bool replace_mesh(struct import *import)
 {
+    static const struct {
+        const char *model;
+        double pair;
+    } meshes[] = {{"MI300X", 64}, {"MI325X", 64}, {"MI300A", 128}, {"MI355X", 76.5}};
+    size_t mesh = 0, count = sizeof meshes / sizeof *meshes;
+    while (mesh < count && !all_are(import, meshes[mesh].model))
+        mesh++;
+    if (mesh == count || import->gpu_count > 8)
+        return false;
     for (uint32_t a = 0; a < import->gpu_count; a++)
         for (uint32_t b = 0; b < import->gpu_count; b++)
-            import_link(import, a, b, a == b ? 0 : 64);
-    import_find(import, IMPORT_TABLE, "xgmi: 64 GB/s between all pairs of MI300X; %s",
+            import_link(import, a, b, a == b ? 0 : meshes[mesh].pair);
+    import_find(import, IMPORT_TABLE, "xgmi: %g GB/s between all pairs of %s; %s", meshes[mesh].pair,
+                meshes[mesh].model,
                 import->links_unrated ? "the file has no rates" : "the file's 100 GB/s is no measurement");
+    return true;
 }
 
 static void correct_xgmi(struct import *import)
@@ -61,8 +73,8 @@ static void correct_xgmi(struct import *import)
     import->links_replaced = true;
     if (all_are(import, "MI250X-GCD") && import->gpu_count == 8)
         replace_mi250x(import);
-    else if (all_are(import, "MI300X") && import->gpu_count <= 8)
-        replace_mi300x(import);
+    else if (replace_mesh(import))
+        return;
     else if (import->links_unrated)
         import_find(import, IMPORT_ASSUMED,
                     "xgmi: one link of 50 GB/s for each pair that has any; the file does not say how many there are");

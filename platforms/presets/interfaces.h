@@ -3,7 +3,7 @@
 #ifndef STAGESIM_INTERFACES_H
 #define STAGESIM_INTERFACES_H
 
-#include "platforms/generate/node.h"
+#include "platforms/generate/generate.h"
 
 struct interface {
     const char *name; /* as on the command line: ib-hdr, roce-200, ethernet-25 */
@@ -11,6 +11,7 @@ struct interface {
         *technology;     /* value of the host property `nic`: interfaces of different ones do not talk to each other */
     const char *product; /* for texts */
     struct wire wire;
+    const struct design_network *network; /* what is known of collectives over it */
 };
 
 /* All of them, in the order of the documentation. */

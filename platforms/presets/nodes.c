@@ -3,163 +3,7 @@
  * src/graph/topo.h for what a link of each generation carries. */
 #include "base/arena.h"
 #include "platforms/presets/presets.h"
-
-#define US 1e-6
-
-static const struct wire nvlink2 = {
-    "nvlink",
-    25,
-    20,
-    0.95 * US,
-    "V100: NCCL topo.h, 20 GB/s reached per link; a peer write takes about 1.9 us over two ends",
-    CONFIDENCE_H};
-static const struct wire nvlink2_pair = {
-    "nvlink",    25, 20, 1.9 * US, "V100: NCCL topo.h, 20 GB/s reached per link; a peer write takes about 1.9 us",
-    CONFIDENCE_H};
-static const struct wire nvlink3 = {
-    "nvlink",
-    25,
-    20,
-    1.35 * US,
-    "A100: NCCL topo.h, 20 GB/s reached per link; a peer write takes 2.6 to 2.8 us over two ends",
-    CONFIDENCE_H};
-static const struct wire nvlink3_pair = {
-    "nvlink",    25, 20, 2.7 * US, "A100: NCCL topo.h, 20 GB/s reached per link; a peer write takes 2.6 to 2.8 us",
-    CONFIDENCE_H};
-static const struct wire nvlink4 = {
-    "nvlink",
-    25,
-    20.6,
-    1.25 * US,
-    "H100: NCCL topo.h, 20.6 GB/s reached per link; latency of 2 to 3 us over two ends estimated",
-    CONFIDENCE_H};
-static const struct wire nvlink4_pair = {
-    "nvlink",    25, 20.6, 2.5 * US, "H100: NCCL topo.h, 20.6 GB/s reached per link; latency of 2 to 3 us estimated",
-    CONFIDENCE_H};
-static const struct wire nvlink5 = {
-    "nvlink",    50, 40.1, 1.25 * US, "B200: NCCL topo.h, 40.1 GB/s reached per link; latency as NVLink4, estimated",
-    CONFIDENCE_H};
-static const struct wire board_trunk = {
-    "trunk",
-    25,
-    20,
-    0.3 * US,
-    "DGX-2: 8 NVLinks between each of 6 pairs of NVSwitches on the two boards; latency estimated",
-    CONFIDENCE_M};
-static const struct wire c2c = {
-    "c2c",       450, 368, 0.5 * US, "NVLink-C2C: 450 GB/s specified, 368 GB/s measured one way; latency estimated",
-    CONFIDENCE_M};
-static const struct wire xgmi = {
-    "xgmi",      50, 40, 1.5 * US, "Infinity Fabric of MI250X: raw rate OLCF; 80 % of it reached and latency estimated",
-    CONFIDENCE_M};
-static const struct wire pcie3 = {
-    "pcie", 15.75, 12, 1.5 * US, "PCIe Gen3 x16: NCCL topo.h, 12 GB/s reached; latency estimated", CONFIDENCE_H};
-static const struct wire pcie4 = {
-    "pcie", 31.51, 24, 1.5 * US, "PCIe Gen4 x16: NCCL topo.h, 24 GB/s reached; latency estimated", CONFIDENCE_H};
-static const struct wire pcie5 = {
-    "pcie", 63.02, 48, 1.5 * US, "PCIe Gen5 x16: NCCL topo.h, 48 GB/s reached; latency estimated", CONFIDENCE_H};
-static const struct wire root3 = {
-    "root",
-    15.75,
-    12,
-    0.5 * US,
-    "PCIe Gen3 x16 from switch to socket, shared by what hangs on the switch: NCCL topo.h; latency estimated",
-    CONFIDENCE_H};
-static const struct wire root4 = {
-    "root",
-    31.51,
-    24,
-    0.5 * US,
-    "PCIe Gen4 x16 from switch to socket, shared by what hangs on the switch: NCCL topo.h; latency estimated",
-    CONFIDENCE_H};
-static const struct wire qpi = {
-    "socket",
-    9.6,
-    6,
-    0.5 * US,
-    "Broadwell QPI: NCCL topo.h, 6 GB/s reached by device traffic; raw rate and latency estimated",
-    CONFIDENCE_H};
-static const struct wire amd_socket = {
-    "socket",
-    0,
-    16,
-    0.5 * US,
-    "AMD socket to socket: NCCL topo.h, 16 GB/s reached by device traffic; latency estimated",
-    CONFIDENCE_H};
-static const struct wire xbus = {
-    "socket",    64, 32, 0.5 * US, "POWER9 X-bus: raw rate OLCF, 32 GB/s reached NCCL topo.h; latency estimated",
-    CONFIDENCE_H};
-static const struct wire power_nvlink = {
-    "cpu-nvlink",
-    25,
-    20,
-    0.95 * US,
-    "V100 to POWER9: 2 bricks of 25 GB/s (OLCF), 20 GB/s reached as between GPUs; latency estimated",
-    CONFIDENCE_H};
-static const struct wire edr = {
-    "nic",
-    12.5,
-    11.25,
-    0.2 * US,
-    "InfiniBand EDR: 0.9 to 0.97 of raw reached, 0.9 taken; 0.5 us end to end with the switch",
-    CONFIDENCE_H};
-static const struct wire summit_edr = {
-    "nic",
-    12.5,
-    11.5,
-    0.2 * US,
-    "dual-rail InfiniBand EDR: 23 GB/s injection of a node (OLCF), half at each socket; 0.5 us end to end",
-    CONFIDENCE_H};
-static const struct wire hdr = {
-    "nic",
-    25,
-    22.5,
-    0.2 * US,
-    "InfiniBand HDR: 0.9 to 0.97 of raw reached, 0.9 taken; 0.6 us end to end with the switch",
-    CONFIDENCE_H};
-static const struct wire ndr = {"nic",
-                                50,
-                                45,
-                                0.2 * US,
-                                "InfiniBand NDR: 0.9 to 0.97 of raw reached, 0.9 taken; latency as HDR, not published",
-                                CONFIDENCE_H};
-static const struct wire slingshot = {
-    "nic",
-    25,
-    22.5,
-    0.65 * US,
-    "Slingshot-11: 0.9 of raw as for InfiniBand, estimated; MPI about 2 us with 350 ns a switch",
-    CONFIDENCE_M};
-static const struct wire efa = {
-    "nic",
-    12.5,
-    10.4,
-    7 * US,
-    "EFA 100 Gb/s: 83 % reached by nccl-tests on two p4de nodes; MPI latency of about 15 us recalled",
-    CONFIDENCE_M};
-static const struct wire efa_p5 = {
-    "nic",
-    12.5,
-    8.75,
-    7 * US,
-    "EFA 100 Gb/s: 65 to 75 % reached by nccl-tests on p5 class nodes, 70 % taken; MPI latency of about 15 us recalled",
-    CONFIDENCE_M};
-static const struct wire ipu_exchange = {"ipu-link",
-                                         16,
-                                         12.8,
-                                         0.5 * US,
-                                         "IPU-Links of 16 GB/s, 8 of an IPU inside the machine: machine figures GC, "
-                                         "split derived; 80 % reached and latency estimated",
-                                         CONFIDENCE_M};
-static const struct wire ipu_port = {"ipu-port",
-                                     16,
-                                     12.8,
-                                     0.5 * US,
-                                     "IPU-Links of 16 GB/s, 2 of an IPU leave the machine, shared by both neighbours: "
-                                     "GC; 80 % reached and latency estimated",
-                                     CONFIDENCE_M};
-static const struct wire cs2_ethernet = {
-    "nic", 150, 135, 2 * US, "12 x 100 Gb/s Ethernet of a CS-2; 90 % reached and latency estimated", CONFIDENCE_M};
+#include "platforms/presets/wires.h"
 
 static struct node *with_devices(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
@@ -194,7 +38,7 @@ static void add_pcie(struct node *node, uint32_t devices, uint32_t most, const s
         for (uint32_t i = first; i < first + tree->width && i < devices; i++) {
             uint32_t device = tree->order ? tree->order[i] : i;
             node_join(node, device, hub, tree->slot, 1);
-            node->parts[device].exit = exits[(i - first) % tree->interfaces];
+            node->parts[device].exit = tree->interfaces ? exits[(i - first) % tree->interfaces] : NODE_NONE;
         }
     }
 }
@@ -228,7 +72,8 @@ static void add_all_pairs(struct node *node, uint32_t first, uint32_t past, cons
 
 /* Hybrid cube mesh. Devices are numbered along the ring of double links, nvidia-smi's 0 3 2 1 7 4 5 6, because rings
  * follow the order of ranks. */
-struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena)
+static struct node *with_cube_mesh(const struct preset *preset, uint32_t devices, uint32_t interfaces,
+                                   struct arena *arena)
 {
     static const struct pair pairs[] = {{0, 1, 2}, {1, 2, 2}, {2, 3, 2}, {3, 4, 2}, {4, 5, 2}, {5, 6, 2},
                                         {6, 7, 2}, {0, 7, 2}, {0, 3, 1}, {0, 2, 1}, {1, 3, 1}, {2, 5, 1},
@@ -236,12 +81,28 @@ struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct 
     static const char *const labels[] = {"nvidia-smi 0", "nvidia-smi 3", "nvidia-smi 2", "nvidia-smi 1",
                                          "nvidia-smi 7", "nvidia-smi 4", "nvidia-smi 5", "nvidia-smi 6"};
     static const uint8_t order[] = {0, 3, 2, 1, 5, 6, 7, 4}; /* nvidia-smi's 0 to 7 on the ring */
-    static const struct pcie_tree tree = {2, 1, 2, &pcie3, &root3, &qpi, &edr, 1, order};
+    struct pcie_tree tree = {2, interfaces, 2, &pcie3, &root3, &qpi, &edr, 1, order};
     struct node *node = with_devices(preset, devices, arena);
     for (uint32_t i = 0; i < devices; i++)
         node->parts[i].label = labels[i];
     add_pairs(node, devices, &nvlink2_pair, pairs, sizeof pairs / sizeof *pairs);
     add_pcie(node, devices, preset->devices, &tree);
+    return node;
+}
+
+struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_cube_mesh(preset, devices, 1, arena);
+}
+
+/* The DGX-1V's links, with one interface for the node. */
+struct node *build_aws_p3dn(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    struct node *node = with_cube_mesh(preset, devices, 0, arena);
+    uint32_t port = node_port(node), socket = port + 1;
+    uint32_t exit = node_join(node, socket, port, &efa, 1);
+    for (uint32_t i = 0; i < devices; i++)
+        node->parts[i].exit = exit;
     return node;
 }
 
@@ -295,7 +156,8 @@ struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struc
 }
 
 /* Two GPUs hang on each Grace by NVLink-C2C; a network interface for each GPU. */
-struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena)
+static struct node *with_grace(const struct preset *preset, uint32_t devices, const struct wire *nic,
+                               struct arena *arena)
 {
     struct node *node = with_devices(preset, devices, arena);
     uint32_t grace = NODE_NONE;
@@ -305,9 +167,14 @@ struct node *build_gb200(const struct preset *preset, uint32_t devices, struct a
         if (i % 2 == 0)
             grace = node_add(node, NODE_SOCKET);
         node_join(node, i, grace, &c2c, 1);
-        node->parts[i].exit = node_join(node, grace, port, &ndr, 1);
+        node->parts[i].exit = node_join(node, grace, port, nic, 1);
     }
     return node;
+}
+
+struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_grace(preset, devices, &ndr, arena);
 }
 
 /* Two triples, each fully connected with each other and with their POWER9. */
@@ -442,4 +309,103 @@ struct node *build_cerebras(const struct preset *preset, uint32_t devices, struc
 struct node *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_devices(preset, devices, arena);
+}
+
+/* A GPU and `cables` network interfaces on each PCI Express switch, the GPUs on NVSwitch. */
+static struct node *with_interface_each(const struct preset *preset, uint32_t devices, const struct wire *nvlink,
+                                        const struct wire *nic, double cables, struct arena *arena)
+{
+    struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, nic, cables, NULL};
+    struct node *node = with_devices(preset, devices, arena);
+    add_nvswitch(node, devices, nvlink, 18);
+    add_pcie(node, devices, preset->devices, &tree);
+    return node;
+}
+
+struct node *build_aws_p5en(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_interface_each(preset, devices, &nvlink4, &efa_200, 2, arena);
+}
+
+struct node *build_aws_p6_b200(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_interface_each(preset, devices, &nvlink5, &efa_400, 1, arena);
+}
+
+struct node *build_gcp_a3_mega(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_interface_each(preset, devices, &nvlink4, &tcpxo, 1, arena);
+}
+
+/* All pairs of devices joined by links of their own, a GPU and an interface on each PCI Express switch. */
+static struct node *with_mesh(const struct preset *preset, uint32_t devices, const struct wire *link, uint32_t links,
+                              const struct wire *nic, struct arena *arena)
+{
+    struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, nic, 1, NULL};
+    struct node *node = with_devices(preset, devices, arena);
+    add_all_pairs(node, 0, devices, link, links);
+    add_pcie(node, devices, preset->devices, &tree);
+    return node;
+}
+
+struct node *build_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_mesh(preset, devices, &xgmi_mi300, 1, &roce_400, arena);
+}
+
+struct node *build_mi355x(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_mesh(preset, devices, &xgmi_mi350, 1, &ainic_400, arena);
+}
+
+struct node *build_azure_nd_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_mesh(preset, devices, &xgmi_mi300, 1, &ndr, arena);
+}
+
+struct node *build_el_capitan(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_mesh(preset, devices, &xgmi_mi300a, 2, &slingshot, arena);
+}
+
+struct node *build_juwels_booster(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_mesh(preset, devices, &nvlink3_pair, 4, &hdr, arena);
+}
+
+struct node *build_leonardo(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_mesh(preset, devices, &nvlink3_pair, 4, &hdr_100, arena);
+}
+
+/* Six GPUs on two sockets, eight interfaces on the sockets. */
+struct node *build_aurora(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    struct node *node = with_devices(preset, devices, arena);
+    uint32_t port = node_add(node, NODE_PORT), sockets[] = {node_add(node, NODE_SOCKET), node_add(node, NODE_SOCKET)};
+    uint32_t exits[2];
+    add_all_pairs(node, 0, devices, &xe_link, 1);
+    node_join(node, sockets[0], sockets[1], &upi, 1);
+    for (uint32_t i = 0; i < 2; i++)
+        exits[i] = node_join(node, sockets[i], port, &slingshot, 4);
+    for (uint32_t i = 0; i < devices; i++) {
+        node_join(node, i, sockets[i / 3], &pcie5, 1);
+        node->parts[i].exit = exits[i / 3];
+    }
+    return node;
+}
+
+/* A GB200 rack with the next generation's interfaces. */
+struct node *build_gb300(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    return with_grace(preset, devices, &xdr, arena);
+}
+
+/* Four cards on two sockets, PCI Express of the third generation. */
+struct node *build_pcie_v100(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    static const struct pcie_tree tree = {2, 1, 2, &pcie3, &root3, &skylake_upi, &edr, 1, NULL};
+    struct node *node = with_devices(preset, devices, arena);
+    add_pcie(node, devices, preset->devices, &tree);
+    return node;
 }

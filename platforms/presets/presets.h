@@ -42,16 +42,28 @@ struct platform *preset_platform(const struct platform_request *request, const c
                                  struct fault *fault);
 
 /* What is known of the collective libraries of products; see library.c. */
-extern const struct design_library library_a100, library_h100, library_blackwell, library_dgx_2, library_nccl,
-    library_torus;
+extern const struct design_library library_a100, library_h100, library_blackwell, library_nvl72, library_dgx_2,
+    library_nccl, library_nccl_links, library_a100_links, library_v100_links, library_pcie_v100, library_mi250x,
+    library_mi300x, library_mi355x, library_torus;
 /* What is known of collectives over networks. */
-extern const struct design_network network_infiniband, network_efa, network_efa_2, network_slingshot;
+extern const struct design_network network_infiniband, network_efa, network_efa_2, network_slingshot, network_roce,
+    network_roce_tuned, network_tcp;
 
 /* The library of a product on nodes that a network joins: with the network's protocols, their latencies as ratios of
  * `latency`, the seconds of a route between nodes. The library itself where neither knows the other's protocols. Memory
  * from the arena. */
 const struct design_library *library_over(const struct design_library *library, const struct design_network *network,
                                           double latency, struct arena *arena);
+
+/* The library where one process drives all devices of a node. Memory from the arena. */
+const struct design_library *library_of_one_process(const struct design_library *library, uint32_t devices,
+                                                    struct arena *arena);
+
+/* What is known of the library on nodes that no preset made, by the model of their devices and whether these are joined
+ * directly; NULL: nothing. */
+const struct design_library *library_of_node(const struct node *node);
+/* Gives a design of several nodes what is known of collectives over its network (design->network, may be NULL). */
+void library_add_network(struct design *design, struct arena *arena);
 
 /* Builders of nodes; see nodes.c. */
 struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);
@@ -71,6 +83,19 @@ struct node *build_aws_p5(const struct preset *preset, uint32_t devices, struct 
 struct node *build_pcie_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_graphcore(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_cerebras(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_aws_p3dn(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_aws_p5en(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_aws_p6_b200(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_gcp_a3_mega(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_mi355x(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_azure_nd_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_el_capitan(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_juwels_booster(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_leonardo(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_aurora(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_gb300(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_pcie_v100(const struct preset *preset, uint32_t devices, struct arena *arena);
 /* Devices and nothing else, for fabrics that join single devices. */
 struct node *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena);
 

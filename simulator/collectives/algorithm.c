@@ -9,6 +9,7 @@ const struct collective_algorithm *const collective_algorithms[] = {
     &algorithm_ring,
     &algorithm_double_tree,
     &algorithm_in_network,
+    &algorithm_switch_tree,
     &algorithm_torus,
     &algorithm_recursive_doubling,
     &algorithm_halving_doubling,

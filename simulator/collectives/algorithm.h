@@ -5,6 +5,7 @@
 #define STAGESIM_COLLECTIVE_ALGORITHM_H
 
 #include "abi/workload.h"
+#include "simulator/collectives/direct_rings.h"
 #include "simulator/collectives/flows.h"
 #include "simulator/collectives/steps.h"
 
@@ -19,9 +20,11 @@ struct collective_shape {
     uint32_t root; /* member from which a broadcast comes and to which a reduction goes */
     uint32_t
         node_size; /* members of each node, when all nodes hold equally many and they follow each other; 0 otherwise */
-    bool reduces;  /* the switch between all members adds and multiplies (NVLS, SHARP) */
-    double reduces_efficiency; /* what of the link rate such a switch carries; 0 or less: all */
-    bool strided;              /* node_size is above 1, and no two members of a node are neighbours in it */
+    const struct direct_rings *rings; /* over the links between the members of a node; NULL: in the order of ranks */
+    bool reduces;                     /* the switch between all members adds and multiplies (NVLS, SHARP) */
+    bool reduces_within;              /* a switch between the members of each node does (NVLS) */
+    double reduces_efficiency;        /* what of the link rate such a switch carries; 0 or less: all */
+    bool strided;                     /* node_size is above 1, and no two members of a node are neighbours in it */
     double strided_efficiency; /* what of the network's rate algorithms that cross nodes reach then; 0 or less: all */
     uint32_t dimensions[TORUS_DIMENSIONS]; /* of the torus that the members fill, the last one varying fastest; 0: no
                                               torus */
@@ -59,7 +62,7 @@ struct collective_algorithm {
 
 extern const struct collective_algorithm algorithm_ring, algorithm_recursive_doubling, algorithm_halving_doubling,
     algorithm_binomial, algorithm_chain, algorithm_double_tree, algorithm_direct, algorithm_pairwise, algorithm_bruck,
-    algorithm_hierarchical, algorithm_in_network, algorithm_torus;
+    algorithm_hierarchical, algorithm_in_network, algorithm_switch_tree, algorithm_torus;
 
 /* All of them, NULL at the end. */
 extern const struct collective_algorithm *const collective_algorithms[];

@@ -6,6 +6,7 @@
 #include "simulator/collectives/estimate.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,16 +67,26 @@ static bool fills_torus(const struct platform *platform, const uint32_t *hosts, 
     return product > 1 && product == ranks && ranks == platform->host_count;
 }
 
-struct collective_shape communicator_shape_of(const struct platform *platform, const uint32_t *hosts, uint32_t ranks)
+/* What of the link rate a switch between so many members carries; 0: not given. */
+static double switch_efficiency(const struct platform_library *library, uint32_t members)
+{
+    double doublings = members > 8 ? log2(members / 8.0) : 0;
+    return library->in_network_efficiency > 0
+               ? fmax(0.1, library->in_network_efficiency - doublings * library->in_network_decline)
+               : 0;
+}
+
+struct collective_shape communicator_shape_of(struct platform *platform, const uint32_t *hosts, uint32_t ranks)
 {
     struct collective_shape shape = {.ranks = ranks};
     if (ranks < 2)
         return shape;
     enum platform_in_network where = platform->library.in_network;
     shape.node_size = node_size_of(platform, hosts, ranks);
-    shape.reduces =
-        where == PLATFORM_REDUCES_IN_CLUSTER || (where == PLATFORM_REDUCES_IN_NODE && shape.node_size == ranks);
-    shape.reduces_efficiency = platform->library.in_network_efficiency;
+    shape.rings = shape.node_size ? direct_rings_of(platform, hosts, shape.node_size) : NULL;
+    shape.reduces_within = where != PLATFORM_REDUCES_NOWHERE && shape.node_size > 2;
+    shape.reduces = where == PLATFORM_REDUCES_IN_CLUSTER || (shape.reduces_within && shape.node_size == ranks);
+    shape.reduces_efficiency = switch_efficiency(&platform->library, shape.node_size);
     shape.strided = shape.node_size > 1 && shape.node_size < ranks && are_strided(hosts, ranks, shape.node_size);
     shape.strided_efficiency = platform->library.strided_efficiency;
     if (fills_torus(platform, hosts, ranks))
@@ -157,12 +168,49 @@ double communicator_seconds(struct communicator *communicator, enum stagesim_col
 
 static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
 
-/* What an algorithm that reduces in the network gets out of a protocol's rate. */
+/* What of a protocol's rate the algorithm gets out of links of the scope. */
 static double efficiency_of(const struct communicator *communicator, const struct collective_algorithm *algorithm,
-                            double efficiency)
+                            enum platform_scope scope)
 {
-    double switched = communicator->shape.reduces_efficiency;
-    return algorithm == &algorithm_in_network && switched > 0 ? efficiency * switched : efficiency;
+    double efficiency = 1;
+    if (algorithm == &algorithm_in_network || algorithm == &algorithm_switch_tree)
+        efficiency =
+            scope == SCOPE_NODE || !communicator->shape.reduces_within ? communicator->shape.reduces_efficiency : 1;
+    else if (algorithm == &algorithm_direct)
+        efficiency = communicator->platform->library.direct_efficiency[scope];
+    return efficiency > 0 ? efficiency : 1;
+}
+
+/* Seconds for each byte that the library takes at least, however fast the links are: trees over nodes, whose every
+ * channel a processor of the GPU moves; the copy of a rank's own part in an all-to-all, and in an all-gather out of
+ * place, which runs beside the transfers. */
+static double least_per_byte(const struct communicator *communicator, enum stagesim_collective kind,
+                             const struct collective_algorithm *algorithm)
+{
+    const struct platform_library *library = &communicator->platform->library;
+    const struct collective_shape *shape = &communicator->shape;
+    double ranks = shape->ranks, nodes = shape->node_size ? ranks / shape->node_size : ranks;
+    double tree = nodes > 2 && library->tree_rate_many > 0 ? library->tree_rate_many : library->tree_rate;
+    if ((algorithm == &algorithm_double_tree || algorithm == &algorithm_switch_tree) && nodes > 1 && tree > 0)
+        return 2 * (ranks - 1) / ranks / tree;
+    if ((kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_ALL_GATHER) && library->copy_rate > 0)
+        return 1 / ranks / library->copy_rate;
+    return 0;
+}
+
+/* Slows the transfers down to what the library takes at least. */
+static void limit(struct communicator *communicator, enum stagesim_collective kind,
+                  const struct collective_algorithm *algorithm, struct platform_ratios *ratios)
+{
+    static const double much = 1e15;
+    double least = least_per_byte(communicator, kind, algorithm);
+    if (least <= 0)
+        return;
+    double slope = (communicator_seconds(communicator, kind, algorithm, ratios, 2 * much) -
+                    communicator_seconds(communicator, kind, algorithm, ratios, much)) /
+                   much;
+    for (unsigned scope = 0; scope < SCOPES && slope < least; scope++)
+        ratios->efficiency[scope] *= slope / least;
 }
 
 /* What a hop over the network costs beyond the link is the wait of a step for the one before: messages that leave all
@@ -176,7 +224,7 @@ static struct platform_ratios ratios_of(const struct communicator *communicator,
         struct platform_protocol own =
             library_transfers(&communicator->platform->library, protocol, (enum platform_scope)scope);
         ratios.latency[scope] = own.latency;
-        ratios.efficiency[scope] = efficiency_of(communicator, algorithm, own.efficiency);
+        ratios.efficiency[scope] = own.efficiency * efficiency_of(communicator, algorithm, (enum platform_scope)scope);
     }
     if (algorithm == &algorithm_direct)
         ratios.latency[SCOPE_NETWORK] = ratios.latency[SCOPE_NODE];
@@ -187,7 +235,8 @@ static struct platform_ratios ratios_of(const struct communicator *communicator,
  * size: the one of most bandwidth (NVIDIA/nccl, src/enqueue.cc and src/graph/tuning.cc). */
 static bool takes_bulk_only(enum stagesim_collective kind, const struct collective_algorithm *algorithm)
 {
-    return kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE || algorithm == &algorithm_in_network;
+    return kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE || algorithm == &algorithm_in_network ||
+           algorithm == &algorithm_switch_tree;
 }
 
 /* Replaces *best by the fastest protocol of the algorithm if it is faster. */
@@ -211,6 +260,7 @@ static void consider(struct communicator *communicator, enum stagesim_collective
         struct collective_choice choice = {algorithm, protocols[i].name,
                                            library->regimes[scope].launch[kind] + protocols[i].start,
                                            ratios_of(communicator, algorithm, &protocols[i]), 0};
+        limit(communicator, kind, algorithm, &choice.ratios);
         choice.seconds = choice.delay + communicator_seconds(communicator, kind, algorithm, &choice.ratios, bytes);
         if (!best->algorithm || choice.seconds < best->seconds)
             *best = choice;

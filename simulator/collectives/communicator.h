@@ -29,7 +29,7 @@ struct communicator *communicator_create_shaped(struct platform *platform, const
                                                 const struct collective_shape *shape, bool stepwise,
                                                 struct arena *arena);
 /* The shape of members on hosts. */
-struct collective_shape communicator_shape_of(const struct platform *platform, const uint32_t *hosts, uint32_t ranks);
+struct collective_shape communicator_shape_of(struct platform *platform, const uint32_t *hosts, uint32_t ranks);
 
 const struct collective_shape *communicator_shape(const struct communicator *communicator);
 

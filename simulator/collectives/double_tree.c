@@ -5,9 +5,9 @@
  * Parallel Computing 35 (2009). Trees as NVIDIA describes for NCCL 2.4: the second is the first mirrored, or shifted
  * for an odd number of ranks. Over several nodes the trees join the nodes, once for each rank of a node with its part
  * of the data; within a node a chain leads to that rank and back. */
-#include "simulator/collectives/algorithm.h"
+#include "simulator/collectives/switches.h"
 
-enum { CHUNKS = 16 };
+enum { CHUNKS = TREES_BLOCKS / 2 };
 
 static const uint32_t no_parent = UINT32_MAX;
 
@@ -98,6 +98,14 @@ static void tree_over_nodes(const struct journey *journey, uint32_t tree, uint32
     }
 }
 
+uint32_t trees_steps(struct collective_steps *steps, uint32_t local, uint32_t size, uint32_t nodes,
+                     uint32_t first_round)
+{
+    for (uint32_t tree = 0; tree < 2; tree++)
+        tree_over_nodes(&(struct journey){steps, local, size, nodes}, tree, first_round);
+    return first_round + 2 * log2_ceil(nodes) + CHUNKS;
+}
+
 static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
 {
     (void)kind;
@@ -111,9 +119,8 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
         }
 }
 
-/* The two trees over `count` places, `stride` ranks apart, each edge with `share` of the size in both directions. */
-static void add_trees(struct collective_flows *flows, uint32_t phase, uint32_t first, uint32_t count, uint32_t stride,
-                      double share)
+void trees_flows(struct collective_flows *flows, uint32_t phase, uint32_t first, uint32_t count, uint32_t stride,
+                 double share)
 {
     for (uint32_t tree = 0; tree < 2; tree++)
         for (uint32_t place = 0; place < count; place++) {
@@ -126,19 +133,36 @@ static void add_trees(struct collective_flows *flows, uint32_t phase, uint32_t f
         }
 }
 
+/* Chains along the rings over the links of a node, up and down; each leaves out one link of its ring, on average all
+ * alike. */
+static void chains_on_links(const struct direct_rings *rings, uint32_t phase, uint32_t first, uint32_t steps,
+                            struct collective_flows *flows)
+{
+    uint32_t size = rings->devices;
+    for (uint32_t from = 0; from < size; from++)
+        for (uint32_t to = 0; to < size; to++) {
+            uint32_t count = direct_rings_from_to(rings, from, to) + direct_rings_from_to(rings, to, from);
+            if (count)
+                collective_flows_add(flows, phase, first + from, first + to, (size - 1.0) / size * count / rings->count,
+                                     steps);
+        }
+}
+
 /* The start-ups of the chains within nodes come first, as a flow of no bytes. */
 static void trees_over_nodes(const struct collective_shape *shape, struct collective_flows *flows)
 {
     uint32_t size = shape->node_size, nodes = shape->ranks / size;
     collective_flows_add(flows, 0, 0, 1, 0, 2 * (size - 1));
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes && shape->rings; node++)
+        chains_on_links(shape->rings, 1, node * size, 1, flows);
+    for (uint32_t node = 0; node < nodes && !shape->rings; node++)
         for (uint32_t local = 0; local < size; local++) {
             uint32_t here = node * size + local, beside = node * size + (local + 1) % size;
             collective_flows_add(flows, 1, here, beside, (size - 1.0) / size, 1);
             collective_flows_add(flows, 1, beside, here, (size - 1.0) / size, 1);
         }
     for (uint32_t local = 0; local < size; local++)
-        add_trees(flows, 1, local, nodes, size, 0.5 / size);
+        trees_flows(flows, 1, local, nodes, size, 0.5 / size);
 }
 
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
@@ -146,8 +170,10 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
     (void)kind;
     if (has_nodes(shape))
         trees_over_nodes(shape, flows);
+    else if (shape->rings)
+        chains_on_links(shape->rings, 0, 0, 2 * (shape->ranks - 1), flows);
     else
-        add_trees(flows, 0, 0, shape->ranks, 1, 0.5);
+        trees_flows(flows, 0, 0, shape->ranks, 1, 0.5);
 }
 
 const struct collective_algorithm algorithm_double_tree = {

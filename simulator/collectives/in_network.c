@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In-network: the switch between the ranks reduces what comes up and sends the result down to all, both at once, so
  * that a rank sends and receives S once: alpha + S beta. NVLS (NVLink SHARP) within a node, SHARP across an InfiniBand
- * fabric. R. Graham et al., Scalable hierarchical aggregation protocol (SHARP), COM-HPC 2016; B. Klenk et al., An
- * in-network architecture for accelerating shared-memory multiprocessor collectives, ISCA 2020. */
-#include "simulator/collectives/algorithm.h"
+ * fabric, one after the other over nodes with NVLS. In an all-reduce over NVLS a GPU asks the switch for the sum of its
+ * part and has it multicast, so that S (1 + 1/p) passes its port each way. R. Graham et al., Scalable hierarchical
+ * aggregation protocol (SHARP), COM-HPC 2016; B. Klenk et al., An in-network architecture for accelerating
+ * shared-memory multiprocessor collectives, ISCA 2020. */
+#include "simulator/collectives/switches.h"
 
 static const char *refuses(const struct collective_shape *shape, enum stagesim_collective kind)
 {
@@ -20,8 +22,8 @@ static double efficiency(const struct collective_shape *shape)
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
                       const struct collective_costs *costs)
 {
-    (void)kind;
-    return costs->alpha + bytes / efficiency(shape) * costs->beta;
+    double own = kind == STAGESIM_ALL_REDUCE && shape->node_size == shape->ranks ? 1.0 / shape->ranks : 0;
+    return costs->alpha + (1 + own) * bytes / efficiency(shape) * costs->beta;
 }
 
 /* Rank `ranks` stands for the switch. */
@@ -42,13 +44,32 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
             steps_add(steps, 1, ranks, rank, false, 0, ranks);
 }
 
-/* Every rank's port carries the data once in both directions: as many flows from neighbour to neighbour. What the
- * switch loses is in the efficiency of the choice. */
+bool switches_are_within(const struct collective_shape *shape)
+{
+    return shape->node_size > 2 && shape->node_size < shape->ranks;
+}
+
+void switch_flows(const struct collective_shape *shape, enum stagesim_collective kind, uint32_t first, uint32_t members,
+                  struct collective_flows *flows)
+{
+    bool own = kind == STAGESIM_ALL_REDUCE && members == shape->node_size;
+    for (uint32_t rank = 0; rank < members; rank++)
+        collective_flows_add(flows, 0, first + rank, first + (rank + 1) % members, own ? 1 + 1.0 / members : 1, 1);
+}
+
+/* Over nodes whose own switches reduce, interface l of each node takes part l of the data up to the network's switches,
+ * and down. What the switches lose is in the efficiency of the choice. */
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
 {
-    (void)kind;
-    for (uint32_t rank = 0; rank < shape->ranks; rank++)
-        collective_flows_add(flows, 0, rank, (rank + 1) % shape->ranks, 1, 1);
+    uint32_t size = shape->node_size, ranks = shape->ranks;
+    if (!switches_are_within(shape) || !shape->reduces_within) {
+        switch_flows(shape, kind, 0, ranks, flows);
+        return;
+    }
+    for (uint32_t first = 0; first < ranks; first += size)
+        switch_flows(shape, kind, first, size, flows);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        collective_flows_add(flows, 0, rank, (rank + size) % ranks, 1.0 / size, 1);
 }
 
 const struct collective_algorithm algorithm_in_network = {

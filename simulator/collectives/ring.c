@@ -26,11 +26,16 @@ static bool has_nodes(const struct collective_shape *shape)
     return shape->node_size > 1 && shape->node_size < shape->ranks;
 }
 
+static uint32_t ring_count(const struct collective_shape *shape)
+{
+    return has_nodes(shape) ? shape->node_size : shape->rings ? shape->rings->count : 1;
+}
+
 /* The rank at a place of a ring. */
 static uint32_t rank_at(const struct collective_shape *shape, uint32_t ring, uint32_t place)
 {
     if (!has_nodes(shape))
-        return place;
+        return shape->rings ? shape->rings->order[ring][place] : place;
     uint32_t size = shape->node_size, node = place / size;
     return node * size + (ring + place % size + size - node % size) % size;
 }
@@ -39,7 +44,7 @@ static uint32_t rank_at(const struct collective_shape *shape, uint32_t ring, uin
 static void add_round(const struct collective_shape *shape, struct collective_steps *steps, uint32_t round,
                       bool reduces, uint32_t back)
 {
-    uint32_t ranks = shape->ranks, rings = has_nodes(shape) ? shape->node_size : 1;
+    uint32_t ranks = shape->ranks, rings = ring_count(shape);
     for (uint32_t ring = 0; ring < rings; ring++)
         for (uint32_t place = 0; place < ranks; place++)
             steps_add(steps, round, rank_at(shape, ring, place), rank_at(shape, ring, (place + 1) % ranks), reduces,
@@ -48,12 +53,29 @@ static void add_round(const struct collective_shape *shape, struct collective_st
 
 static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
 {
-    uint32_t ranks = shape->ranks, blocks = has_nodes(shape) ? ranks * shape->node_size : ranks, round = 0;
+    uint32_t ranks = shape->ranks, blocks = ranks * ring_count(shape), round = 0;
     steps_cut(steps, blocks, blocks);
     for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_ALL_GATHER; step++, round++)
         add_round(shape, steps, round, true, step + 1);
     for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_REDUCE_SCATTER; step++, round++)
         add_round(shape, steps, round, false, step);
+}
+
+/* Flows between the members of a node, each of which sends `share` altogether: to the next one, or along the rings over
+ * their links. */
+static void within_node(const struct collective_shape *shape, uint32_t phase, uint32_t first, double share,
+                        uint32_t steps, struct collective_flows *flows)
+{
+    uint32_t size = has_nodes(shape) ? shape->node_size : shape->ranks;
+    for (uint32_t from = 0; from < size; from++)
+        for (uint32_t to = 0; to < size && shape->rings; to++) {
+            uint32_t rings = direct_rings_from_to(shape->rings, from, to);
+            if (rings)
+                collective_flows_add(flows, phase, first + from, first + to, share * rings / shape->rings->count,
+                                     steps);
+        }
+    for (uint32_t from = 0; from < size && !shape->rings; from++)
+        collective_flows_add(flows, phase, first + from, first + (from + 1) % size, share, steps);
 }
 
 /* The start-ups within nodes come first, as a flow of no bytes: a block passes edges of both kinds one after the other.
@@ -64,9 +86,7 @@ static void rings_over_nodes(const struct collective_shape *shape, double share,
     uint32_t size = shape->node_size, nodes = shape->ranks / size;
     collective_flows_add(flows, 0, 0, 1, 0, turn * (shape->ranks - nodes));
     for (uint32_t node = 0; node < nodes; node++)
-        for (uint32_t local = 0; local < size; local++)
-            collective_flows_add(flows, 1, node * size + local, node * size + (local + 1) % size,
-                                 share * (size - 1) / size, 1);
+        within_node(shape, 1, node * size, share * (size - 1) / size, 1, flows);
     for (uint32_t node = 0; node < nodes; node++)
         for (uint32_t ring = 0; ring < size; ring++) {
             uint32_t next = (node + 1) % nodes, leaves = (ring + 2 * size - 1 - node % size) % size,
@@ -84,13 +104,14 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
         rings_over_nodes(shape, share, turns(kind), flows);
         return;
     }
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        collective_flows_add(flows, 0, rank, (rank + 1) % ranks, share, count);
+    within_node(shape, 0, 0, share, count, flows);
 }
 
 const struct collective_algorithm algorithm_ring = {
     .name = "ring",
-    .summary = "neighbours in rank order; over several nodes one ring for each rank of a node",
+    .summary =
+        "neighbours in rank order, or over the links between them; over several nodes one ring for each rank of a "
+        "node",
     .source = "Patarasuk, Yuan 2009",
     .kinds =
         KIND(STAGESIM_ALL_REDUCE) | KIND(STAGESIM_REDUCE_SCATTER) | KIND(STAGESIM_ALL_GATHER) | KIND(STAGESIM_BARRIER),

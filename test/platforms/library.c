@@ -136,3 +136,36 @@ Test(library, names)
     cr_assert_not(library_set(&library, "collective_bulk_network", "1us", &fault));
     cr_assert_not(library_set(&library, "collective_torus_network", "4x4", &fault));
 }
+
+/* Single numbers and words come back as they were written. */
+Test(library, written_and_read)
+{
+    struct platform_library library = read_all((const char *const[][2]){{"collective_rings", "links"},
+                                                                        {"collective_in_network", "node"},
+                                                                        {"collective_in_network_efficiency", "0.85"},
+                                                                        {"collective_in_network_decline", "0.05"},
+                                                                        {"collective_direct_efficiency", "0.9"},
+                                                                        {"collective_direct_efficiency_network", "0.5"},
+                                                                        {"collective_tree_rate", "400GBps"},
+                                                                        {"collective_tree_rate_many", "300GBps"},
+                                                                        {"collective_copy_rate", "200GBps"},
+                                                                        {NULL, NULL}});
+    char *text = written(&library);
+    cr_assert_eq(library.rings, PLATFORM_RINGS_ON_LINKS);
+    cr_assert_float_eq(library.tree_rate_many, 300e9, 1);
+    cr_assert_float_eq(library.direct_efficiency[SCOPE_NETWORK], 0.5, 1e-12);
+    static const char *const expected[] = {
+        "id=\"collective_rings\" value=\"links\"", "id=\"collective_in_network_decline\" value=\"0.05\"",
+        "id=\"collective_direct_efficiency_network\" value=\"0.5\"", "id=\"collective_copy_rate\" value=\"2e+11Bps\""};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        cr_assert(strstr(text, expected[i]), "%s not in %s", expected[i], text);
+    free(text);
+}
+
+Test(library, rings_are_in_order_or_on_links)
+{
+    struct platform_library library = {0};
+    struct fault fault = {""};
+    cr_assert_not(library_set(&library, "collective_rings", "circles", &fault));
+    cr_assert(strstr(fault.text, "expected links or order"), "%s", fault.text);
+}

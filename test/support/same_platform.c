@@ -71,8 +71,13 @@ static bool same_library(const struct comparison *comparison)
 {
     const struct platform_library *a = &comparison->sides[0]->library, *b = &comparison->sides[1]->library;
     bool same = a->in_network == b->in_network && a->in_network_efficiency == b->in_network_efficiency &&
-                a->strided_efficiency == b->strided_efficiency && a->overlap_node == b->overlap_node &&
-                a->overlap_network == b->overlap_network && !memcmp(a->torus, b->torus, sizeof a->torus);
+                a->strided_efficiency == b->strided_efficiency && a->rings == b->rings &&
+                a->in_network_decline == b->in_network_decline && a->copy_rate == b->copy_rate &&
+                a->direct_efficiency[SCOPE_NODE] == b->direct_efficiency[SCOPE_NODE] &&
+                a->direct_efficiency[SCOPE_NETWORK] == b->direct_efficiency[SCOPE_NETWORK] &&
+                a->tree_rate == b->tree_rate && a->tree_rate_many == b->tree_rate_many &&
+                a->overlap_node == b->overlap_node && a->overlap_network == b->overlap_network &&
+                !memcmp(a->torus, b->torus, sizeof a->torus);
     for (unsigned scope = 0; scope < SCOPES; scope++) {
         const struct platform_regime *x = &a->regimes[scope], *y = &b->regimes[scope];
         same &= x->protocol_count == y->protocol_count && x->launch_default == y->launch_default &&

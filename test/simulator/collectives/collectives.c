@@ -28,6 +28,9 @@ static void for_each(uint32_t ranks, void (*check)(const struct collective_algor
     for (uint32_t size = 2; size < ranks; size++)
         if (ranks % size == 0)
             shapes[count++] = (struct collective_shape){.ranks = ranks, .node_size = size};
+    for (uint32_t size = 3; size < ranks; size++)
+        if (ranks % size == 0)
+            shapes[count++] = (struct collective_shape){.ranks = ranks, .node_size = size, .reduces_within = true};
     for (uint32_t x = 1; x <= ranks; x++)
         for (uint32_t y = 1; x * y <= ranks; y++)
             if (ranks % (x * y) == 0 && x >= y && y >= ranks / x / y)
@@ -36,7 +39,8 @@ static void for_each(uint32_t ranks, void (*check)(const struct collective_algor
         for (size_t i = 0; i < count; i++) {
             const struct collective_shape *shape = &shapes[i];
             if ((shape->dimensions[0] && *algorithm != &algorithm_torus) ||
-                (shape->reduces && *algorithm != &algorithm_in_network))
+                (shape->reduces && *algorithm != &algorithm_in_network) ||
+                (shape->reduces_within && *algorithm != &algorithm_switch_tree))
                 continue;
             for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++)
                 if (!collective_algorithm_refuses(*algorithm, shape, (enum stagesim_collective)kind))
@@ -242,6 +246,16 @@ static double once_formula(enum stagesim_collective kind, const struct collectiv
     return costs.alpha + S * costs.beta;
 }
 
+/* Within nodes S + S/g pass each port, between them each of the two trees has half of S/g. */
+static double switch_tree_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
+{
+    (void)kind;
+    double g = shape->node_size, k = shape->ranks / g;
+    double load = fmin(k / 2, 2); /* a node's part in both trees: 1, 3/2, 2 */
+    return costs.node_alpha + 2 * log2_up((uint32_t)k) * costs.alpha +
+           fmax((1 + 1 / g) * S * costs.node_beta, load * S / g * costs.beta);
+}
+
 static double bruck_gather_formula(enum stagesim_collective kind, const struct collective_shape *shape, double S)
 {
     (void)kind;
@@ -259,6 +273,7 @@ static const struct reference references[] = {
     {"ring", ~0u, ring_formula},
     {"double-tree", ~0u, tree_formula},
     {"in-network", ~0u, once_formula},
+    {"switch-tree", ~0u, switch_tree_formula},
     {"torus", ~0u, torus_formula},
     {"recursive-doubling", ~0u, recursive_formula},
     {"halving-doubling", ~0u, halving_formula},
@@ -330,7 +345,8 @@ static void check_times(const struct collective_algorithm *algorithm, const stru
         /* The tree's closed form is that of small chunks; transfers all at once share a port; a switch is no rank. */
         if (algorithm == &algorithm_double_tree)
             seconds = (2 * log2_up(shape->ranks) + 16 - 1) * (costs.alpha + S / 32 * (costs.beta + costs.gamma));
-        if (algorithm == &algorithm_in_network || (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
+        if (algorithm == &algorithm_in_network || algorithm == &algorithm_switch_tree ||
+            (algorithm == &algorithm_direct && kind == STAGESIM_ALL_TO_ALL))
             continue;
         double evaluated = evaluate(algorithm, shape, kind, S);
         double tolerance = algorithm == &algorithm_double_tree
@@ -408,7 +424,8 @@ static struct star *star_create(uint32_t ranks, uint32_t node_size, struct arena
 static void check_flows(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
                         enum stagesim_collective kind)
 {
-    if (algorithm == &algorithm_torus || (algorithm != &algorithm_hierarchical && shape->node_size))
+    if (algorithm == &algorithm_torus || algorithm == &algorithm_switch_tree ||
+        (algorithm != &algorithm_hierarchical && shape->node_size))
         return; /* a torus is no star; formulas of one level are about equal links */
     struct arena *arena = arena_create();
     struct star *star = star_create(shape->ranks, shape->node_size, arena);
@@ -419,6 +436,7 @@ static void check_flows(const struct collective_algorithm *algorithm, const stru
     struct communicator *communicator = communicator_create(&star->platform, hosts, shape->ranks, arena);
     struct collective_costs dry = costs;
     dry.gamma = 0;
+    shape = communicator_shape(communicator); /* they are all in a node */
     for (double bytes = 0; bytes < 1e10; bytes = bytes * 1000 + 1) {
         double expected = algorithm->seconds(shape, kind, bytes, &dry);
         if (algorithm == &algorithm_chain) /* small chunks */
@@ -441,7 +459,7 @@ Test(collectives, flows_on_a_star)
 static void check_bytes(const struct collective_algorithm *algorithm, const struct collective_shape *shape,
                         enum stagesim_collective kind)
 {
-    if (algorithm == &algorithm_in_network)
+    if (algorithm == &algorithm_in_network || algorithm == &algorithm_switch_tree)
         return; /* the switch sends as well */
     struct collective_steps steps = {0};
     struct collective_flows flows;
@@ -470,6 +488,59 @@ Test(collectives, flows_send_what_steps_send)
 {
     for (uint32_t ranks = 2; ranks <= RANKS_CHECKED; ranks++)
         for_each(ranks, check_bytes);
+}
+
+/* ---- what the library takes at least, and switches in nodes ---- */
+
+static double star_seconds(struct star *star, enum stagesim_collective kind,
+                           const struct collective_algorithm *algorithm, double bytes, struct arena *arena)
+{
+    uint32_t *hosts = arena_array(arena, star->platform.host_count, sizeof *hosts);
+    for (uint32_t rank = 0; rank < star->platform.host_count; rank++)
+        hosts[rank] = rank;
+    struct communicator *communicator = communicator_create(&star->platform, hosts, star->platform.host_count, arena);
+    struct collective_choice choice = communicator_choose(communicator, kind, algorithm, bytes);
+    cr_assert_eq(choice.algorithm, algorithm);
+    return choice.seconds;
+}
+
+Test(collectives, limits_of_the_library)
+{
+    struct arena *arena = arena_create();
+    struct star *star = star_create(4, 0, arena);
+    star->platform.library.copy_rate = 1e8; /* a quarter of 1 GB in 2.5 s; the links take 0.75 s */
+    cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_TO_ALL, &algorithm_direct, 1e9, arena), 2.5, 1e-3);
+    cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_GATHER, &algorithm_ring, 1e9, arena), 2.5, 1e-3);
+    star->platform.library.copy_rate = 1e9;
+    cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_TO_ALL, &algorithm_direct, 1e9, arena), 0.75, 1e-3);
+    star->platform.library.direct_efficiency[SCOPE_NODE] = 0.5;
+    cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_TO_ALL, &algorithm_direct, 1e9, arena), 1.5, 1e-3);
+    for (uint32_t nodes = 2; nodes <= 4; nodes += 2) {
+        star = star_create(4 * nodes, 4, arena);
+        star->platform.library.tree_rate = 1e8;
+        star->platform.library.tree_rate_many = 5e7;
+        double moved = 2 * (4.0 * nodes - 1) / (4.0 * nodes) * 1e9;
+        cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_REDUCE, &algorithm_double_tree, 1e9, arena),
+                           moved / (nodes > 2 ? 5e7 : 1e8), 1e-2);
+    }
+    arena_destroy(arena);
+}
+
+/* Inside, S (1 + 1/4) at 5 GB/s takes as long as S/4 outside at 1 GB/s; trees over four nodes take twice that. */
+Test(collectives, switches_in_nodes)
+{
+    for (uint32_t nodes = 2; nodes <= 4; nodes += 2) {
+        struct arena *arena = arena_create();
+        struct star *star = star_create(4 * nodes, 4, arena);
+        star->platform.library.in_network = PLATFORM_REDUCES_IN_NODE;
+        cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_REDUCE, &algorithm_switch_tree, 1e9, arena),
+                           nodes > 2 ? 0.5 : 0.25, 1e-3);
+        star->platform.library.in_network = PLATFORM_REDUCES_IN_CLUSTER;
+        cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_REDUCE, &algorithm_in_network, 1e9, arena), 0.25, 1e-3);
+        star->platform.library.in_network_efficiency = 0.5;
+        cr_assert_float_eq(star_seconds(star, STAGESIM_ALL_REDUCE, &algorithm_in_network, 1e9, arena), 0.5, 1e-3);
+        arena_destroy(arena);
+    }
 }
 
 /* ---- ranks spread over nodes ---- */
