@@ -126,3 +126,15 @@ const char *html_cause_definition(enum cause cause)
     };
     return definitions[cause];
 }
+
+bool html_chart(FILE *out, html_draw *draw, void *user, const char *prefix, const char *slim_prefix, bool field,
+                struct fault *fault)
+{
+    const struct picture_form broad = {.prefix = prefix}, slim = {.prefix = slim_prefix, .width = 260, .font_size = 9};
+    fprintf(out, "<figure class=\"paper%s\">\n<div class=\"broad\">\n", field ? " field" : "");
+    bool done = draw(out, &broad, user, fault);
+    fputs("</div>\n<div class=\"slim\">\n", out);
+    done = done && draw(out, &slim, user, fault);
+    fputs("</div>\n</figure>\n", out);
+    return done;
+}

@@ -7,6 +7,8 @@
 #define STAGESIM_HTML_H
 
 #include "analysis/figures/report.h"
+#include "analysis/pictures/picture_form.h"
+#include "base/diagnostics.h"
 
 #include <stdio.h>
 
@@ -31,5 +33,12 @@ void html_share_bar(FILE *out, double share);
 
 /* What a cause is, in a sentence. */
 const char *html_cause_definition(enum cause cause);
+
+/* Draws the picture into `out`; false with the fault filled. */
+typedef bool html_draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault);
+/* A figure of a chart, drawn twice: for wide screens, and for phones, which show the one that fits. Their ids begin
+ * with the two prefixes. A field of cells is not drawn as wide as the page. False with the fault filled. */
+bool html_chart(FILE *out, html_draw *draw, void *user, const char *prefix, const char *slim_prefix, bool field,
+                struct fault *fault);
 
 #endif

@@ -7,6 +7,8 @@
 #include "commands/search/search_picture.h"
 #include "commands/search/search_view.h"
 
+#include <string.h>
+
 typedef unsigned long long number;
 
 static void tile(FILE *out, const char *value, const char *name)
@@ -82,15 +84,27 @@ static void put_tiles(FILE *out, const struct search *search)
 
 /* ---- the best ---- */
 
+/* A name that may be broken behind its _. */
+static const char *head_of(enum search_dimension dimension, char *text, size_t size)
+{
+    const char *name = search_dimension_name(dimension), *second = strchr(name, '_');
+    if (second)
+        snprintf(text, size, "%.*s<wbr>%s", (int)(second + 1 - name), name, second + 1);
+    else
+        snprintf(text, size, "%s", name);
+    return text;
+}
+
 static void put_heads(FILE *out, const struct search *search, bool verified)
 {
+    char name[64];
     fputs("<h2>The best</h2>\n<style>.tight th,.tight td{padding:5px 6px;font-size:13px}</style>\n"
           "<div class=\"wide\"><table class=\"sort tight\">\n<thead><tr><th class=\"n\">rank</th>",
           out);
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         if (search->space.shown[i])
             fprintf(out, "<th%s>%s</th>", search_dimension_is_number(search, i) ? " class=\"n\"" : "",
-                    search_dimension_name(i));
+                    head_of(i, name, sizeof name));
     fprintf(
         out,
         "<th class=\"n\">iteration</th>%s<th class=\"n\">samples/s</th><th class=\"n\">MFU</th>"
@@ -185,6 +199,11 @@ static void put_counts(FILE *out, const struct search *search)
     fputs("</tbody>\n</table></div>\n", out);
 }
 
+static bool draw_chart(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
+{
+    return search_picture(out, user, CANVAS_SVG, form, fault);
+}
+
 bool search_html(FILE *out, const struct search *search, uint32_t top, struct fault *fault)
 {
     struct arena *arena = arena_create();
@@ -195,9 +214,9 @@ bool search_html(FILE *out, const struct search *search, uint32_t top, struct fa
     put_verdict(out, search, top);
     put_tiles(out, search);
     put_best(out, search, top);
-    fputs("<h2>Time and memory</h2>\n<figure class=\"paper\">\n", out);
-    bool done = search_picture(out, search, CANVAS_SVG, &(struct picture_form){.prefix = "search"}, fault);
-    fputs("</figure>\n", out);
+    fputs("<h2>Time and memory</h2>\n", out);
+    struct search shown = *search;
+    bool done = html_chart(out, draw_chart, &shown, "search", "slim", false, fault);
     put_counts(out, search);
     html_end(out);
     return done && (!ferror(out) || fault_set(fault, "search.html could not be written"));

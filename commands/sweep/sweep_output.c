@@ -245,7 +245,8 @@ static void page_row(FILE *out, const struct sweep_view *view, size_t i, const s
     }
     for (size_t k = 0; k < figure_count; k++)
         page_cell(out, figures[k], ran ? figures[k]->of(&result->row) : NAN);
-    fprintf(out, "<td>%s</td><td>", ran && result->row.capacity_known ? result->row.fits ? "yes" : "no" : "");
+    fprintf(out, "<td>%s</td><td class=\"why\">",
+            ran && result->row.capacity_known ? result->row.fits ? "yes" : "no" : "");
     html_text(out, result->row.reason);
     fputs("</td></tr>\n", out);
 }
@@ -275,6 +276,11 @@ static void page_table(FILE *out, const struct sweep_view *view, struct arena *a
         fprintf(out, "<p class=\"note\">The %zu best of %zu; all are in sweep.csv.</p>\n", count, sweep->count);
 }
 
+static bool draw_chart(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
+{
+    return sweep_view_picture(user, CANVAS_SVG, form, out, fault);
+}
+
 bool sweep_page(FILE *out, const struct sweep_view *view, struct fault *fault)
 {
     const struct sweep *sweep = view->sweep;
@@ -290,12 +296,12 @@ bool sweep_page(FILE *out, const struct sweep_view *view, struct fault *fault)
         fprintf(out, "The best %s is %s with ", view->y->label,
                 heat_value_text(text, sizeof text, view->y->quantity, view->y->of(&sweep->results[best].row)));
         html_text(out, sweep_view_values(view, best, arena));
-        fputs(".</p>\n<figure>\n", out);
+        fputs(".</p>\n", out);
     } else {
-        fputs("Nothing ran.</p>\n<figure>\n", out);
+        fputs("Nothing ran.</p>\n", out);
     }
-    bool done = sweep_view_picture(view, CANVAS_SVG, &(struct picture_form){.prefix = "sweep-"}, out, fault);
-    fputs("</figure>\n", out);
+    struct sweep_view shown = *view;
+    bool done = html_chart(out, draw_chart, &shown, "sweep-", "slim-", view->heat, fault);
     page_table(out, view, arena);
     html_end(out);
     arena_destroy(arena);

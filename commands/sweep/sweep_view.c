@@ -250,6 +250,12 @@ static struct chart_series series_of(const struct sweep_axis *x, const struct fi
     return series;
 }
 
+/* A number says what it is of. */
+static const char *row_name(const struct sweep_axis *axis, size_t row, struct arena *arena)
+{
+    return axis->numbers ? arena_print(arena, "%s %s", axis->key, axis->labels[row]) : axis->labels[row];
+}
+
 static bool draw_lines(const struct sweep_view *view, const struct field *field, enum canvas_format format,
                        const struct picture_form *form, struct arena *arena, FILE *out, struct fault *fault)
 {
@@ -257,7 +263,8 @@ static bool draw_lines(const struct sweep_view *view, const struct field *field,
     struct chart_series *series = arena_array(arena, field->rows, sizeof *series);
     for (size_t row = 0; row < field->rows; row++) {
         series[row] = series_of(&request->axes[view->x], field, row, arena);
-        series[row].name = view->by < request->axis_count ? request->axes[view->by].labels[row] : view->y->label;
+        series[row].name =
+            view->by < request->axis_count ? row_name(&request->axes[view->by], row, arena) : view->y->label;
     }
     struct chart chart = {.title = title_of(view, arena),
                           .subtitle = subtitle_of(view, field, arena),

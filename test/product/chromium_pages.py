@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""chromium_pages.py STAGESIM [FOLDER]: the pages of a run, of a comparison of all schedules and of 64 workers with 512
-micro-batches in a real Chromium: light and dark, wide and on a phone, with and without JavaScript, on paper; timelines
-are pointed at, zoomed, moved, followed, folded, and tables sorted, by mouse and by keys. Nothing may be said on the
-console and nothing requested. Pictures of all this go to FOLDER.
+"""chromium_pages.py STAGESIM [FOLDER]: the pages of a run, of a comparison of all schedules, of 64 workers with 512
+micro-batches, of sweeps and of a search in a real Chromium: light and dark, wide and on a phone, with and without
+JavaScript, on paper; timelines are pointed at, zoomed, moved, followed, folded, and tables sorted, by mouse and by
+keys. Nothing may be said on the console and nothing requested. Pictures of all this go to FOLDER.
 
 Left out (exit code 77) where there is no Chromium."""
 import pathlib
@@ -56,7 +56,16 @@ def make_pages(stagesim, folder):
     run("run", ROOT / "scenarios/demo.yaml", "--engine", "both", "-o", folder / "run")
     run("compare", ROOT / "scenarios/demo.yaml", "--schedules", "all", "-o", folder / "comparison")
     run("run", large, "-o", folder / "large")
-    return {name: folder / name / "report.html" for name in ("run", "comparison", "large")}
+    pages = {name: folder / name / "report.html" for name in ("run", "comparison", "large")}
+    for name, arguments in {"lines": ["--set", "batch.global=512:2048:x2", "--schedules", "gpipe,chimera"],
+                            "field": ["--set", "parallel.data=1,2,4,8", "--set", "batch.micro=2,4,8,16"]}.items():
+        subprocess.run([stagesim, "sweep", ROOT / "scenarios/demo.yaml", *arguments, "--engine", "analytic", "--quiet",
+                        "-o", folder / name], check=True, capture_output=True)
+        pages[name] = folder / name / "sweep.html"
+    subprocess.run([stagesim, "search", ROOT / "scenarios/gpt-7.5b.yaml", "--set", "search.micro=[1,2]", "--top", "0",
+                    "--quiet", "-o", folder / "search"], check=True, capture_output=True)
+    pages["search"] = folder / "search" / "search.html"
+    return pages
 
 
 def quiet(check, browser, page, what):

@@ -4,6 +4,7 @@
 trace and the summaries, an XML parser the pictures; and what they say agrees with the summary."""
 import csv
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -37,6 +38,19 @@ def paje(check, folder, found, operations):
     messages = sum(operation["stream"].startswith("receive") for operation in operations)
     arrows = sum(row[0] == "Link" for row in rows)
     check.that(arrows == messages, f"{folder.name}: {arrows} arrows for {messages} messages")
+
+
+def vite(check, folder):
+    """ViTE reads it without an error or a warning, and its own picture is XML with a rectangle for each state."""
+    if not shutil.which("vite"):
+        print("vite is not installed: the Paje trace was not read by it")
+        return
+    result = subprocess.run(["vite", "-e", "vite.svg", "timeline.paje"], cwd=folder, capture_output=True, text=True,
+                            timeout=60, env=dict(os.environ, QT_QPA_PLATFORM="offscreen", XDG_RUNTIME_DIR=str(folder)))
+    text = result.stdout + result.stderr
+    check.that("0 errors and 0 warnings" in text, f"{folder.name}: vite says {text[-300:]}")
+    names = "".join(xml.parse(folder / "vite.svg").getroot().itertext())
+    check.that("to 1 act" in names and "group 0" in names, f"{folder.name}: names that ViTE shows: {names[:200]}")
 
 
 def chrome(check, folder, found):
@@ -80,6 +94,8 @@ def main():
             with open(folder / "operations.csv", newline="") as file:
                 operations = list(csv.DictReader(file))
             paje(check, folder, summaries[-1], operations)
+            if folder.name.endswith("1f1b"):
+                vite(check, folder)
             chrome(check, folder, summaries[-1])
             check.that(xml.parse(folder / "timeline.svg").getroot().tag.endswith("svg"), "timeline.svg is no SVG")
             check.that((folder / "timeline.png").read_bytes().startswith(b"\x89PNG"), "timeline.png is no PNG")

@@ -234,12 +234,13 @@ static void put_short(struct trace *trace, const char *name)
     put_name(trace, text);
 }
 
-/* "send:1:activation" is ">1 act", "receive:0:gradient" is "<0 grad", "collective:2" is "group 2". */
+/* "send:1:activation" is "to 1 act", "receive:0:gradient" is "from 0 grad", "collective:2" is "group 2". Without < and
+ * >, which ViTE writes into its SVG as they are. */
 static void put_short_stream(struct trace *trace, const struct stream *stream, const char *name)
 {
     const char *kind = strrchr(name, ':');
     if (stream->type == OPERATION_SEND || stream->type == OPERATION_RECEIVE) {
-        text_char(trace->text, stream->type == OPERATION_SEND ? '>' : '<');
+        text_string(trace->text, stream->type == OPERATION_SEND ? "to " : "from ");
         put_integer(trace, stream->peer);
         text_string(trace->text, !strcmp(kind, ":activation") ? "act" : !strcmp(kind, ":gradient") ? "grad" : kind + 1);
     } else if (stream->type == OPERATION_COLLECTIVE) {
