@@ -279,6 +279,10 @@ def slices_in_chunks():
         expect(found == warm, f"{name} {workers} {batches} {options}: {found} forwards ahead, expected {warm}")
         expected = [(ahead + 1) / count / chunks for ahead in warm]
         expect(max(abs(a - b) for a, b in zip(peaks, expected)) < 1e-12, f"{name} {workers} {options}: {peaks}")
+    done = subprocess.run([BINARY, "schedule", "seq1f1b", "--workers", "8", "--micro-batches", "6", "--option",
+                           "slices=2", "--option", "chunks=2"], capture_output=True, text=True, timeout=60)
+    expect(done.returncode == 1 and "needs a multiple of 4 micro-batches on 8 workers, not 6" in done.stderr,
+           f"seq1f1b in chunks with too few micro-batches: {done}")
     whole = [[(row["kind"], row["stage"], row["micro_batch"]) for row in rows]
              for rows in slots("seq1f1b", 4, 8, options="slices=1 chunks=2")]
     plain = [[(row["kind"], row["stage"], row["micro_batch"]) for row in rows]
