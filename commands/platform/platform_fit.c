@@ -29,6 +29,7 @@ struct fitted {
     struct platform_library library;
     enum platform_scope scopes[TABLES_MAX];
     struct fit_error before[TABLES_MAX], after[TABLES_MAX];
+    double left_out[TABLES_MAX]; /* error where the fit knows all other tables; below 0: there are none of its scope */
 };
 
 struct arguments {
@@ -60,6 +61,31 @@ static void send_predictions(const struct arguments *arguments, struct platform 
     }
 }
 
+/* Fits without each table in turn, and says how far that is off. */
+static bool leave_out(const struct arguments *arguments, struct platform *platform, struct fitted *fitted,
+                      struct arena *arena, struct fault *fault)
+{
+    struct platform_library given = platform->library;
+    struct measured others[TABLES_MAX];
+    bool done = true;
+    for (size_t i = 0; i < arguments->count && done; i++) {
+        size_t count = 0;
+        bool known = false;
+        for (size_t other = 0; other < arguments->count; other++)
+            if (other != i) {
+                known |= fitted->scopes[other] == fitted->scopes[i];
+                others[count++] = arguments->tables[other];
+            }
+        fitted->left_out[i] = -1;
+        if (!known)
+            continue;
+        done = fit_library(platform, others, count, fault);
+        fitted->left_out[i] = fit_error_of(platform, &arguments->tables[i], arena).absolute;
+        platform->library = given;
+    }
+    return done;
+}
+
 static int fit_isolated(void *user, struct isolated *self)
 {
     const struct arguments *arguments = user;
@@ -74,7 +100,11 @@ static int fit_isolated(void *user, struct isolated *self)
         fitted.scopes[i] = fit_scope_of(platform, &arguments->tables[i], arena);
         fitted.before[i] = fit_error_of(platform, &arguments->tables[i], arena);
     }
-    bool done = platform && fit_library(platform, arguments->tables, arguments->count, &fault);
+    bool fits = platform != NULL;
+    for (size_t i = 0; fits && i < arguments->count; i++)
+        fits = arguments->tables[i].ranks <= platform->host_count;
+    bool done = platform && (!fits || leave_out(arguments, platform, &fitted, arena, &fault)) &&
+                fit_library(platform, arguments->tables, arguments->count, &fault);
     for (size_t i = 0; done && i < arguments->count; i++)
         fitted.after[i] = fit_error_of(platform, &arguments->tables[i], arena);
     if (done) {
@@ -276,6 +306,11 @@ static void print_errors(const struct arguments *arguments)
     table_column(table, "error before", '>');
     table_column(table, "after", '>');
     table_column(table, "bias after", '>');
+    bool left_out = false;
+    for (size_t i = 0; i < arguments->count; i++)
+        left_out |= arguments->fitted.left_out[i] >= 0;
+    if (left_out)
+        table_column(table, "left out", '>');
     for (size_t i = 0; i < arguments->count; i++) {
         const struct measured *measured = &arguments->tables[i];
         table_cell(table, "%s", last_part(measured->file));
@@ -289,6 +324,10 @@ static void print_errors(const struct arguments *arguments)
         table_cell(table, "%.1f %%", arguments->fitted.after[i].absolute * 100);
         table_value(table, arguments->fitted.after[i].absolute);
         table_cell(table, "%+.1f %%", arguments->fitted.after[i].bias * 100);
+        if (left_out && arguments->fitted.left_out[i] >= 0)
+            table_cell(table, "%.1f %%", arguments->fitted.left_out[i] * 100);
+        else if (left_out)
+            table_cell(table, "-");
         table_value(table, arguments->fitted.after[i].bias);
     }
     table_write(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));

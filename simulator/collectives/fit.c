@@ -53,6 +53,22 @@ static struct fit_error error_with(struct communicator *communicator, const stru
     return error;
 }
 
+/* What a row adds to what the search makes small: how far it is off, but of what is more than OUTLIER only the
+ * logarithm, so that an irregular row does not bend the fit of all others. */
+#define OUTLIER 0.25
+
+static double loss_with(struct communicator *communicator, const struct measured *table)
+{
+    double sum = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        double off = fabs(communicator_choose(communicator, table->kind, NULL, table->rows[i].bytes).seconds /
+                              table->rows[i].seconds -
+                          1);
+        sum += off < OUTLIER ? off : OUTLIER * (1 + log(off / OUTLIER));
+    }
+    return sum / (double)table->count;
+}
+
 enum platform_scope fit_scope_of(struct platform *platform, const struct measured *table, struct arena *arena)
 {
     return communicator_scope(communicator_for(platform, table, arena));
@@ -144,7 +160,7 @@ static double objective(const struct search *search)
     double sum = 0;
     apply(search);
     for (size_t i = 0; i < search->table_count; i++)
-        sum += error_with(search->communicators[i], &search->tables[i]).absolute;
+        sum += loss_with(search->communicators[i], &search->tables[i]);
     return sum / (double)search->table_count;
 }
 

@@ -21,12 +21,13 @@ struct fit_error fit_error_of(struct platform *platform, const struct measured *
 void fit_predict(struct platform *platform, const struct measured *table, struct arena *arena, double *seconds);
 
 /* Replaces launch times and protocols of platform->library by those that make the mean over the tables of their mean
- * absolute errors small; first those within nodes by the tables of one node, then those over nodes by the tables of
- * several, each only where there are such tables: coordinate search over launch, and start, latency and efficiency of
- * one to three protocols, as few as that error justifies, from several starting points, always the same ones. A launch
- * time for each kind where that is worth it, one for all otherwise; where no table has sizes up to 64 KiB it stays as
- * it is. The result does not depend on the order of the tables nor on the properties that are replaced. False with the
- * fault filled when a table needs more ranks than there are. */
+ * absolute errors small, of which those above a quarter count by their logarithm; first those within nodes by the
+ * tables of one node, then those over nodes by the tables of several, each only where there are such tables: coordinate
+ * search over launch, and start, latency and efficiency of one to three protocols, as few as that error justifies, from
+ * several starting points, always the same ones. A launch time for each kind where that is worth it, one for all
+ * otherwise; where no table has sizes up to 64 KiB it stays as it is. The result does not depend on the order of the
+ * tables nor on the properties that are replaced. False with the fault filled when a table needs more ranks than there
+ * are. */
 bool fit_library(struct platform *platform, const struct measured *tables, size_t count, struct fault *fault);
 
 #endif
