@@ -8,11 +8,21 @@
 
 #include <math.h>
 
+/* Flows as an instance of their group carries them out. */
+struct estimated {
+    const struct collective_flows *flows;
+    uint32_t instance;
+    struct estimate estimate;
+    struct estimated *next;
+};
+
 struct reading {
     const struct timeline *timeline;
     struct platform *platform;
     const uint32_t *hosts;
-    uint32_t *members; /* scratch */
+    uint32_t *members;           /* scratch */
+    struct estimated *estimated; /* the newest first: a path stays with a few groups for long */
+    struct arena *arena;
 };
 
 static struct platform_route route_of(const struct reading *reading, uint32_t from, uint32_t to)
@@ -27,8 +37,28 @@ struct start_up {
     double latency, fixed;
 };
 
+static const struct estimate *estimate_of(struct reading *reading, const struct group *group, uint32_t instance,
+                                          const struct collective_flows *flows)
+{
+    const struct program *program = reading->timeline->program;
+    struct estimated *estimated = reading->estimated;
+    while (estimated && (estimated->flows != flows || estimated->instance != instance))
+        estimated = estimated->next;
+    if (estimated)
+        return &estimated->estimate;
+    group_ranks(program, group, instance, reading->members);
+    for (uint32_t i = 0; i < group_size(program, group); i++)
+        reading->members[i] = reading->hosts[reading->members[i]];
+    estimated = arena_alloc(reading->arena, sizeof *estimated);
+    *estimated =
+        (struct estimated){flows, instance, estimate_create(flows, reading->platform, reading->members, reading->arena),
+                           reading->estimated};
+    reading->estimated = estimated;
+    return &estimated->estimate;
+}
+
 /* Of a collective that nothing else disturbs: start-ups of its flows, and its launch. */
-static struct start_up collective_start_up(const struct reading *reading, uint32_t rank, const struct stream *stream,
+static struct start_up collective_start_up(struct reading *reading, uint32_t rank, const struct stream *stream,
                                            const struct operation *operation)
 {
     const struct program *program = reading->timeline->program;
@@ -39,18 +69,14 @@ static struct start_up collective_start_up(const struct reading *reading, uint32
     double repeats = fmax(cost->repeats, 1);
     if (!flows)
         return (struct start_up){0};
-    group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[rank]), reading->members);
-    for (uint32_t i = 0; i < group_size(program, group); i++)
-        reading->members[i] = reading->hosts[reading->members[i]];
-    struct arena *arena = arena_create();
-    struct estimate estimate = estimate_create(flows, reading->platform, reading->members, arena);
-    double latency = estimate_latency(&estimate, &choice.ratios, cost->bytes / repeats);
-    arena_destroy(arena);
+    uint32_t instance = group_instance_of(program, group, program->mesh->replica_of[rank]);
+    double latency =
+        estimate_latency(estimate_of(reading, group, instance, flows), &choice.ratios, cost->bytes / repeats);
     return (struct start_up){repeats * latency, repeats * choice.delay};
 }
 
 /* Of the transfer that a step of the path stands for. */
-static struct start_up step_start_up(const struct reading *reading, struct critical_step step)
+static struct start_up step_start_up(struct reading *reading, struct critical_step step)
 {
     const struct position *position = timeline_position(reading->timeline, step.entry);
     const struct operation *operation = &position->operations[step.id];
@@ -84,8 +110,8 @@ struct sensitivity sensitivity_of(const struct frame *frame, const struct critic
                                   struct platform *platform, const uint32_t *hosts, struct arena *arena)
 {
     const struct timeline *timeline = frame->timeline;
-    struct reading reading = {timeline, platform, hosts,
-                              arena_array(arena, timeline->program->mesh->ranks, sizeof(uint32_t))};
+    struct reading reading = {
+        timeline, platform, hosts, arena_array(arena, timeline->program->mesh->ranks, sizeof(uint32_t)), NULL, arena};
     struct sensitivity sensitivity = {0};
     double before = path->step_count ? frame->ends[frame->first_measured + frame->measured - 1] - path->length : 0;
     for (size_t i = 0; i < path->step_count; i++) {

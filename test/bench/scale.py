@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What questions of real scale cost on this machine, as a Markdown table. Every row is a command: processor time of the
-whole process and its children, and of it what is beyond the dynamic loader's share (that of `stagesim --version`);
-memory is the largest process'. Of three runs the shortest where one takes less than two seconds. With a peer's folder
-(Calculon's; its Python packages must be there) the rate of that one on one core as well.
+"""What questions of real scale cost on this machine, and how many layouts searches evaluate, as two Markdown tables.
+Every row is a command: processor time of the whole process and its children, and of it what is beyond the dynamic
+loader's share (that of `stagesim --version`); memory is the largest process'. The shortest of three runs where one
+takes less than two seconds. --quick leaves out what takes longer than ten seconds. With a peer's folder (Calculon's;
+its Python packages must be there) the rate of that one on one core as well.
 
-usage: scale.py STAGESIM [--peer CALCULON] [--python PYTHON] [--only WORD]"""
+usage: scale.py STAGESIM [--peer CALCULON] [--python PYTHON] [--only WORD] [--quick]"""
 import argparse
 import os
 import pathlib
@@ -51,18 +52,13 @@ ROWS = (
      "run 530b.yaml --engine analytic --set transformer.sequence_parallel=false", None),
     ("the same on SimGrid", "run 530b.yaml", 3),
     ("the same on SimGrid, `steady: off`", "run 530b.yaml --set steady=off", None),
-    ("search of it: the default space", "search 530b.yaml --top 0 --quiet", 120),
-    ("search: one mesh, all timed",
-     "search 530b.yaml --top 0 --quiet --exhaustive --jobs 1 --set search.data=9 --set search.tensor=8 "
-     "--set search.micro=1", None),
-    ("search of llama3-70b on 512 H100", "search llama.yaml --top 0 --quiet", 30),
-    ("search of 22B on 64 A100, what Calculon's search varies", "search 22b.yaml --top 0 --quiet", None),
     ("405B on 16,384 H100, SimGrid", "run 405b.yaml", 5),
     ("100,000 H100, check", "check 100k.yaml", 1),
     ("100,000 H100, analytic", "run 100k.yaml --engine analytic", 3),
     ("100,000 H100, SimGrid", "run 100k.yaml --quiet", 60),
     ("100,000 H100 from its XML file, check", "check 100k-xml.yaml", 21),
     ("100,000 H100 from its XML file, analytic", "run 100k-xml.yaml --engine analytic", 23),
+    ("100,000 H100 from its XML file, SimGrid", "run 100k-xml.yaml --quiet", 80),
     ("Chimera on 2,048 nodes of Piz Daint, SimGrid", f"run {ROOT}/scenarios/chimera-2048.yaml --quiet", 5),
     ("all-to-all of 512 H100 in pods of 8 nodes, 4:1, SimGrid",
      "collective all-to-all --platform pods.xml --ranks 512 --sizes 1GiB:1GiB:2", 10),
@@ -78,6 +74,20 @@ ROWS = (
     ("raw: 40,000 micro-batches on 32 H100, analytic, 7.5 million operations", "run raw.yaml --engine analytic --quiet",
      None),
 )
+LONG = ("100,000 H100, SimGrid", "100,000 H100 from its XML file, SimGrid")
+# space, arguments, seconds of processor beyond the loader that it must reach; "all timed": nothing is discarded
+SEARCHES = (
+    ("530B on 2,520 A100, one mesh, all timed",
+     "search 530b.yaml --top 0 --quiet --exhaustive --jobs 1 --set search.data=9 --set search.tensor=8 "
+     "--set search.micro=1", None),
+    ("530B on 2,520 A100, tensor 8, data 45, all timed",
+     "search 530b.yaml --top 0 --quiet --exhaustive --jobs 1 --set search.data=45 --set search.tensor=8 "
+     "--set search.micro=1", None),
+    ("llama3-70b on 512 H100, the default space", "search llama.yaml --top 0 --quiet", 30),
+    ("22B on 64 A100, what Calculon's search varies", "search 22b.yaml --top 0 --quiet", None),
+    ("530B on 2,520 A100, the default space", "search 530b.yaml --top 0 --quiet", 120),
+)
+LONG_SEARCHES = tuple(row[0] for row in SEARCHES[3:])
 # What Calculon's search varies for its megatron-22B on 64 A100, batch 64: divisors as sizes, chunks and micro-batches,
 # recomputation full, attention or none, the optimizer sharded or not, all-reduce or reduce-scatter and all-gather,
 # overlap of either. It also tries which network serves each axis.
@@ -170,11 +180,28 @@ def counts(output):
     return f"{found[0][1]} layouts, {found[1][1]} timed" if all(found) else ""
 
 
-def print_row(question, seconds, loader, peak, goal, output):
+def print_row(question, seconds, loader, peak, goal, note):
     beyond = max(0, seconds - loader)
     aim, ratio = (f"{goal:g} s", f"{beyond / goal:.2f}") if goal else ("", "")
     print(f"| {question} | {seconds:.3f} s | {beyond:.3f} s | {peak / 1e6:.0f} MB | {aim} | {ratio} "
-          f"| {counts(output)} |", flush=True)
+          f"| {note} |", flush=True)
+
+
+def rate(output, seconds):
+    """Layouts that were timed in a second, where all that fit were."""
+    found = re.search(r"timed (\d+)", output)
+    return f"; {int(found[1]) / seconds:.0f} evaluated a second and core" if found else ""
+
+
+def print_table(head, rows, binary, folder, loader):
+    print(f"| {head} | processor | beyond the loader | memory | to reach | ratio | |\n|---|---|---|---|---|---|---|")
+    for question, command, goal in rows:
+        seconds, peak, output = shortest([binary, *command.split()], folder)
+        if seconds is None:
+            print(f"| {question} | - | - | - | {goal or ''} | | {output} |", flush=True)
+            continue
+        print_row(question, seconds, loader, peak, goal,
+                  counts(output) + (rate(output, seconds - loader) if "all timed" in question else ""))
 
 
 def search_row(peer, python, folder):
@@ -202,25 +229,22 @@ def main():
     parser.add_argument("--peer", type=pathlib.Path)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--only", default="")
+    parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     os.environ.setdefault("STAGESIM_MODELS", str(ROOT / "workloads/models"))
     os.environ.setdefault("STAGESIM_EFFICIENCY", str(ROOT / "workloads/efficiency"))
     binary = str(pathlib.Path(arguments.stagesim).resolve())
-    rows = [row for row in ROWS if arguments.only in row[0]]
+    rows, searches = ([row for row in table if arguments.only in row[0] and not (arguments.quick and row[0] in long)]
+                      for table, long in ((ROWS, LONG), (SEARCHES, LONG_SEARCHES)))
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         write_scenarios(folder)
-        make_platforms(binary, folder, " ".join(row[1] for row in rows))
+        make_platforms(binary, folder, " ".join(row[1] for row in rows + searches))
         loader = min(measure([binary, "--version"], folder)[0] for _ in range(10))
-        print(f"{machine()}; the loader takes {loader:.3f} s\n\n"
-              "| question | processor | beyond the loader | memory | to reach | ratio | |\n"
-              "|---|---|---|---|---|---|---|")
-        for question, command, goal in rows:
-            seconds, peak, output = shortest([binary, *command.split()], folder)
-            if seconds is None:
-                print(f"| {question} | - | - | - | {goal or ''} | | {output} |", flush=True)
-            else:
-                print_row(question, seconds, loader, peak, goal, output)
+        print(f"{machine()}; the loader takes {loader:.3f} s\n")
+        print_table("question", rows, binary, folder, loader)
+        print()
+        print_table("search", searches, binary, folder, loader)
         if arguments.peer:
             seconds, _, output = measure([arguments.python, "-c", PEER.format(folder=str(arguments.peer.resolve()))],
                                          folder)
