@@ -169,17 +169,19 @@ static void write_markdown(const struct table *table, FILE *out)
 
 /* ---- CSV and JSON ---- */
 
-/* "error before" as error_before. */
+/* "error before" as error_before: what is no letter and no digit is one _ between those that are. */
 static void key_of(char *key, size_t size, const char *title)
 {
     size_t used = 0;
-    for (; *title && used + 1 < size; title++) {
+    bool gap = false;
+    for (; *title && used + 2 < size; title++) {
         bool plain = isalnum((unsigned char)*title) != 0;
-        if (plain || (used && key[used - 1] != '_'))
-            key[used++] = (char)(plain ? tolower((unsigned char)*title) : '_');
+        if (plain && gap)
+            key[used++] = '_';
+        if (plain)
+            key[used++] = (char)tolower((unsigned char)*title);
+        gap = !plain && used;
     }
-    while (used && key[used - 1] == '_')
-        used--;
     key[used] = '\0';
 }
 

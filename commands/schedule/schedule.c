@@ -12,16 +12,15 @@
 #include "commands/cli/words.h"
 #include "commands/schedule/schedule_on.h"
 #include "commands/schedule/schedule_output.h"
+#include "commands/schedule/schedule_times.h"
 #include "commands/schedule/schedule_watch.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_file.h"
-#include "schedules/plan/plan_share.h"
 #include "schedules/steady.h"
 #include "simulator/scenario/schedule_option.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -45,16 +44,6 @@ enum format {
 
 static const char *const format_names[FORMATS] = {"text", "csv",     "json",          "svg",   "png",
                                                   "pdf",  "pytorch", "pytorch-comms", "latex", "markdown"};
-
-/* One time for all shares of the model, or one for each. count 0: not given. */
-struct time_list {
-    double *values;
-    size_t count;
-};
-
-enum cost { FORWARD, BACKWARD, WEIGHT, BLOCK, COSTS };
-
-static const char *const cost_names[COSTS] = {"forward", "backward", "weight", "block"};
 
 /* The command line. */
 struct arguments {
@@ -86,26 +75,6 @@ static bool read_count(const char *text, uint32_t *count)
     unsigned long value = strtoul(text, &end, 10);
     *count = (uint32_t)value;
     return text[0] >= '0' && text[0] <= '9' && !*end && !errno && value >= 1 && value <= UINT32_MAX;
-}
-
-/* A time, and where it ends. */
-static bool read_time(const char *text, double *time, char **end)
-{
-    *time = strtod(text, end);
-    size_t length = strspn(text, "0123456789.eE+-");
-    return text[0] >= '0' && text[0] <= '9' && *end == text + length && isfinite(*time) && *time <= 1e15;
-}
-
-static bool read_times(const char *text, struct time_list *times, struct arena *arena)
-{
-    times->count = 0;
-    times->values = arena_array(arena, strlen(text) / 2 + 1, sizeof *times->values);
-    for (char *end;; text = end + 1) {
-        if (!read_time(text, &times->values[times->count++], &end))
-            return false;
-        if (*end != ',')
-            return *end == '\0';
-    }
 }
 
 static const struct option long_options[] = {
@@ -145,6 +114,15 @@ static int read_time_limit(const struct command *command, const char *text, doub
     return command_usage(command, "--time-limit takes a time such as 60s, not '%s'", text);
 }
 
+/* How large a picture is. */
+static int read_picture_argument(const struct command *command, struct arguments *arguments, int option)
+{
+    if (option != 'V' && option != 'Z')
+        return command_usage(command, "the command line is not understood");
+    *(option == 'V' ? &arguments->picture_width : &arguments->font_size) = optarg;
+    return 0;
+}
+
 /* One option. 0 when it was understood, else an exit code. */
 static int read_argument(const struct command *command, struct arguments *arguments, int option)
 {
@@ -163,11 +141,11 @@ static int read_argument(const struct command *command, struct arguments *argume
     case 'B':
     case 'W':
     case 'X':
-        return read_times(optarg, &arguments->costs[costs[option]], arguments->arena) ? 0 : bad_time(command, optarg);
+        return times_read(optarg, &arguments->costs[costs[option]], arguments->arena) ? 0 : bad_time(command, optarg);
     case 'L':
-        return read_time(optarg, &arguments->latency, &end) && !*end ? 0 : bad_time(command, optarg);
+        return time_read(optarg, &arguments->latency, &end) && !*end ? 0 : bad_time(command, optarg);
     case 'A':
-        if (read_time(optarg, &arguments->attention, &end) && !*end && arguments->attention <= 1)
+        if (time_read(optarg, &arguments->attention, &end) && !*end && arguments->attention <= 1)
             return 0;
         return command_usage(command, "'%s' is no share; attention is a share of a forward, from 0 to 1", optarg);
     case 'O':
@@ -196,17 +174,11 @@ static int read_argument(const struct command *command, struct arguments *argume
         return 0;
     case 'T':
         return read_time_limit(command, optarg, &arguments->time_limit);
-    case 'V':
-        arguments->picture_width = optarg;
-        return 0;
-    case 'Z':
-        arguments->font_size = optarg;
-        return 0;
     case 'P':
         arguments->older_pytorch = true;
         return 0;
     default:
-        return command_usage(command, "the command line is not understood");
+        return read_picture_argument(command, arguments, option);
     }
 }
 
@@ -233,57 +205,6 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
     arguments->name = argv[optind];
     choose_format(arguments);
     return form_read(command, arguments->picture_width, arguments->font_size, &arguments->form);
-}
-
-/* ---- times ---- */
-
-/* The time of a share: the only one, or its own. */
-static double share_time(const struct time_list *list, uint32_t share)
-{
-    return list->values[list->count == 1 ? 0 : share];
-}
-
-static double mean_of(const struct time_list *list)
-{
-    double sum = 0;
-    for (size_t i = 0; i < list->count; i++)
-        sum += list->values[i];
-    return sum / (double)list->count;
-}
-
-/* Fills in what was not given: 1, 2 and half of the backward. */
-static void complete_times(struct arguments *arguments)
-{
-    static const double initial[] = {[FORWARD] = 1, [BACKWARD] = 2};
-    struct time_list *backward = &arguments->costs[BACKWARD], *weight = &arguments->costs[WEIGHT];
-    for (enum cost cost = FORWARD; cost <= BACKWARD; cost++)
-        if (!arguments->costs[cost].count) {
-            arguments->costs[cost] = (struct time_list){arena_array(arguments->arena, 1, sizeof(double)), 1};
-            arguments->costs[cost].values[0] = initial[cost];
-        }
-    if (weight->count)
-        return;
-    *weight = (struct time_list){arena_array(arguments->arena, backward->count, sizeof(double)), backward->count};
-    for (size_t i = 0; i < backward->count; i++)
-        weight->values[i] = backward->values[i] / 2;
-}
-
-/* 0 when the times fit that many workers, else an exit code. */
-static int check_times(const struct command *command, const struct arguments *arguments, uint32_t workers)
-{
-    for (enum cost cost = FORWARD; cost < COSTS; cost++)
-        if (arguments->costs[cost].count > 1 && arguments->costs[cost].count != workers)
-            return command_usage(command, "--%s gives %zu times, but there are %u workers", cost_names[cost],
-                                 arguments->costs[cost].count, workers);
-    for (uint32_t share = 0; share < workers; share++) {
-        double backward = share_time(&arguments->costs[BACKWARD], share),
-               weight = share_time(&arguments->costs[WEIGHT], share);
-        if (weight > backward)
-            return command_usage(command,
-                                 "the weight gradient (%g) is a part of the backward (%g) and cannot take longer",
-                                 weight, backward);
-    }
-    return 0;
 }
 
 /* ---- the request ---- */
@@ -348,9 +269,9 @@ static int make_request(const struct command *command, const struct schedule *sc
         return command_usage(command, "%s is missing", arguments->workers ? "--micro-batches" : "--workers");
     *request = schedule_request_default(schedule, arguments->workers, arguments->micro_batches);
     request->iterations = arguments->iterations;
-    request->forward = mean_of(&arguments->costs[FORWARD]);
-    request->backward = mean_of(&arguments->costs[BACKWARD]);
-    request->weight = mean_of(&arguments->costs[WEIGHT]);
+    request->forward = times_mean(&arguments->costs[FORWARD]);
+    request->backward = times_mean(&arguments->costs[BACKWARD]);
+    request->weight = times_mean(&arguments->costs[WEIGHT]);
     for (size_t i = 0; i < arguments->option_count; i++) {
         int code = set_option(command, schedule, arguments->options[i], arguments->arena, request);
         if (code)
@@ -457,33 +378,15 @@ static int write_result(const struct arguments *arguments, const struct schedule
     return EXIT_FAILED;
 }
 
-/* Times of the stages, from those of the model's shares in order. */
 static struct plan_costs stage_costs(const struct arguments *arguments, uint32_t workers, uint32_t stages)
 {
-    double *times[COSTS];
-    for (enum cost cost = FORWARD; cost < COSTS; cost++) {
-        times[cost] = NULL;
-        if (!arguments->costs[cost].count)
-            continue;
-        times[cost] = arena_array(arguments->arena, stages, sizeof(double));
-        for (uint32_t stage = 0; stage < stages; stage++)
-            times[cost][stage] =
-                plan_share_cut(arguments->costs[cost].values, arguments->costs[cost].count, workers, stages, stage);
-    }
-    double *attention = arena_array(arguments->arena, stages, sizeof *attention);
-    for (uint32_t stage = 0; stage < stages; stage++)
-        attention[stage] = arguments->attention;
-    return (struct plan_costs){.forward = times[FORWARD],
-                               .backward = times[BACKWARD],
-                               .weight = times[WEIGHT],
-                               .block = times[BLOCK],
-                               .latency = arguments->latency,
-                               .attention = {attention, attention}};
+    return times_of_stages(arguments->costs, arguments->latency, arguments->attention, workers, stages,
+                           arguments->arena);
 }
 
 static int show(const struct command *command, const struct arguments *arguments, struct schedule_view *view)
 {
-    int code = check_times(command, arguments, view->plan->workers);
+    int code = times_check(command, arguments->costs, view->plan->workers);
     if (!code)
         code = check_format(arguments, view);
     if (code)
@@ -558,7 +461,7 @@ static int show_schedule(const struct command *command, const struct arguments *
     int code = make_request(command, schedule, arguments, &request);
     if (code)
         return code;
-    code = check_times(command, arguments, request.workers);
+    code = times_check(command, arguments->costs, request.workers);
     if (code)
         return code;
     struct plan_costs costs = stage_costs(arguments, request.workers, schedule->stages(&request));
@@ -621,7 +524,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct arguments arguments = {.arena = arena_create()};
     int code = read_arguments(command, argc, argv, &arguments);
     if (!code) {
-        complete_times(&arguments);
+        times_complete(arguments.costs, arguments.arena);
         code = run_arguments(command, &arguments);
     }
     arena_destroy(arguments.arena);
