@@ -230,11 +230,6 @@ size_t table_terminal_width(FILE *out)
     return descriptor >= 0 && isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-void table_print(const struct table *table, FILE *out, unsigned indent)
-{
-    table_print_within(table, out, indent, table_terminal_width(out));
-}
-
 /* ---- quantities ---- */
 
 /* Four significant digits, at least one of them before the point. */

@@ -31,13 +31,11 @@ char table_align(const struct table *table, size_t column);
 const char *table_text(const struct table *table, size_t row, size_t column);
 /* NaN: the cell is a text. */
 double table_number(const struct table *table, size_t row, size_t column);
-/* Prints titles, a rule, and rows, each line after `indent` spaces. An unfinished row's other cells are empty. On a
- * terminal that is narrower than the table, as table_print_within. */
-void table_print(const struct table *table, FILE *out, unsigned indent);
 /* Columns of the terminal behind a stream; 0 where there is none. */
 size_t table_terminal_width(FILE *out);
-/* The same within `width` columns, 0 for any number: what is wider goes on in further tables below, which begin with
- * the same first columns. */
+/* Prints titles, a rule, and rows, each line after `indent` spaces, within `width` columns, 0 for any number: what is
+ * wider goes on in further tables below, which begin with the same first columns. An unfinished row's other cells are
+ * empty. See base/tables/table_write.h for other formats. */
 void table_print_within(const struct table *table, FILE *out, unsigned indent, size_t width);
 
 /* "1.235 ms", "12.4 GiB", "1.2 TB", "312.1 Tflop/s", "34.8 %": four significant digits or so, in a buffer of

@@ -11,9 +11,13 @@
 #include <getopt.h>
 #include <string.h>
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMATS };
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_LATEX, FORMAT_MARKDOWN, FORMATS };
 
-static const char *const format_names[FORMATS] = {"table", "json"};
+static const char *const format_names[FORMATS] = {"table", "json", "csv", "latex", "markdown"};
+
+/* By enum format. */
+static const enum table_format table_formats[FORMATS] = {TABLE_TEXT, TABLE_JSON, TABLE_CSV, TABLE_LATEX,
+                                                         TABLE_MARKDOWN};
 
 /* Of the numbers that options give; which kind takes which is in `accepted`. */
 enum number { GROUPS, ROWS, COLUMNS, INNER, BATCH, HEADS, SEQUENCE, HEAD_SIZE, VALUE_SIZE, BYTES, NUMBERS };
@@ -241,8 +245,10 @@ static bool write_result(FILE *out, void *user, struct fault *fault)
     bool found = kernel_time(&table, &answer->shape, a->source, &answer->time) || refuse(&table, a, fault);
     const char *slash = strrchr(answer->rows, '/');
     answer->rows = slash ? slash + 1 : answer->rows;
-    if (found)
-        (a->format == FORMAT_JSON ? kernel_json_write : kernel_text_write)(out, answer);
+    if (found && a->format == FORMAT_JSON)
+        kernel_json_write(out, answer);
+    else if (found)
+        kernel_text_write(out, answer, table_formats[a->format]);
     kernel_table_finish(&table);
     return found;
 }
@@ -278,7 +284,7 @@ const struct command command_kernel = {
             "(without a causal mask);\n"
             "                           of memory norm, add, silu, rope, embedding, cast (forward; add)\n"
             "  --source NAME            only measurements of this source\n"
-            "  --format FORMAT          table or json (what FILE ends in; table)\n"
+            "  --format FORMAT          table, csv, json, latex or markdown (what FILE ends in; table)\n"
             "  -o, --output FILE        write there instead of to standard output\n\n"
             "examples:\n  stagesim kernel matmul --gpu B200 -m 8192 -n 8192 -k 8192\n"
             "  stagesim kernel attention --gpu H100 --heads 32 --sequence 8192 --head-size 128\n",

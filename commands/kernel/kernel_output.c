@@ -49,7 +49,7 @@ static void print_range(FILE *out, const struct kernel_answer *answer)
     fputc('\n', out);
 }
 
-static void print_near(FILE *out, const struct kernel_answer *answer)
+static void print_near(FILE *out, const struct kernel_answer *answer, enum table_format format)
 {
     const char *const *names = kernel_size_names(answer->shape.kind);
     char text[READABLE_MAX];
@@ -62,17 +62,23 @@ static void print_near(FILE *out, const struct kernel_answer *answer)
     for (unsigned i = 0; i < answer->time.near_count; i++) {
         const struct kernel_row *row = answer->time.near[i];
         for (unsigned k = 0; k < KERNEL_SIZES; k++)
-            if (names[k])
+            if (names[k]) {
                 table_cell(table, "%.10g", round(exp2(row->size[k])));
+                table_value(table, round(exp2(row->size[k])));
+            }
         table_cell(table, "%s", readable_seconds(text, row->seconds));
+        table_value(table, row->seconds);
         table_cell(table, "%.3f", exp(row->beside));
+        table_value(table, exp(row->beside));
     }
-    fputs("\nnearest measured kernels:\n", out);
-    table_print(table, out, 0);
+    table_remarks(out, format, "\nnearest measured kernels:\n");
+    if (format == TABLE_MARKDOWN)
+        putc('\n', out);
+    table_write(table, out, table_style_of(format, out));
     table_destroy(table);
 }
 
-void kernel_text_write(FILE *out, const struct kernel_answer *a)
+static void print_time(FILE *out, const struct kernel_answer *a)
 {
     char seconds[READABLE_MAX], rate[READABLE_MAX];
     const struct kernel_model *model = a->time.model;
@@ -91,8 +97,18 @@ void kernel_text_write(FILE *out, const struct kernel_answer *a)
     fprintf(out, "source          %s, %u measured kernels in %s\n", model->source, a->time.rows->row_count, a->rows);
     fputs("measured range  ", out);
     print_range(out, a);
-    if (a->time.near_count)
-        print_near(out, a);
+}
+
+void kernel_text_write(FILE *out, const struct kernel_answer *a, enum table_format format)
+{
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *remarks = open_memstream(&lines, &size);
+    if (remarks)
+        print_time(remarks, a);
+    table_remarks_end(out, format, remarks, &lines);
+    if (a->time.near_count || !table_is_read(format))
+        print_near(out, a, format);
 }
 
 static void write_sizes(struct json_writer *json, enum kernel_kind kind, const double sizes[KERNEL_SIZES])

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_KERNEL_OUTPUT_H
 #define STAGESIM_KERNEL_OUTPUT_H
 
+#include "base/tables/table_write.h"
 #include "workloads/kernels/kernel_time.h"
 
 #include <stdio.h>
@@ -13,7 +14,9 @@ struct kernel_answer {
     struct kernel_time time;
 };
 
-void kernel_text_write(FILE *out, const struct kernel_answer *answer);
+/* In a format that people read: the time and what it rests on, then the nearest measured kernels. CSV has these alone.
+ */
+void kernel_text_write(FILE *out, const struct kernel_answer *answer, enum table_format format);
 void kernel_json_write(FILE *out, const struct kernel_answer *answer);
 
 /* What the four sizes of a kind are called; NULL: the kind does not have that one. */

@@ -110,7 +110,7 @@ Test(table, aligns)
     table_cell(table, "%d", 1234567);
     table_cell(table, "%s", "last");
     FILE *file = tmpfile();
-    table_print(table, file, 2);
+    table_print_within(table, file, 2, 0);
     table_destroy(table);
     cr_assert_str_eq(
         contents(file),

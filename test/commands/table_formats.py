@@ -194,6 +194,7 @@ def every_command(stagesim, folder, latex):
         "schedule": ["schedule", "pipedream", "--workers", "4", "--micro-batches", "8"],
         "show": ["platform", "show", "dgx-h100:2"],
         "route": ["platform", "show", "dgx-h100:2", "--between", "gpu-0-0", "gpu-1-3"],
+        "kernel": ["kernel", "matmul", "--gpu", "H100", "-m", "8192", "-n", "8192", "-k", "8192"],
         "fit": ["platform", "fit", "m.csv", "--platform", "dgx-a100:1", "-o", "fitted.xml"],
     }
     for kind in ("schedules", "presets", "algorithms", "scenarios"):
