@@ -10,6 +10,7 @@
 #include "commands/cli/variants.h"
 #include "commands/cli/words.h"
 #include "schedules/schedule.h"
+#include "studies/record.h"
 #include "studies/simulation.h"
 
 #include <ctype.h>
@@ -96,18 +97,19 @@ static void name_directory(struct comparison *comparison, struct comparison_run 
     strcat(run->directory, "/");
 }
 
-static struct comparison_run *add_run(struct comparison *comparison, const char *file, const struct variant *variant)
+static struct comparison_run *add_run(struct comparison *comparison, const char *file, struct scenario *scenario,
+                                      const struct variant *variant)
 {
     struct arena *arena = comparison->arena;
     comparison->runs =
         array_grow(comparison->runs, &comparison->capacity, comparison->count + 1, sizeof *comparison->runs);
     struct comparison_run *run = &comparison->runs[comparison->count++];
-    const char *name = path_name(path_name(file, ".yaml", arena), ".yml", arena);
-    *run = (struct comparison_run){.file = file, .name = name, .schedule = variant->schedule};
+    *run = (struct comparison_run){
+        .scenario = scenario, .file = file, .name = scenario->name, .schedule = variant->schedule};
     if (variant->schedule && schedule_is_file(variant->schedule))
         run->schedule = path_name(variant->schedule, ".csv", arena);
     if (variant->what_if)
-        run->name = arena_print(arena, "%s, %s", name, variants_what_if(variant->what_if, arena).label);
+        run->name = arena_print(arena, "%s, %s", scenario->name, variants_what_if(variant->what_if, arena).label);
     return run;
 }
 
@@ -144,8 +146,7 @@ static bool add_variant(struct comparison *comparison, const char *file, const s
             diag_print(stderr, "note: %s left out: %s\n", variant->schedule, reason);
         return true;
     }
-    struct comparison_run *run = add_run(comparison, file, variant);
-    run->scenario = scenario;
+    struct comparison_run *run = add_run(comparison, file, scenario, variant);
     run->reason = reason;
     if (!run->schedule)
         run->schedule = scenario->schedule_name ? scenario->schedule_name : scenario->workload->name;
@@ -439,6 +440,22 @@ static bool open_all(struct comparison *comparison, struct output *output, struc
     return true;
 }
 
+/* How each run can be had again. */
+static bool write_records(const struct comparison *comparison, struct output *output, struct fault *fault)
+{
+    const struct scenario **scenarios = arena_array(comparison->arena, comparison->count, sizeof *scenarios);
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct comparison_run *run = &comparison->runs[i];
+        if (run->reason)
+            continue;
+        scenarios[count++] = run->scenario;
+        if (!record_scenario(output, comparison->options->output, run->directory, run->scenario, false, fault))
+            return false;
+    }
+    return record_about(output, comparison->command, scenarios, count, fault);
+}
+
 static int compare_into(struct comparison *comparison, const char *directory)
 {
     struct fault fault = {""};
@@ -448,7 +465,8 @@ static int compare_into(struct comparison *comparison, const char *directory)
     interruption_await();
     if (ok)
         code = simulate_all(comparison, output);
-    if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_drawn(comparison, output, &fault)) {
+    if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_drawn(comparison, output, &fault) &&
+        write_records(comparison, output, &fault)) {
         if (!output_commit(output, &fault))
             code = EXIT_FAILED;
     } else {

@@ -4,6 +4,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/words.h"
+#include "studies/record.h"
 #include "studies/simulation.h"
 
 /* Simulates with its files in the output set, which appears when all went well. */
@@ -18,6 +19,9 @@ static int run_into(struct simulation_request *request, const char *directory, s
     bool ok = request->output && run_files_open(&files, request->scenario, request->output, "", &fault);
     if (ok)
         code = simulate(request, result);
+    if (code == EXIT_DONE && !(record_scenario(request->output, directory, "", request->scenario, false, &fault) &&
+                               record_about(request->output, request->command, &request->scenario, 1, &fault)))
+        code = EXIT_FAILED;
     if (!ok || code != EXIT_DONE)
         output_abort(request->output);
     else if (!output_commit(request->output, &fault))

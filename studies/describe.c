@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/describe.h"
 
-#include "studies/inputs.h"
+#include "simulator/scenario/write/inputs.h"
 
 #include <string.h>
 
@@ -28,8 +28,6 @@ bool job_describe_inputs(const struct job *job, const struct platform *platform,
     bool transformer = !strcmp(scenario->workload->name, "transformer");
     run->model = scenario_model_name(scenario, arena);
     run->precision = scenario_word(scenario, "compute.precision");
-    if (!run->precision && transformer)
-        run->precision = "bf16";
     run->gpu = job->program->mesh->ranks ? platform->hosts[job->hosts[0]].model : NULL;
     for (uint32_t rank = 1; rank < job->program->mesh->ranks && run->gpu; rank++) {
         const char *model = platform->hosts[job->hosts[rank]].model;

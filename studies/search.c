@@ -6,7 +6,7 @@
 #include "base/exit_code.h"
 #include "base/files/journal.h"
 #include "base/process/interruption.h"
-#include "simulator/scenario/scenario_write.h"
+#include "simulator/scenario/write/scenario_write.h"
 #include "studies/search_bounds.h"
 #include "studies/simulation.h"
 

@@ -8,7 +8,7 @@
 #include "base/paths.h"
 #include "base/process/interruption.h"
 #include "simulator/engines/progress.h"
-#include "simulator/scenario/scenario_write.h"
+#include "simulator/scenario/write/scenario_write.h"
 #include "studies/simulation.h"
 
 #include <signal.h>
@@ -236,13 +236,11 @@ static void take_record(void *user, const void *record, size_t size)
 }
 
 /* Of the scenario with all its sections, the platform's file, and what is varied. */
-static uint64_t fingerprint(const struct sweep *sweep, struct fault *fault)
+static uint64_t fingerprint(const struct sweep *sweep)
 {
     char *text = NULL;
     size_t size = 0;
-    struct sweep_result result;
     const struct sweep_request *request = sweep->request;
-    struct arena *arena = arena_create();
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return 0;
@@ -253,22 +251,26 @@ static uint64_t fingerprint(const struct sweep *sweep, struct fault *fault)
         for (size_t k = 0; k < request->axes[i].count; k++)
             fprintf(out, "%s %s\n", request->axes[i].key, request->axes[i].values[k]);
     uint64_t sum = journal_fingerprint_file(JOURNAL_FINGERPRINT, request->scenario.file);
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct scenario *scenario = load(sweep, i, arena, &result, fault);
-        if (fault->text[0])
-            break;
-        if (!scenario)
-            continue;
-        scenario_write(out, scenario, ".");
-        if (scenario->platform.file)
-            sum = journal_fingerprint_file(sum, scenario->platform.file);
-        break;
-    }
+    if (sweep->base)
+        scenario_write(out, sweep->base, ".");
+    if (sweep->base && sweep->base->platform.file)
+        sum = journal_fingerprint_file(sum, sweep->base->platform.file);
     fclose(out);
     sum = journal_fingerprint(sum, text, size);
     free(text);
-    arena_destroy(arena);
     return sum;
+}
+
+static const struct scenario *find_base(const struct sweep *sweep, struct arena *arena, struct fault *fault)
+{
+    struct diag silent = {0};
+    struct sweep_result result;
+    const struct scenario *scenario = scenario_load(&sweep->request->scenario, arena, &silent);
+    if (silent.trouble)
+        fault_set(fault, "%s: a file of it cannot be read", sweep->request->scenario.file);
+    for (size_t i = 0; i < sweep->count && !scenario && !fault->text[0]; i++)
+        scenario = load(sweep, i, arena, &result, fault);
+    return scenario;
 }
 
 static int trouble(const struct fault *fault, int code)
@@ -294,8 +296,11 @@ int sweep_create(struct sweep *sweep, const struct sweep_request *request, struc
     }
     sweep->results = arena_array(arena, sweep->count, sizeof *sweep->results);
     memset(sweep->results, 0, sweep->count * sizeof *sweep->results);
+    sweep->base = find_base(sweep, arena, &fault);
+    if (sweep->base)
+        sweep->name = sweep->base->name;
     sweep->identity = (struct journal_identity){.title = "stagesim sweep journal 1\n",
-                                                .fingerprint = fingerprint(sweep, &fault),
+                                                .fingerprint = fingerprint(sweep),
                                                 .count = sweep->count,
                                                 .shard = request->shard,
                                                 .shards = request->shards};

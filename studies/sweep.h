@@ -35,6 +35,8 @@ struct sweep {
     const struct sweep_request *request;
     struct arena *arena;
     const char *name;             /* of the scenario */
+    const struct scenario *base;  /* without what varies; where it needs that, with the first values that make it whole;
+                                     NULL: it never is */
     size_t count;                 /* of combinations */
     struct sweep_result *results; /* [count] */
     struct journal_identity identity;

@@ -12,7 +12,8 @@
 #include "commands/search/search_parts.h"
 #include "commands/search/search_picture.h"
 #include "commands/search/search_slurm.h"
-#include "simulator/scenario/scenario_write.h"
+#include "simulator/scenario/write/scenario_write.h"
+#include "studies/record.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -61,8 +62,8 @@ static bool write_pictures(const struct search *search, struct output *output, s
     return true;
 }
 
-static bool write_files(const struct search *search, struct output *output, const char *directory, uint32_t top,
-                        struct arena *arena, struct fault *fault)
+static bool write_files(const struct search *search, struct output *output, const char *directory, const char *command,
+                        uint32_t top, struct arena *arena, struct fault *fault)
 {
     FILE *csv = output_open(output, "search.csv", fault),
          *json = csv ? output_open(output, "search.json", fault) : NULL;
@@ -72,7 +73,9 @@ static bool write_files(const struct search *search, struct output *output, cons
     search_print(json, search, top, TABLE_JSON);
     FILE *html = output_open(output, "search.html", fault);
     return html && search_html(html, search, top, fault) && write_best(search, output, directory, arena, fault) &&
-           write_pictures(search, output, fault);
+           write_pictures(search, output, fault) &&
+           record_scenario(output, directory, "", search->scenario, true, fault) &&
+           record_about(output, command, &search->scenario, 1, fault);
 }
 
 /* ---- the command ---- */
@@ -89,7 +92,8 @@ struct wanted {
     struct search_request request;
     struct search search;
     struct arena *arena;
-    bool partial; /* a shard: its part is all that is written */
+    bool partial;        /* a shard: its part is all that is written */
+    const char *command; /* as typed */
 };
 
 /* Without slashes at the end. */
@@ -191,7 +195,8 @@ static int search_into(struct wanted *wanted)
         remove_journal(&wanted->request);
     if (code != EXIT_DONE)
         output_abort(output);
-    else if (!write_files(&wanted->search, output, options->output, shown(options), wanted->arena, &fault)) {
+    else if (!write_files(&wanted->search, output, options->output, wanted->command, shown(options), wanted->arena,
+                          &fault)) {
         output_abort(output);
         code = EXIT_FAILED;
     } else if (!output_commit(output, &fault)) {
@@ -234,7 +239,7 @@ static int run_on_slurm(const struct wanted *wanted, int argc, char **argv)
     return search_slurm(&slurm, argc, argv, wanted->arena);
 }
 
-static int run_search(const struct options *options, int argc, char **argv, struct arena *arena)
+static int run_search(const struct options *options, const char *typed, int argc, char **argv, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
@@ -243,7 +248,8 @@ static int run_search(const struct options *options, int argc, char **argv, stru
                             .request = {.shard = 1, .shards = 1},
                             .search = {.table = {.reasons = -1}},
                             .arena = arena,
-                            .partial = options->shard != NULL};
+                            .partial = options->shard != NULL,
+                            .command = typed};
     if (!wanted.scenario ||
         (wanted.partial && !search_shard_read(options->shard, &wanted.request.shard, &wanted.request.shards)))
         return EXIT_BAD_INPUT;
@@ -275,13 +281,14 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
+    const char *typed = words_command(command, argc, argv, arena);
     int code = EXIT_USAGE;
     if (options_read(command, "ofgkx", argc, argv, arena, &options))
         code = check_options(command, &options);
     else
         code = EXIT_USAGE;
     if (code == EXIT_DONE)
-        code = run_search(&options, argc, argv, arena);
+        code = run_search(&options, typed, argc, argv, arena);
     arena_destroy(arena);
     return code;
 }

@@ -10,6 +10,7 @@
 #include "commands/cli/words.h"
 #include "commands/search/search_parts.h"
 #include "commands/sweep/sweep_output.h"
+#include "studies/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum { JOBS_MOST = 64 };
 struct wanted {
     const struct options *options;
     struct arena *arena;
+    const char *command; /* as typed */
     struct sweep_axis *axes;
     struct scenario_set *sets; /* what all combinations have */
     struct sweep_request request;
@@ -134,7 +136,10 @@ static bool write_files(const struct wanted *wanted, struct output *output, stru
         return false;
     sweep_print(csv, &wanted->view, TABLE_CSV);
     sweep_print(json, &wanted->view, TABLE_JSON);
-    return sweep_page(page, &wanted->view, fault) && write_pictures(wanted, output, fault);
+    const struct scenario *base = wanted->sweep.base;
+    return sweep_page(page, &wanted->view, fault) && write_pictures(wanted, output, fault) &&
+           (!base || record_scenario(output, wanted->options->output, "", base, true, fault)) &&
+           record_about(output, wanted->command, &base, base != NULL, fault);
 }
 
 /* ---- the command ---- */
@@ -257,9 +262,10 @@ static bool fill_request(struct wanted *wanted)
     return choose_axes(wanted);
 }
 
-static int run_sweep(const struct command *command, const struct options *options, struct arena *arena)
+static int run_sweep(const struct command *command, const struct options *options, const char *typed,
+                     struct arena *arena)
 {
-    struct wanted wanted = {.options = options, .arena = arena};
+    struct wanted wanted = {.options = options, .arena = arena, .command = typed};
     if (form_read(command, options->picture_width, options->font_size, &wanted.form))
         return EXIT_USAGE;
     if (!fill_request(&wanted))
@@ -293,11 +299,12 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
+    const char *typed = words_command(command, argc, argv, arena);
     int code = EXIT_USAGE;
     if (options_read(command, "osfgxp", argc, argv, arena, &options)) {
         code = check_options(command, &options);
         if (code == EXIT_DONE)
-            code = run_sweep(command, &options, arena);
+            code = run_sweep(command, &options, typed, arena);
     }
     arena_destroy(arena);
     fflush(stdout);

@@ -42,8 +42,8 @@ static void expand_schedule(struct loader *loader, struct node *node)
     node->count = 1;
 }
 
-/* `model: bert.yaml` stands for the content of that file. */
-static void expand_file(struct loader *loader, struct node *node)
+/* `model: bert.yaml` stands for the content of that file, whose path comes back; NULL after a mistake. */
+static const char *expand_file(struct loader *loader, struct node *node)
 {
     struct arena *arena = loader->fields.arena;
     const char *directory = node->at.line ? path_directory(node->at.file, arena) : loader->scenario->directory;
@@ -63,11 +63,12 @@ static void expand_file(struct loader *loader, struct node *node)
     content = content ? scenario_model_keys(loader, content) : NULL;
     node->kind = NODE_REFUSED;
     if (!content)
-        return;
+        return NULL;
     node->kind = NODE_MAP;
     node->first = content->first;
     node->last = content->last;
     node->count = content->count;
+    return path;
 }
 
 /* `model: {file: config.json, sequence: 4096}`: what is written beside the file counts before what is in it. */
@@ -77,7 +78,7 @@ static void expand_model(struct loader *loader, struct node *node)
     if (!file || file->kind != NODE_SCALAR || node_is_empty(file))
         return;
     struct node own = *node, content = *file, *next;
-    expand_file(loader, &content);
+    loader->scenario->model_file = expand_file(loader, &content);
     node->first = node->last = NULL;
     node->count = 0;
     for (struct node *child = own.first; child; child = next) {
@@ -108,6 +109,8 @@ static void expand_section(struct loader *loader, const char *name)
         expand_schedule(loader, node);
     else if (!strcmp(name, "platform"))
         scenario_expand_platform(loader, node);
+    else if (!strcmp(name, "model"))
+        loader->scenario->model_file = expand_file(loader, node);
     else if (!is_own_key(name))
         expand_file(loader, node);
 }
@@ -286,6 +289,8 @@ static void read_root(struct loader *loader)
     scenario->steady = (enum scenario_steady)values.steady;
     scenario->placement = (enum scenario_placement)values.placement;
     scenario->iterations = (uint32_t)values.iterations;
+    if (values.name)
+        scenario->name = values.name;
     if (values.platform)
         scenario_read_platform(loader, values.platform, (enum platform_loader)values.loader);
     scenario->platform_name = scenario->platform.text;
@@ -389,6 +394,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     read_memory(loader);
     scenario_read_search(loader);
     read_simgrid(loader);
+    scenario_check_inputs(loader);
 }
 
 static struct scenario *finish(const struct scenario_request *request, struct node *root, unsigned errors,

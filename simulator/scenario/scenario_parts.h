@@ -34,6 +34,8 @@ void scenario_read_batch(struct loader *loader);
 void scenario_read_schedule(struct loader *loader, const char *replacement);
 /* The schedule of that name; NULL after the mistake was reported. */
 const struct schedule *scenario_find_schedule(struct loader *loader, const char *name, struct place at);
+/* inputs: files are the ones that the scenario was written with. */
+void scenario_check_inputs(struct loader *loader);
 /* search: every value is one that its key could have. */
 void scenario_read_search(struct loader *loader);
 

@@ -25,6 +25,8 @@ const struct stagesim_field root_fields[] = {
             "dgx-h100:64; or a map of the keys of `platform`"},
     {"workload", STAGESIM_FIELD_TEXT, offsetof(struct root_values, workload), .required = true,
      .doc = "a built-in workload, an installed plug-in, or, with --plugins, the path of a .so"},
+    {"name", STAGESIM_FIELD_TEXT, offsetof(struct root_values, name),
+     .doc = "what outputs call the scenario; default: its file's name without .yaml"},
     {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
      .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
@@ -212,5 +214,6 @@ const struct fields_section memory_section = {"memory", true, memory_fields};
 const struct fields_section search_section = {"search", true, search_fields};
 
 const char *const section_names[] = {"parallel", "order",  "batch",  "schedule", "search",
-                                     "simgrid",  "memory", "output", NULL};
+                                     "simgrid",  "memory", "output", "inputs", NULL};
+const char inputs_section_name[] = "inputs";
 const struct fields_section simgrid_section = {"simgrid", true, simgrid_settings};

@@ -13,7 +13,7 @@ struct arena;
 #define MICRO_BATCHES_MAX ((uint64_t)1 << 24)
 
 struct root_values {
-    const char *platform, *workload;
+    const char *platform, *workload, *name;
     struct stagesim_texts what_if;
     unsigned engine, fold, steady, placement, loader;
     uint64_t iterations;
@@ -79,6 +79,8 @@ const struct stagesim_field *communication_fields_create(struct arena *arena);
 enum stagesim_collective communication_collective(const struct stagesim_field *field);
 /* Its keys, NULL-terminated. */
 extern const char *const communication_keys[];
+/* Its keys are files, its values their hashes. */
+extern const char inputs_section_name[];
 /* Keys of the top level that are not in root_fields; NULL-terminated. */
 extern const char *const section_names[];
 

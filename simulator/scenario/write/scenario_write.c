@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/scenario/scenario_write.h"
+#include "simulator/scenario/write/scenario_write.h"
 
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
+#include "simulator/scenario/write/relative.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,58 +17,13 @@ struct writing {
     struct arena *arena;
 };
 
-/* ---- paths ---- */
-
-/* The absolute path of a directory, also of one that is still to be made; the caller frees it, NULL: there is none. */
-static char *absolute_path(const char *path, struct arena *arena)
-{
-    char *absolute = realpath(path, NULL);
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    const char *own = arena_print(arena, "%.*s", (int)length, path), *slash = strrchr(own, '/');
-    if (absolute || slash == own || !*own)
-        return absolute;
-    char *above = absolute_path(slash ? arena_print(arena, "%.*s", (int)(slash - own), own) : ".", arena);
-    if (above) {
-        const char *text = arena_print(arena, "%s/%s", above, slash ? slash + 1 : own);
-        absolute = memcpy(array_zeroed(strlen(text), 1), text, strlen(text));
-    }
-    free(above);
-    return absolute;
-}
-
-/* The way from one directory to a file; the file's absolute path where there is none. */
-static const char *relative_path(const char *from, const char *to, struct arena *arena)
-{
-    char *start = absolute_path(from, arena), *end = realpath(to, NULL);
-    const char *path = end ? arena_copy(arena, end) : to;
-    if (start && end) {
-        size_t common = 0;
-        for (size_t i = 0; start[i] == end[i] || (!start[i] && end[i] == '/'); i++) {
-            if (end[i] == '/')
-                common = i + 1;
-            if (!start[i])
-                break;
-        }
-        const char *up = "";
-        for (const char *rest = strlen(start) >= common ? start + common : ""; *rest;
-             rest = strchr(rest, '/') ? strchr(rest, '/') + 1 : "")
-            up = arena_print(arena, "../%s", up);
-        path = arena_print(arena, "%s%s", up, end + common);
-    }
-    free(start);
-    free(end);
-    return path;
-}
-
 /* A path seen from where its node was written, as it is seen from the new place; names that are no file there stay. */
 static const char *moved_path(const struct writing *writing, const struct node *node)
 {
     struct arena *arena = writing->arena;
     const char *directory = node->at.line ? path_directory(node->at.file, arena) : writing->scenario->directory;
     const char *path = path_resolve(directory, node->text, arena);
-    return access(path, F_OK) == 0 ? relative_path(writing->directory, path, arena) : node->text;
+    return access(path, F_OK) == 0 ? path_relative(writing->directory, path, arena) : node->text;
 }
 
 /* Whether a key of a section holds the name of a file. */
@@ -92,7 +47,7 @@ static bool is_path(const struct scenario *scenario, const char *section, const 
 /* ---- values ---- */
 
 /* Words and numbers need no quotes. */
-static void write_text(FILE *out, const char *text, bool quoted)
+void scenario_write_text(FILE *out, const char *text, bool quoted)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
     if (!quoted && text[strspn(text, plain)] == '\0' && *text != '-')
@@ -105,7 +60,7 @@ static void write_flow(const struct writing *writing, const char *section, const
 {
     if (node->kind == NODE_SCALAR) {
         bool path = node->key && is_path(writing->scenario, section, node->key);
-        write_text(writing->out, path ? moved_path(writing, node) : node->text, node->quoted);
+        scenario_write_text(writing->out, path ? moved_path(writing, node) : node->text, node->quoted);
         return;
     }
     bool map = node->kind == NODE_MAP;
@@ -114,7 +69,7 @@ static void write_flow(const struct writing *writing, const char *section, const
         if (child != node->first)
             fputs(", ", writing->out);
         if (map) {
-            write_text(writing->out, child->key, false);
+            scenario_write_text(writing->out, child->key, false);
             fputs(": ", writing->out);
         }
         write_flow(writing, section, child);
@@ -135,7 +90,7 @@ static void write_section(const struct writing *writing, const struct node *node
     putc('\n', writing->out);
     for (const struct node *child = node->first; child; child = child->next) {
         fputs("  ", writing->out);
-        write_text(writing->out, child->key, false);
+        scenario_write_text(writing->out, child->key, false);
         fputs(": ", writing->out);
         write_flow(writing, node->key, child);
         putc('\n', writing->out);
@@ -146,9 +101,9 @@ void scenario_write(FILE *out, const struct scenario *scenario, const char *dire
 {
     struct writing writing = {out, scenario, directory, arena_create()};
     for (const struct node *node = scenario->root->first; node; node = node->next) {
-        if (!strcmp(node->key, "search"))
+        if (!strcmp(node->key, "search") || !strcmp(node->key, "inputs"))
             continue;
-        write_text(out, node->key, false);
+        scenario_write_text(out, node->key, false);
         putc(':', out);
         write_section(&writing, node);
     }

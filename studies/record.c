@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/record.h"
+
+#include "base/arena.h"
+#include "base/json_writer.h"
+#include "simulator/engines/simgrid/bridge.h"
+#include "simulator/scenario/write/inputs.h"
+#include "simulator/scenario/write/scenario_resolve.h"
+
+#include <cairo.h>
+#include <expat.h>
+#include <fontconfig/fontconfig.h>
+#include <gnu/libc-version.h>
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <yaml.h>
+#include <zlib.h>
+
+bool record_scenario(struct output *output, const char *directory, const char *folder, const struct scenario *scenario,
+                     bool study, struct fault *fault)
+{
+    struct arena *arena = arena_create();
+    FILE *out = output_open(output, arena_print(arena, "%sscenario.yaml", folder), fault);
+    bool done = out && scenario_write_resolved(out, scenario, arena_print(arena, "%s/%s", directory, folder), study,
+                                               "Every key with its value, as stagesim " STAGESIM_VERSION
+                                               " took it: gives the same results again. See about.json.",
+                                               fault);
+    arena_destroy(arena);
+    return done;
+}
+
+static void write_libraries(struct json_writer *json, struct arena *arena)
+{
+    unsigned hwloc = hwloc_get_api_version();
+    int fontconfig = FcGetVersion();
+    const char *expat = XML_ExpatVersion(); /* "expat_2.5.0" */
+    json_object_begin(json, "libraries", true);
+    json_text(json, "simgrid", bridge_version(arena));
+    json_text(json, "hwloc", arena_print(arena, "%u.%u.%u", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff));
+    json_text(json, "libyaml", yaml_get_version_string());
+    json_text(json, "cairo", cairo_version_string());
+    json_text(json, "fontconfig",
+              arena_print(arena, "%d.%d.%d", fontconfig / 10000, fontconfig / 100 % 100, fontconfig % 100));
+    json_text(json, "expat", strchr(expat, '_') ? strchr(expat, '_') + 1 : expat);
+    json_text(json, "zlib", zlibVersion());
+    json_text(json, "libc", gnu_get_libc_version());
+    json_object_end(json);
+}
+
+static void write_input(struct json_writer *json, const struct scenario_input *input)
+{
+    json_object_begin(json, NULL, false);
+    json_text(json, "role", input->role);
+    json_text(json, input->file ? "file" : "preset", input->file ? input->file : input->text);
+    if (input->sha256[0])
+        json_text(json, "sha256", input->sha256);
+    json_object_end(json);
+}
+
+static bool is_in(const struct scenario_input *list, size_t count, const struct scenario_input *input)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].role, input->role) &&
+            !strcmp(list[i].file ? list[i].file : list[i].text, input->file ? input->file : input->text))
+            return true;
+    return false;
+}
+
+/* Of all scenarios, each once. */
+static bool write_inputs(struct json_writer *json, const struct scenario *const *scenarios, size_t count,
+                         struct arena *arena, struct fault *fault)
+{
+    struct scenario_input *known = NULL;
+    size_t known_count = 0, capacity = 0;
+    json_array_begin(json, "inputs", true);
+    for (size_t i = 0; i < count; i++) {
+        size_t inputs;
+        const struct scenario_input *list = scenario_input_list(scenarios[i], &inputs, arena, fault);
+        for (size_t k = 0; list && k < inputs; k++) {
+            if (is_in(known, known_count, &list[k]))
+                continue;
+            known = array_grow(known, &capacity, known_count + 1, sizeof *known);
+            known[known_count++] = list[k];
+            write_input(json, &list[k]);
+        }
+    }
+    json_array_end(json);
+    free(known);
+    return !fault->text[0];
+}
+
+#ifdef __clang__
+static const char compiler[] = __VERSION__; /* names itself */
+#else
+static const char compiler[] = "gcc " __VERSION__;
+#endif
+
+bool record_about(struct output *output, const char *command, const struct scenario *const *scenarios, size_t count,
+                  struct fault *fault)
+{
+    FILE *out = output_open(output, "about.json", fault);
+    if (!out)
+        return false;
+    struct arena *arena = arena_create();
+    struct json_writer json = json_writer_init(out);
+    char *directory = getcwd(NULL, 0);
+    json_object_begin(&json, NULL, true);
+    json_text(&json, "stagesim", STAGESIM_VERSION);
+    json_text(&json, "command", command);
+    if (directory)
+        json_text(&json, "directory", directory);
+    bool done = write_inputs(&json, scenarios, count, arena, fault);
+    write_libraries(&json, arena);
+    json_text(&json, "compiler", compiler);
+    json_object_end(&json);
+    putc('\n', out);
+    free(directory);
+    arena_destroy(arena);
+    return done;
+}
