@@ -3,8 +3,10 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "base/words/aliases.h"
 #include "commands/cli/words.h"
 #include "schedules/schedule.h"
+#include "simulator/scenario/scenario_tables.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -330,14 +332,33 @@ static const char *instead(int option)
     }
 }
 
+/* "; expected --set platform=VALUE" where an option that there is not is a key of scenarios, or an axis; else "". */
+static const char *key_hint(const char *typed, struct arena *arena)
+{
+    if (strncmp(typed, "--", 2) != 0)
+        return "";
+    const char *key = arena_print(arena, "%.*s", (int)strcspn(typed + 2, "="), typed + 2), *below = "";
+    bool known = fields_known(&root_section, key), axis = fields_known(&parallel_section, alias_axis(key));
+    for (const char *const *name = section_names; *name && !known; name++)
+        if (!strcmp(*name, key)) {
+            known = true;
+            below = strcmp(key, "order") ? ".KEY" : "";
+        }
+    if (known)
+        return arena_print(arena, "; keys of the scenario are set by --set %s%s=VALUE", key, below);
+    return axis ? arena_print(arena, "; keys of the scenario are set by --set %s.%s=VALUE", parallel_section.name,
+                              alias_axis(key))
+                : "";
+}
+
 /* `typed` is what stands before the next argument: the option, or its value. */
-static void refuse_option(const struct command *command, int option, int place, const char *typed)
+static void refuse_option(const struct command *command, int option, int place, const char *typed, struct arena *arena)
 {
     const char *hint = instead(option);
     if (option == '?' && optopt > 0 && optopt < 256)
         command_usage(command, "unknown option '%s'", (char[]){'-', (char)optopt, 0});
     else if (option == '?' || place < 0)
-        command_usage(command, "unknown option '%s'", typed);
+        command_usage(command, "unknown option '%s'%s", typed, key_hint(typed, arena));
     else
         command_usage(command, "unknown option '--%s'%s%s", long_options[place].name, hint ? "; " : "",
                       hint ? hint : "");
@@ -373,7 +394,7 @@ bool options_read(const struct command *command, const char *accepted, int argc,
             return false;
         }
         if (option == '?' || (needs(option) && !strchr(accepted, needs(option)))) {
-            refuse_option(command, option, place, typed);
+            refuse_option(command, option, place, typed, arena);
             return false;
         }
         if (!read_option(command, option, optarg, arena, options))

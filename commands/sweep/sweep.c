@@ -84,6 +84,24 @@ static void add_what_ifs(struct wanted *wanted)
     wanted->axes[wanted->request.axis_count++] = sweep_axis_of(SWEEP_WHAT_IFS, values, labels, options->what_if_count);
 }
 
+/* What was to be a range is one value. */
+static bool report_single(const struct wanted *wanted)
+{
+    const struct options *options = wanted->options;
+    for (size_t i = options->set_count; i-- > 0;) {
+        const char *text = options->sets[i].text;
+        if (strcmp(options->sets[i].option, "--set") != 0)
+            continue;
+        diag_print(
+            stderr,
+            "stagesim sweep: nothing varies: --set %s has the one value '%s'; expected several such as %.*s=1,2,4, "
+            "or a range: from:to:step such as 1:8:1, or from:to:xF such as 1:8:x2\n",
+            text, strchr(text, '=') + 1, (int)strcspn(text, "="), text);
+        return true;
+    }
+    return false;
+}
+
 static bool choose_axes(struct wanted *wanted)
 {
     const struct options *options = wanted->options;
@@ -98,6 +116,8 @@ static bool choose_axes(struct wanted *wanted)
     add_what_ifs(wanted);
     if (wanted->request.axis_count)
         return true;
+    if (report_single(wanted))
+        return false;
     fputs("stagesim sweep: nothing varies; expected --set KEY=a,b,c or KEY=from:to:step, --schedules or --what-if\n",
           stderr);
     return false;

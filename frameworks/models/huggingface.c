@@ -34,6 +34,18 @@ const struct node *config_get(struct config *c, const char *keys)
     return node_given(node) ? node : NULL;
 }
 
+/* Several keys of a scenario may follow from one value: what is wrong with it is said once. */
+static void report_wrong(struct config *c, const struct node *node, const char *expected)
+{
+    for (size_t i = 0; i < c->wrong_count; i++)
+        if (c->wrong[i] == node)
+            return;
+    if (c->wrong_count < CONFIG_WRONG_MAX)
+        c->wrong[c->wrong_count++] = node;
+    diag_error(c->settings->diag, node->at, "%s is %s; expected %s", node->key, node_describe(node, c->settings->arena),
+               expected);
+}
+
 uint64_t config_count(struct config *c, const char *keys, uint64_t other)
 {
     uint64_t count;
@@ -42,8 +54,7 @@ uint64_t config_count(struct config *c, const char *keys, uint64_t other)
         return other;
     if (node_count(node, &count))
         return count;
-    diag_error(c->settings->diag, node->at, "%s is %s; expected a count", node->key,
-               node_describe(node, c->settings->arena));
+    report_wrong(c, node, "a count");
     return other;
 }
 
@@ -52,8 +63,7 @@ bool config_flag(struct config *c, const char *key, bool other)
     const struct node *node = config_get(c, key);
     bool flag = other;
     if (node && !node_flag(node, &flag))
-        diag_error(c->settings->diag, node->at, "%s is %s; expected true or false", key,
-                   node_describe(node, c->settings->arena));
+        report_wrong(c, node, "true or false");
     return flag;
 }
 
@@ -85,7 +95,9 @@ uint64_t config_put_count(struct config *c, const char *key, const char *keys, u
 {
     const struct node *node = config_get(c, keys);
     const char *first = arena_print(c->settings->arena, "%.*s", (int)strcspn(keys, " "), keys);
-    uint64_t count = config_count(c, keys, other);
+    uint64_t count = config_count(c, keys, other), given;
+    if (node && !node_count(node, &given))
+        return count;
     if (node && needed && !count)
         diag_error(c->settings->diag, node->at, "%s is 0; expected a count from 1", node->key);
     else if (node)
@@ -125,7 +137,7 @@ static void read_opt(struct config *c)
     uint64_t width = config_count(c, "word_embed_proj_dim", 0), hidden = settings_count(c->settings, "model.hidden", 0);
     if (before && !config_flag(c, "do_layer_norm_before", true))
         settings_put(c->settings, "model.final_norm", "false", source_given(before->key_at, before->key));
-    if (size && width != hidden)
+    if (size && width && hidden && width != hidden)
         diag_error(
             c->settings->diag, size->at,
             "the embedding is %llu wide and the layers %llu; expected the same width: stagesim has no projection "

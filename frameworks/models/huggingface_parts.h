@@ -22,6 +22,8 @@ struct huggingface_family {
     void (*read)(struct config *config); /* what only this architecture has; NULL */
 };
 
+enum { CONFIG_WRONG_MAX = 64 };
+
 /* A file while it is read. */
 struct config {
     const struct node *root; /* the map of the language model */
@@ -29,6 +31,8 @@ struct config {
     const struct huggingface_family *family;
     const struct node **used; /* keys that were looked up */
     size_t used_count;
+    const struct node *wrong[CONFIG_WRONG_MAX]; /* wrong_count of them: values that were reported */
+    size_t wrong_count;
 };
 
 /* The first of the keys (one blank between) that is there, even if null; NULL: none. All of them count as read. */

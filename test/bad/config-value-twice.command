@@ -1,0 +1,1 @@
+import config-value-twice.json

@@ -1,0 +1,1 @@
+sweep gpus-4.xml --tp 8

@@ -1,0 +1,1 @@
+run gpus-4.xml --platform=dgx-h100:4
