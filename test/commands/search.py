@@ -366,8 +366,8 @@ def other_axes_and_files(check, binary, folder):
     tool.run(binary, "search", "sub/s.yaml", "-o", "deep/er/found", "--quiet", "--engine", "analytic", "--picture",
              "png,pdf", cwd=folder)
     names = sorted(path.name for path in (folder / "deep/er/found").iterdir())
-    check.that(names == ["about.json", "best.yaml", "scenario.yaml", "search.csv", "search.html", "search.json", "search.pdf",
-                         "search.png"], f"files {names}")
+    check.that(names == ["about.json", "best.yaml", "scenario.yaml", "search.csv", "search.html", "search.json",
+                         "search.pdf", "search.png"], f"files {names}")
     tool.run(binary, "run", "best.yaml", cwd=folder / "deep/er/found")
     check.that("platform: ../../../sub/p.xml" in (folder / "deep/er/found/best.yaml").read_text(),
                "the platform's path in best.yaml")

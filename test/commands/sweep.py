@@ -86,8 +86,8 @@ def content(folder):
 def same_bytes(stagesim, folder):
     run(stagesim, "sweep", "job.yaml", *SWEEP, "-o", "whole", "--quiet", "--jobs", 1, cwd=folder)
     whole = content(folder / "whole")
-    check.that(sorted(path.name for path in (folder / "whole").iterdir()) == sorted([*FILES, "about.json", "scenario.yaml"]),
-               "other files")
+    names = sorted(path.name for path in (folder / "whole").iterdir())
+    check.that(names == sorted([*FILES, "about.json", "scenario.yaml"]), "other files")
     check.that(not (folder / "whole.journal").exists(), "the journal is left")
     run(stagesim, "sweep", "job.yaml", *SWEEP, "-o", "many", "--quiet", "--jobs", 5, cwd=folder)
     check.that(content(folder / "many") == whole, "five processes give other bytes than one")

@@ -23,7 +23,8 @@ from tool import Checker, run
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUTS = ["--trace", "csv,chrome", "--picture", "svg", "--report"]
 # Those that take long have fewer outputs.
-SLOW = {"chimera-2048": ["--engine", "analytic"], "parameter-server": [], "deepseek-v3": [], "mixtral-8x7b": []}
+SLOW = {"chimera-2048": ["--engine", "analytic"], "parameter-server": [], "deepseek-v3": [],
+        "mixtral-8x7b": []}
 OPTIONS = {
     "demo": ["schedule=chimera", "schedule=zb-h1", "schedule={name: interleaved, chunks: 3}", "order=[data, pipeline]",
              "iterations=2", "what_if=[\"gpu-1=0.8\", \"*.latency=2\"]", "memory.reserve=0", "engine=both", "fold=off",
@@ -37,7 +38,8 @@ OPTIONS = {
                    "tensor_parallel.overlap=[gather]", "transformer.zero=1", "placement=nic-aware",
                    "communication.all_reduce=hierarchical", "loader=simgrid"],
     "mixtral-8x7b": ["parallel.expert=4", "transformer.expert_overlap=true", "transformer.dispatch=fp8",
-                     "transformer.capacity_factor=1.25", "transformer.context_method=all-gather", "schedule=eager-1f1b"],
+                     "transformer.capacity_factor=1.25", "transformer.context_method=all-gather",
+                     "schedule=eager-1f1b"],
     "parameter-server": ["layers.servers=4", "layers.consistency=stale", "layers.staleness=2", "iterations=3",
                          "layers.shards=layers", "layers.compression=4", "layers.server_bandwidth=100GBps",
                          "compute.precision=fp16"],
@@ -98,7 +100,8 @@ def about(name, folder, work):
     said = json.loads((folder / "about.json").read_text())
     check.that(said["stagesim"] and said["command"].startswith("stagesim ") and said["directory"] == str(work),
           f"{name}: {said}")
-    check.that({"simgrid", "hwloc", "libyaml", "cairo", "expat", "zlib"} <= said["libraries"].keys() and said["compiler"],
+    check.that({"simgrid", "hwloc", "libyaml", "cairo", "expat", "zlib"} <= said["libraries"].keys()
+               and said["compiler"],
           f"{name}: libraries")
     for each in said["inputs"]:
         if "file" in each:
@@ -110,8 +113,8 @@ def about(name, folder, work):
 def known_keys(print_keys):
     """The keys of each block of print-keys, with the section that they are in: root keys in ''."""
     blocks = {}
-    for name, text in re.findall(r"<!-- keys: (\S+) -->\n(.*?)<!-- end -->", subprocess.check_output([print_keys],
-                                 text=True), re.S):
+    printed = subprocess.check_output([print_keys], text=True)
+    for name, text in re.findall(r"<!-- keys: (\S+) -->\n(.*?)<!-- end -->", printed, re.S):
         blocks[name] = re.findall(r"^\| `([^`]+)`", text, re.M)
     return blocks
 

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "platforms/settings.h"
-#include "simulator/collectives/algorithm.h"
 #include "simulator/scenario/plugin.h"
 #include "simulator/scenario/scenario_tables.h"
 #include "simulator/scenario/schedule_option.h"
@@ -80,6 +79,15 @@ static void write_fields(struct section *section, const struct fields_section *t
     }
 }
 
+/* Reads what the scenario gives over the defaults in `values`. */
+static void read_given(const struct resolving *resolving, const struct fields_section *table, void *values)
+{
+    struct diag silent = {0};
+    const struct node *root = resolving->scenario->root;
+    struct fields_reader reader = {resolving->scenario->directory, resolving->arena, &silent, NULL};
+    fields_read(&reader, table, table == &root_section ? root : node_get(root, table->name), root->at, values);
+}
+
 static void write_own(const struct resolving *resolving, const struct fields_section *table, const void *values)
 {
     struct section section;
@@ -123,31 +131,13 @@ static const char *workload_text(const struct resolving *resolving)
     return strchr(way, '/') ? way : arena_print(resolving->arena, "./%s", way);
 }
 
-static const struct stagesim_texts *what_ifs(const struct resolving *resolving, struct stagesim_texts *texts)
-{
-    static const char *const none[] = {"none"};
-    const struct scenario *scenario = resolving->scenario;
-    const char **list = arena_array(resolving->arena, scenario->what_if_count + 1, sizeof *list);
-    for (size_t i = 0; i < scenario->what_if_count; i++)
-        list[i] = scenario->what_if[i].text;
-    *texts = (struct stagesim_texts){scenario->what_if_count, list};
-    if (!scenario->what_if_count)
-        *texts = (struct stagesim_texts){1, none};
-    return texts;
-}
-
 static void write_root(const struct resolving *resolving)
 {
-    const struct scenario *scenario = resolving->scenario;
-    struct root_values values = {.workload = workload_text(resolving),
-                                 .name = scenario->name,
-                                 .engine = scenario->engine,
-                                 .fold = scenario->fold,
-                                 .steady = scenario->steady,
-                                 .placement = scenario->placement,
-                                 .loader = scenario->platform.loader,
-                                 .iterations = scenario->iterations};
-    what_ifs(resolving, &values.what_if);
+    static const char *const unchanged[] = {"none"};
+    struct root_values values = {.iterations = 1, .what_if = {1, unchanged}};
+    read_given(resolving, &root_section, &values);
+    values.workload = workload_text(resolving);
+    values.name = resolving->scenario->name;
     for (const struct stagesim_field *field = root_fields; field->key; field++)
         if (!strcmp(field->key, platform_section.name))
             write_platform(resolving);
@@ -244,27 +234,14 @@ static void write_schedule(const struct resolving *resolving)
     section_end(&section);
 }
 
-static unsigned word_index(const char *const *words, const char *word)
-{
-    for (unsigned i = 0; words[i]; i++)
-        if (!strcmp(words[i], word))
-            return i;
-    return 0;
-}
-
 /* With the workload's keys that are in the same section. */
 static void write_communication(const struct resolving *resolving)
 {
+    struct communication_values values = {{0}, 0, 0};
     const struct scenario *scenario = resolving->scenario;
-    const struct collective_policy *policy = &scenario->collectives;
-    struct communication_values values = {.form = policy->stepwise, .messages = scenario->messages};
     struct fields_section table = communication_section;
     table.fields = communication_fields_create(resolving->arena);
-    for (const struct stagesim_field *field = table.fields; field->key; field++) {
-        enum stagesim_collective kind = communication_collective(field);
-        if (kind != STAGESIM_COLLECTIVES && policy->algorithms[kind])
-            values.algorithms[kind] = word_index(field->names, policy->algorithms[kind]->name);
-    }
+    read_given(resolving, &table, &values);
     struct section section;
     section_begin(&section, resolving, communication_section.name);
     write_fields(&section, &table, &values);
@@ -281,11 +258,8 @@ static void write_memory(const struct resolving *resolving)
 
 static void write_output(const struct resolving *resolving)
 {
-    const struct scenario *scenario = resolving->scenario;
-    struct output_values values = {.traces = scenario->traces,
-                                   .pictures = scenario->pictures,
-                                   .replicas = scenario->all_replicas,
-                                   .report = scenario->report};
+    struct output_values values = {0};
+    read_given(resolving, &output_section, &values);
     write_own(resolving, &output_section, &values);
 }
 

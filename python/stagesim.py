@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""stagesim from Python: run, compare, sweep, schedule and search, each a call of the program.
+
+    import stagesim
+    run = stagesim.run("scenarios/demo.yaml", schedule="chimera")
+    run.time.iteration_s, run.bubble.ratio
+
+A scenario is the path of a file, or a dict with the keys of one. Keyword arguments set keys: parallel={"pipeline": 8},
+or parallel__pipeline=8. What the program refuses raises stagesim.Error with its message. Only the standard library is
+needed; Rows.frame gives a pandas.DataFrame where pandas is installed."""
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+__all__ = ["Error", "Figures", "Rows", "Run", "binary", "compare", "run", "schedule", "search", "sweep"]
+
+
+class Error(RuntimeError):
+    """The program's message; `code` is its exit code: 1 bad input, 2 wrong usage, 3 the simulation failed."""
+
+    def __init__(self, message, code):
+        super().__init__(message)
+        self.code = code
+
+
+class Figures(dict):
+    """A JSON object whose members are attributes, too."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no {name!r}; there are {', '.join(map(str, self))}") from None
+
+    def __dir__(self):
+        return [*super().__dir__(), *self]
+
+
+class Rows(list):
+    """A table: a list of Figures."""
+
+    @property
+    def frame(self):
+        """The table as a pandas.DataFrame; members of members become columns such as "set.batch.global"."""
+        import pandas
+        return pandas.json_normalize([dict(row) for row in self])
+
+    def best(self, figure="iteration_s"):
+        """The row with the least of a figure, among those that have it and fit in memory."""
+        return min((row for row in self if figure in row and row.get("fits", True)), key=lambda row: row[figure])
+
+
+class Run(Figures):
+    """summary.json of a run, and its directory. `run.time.iteration_s` is run["time"]["iteration_s"]."""
+
+    def __init__(self, folder, temporary):
+        super().__init__(_figures((folder / "summary.json").read_text()))
+        self.__dict__.update(folder=folder, _temporary=temporary)  # removed with the last reference to the run
+
+    def rows(self, name):
+        """A CSV file of the directory, such as "operations" after trace="csv"; numbers are floats, empty cells None."""
+        with open(self.folder / f"{name}.csv", newline="") as file:
+            return Rows(Figures({key: _number(value) for key, value in row.items()}) for row in csv.DictReader(file))
+
+    @property
+    def resolved(self):
+        """The text of scenario.yaml: every key with its value."""
+        return (self.folder / "scenario.yaml").read_text()
+
+    def _repr_html_(self):
+        """The timeline, in a notebook, after picture="svg"."""
+        picture = self.folder / "timeline.svg"
+        return picture.read_text() if picture.exists() else None
+
+
+def binary():
+    """The program: $STAGESIM, else the one of the same installation or source tree, else the one in the PATH."""
+    here = pathlib.Path(__file__).resolve().parent
+    candidates = [os.environ.get("STAGESIM"), here.parents[2] / "bin/stagesim", here.parent / "build/stagesim",
+                  shutil.which("stagesim")]
+    for candidate in candidates:
+        if candidate and os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
+            return str(candidate)
+    raise Error("the program stagesim was not found; put it into the PATH, or its path into $STAGESIM", 2)
+
+
+def run(scenario, *, out=None, trace=(), picture=(), report=False, plugins=False, **keys):
+    """Simulates a scenario. `out`: the directory of its files; without it, one that goes with the result."""
+    temporary = None if out else tempfile.TemporaryDirectory(prefix="stagesim-")
+    folder = pathlib.Path(out or temporary.name + "/out")
+    options = [*_list("--trace", trace), *_list("--picture", picture), *["--report"][:report]]
+    _call("run", scenario, keys, options + ["-o", str(folder)], plugins)
+    return Run(folder, temporary)
+
+
+def compare(scenarios, *, schedules=(), what_if=(), plugins=False, **keys):
+    """Scenarios, or variants of one, as Rows. `what_if`: a text for each changed platform, such as "slow: nic=0.5"."""
+    options = [*_list("--schedules", schedules), *_each("--what-if", what_if), "--format", "json"]
+    return _rows(_call("compare", scenarios, keys, options, plugins))
+
+
+def sweep(scenario, vary=None, *, schedules=(), what_if=(), jobs=None, plugins=False, **keys):
+    """Every combination of values, as Rows. `vary` has for each key a list of values, or a text such as "64:512:x2"."""
+    axes = [f"{key}={_values(values)}" for key, values in (vary or {}).items()]
+    options = [*_each("--set", axes), *_list("--schedules", schedules), *_each("--what-if", what_if),
+               *(["--jobs", str(jobs)] if jobs else []), "--format", "json"]
+    return _rows(_call("sweep", scenario, keys, options, plugins))
+
+
+def schedule(name, workers=None, micro_batches=None, *, option=None, **options):
+    """A schedule without a platform: Figures with time, bubble, workers and slots. `name` may be a CSV file; `options`
+    are those of `stagesim schedule`: forward=1, backward=[2, 2, 2, 3], latency=0.1."""
+    options = {"workers": workers, "micro_batches": micro_batches, **options}
+    words = []
+    for key, value in options.items():
+        if value is not None and value is not False:
+            words.append(f"--{key.replace('_', '-')}")
+            words += [] if value is True else [",".join(map(str, value)) if isinstance(value, (list, tuple)) else
+                                               str(value)]
+    words += _each("--option", [f"{key}={value}" for key, value in (option or {}).items()])
+    return _figures(_program(["schedule", str(name), *words, "--format", "json"]))
+
+
+def search(scenario, *, space=None, top=None, plugins=False, **keys):
+    """The fastest layouts: Figures with `best` and `pareto`. `space`: keys of the section `search`."""
+    options = [] if top is None else ["--top", str(top)]
+    if space:
+        keys = {**keys, **{f"search__{key}": value for key, value in space.items()}}
+    return _figures(_call("search", scenario, keys, options + ["--format", "json"], plugins))
+
+
+# ---- words of a command line ----
+
+def _word(value):
+    """A value as YAML, of which JSON is a part."""
+    return value if isinstance(value, str) and value and not set(value) & set("'\"{}[],:#&*!|>%@`") else json.dumps(
+        os.fspath(value) if isinstance(value, os.PathLike) else value)
+
+
+def _values(values):
+    return values if isinstance(values, str) else ",".join(map(_word, values))
+
+
+def _list(option, values):
+    values = [values] if isinstance(values, (str, os.PathLike)) else list(values)
+    return [option, ",".join(map(os.fspath, values))] if values else []
+
+
+def _each(option, values):
+    return [word for value in ([values] if isinstance(values, str) else values) for word in (option, value)]
+
+
+def _sets(keys, before=""):
+    """--set KEY=VALUE for each value; of a dict for each member, so that the others of its section stay."""
+    words = []
+    for key, value in keys.items():
+        path = before + key.replace("__", ".")
+        if isinstance(value, dict) and value:
+            words += _sets(value, path + ".")
+        else:
+            words += ["--set", f"{path}={_word(value)}"]
+    return words
+
+
+def _whole(scenario):
+    """A scenario that is a dict, on a file without a key of its own: paths in it are seen from the current folder."""
+    words = []
+    for key, value in {"name": "scenario", **scenario}.items():
+        words += ["--set", f"{key}={_word(value)}"]
+    return words
+
+
+def _call(command, scenario, keys, options, plugins):
+    options = [*options, "--quiet", *["--plugins"][:plugins]]
+    if isinstance(scenario, dict):
+        with tempfile.TemporaryDirectory(prefix="stagesim-") as folder:
+            empty = pathlib.Path(folder) / "scenario.yaml"
+            empty.write_text("{}\n")
+            return _program([command, str(empty), *_whole(scenario), *_sets(keys), *options])
+    files = [scenario] if isinstance(scenario, (str, os.PathLike)) else scenario
+    return _program([command, *map(os.fspath, files), *_sets(keys), *options])
+
+
+def _program(words):
+    result = subprocess.run([binary(), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode:
+        raise Error(result.stderr.strip() or f"exit code {result.returncode}", result.returncode)
+    return result.stdout
+
+
+# ---- what comes back ----
+
+def _figures(text):
+    return json.loads(text, object_hook=Figures)
+
+
+def _rows(text):
+    return Rows(_figures(text))
+
+
+def _number(text):
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text
