@@ -32,6 +32,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -252,16 +253,18 @@ def kill_all(mark):
 
 def run_test(test, seconds, environment):
     """Whether it passes (None after `seconds` of this machine when nothing else runs on it), and its processor time."""
-    mark = f"MUTANT_TEST={os.getpid()}-{next(numbers)}"
+    mark, printed = f"MUTANT_TEST={os.getpid()}-{next(numbers)}", tempfile.TemporaryFile()
     process = subprocess.Popen(test["cmd"], cwd=test["workdir"], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                               stdout=printed, stderr=subprocess.DEVNULL, start_new_session=True,
                                env={**os.environ, **test["env"], **environment, **dict([mark.split("=")])})
     end = time.monotonic() + seconds * max(1, os.getloadavg()[0] / os.cpu_count())
     while time.monotonic() < end:
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
         if ended:
             process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode in (0, 77), usage.ru_utime + usage.ru_stime
+            printed.seek(0)
+            failed = test["protocol"] == "tap" and re.search(rb"^not ok", printed.read(), re.M)
+            return process.returncode in (0, 77) and not failed, usage.ru_utime + usage.ru_stime
         time.sleep(0.01)
     kill_all(mark)
     process.wait()
