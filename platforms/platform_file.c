@@ -402,6 +402,9 @@ static void on_start(void *data, const char *element, const char **attributes)
         start_trace(reader, attributes);
     else if (strcmp(element, "trace_connect") == 0)
         check_connection(reader, attributes);
+    /* SimGrid registers the state's events for the link itself, which hands them to its two halves
+     * (SplitDuplexLinkImpl::apply_event); these know events of their own only and end the process: "Unknown event!".
+     * Links are sealed once they are read, so nothing can be attached to the halves either. */
     else if (strcmp(element, "link") == 0 && *xml_attribute(attributes, "state_file") &&
              strstr(xml_attribute(attributes, "sharing_policy"), "DUPLEX"))
         refuse(reader,

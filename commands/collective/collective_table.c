@@ -262,6 +262,8 @@ static bool read_rows(struct collective_table *table, FILE *results, struct faul
         table->rows = array_grow(table->rows, &capacity, table->count + 1, sizeof *table->rows);
         table->rows[table->count++] = row;
     }
+    if (ferror(results))
+        return fault_set(fault, "the simulation's results could not be read back");
     return good || fault_set(fault, "the simulation's process wrote nothing");
 }
 

@@ -150,6 +150,8 @@ static bool take_results(FILE *out, FILE *results, int code, const char *file, s
     }
     while (code == EXIT_DONE && (length = fread(buffer, 1, sizeof buffer, results)) > 0)
         fwrite(buffer, 1, length, out);
+    if (ferror(results))
+        return fault_set(fault, "%s: what was found could not be read back", file);
     if (code == EXIT_DONE)
         return true;
     length = fread(buffer, 1, sizeof fault->text - 1, results);
