@@ -55,11 +55,11 @@ MACHINES = (
     Machine("InfiniBand", "2 x 8 H100", "dgx-h100 --nodes 2", ("h100x16_2node_ib2_allreduce",), True),
     Machine("InfiniBand", "8 x 8 H100", "dgx-h100 --nodes 8", ("h100x64_8node_ib_allreduce",), False),
     Machine("InfiniBand", "16 DGX-2", "dgx-2 --nodes 16", ("v100x256_16node_dgx2_allreduce",), False),
-    Machine("RoCE", "2 x 8 A100", "dgx-a100 --nodes 2 --nic roce-200", ("a100x16_2node_oci_allreduce",), False),
+    Machine("RoCE", "2 x 8 A100", "dgx-a100 --nodes 2 --nic roce-200", ("a100x16_2node_oci_allreduce",), True),
     Machine("RoCE", "2 x 8 MI300X", "mi300x --nodes 2", ("mi300x16_2node_allreduce",), True),
     Machine("RoCE", "2 x 8 MI355X", "mi355x --nodes 2", ("mi355x16_2node_ainic_allreduce",), True),
     Machine("RoCE", "2 x 64 GB200", "gb200-nvl72 --nodes 2 --gpus-per-node 64 --nic roce-400",
-            ("gb200x128_2racks_oci_allreduce",), False),
+            ("gb200x128_2racks_oci_allreduce",), True),
     Machine("RoCE", "2 x 64 GB300", "gb300-nvl72 --nodes 2 --gpus-per-node 64 --nic roce-400",
             ("gb300x128_2racks_oci_alltoall",), True),
 )
