@@ -190,6 +190,9 @@ struct stagesim_figures {
     /* Layers of the pipeline's stages, as Megatron-LM's --pipeline-model-parallel-layout writes them; NULL: as many in
      * each, or no layers. Copied. */
     const char *pipeline_layout;
+    /* Different kernels that were looked up among measured ones, and of them those with sizes beyond what was measured;
+     * 0: none were. */
+    uint32_t kernels, kernels_outside;
 };
 
 /* What the replicas of a stage divide among themselves (ZeRO, Rajbhandari et al. 2020) instead of an all-reduce of

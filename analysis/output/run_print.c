@@ -249,6 +249,9 @@ static void print_figures(FILE *out, const struct report *report)
     print_communication(out, report);
     print_collectives(out, report);
     print_memory(out, report);
+    if (report->run.figures.kernels)
+        fprintf(out, "%-18s %u different ones, %u of them beyond the sizes that were measured\n", "kernels",
+                report->run.figures.kernels, report->run.figures.kernels_outside);
     if (report->run.figures.pipeline_layout)
         print_figure(out, "pipeline layout", report->run.figures.pipeline_layout);
     print_sensitivity(out, report);

@@ -46,6 +46,10 @@ static void write_scenario(struct json_writer *json, const struct report *report
         json_integer(json, "stages", report->stages);
         write_text(json, "pipeline_layout", run->figures.pipeline_layout);
     }
+    if (run->figures.kernels) {
+        json_integer(json, "kernels", run->figures.kernels);
+        json_integer(json, "kernels_outside", run->figures.kernels_outside);
+    }
     if (report->micro_batches)
         json_integer(json, "micro_batches", report->micro_batches);
     write_positive(json, "micro_batch_size", run->micro_batch_size);

@@ -30,6 +30,8 @@ enum kernel_stage {
     KERNEL_ROPE,
     KERNEL_EMBEDDING,
     KERNEL_CAST,
+    KERNEL_PERMUTE,
+    KERNEL_LOSS,
 };
 extern const char *const kernel_stage_names[];
 

@@ -49,8 +49,48 @@ static const char *find_table(const struct transformer_job *j, const struct stag
     unsigned kernels = j->parameters->kernels;
     if (!device->model)
         return NULL;
-    snprintf(name, sizeof name, "%s%s%s", device->model, kernels ? "-" : "", kernels ? kernel_names[kernels] : "");
+    bool own = kernels == KERNELS_TRANSFORMER_ENGINE;
+    snprintf(name, sizeof name, "%s%s%s", device->model, own ? "-" : "", own ? kernel_names[kernels] : "");
     return j->api->efficiency_table(j->job, name);
+}
+
+/* Reads the measured kernels of a GPU. */
+static bool set_kernels(struct transformer_job *j, const struct stagesim_device *device, struct transformer_device *out)
+{
+    enum { ROOM = 200 };
+    char models[ROOM] = "", rows[ROOM] = "";
+    struct fault fault = {""};
+    const struct transformer_parameters *p = j->parameters;
+    if (device->model) {
+        snprintf(models, sizeof models, "%s.kernel-models", device->model);
+        snprintf(rows, sizeof rows, "%s.kernels", device->model);
+    }
+    const char *of_models = *models ? j->api->efficiency_table(j->job, models) : NULL;
+    const char *of_rows = *rows ? j->api->efficiency_table(j->job, rows) : NULL;
+    if (!of_models || !of_rows) {
+        j->api->error(
+            j->job, "compute.kernels",
+            "there are no measured kernels of the GPU '%s' of the platform; `stagesim kernel` names those that "
+            "are installed",
+            name_of(device));
+        return false;
+    }
+    out->kernels = (struct kernel_use){.source = p->source, .clock = p->clock};
+    if (kernel_table_read(of_models, of_rows, &out->kernels.table, &fault)) {
+        out->device.kernels = &out->kernels;
+        return true;
+    }
+    (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.kernels", "%s", fault.text);
+    return false;
+}
+
+/* The host's times of the scenario in place of the table's. */
+static void set_host(const struct transformer_job *j, struct efficiency *efficiency)
+{
+    const struct transformer_parameters *p = j->parameters;
+    bool measured = p->kernels == KERNELS_MEASURED;
+    efficiency->dispatch = p->dispatch >= 0 ? p->dispatch : measured ? 0 : efficiency->dispatch;
+    efficiency->step = p->step >= 0 ? p->step : measured ? 0 : efficiency->step;
 }
 
 static bool set_efficiency(struct transformer_job *j, const struct stagesim_device *device,
@@ -64,6 +104,8 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
         out->device.bandwidth = p->profile ? device->memory_bandwidth : 0;
         return true;
     }
+    if (p->kernels == KERNELS_MEASURED && !set_kernels(j, device, out))
+        return false;
     if (!table)
         table = find_table(j, device);
     if (!table) {
@@ -75,8 +117,10 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
                       p->kernels ? kernel_names[p->kernels] : "");
         return false;
     }
-    if (efficiency_read(table, &out->efficiency, &fault))
+    if (efficiency_read(table, &out->efficiency, &fault)) {
+        set_host(j, &out->efficiency);
         return true;
+    }
     (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.table", "%s", fault.text);
     return false;
 }
@@ -174,6 +218,7 @@ void transformer_free_devices(struct transformer_job *j)
 {
     while (j->kinds) {
         struct transformer_device *next = j->kinds->next;
+        kernel_table_finish(&j->kinds->kernels.table);
         free(j->kinds);
         j->kinds = next;
     }

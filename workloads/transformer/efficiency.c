@@ -2,6 +2,7 @@
 #include "workloads/transformer/efficiency.h"
 
 #include "base/paths.h"
+#include "workloads/transformer/kernel_use.h"
 
 #include <errno.h>
 #include <math.h>
@@ -137,10 +138,14 @@ double efficiency_at(const struct efficiency_curve *curve, double size)
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator)
 {
     const struct efficiency *efficiency = device->efficiency;
+    double measured;
+    if (device->kernels && kernel_use_seconds(device, operator, & measured))
+        return measured;
     bool narrow = device->fp8 && !operator->wide && efficiency->matrix_fp8.count> 0;
-    double share = operator->flash
-                       ? efficiency->flash
-                       : efficiency_at(narrow ? &efficiency->matrix_fp8 : &efficiency->matrix, operator->flops);
+    /* A grouped product reaches what one of its groups reaches. */
+    double flops = operator->shape.kind == KERNEL_GROUPED ? operator->flops / operator->shape.groups : operator->flops;
+    double share = operator->flash ? efficiency->flash
+                                   : efficiency_at(narrow ? &efficiency->matrix_fp8 : &efficiency->matrix, flops);
     double peak = operator->wide ? device->wide_peak : device->peak;
     double computing = operator->matrix ? operator->flops /(peak *share) : 0;
     double moving = device->bandwidth > 0 ? operator->bytes /(

@@ -34,13 +34,16 @@ void efficiency_constant(struct efficiency *efficiency, double share);
 
 double efficiency_at(const struct efficiency_curve *curve, double size);
 
+struct kernel_use;
+
 /* A device as operators meet it. */
 struct efficiency_device {
     const struct efficiency *efficiency;
-    double peak;      /* flop/s of matrix products in the precision in use */
-    double wide_peak; /* the same of those that stay in 16 bits */
-    bool fp8;         /* the precision in use has 8 bits */
-    double bandwidth; /* bytes per second of its memory; 0: moving bytes costs nothing */
+    double peak;                /* flop/s of matrix products in the precision in use */
+    double wide_peak;           /* the same of those that stay in 16 bits */
+    bool fp8;                   /* the precision in use has 8 bits */
+    double bandwidth;           /* bytes per second of its memory; 0: moving bytes costs nothing */
+    struct kernel_use *kernels; /* measured kernels, which count where they have an operator; NULL: none */
 };
 
 /* Seconds of one operator: launch + max(flops / (peak e(flops)), bytes / (bandwidth e(bytes))). */

@@ -30,12 +30,25 @@ struct grouped {
     double experts;
 };
 
+/* Of one expert, as measured kernels have it. */
+static void set_shape(const struct grouped *g, struct transformer_operator *operator, double inner, double columns)
+{
+    if (g->experts <= 1)
+        return;
+    operator->shape.kind = KERNEL_GROUPED;
+    operator->shape.groups = g->experts;
+    operator->shape.m = g->shape.rows * g->shape.gathered / g->experts;
+    operator->shape.n = operator->shape.stage == KERNEL_INPUT ? inner : columns;
+    operator->shape.k = operator->shape.stage == KERNEL_INPUT ? columns : inner;
+}
+
 /* Moves the weights of all of them. */
 static void add_matrix(struct transformer_operators *out, const struct grouped *g, const char *name, double inner,
                        double columns)
 {
     operators_add_matrix(out, &g->shape, name, inner, columns);
     out->items[out->count - 1].bytes += (g->experts - 1) * inner * columns * g->shape.element;
+    set_shape(g, &out->items[out->count - 1], inner, columns);
 }
 
 static void add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l,
@@ -44,6 +57,8 @@ static void add_matrix_backward(struct transformer_operators *out, const struct 
     operators_add_matrix_backward(out, l, &g->shape, name, inner, columns);
     out->items[out->count - 2].bytes += (g->experts - 1) * inner * columns * g->shape.element;
     out->items[out->count - 1].bytes += (g->experts - 1) * inner * columns * 2 * l->gradient_bytes;
+    set_shape(g, &out->items[out->count - 2], inner, columns);
+    set_shape(g, &out->items[out->count - 1], inner, columns);
 }
 
 /* ---- the feed-forward of experts: of all tokens or of those that were sent ---- */

@@ -9,6 +9,7 @@
 /* Sizes that all operators derive from: elements unless said otherwise. */
 struct operator_shape {
     double rows;     /* tokens of the micro-batch on this rank */
+    double samples;  /* of the micro-batch on this rank */
     double sequence; /* tokens whose keys and values it meets */
     double hidden;   /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
     double query, key_value,

@@ -7,6 +7,7 @@ struct operator_shape operator_shape_of(const struct transformer_model *m, const
     double s = (double)m->sequence, t = l->tensor;
     struct transformer_widths widths = transformer_widths_of(m);
     struct operator_shape shape = {.rows = l->samples * s / l->context,
+                                   .samples = l->samples,
                                    .sequence = l->samples * s,
                                    .h = (double)m->hidden / l->width,
                                    .gathered = l->gathered_rows,
@@ -46,8 +47,14 @@ void operators_add_matrix(struct transformer_operators *out, const struct operat
                           double inner, double columns)
 {
     double rows = s->rows * s->gathered, bytes = s->element * (rows * inner + inner * columns + rows * columns);
-    add(out, (struct transformer_operator){
-                 .name = name, .matrix = true, .flops = 2 * rows * inner * columns, .bytes = bytes});
+    add(out,
+        (struct transformer_operator){
+            .name = name,
+            .matrix = true,
+            .flops = 2 * rows * inner * columns,
+            .bytes = bytes,
+            .shape = {
+                .kind = KERNEL_MATMUL, .stage = KERNEL_FORWARD, .groups = 1, .m = rows, .n = columns, .k = inner}});
 }
 
 void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l,
@@ -55,7 +62,15 @@ void operators_add_matrix_backward(struct transformer_operators *out, const stru
 {
     operators_add_matrix(out, s, name, inner, columns);
     operators_add_matrix(out, s, name, inner, columns);
-    struct transformer_operator *weight = &out->items[out->count - 1];
+    struct transformer_operator *weight = &out->items[out->count - 1], *input = weight - 1;
+    double rows = weight->shape.m;
+    input->shape.stage = KERNEL_INPUT;
+    input->shape.n = inner;
+    input->shape.k = columns;
+    weight->shape.stage = KERNEL_WEIGHT;
+    weight->shape.m = columns;
+    weight->shape.n = inner;
+    weight->shape.k = rows;
     weight->weight = true;
     weight->bytes += inner * columns * (2 * l->gradient_bytes - s->element);
 }
@@ -88,8 +103,18 @@ static void add_flash(struct transformer_operators *out, const struct transforme
     double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
     double flops = 2 * s->scores * width * (m->causal ? 0.5 * transformer_window_share(m) : 1);
     double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->sequence * s->key_value);
-    add(out, (struct transformer_operator){
-                 .name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes});
+    /* Ranks that share a sequence compute with blocks of it. */
+    struct kernel_shape shape = {.kind = KERNEL_ATTENTION,
+                                 .stage = m->causal ? KERNEL_FORWARD : KERNEL_FORWARD_FULL,
+                                 .groups = s->scores / (s->rows * (double)m->sequence) * s->samples,
+                                 .m = s->rows / s->samples,
+                                 .n = head_width(m, s, PRODUCT_KEYS),
+                                 .k = head_width(m, s, PRODUCT_VALUES)};
+    if (passes > 1)
+        shape.stage = m->causal ? KERNEL_BACKWARD : KERNEL_BACKWARD_FULL;
+    add(out,
+        (struct transformer_operator){
+            .name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes, .shape = shape});
 }
 
 /* The part that selective recomputation computes again. */

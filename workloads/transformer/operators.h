@@ -3,6 +3,7 @@
 #ifndef STAGESIM_TRANSFORMER_OPERATORS_H
 #define STAGESIM_TRANSFORMER_OPERATORS_H
 
+#include "workloads/kernels/kernel_table.h"
 #include "workloads/transformer/model.h"
 
 enum transformer_recompute {
@@ -60,6 +61,7 @@ struct transformer_operator {
                   * 2412.19437, section 3.3.1)
                   */
     double flops, bytes;
+    struct kernel_shape shape; /* of products and flash attention; groups 0: none that is measured */
 };
 
 enum { TRANSFORMER_OPERATORS_MAX = 32 };

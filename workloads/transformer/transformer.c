@@ -14,7 +14,7 @@ static const char *const granularities[] = {"stage", "layer", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const char *const gradient_types[] = {"fp32", "same", NULL};
-const char *const kernel_names[] = {"default", "transformer-engine", NULL};
+const char *const kernel_names[] = {"default", "transformer-engine", "measured", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 
 static const struct transformer_parameters defaults = {
@@ -24,6 +24,9 @@ static const struct transformer_parameters defaults = {
     .reshard = true,
     .overlap = true,
     .bucket = 25e6,
+    .clock = 1,
+    .dispatch = -1,
+    .step = -1,
     .tensor_overlap = OVERLAP_GATHER | OVERLAP_SCATTER | OVERLAP_INPUT | OVERLAP_DATA,
     .routing = {.context_balance = true, .expert_imbalance = 1},
 };
@@ -168,8 +171,17 @@ static const struct stagesim_field fields[] = {
     {"compute.table", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, table),
      .doc = "efficiency table of the GPU; default: the installed one of the platform's GPU model"},
     WORD("compute.kernels", kernels, kernel_names,
-         "whose matrix products and attention the GPU runs, where tables are installed for several; default the "
-         "table's without a name"),
+         "whose matrix products and attention the GPU runs, where tables are installed for several, or measured: each "
+         "by "
+         "its shape (`stagesim kernel`); default the table's without a name"),
+    {"compute.source", STAGESIM_FIELD_TEXT, offsetof(struct transformer_parameters, source), false, 0, 0, NULL,
+     "kernels: measured: the source that is taken where several measured a kernel; default the first of the table"},
+    RATIO("compute.clock", clock, 0.1, 2,
+          "kernels: measured: clock of the GPU while it trains over that of the measurements; default 1"),
+    {"compute.dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, dispatch), false, 0, 1, NULL,
+     "seconds of the host to issue an operator; default the table's, with measured kernels 0"},
+    {"compute.step", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, step), false, 0, 100, NULL,
+     "seconds of the host at the end of an iteration; default the table's, with measured kernels 0"},
     {"compute.profile", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, profile),
      .doc = "measured times of layers, in place of a table"},
     WORD("tensor_parallel.algorithm", algorithm, tensor_algorithm_names,
@@ -477,6 +489,10 @@ static void declare(const struct transformer_job *j)
                                        .tokens = j->parameters->tokens,
                                        .price = j->parameters->price,
                                        .pipeline_layout = layout};
+    for (const struct transformer_device *kind = j->kinds; kind; kind = kind->next) {
+        figures.kernels += kind->kernels.asked;
+        figures.kernels_outside += kind->kernels.outside;
+    }
     j->api->declare(j->job, &figures);
     free(layout);
 }
@@ -494,9 +510,9 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     j.stages = api->stages(job);
     j.layers = array_zeroed(j.stages, sizeof *j.layers);
     ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);
+    ok = ok && transformer_lower(&j);
     if (ok)
         declare(&j);
-    ok = ok && transformer_lower(&j);
     transformer_free_devices(&j);
     free(j.layers);
     transformer_division_finish(&j.division);

@@ -4,6 +4,7 @@
 #define STAGESIM_TRANSFORMER_H
 
 #include "workloads/transformer/efficiency.h"
+#include "workloads/transformer/kernel_use.h"
 #include "workloads/transformer/layer.h"
 #include "workloads/transformer/layer_profile.h"
 #include "workloads/transformer/memory.h"
@@ -14,6 +15,7 @@ enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
 enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
 enum transformer_precision { FP32, TF32, FP16, BF16, FP8 }; /* in the order of struct stagesim_device.peak */
 
+enum transformer_kernels { KERNELS_DEFAULT, KERNELS_TRANSFORMER_ENGINE, KERNELS_MEASURED };
 /* What tables of a GPU are told apart by, besides its name: compute.kernels. */
 extern const char *const kernel_names[];
 
@@ -31,7 +33,9 @@ struct transformer_parameters {
     const char *table, *profile;
     unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
     bool product_overlap;
-    unsigned kernels; /* index of kernel_names */
+    unsigned kernels;             /* enum transformer_kernels */
+    const char *source;           /* of measured kernels; NULL: the first of each */
+    double clock, dispatch, step; /* negative: not given */
 };
 
 /* The job while it is built. */
@@ -62,6 +66,7 @@ struct transformer_device {
     struct stagesim_device host;
     struct efficiency efficiency;
     struct efficiency_device device;
+    struct kernel_use kernels; /* table.models NULL: none */
     struct transformer_device *next;
 };
 

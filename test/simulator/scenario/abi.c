@@ -72,6 +72,8 @@ static const struct expected members[] = {
     MEMBER(stagesim_figures, bounds_known, 56),
     MEMBER(stagesim_figures, memory_bound, 64),
     MEMBER(stagesim_figures, pipeline_layout, 72),
+    MEMBER(stagesim_figures, kernels, 80),
+    MEMBER(stagesim_figures, kernels_outside, 84),
     MEMBER(stagesim_exchange, collective, 0),
     MEMBER(stagesim_exchange, kind, 4),
     MEMBER(stagesim_exchange, moment, 8),
