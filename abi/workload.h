@@ -371,7 +371,8 @@ struct stagesim_api {
     struct stagesim_device (*device)(const struct stagesim_job *job, uint32_t position);
     /* Samples of a micro-batch; 0 when the scenario does not say. */
     double (*micro_batch_size)(const struct stagesim_job *job);
-    /* What the schedule's section says of recomputation: 0 none, 1 selective, 2 full. */
+    /* What the schedule's section says of recomputation: 0 none, 1 selective, 2 full; where stages differ what the
+     * first one does, see recompute_of. */
     unsigned (*recompute)(const struct stagesim_job *job);
     /* An installed efficiency table of a device's model, or NULL; valid as long as the job. */
     const char *(*efficiency_table)(struct stagesim_job *job, const char *model);
@@ -401,6 +402,8 @@ struct stagesim_api {
     /* The share of a stage's forwards that the scenario's schedule computes again before their backwards. Call it
      * before `pipeline`. */
     double (*recomputed)(struct stagesim_job *job, uint32_t stage);
+    /* As recompute, of one stage: the scenario may give each stage its own. */
+    unsigned (*recompute_of)(const struct stagesim_job *job, uint32_t stage);
 };
 
 /* ---- what a plug-in is ---- */

@@ -19,9 +19,19 @@
 #include <string.h>
 #include <time.h>
 
-enum { OPERATIONS_MAX = 20000000, EFFORT_OF_JOB = 1000, REACH = 6, STARTS = 3, CHUNKS_MOST = 4, SWAPS = 8 };
+enum {
+    OPERATIONS_MAX = 20000000,
+    EFFORT_OF_JOB = 1000,
+    REACH = 6,
+    STARTS = 3,
+    CHUNKS_MOST = 4,
+    SWAPS = 8,
+    STAGES_MOST = 64,
+    SHORT = 4
+};
 
-static const double CLOSE = 1.05;
+/* A backward is about two forwards: computing all of one again takes a third more. */
+static const double CLOSE = 1.05, CLOSE_AGAIN = 4.0 / 3;
 
 /* The part that runs beside the platform. */
 struct session {
@@ -55,13 +65,21 @@ static uint32_t random_below(struct session *session, uint32_t count)
 
 /* ---- one candidate ---- */
 
+/* Sets a key; a later value of the same key takes the place of the earlier one. */
 __attribute__((format(printf, 2, 3))) static void add_set(struct lab_candidate *candidate, const char *format, ...)
 {
+    char text[LAB_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
-    if (candidate->set_count < LAB_SETS)
-        vsnprintf(candidate->sets[candidate->set_count++], LAB_TEXT_MAX, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    uint32_t at = 0;
+    size_t key = strcspn(text, "=") + 1;
+    while (at < candidate->set_count && strncmp(candidate->sets[at], text, key) != 0)
+        at++;
+    if (at < LAB_SETS)
+        memcpy(candidate->sets[at], text, sizeof text);
+    candidate->set_count += at == candidate->set_count && at < LAB_SETS;
 }
 
 static const char *file_of(const struct session *session, uint32_t number, const char *ending, struct arena *arena)
@@ -191,79 +209,170 @@ static void try_searched(struct session *session)
 
 /* ---- layers ---- */
 
-static void set_layers(struct lab_candidate *candidate, const struct pipeline_layout *layout)
+/* Which layers each stage holds, and what of them it computes again. */
+struct partition {
+    struct pipeline_layout layout;
+    uint8_t recompute[STAGES_MOST]; /* index into `ways`; only of so many stages */
+};
+
+static const char *const ways[] = {"none", "selective", "full", NULL};
+
+static bool has_ways(const struct partition *partition)
+{
+    return partition->layout.stages <= STAGES_MOST;
+}
+
+static void set_partition(struct lab_candidate *candidate, const struct partition *partition)
 {
     char text[LAB_TEXT_MAX - 64];
     size_t at = 0;
-    for (uint32_t stage = 0; stage < layout->stages && at < sizeof text - 16; stage++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", stage ? ", " : "", layout->counts[stage]);
+    uint32_t stages = partition->layout.stages;
+    for (uint32_t stage = 0; stage < stages && at < sizeof text - 16; stage++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", stage ? ", " : "", partition->layout.counts[stage]);
     add_set(candidate, "transformer.balance=even");
     add_set(candidate, "transformer.layers_per_stage=[%s]", text);
+    bool alike = true;
+    for (uint32_t stage = 1; has_ways(partition) && stage < stages; stage++)
+        alike &= partition->recompute[stage] == partition->recompute[0];
+    char *way = strstr(candidate->label, ", recompute ");
+    if (way && has_ways(partition))
+        snprintf(way, sizeof candidate->label - (size_t)(way - candidate->label), ", recompute %s",
+                 alike ? ways[partition->recompute[0]] : "by stage");
+    at = 0;
+    for (uint32_t stage = 0; !alike && stage < stages; stage++)
+        at +=
+            (size_t)snprintf(text + at, sizeof text - at, "%s%s", stage ? ", " : "", ways[partition->recompute[stage]]);
+    if (has_ways(partition))
+        add_set(candidate, alike ? "schedule.recompute=%s" : "schedule.recompute=[%s]",
+                alike ? ways[partition->recompute[0]] : text);
 }
 
-/* Moves single layers from stage to stage as long as that helps. `base` has no sets about layers. */
-static void move_layers(struct session *session, const struct lab_candidate *base, struct lab_candidate best)
+/* The state of moving: the best so far and where it came from, without sets about layers. */
+struct moving {
+    struct session *session;
+    const struct lab_candidate *base;
+    struct lab_candidate best;
+    struct partition partition;
+};
+
+/* Times the partition as it is now; true where it is better than the best so far, which it then is. */
+static bool keeps(struct moving *moving)
 {
-    struct pipeline_layout layout;
-    struct fault fault;
-    if (!best.layout[0] || !pipeline_layout_read(best.layout, 0, &layout, &fault))
-        return;
-    for (bool moved = true; moved && !is_over(session);) {
-        moved = false;
-        for (uint32_t from = 0; from < layout.stages && !moved; from++)
-            for (uint32_t to = 0; to < layout.stages && !moved && !is_over(session); to++) {
-                if (from == to || layout.counts[from] == 0)
-                    continue;
-                struct lab_candidate candidate = *base;
-                layout.counts[from]--;
-                layout.counts[to]++;
-                set_layers(&candidate, &layout);
-                moved = try_candidate(session, &candidate, NULL) && is_better(&candidate, &best);
-                if (moved) {
-                    best = candidate;
-                    continue;
-                }
-                layout.counts[from]++;
-                layout.counts[to]--;
-            }
+    struct lab_candidate candidate = *moving->base;
+    set_partition(&candidate, &moving->partition);
+    if (is_over(moving->session) || !judge(moving->session, &candidate, moving->session->lab->count, NULL) ||
+        !is_better(&candidate, &moving->best))
+        return false;
+    moving->best = candidate;
+    moving->session->lab->candidates[moving->session->lab->count++] = candidate;
+    guard_doing("timing schedules: %u so far", moving->session->lab->count);
+    return true;
+}
+
+/* Moves a single layer. */
+static bool move_layer(struct moving *moving)
+{
+    struct pipeline_layout *layout = &moving->partition.layout;
+    for (uint32_t from = 0; from < layout->stages; from++)
+        for (uint32_t to = 0; to < layout->stages && !is_over(moving->session); to++) {
+            if (from == to || layout->counts[from] == 0)
+                continue;
+            layout->counts[from]--;
+            layout->counts[to]++;
+            if (keeps(moving))
+                return true;
+            layout->counts[from]++;
+            layout->counts[to]--;
+        }
+    return false;
+}
+
+/* Lets one stage compute more or less again; in short pipelines while a layer moves, too. */
+static bool change_way(struct moving *moving)
+{
+    struct partition *partition = &moving->partition;
+    for (uint32_t stage = 0; has_ways(partition) && stage < partition->layout.stages; stage++) {
+        uint8_t before = partition->recompute[stage];
+        for (uint8_t way = 0; ways[way] && !is_over(moving->session); way++) {
+            partition->recompute[stage] = way;
+            if (way != before && (keeps(moving) || (partition->layout.stages <= SHORT && move_layer(moving))))
+                return true;
+        }
+        partition->recompute[stage] = before;
     }
-    pipeline_layout_finish(&layout);
+    return false;
 }
 
-/* Whether moving layers may make it the best. */
-static bool is_close(const struct lab_candidate *best, const struct lab_candidate *candidate)
+/* Moves single layers and changes what single stages compute again as long as that helps. `base` has no sets about
+ * layers; all stages begin with `way`. */
+static void move_layers(struct session *session, const struct lab_candidate *base, const struct lab_candidate *balanced,
+                        uint8_t way)
 {
-    return candidate->fits == best->fits && candidate->analytic < CLOSE * best->analytic;
+    struct moving moving = {.session = session, .base = base, .best = *balanced};
+    struct fault fault;
+    if (!balanced->layout[0] || !pipeline_layout_read(balanced->layout, 0, &moving.partition.layout, &fault))
+        return;
+    memset(moving.partition.recompute, way, sizeof moving.partition.recompute);
+    while (!is_over(session) && (move_layer(&moving) || change_way(&moving)))
+        ;
+    pipeline_layout_finish(&moving.partition.layout);
 }
 
-/* From the best so far: its layers balanced, then moved; each way of recomputing. */
+/* Whether moving layers may make it the best; where stages may compute less again there is more to gain. */
+static bool is_close(const struct lab_candidate *best, const struct lab_candidate *candidate, uint8_t way)
+{
+    return candidate->fits == best->fits && candidate->analytic < (way ? CLOSE_AGAIN : CLOSE) * best->analytic;
+}
+
+/* The best so far that nobody has taken; NULL: none is left. */
+static const struct lab_candidate *take_best(const struct lab *lab, bool *taken)
+{
+    const struct lab_candidate *best = NULL;
+    for (uint32_t i = 0; i < lab->count; i++)
+        if (!taken[i] && (!best || is_better(&lab->candidates[i], best)))
+            best = &lab->candidates[i];
+    if (best)
+        taken[best - lab->candidates] = true;
+    return best;
+}
+
+/* The best few, and the scenario's own schedule, last, if it is not among them; how many. */
+static uint32_t choose_starts(const struct session *session, struct lab_candidate starts[STARTS + 1])
+{
+    struct lab *lab = session->lab;
+    const char *own = session->request->scenario->schedule_name;
+    bool *taken = array_zeroed(lab->count, sizeof *taken);
+    uint32_t count = 0;
+    for (const struct lab_candidate *next; count < STARTS && (next = take_best(lab, taken));)
+        starts[count++] = *next;
+    for (uint32_t i = 0; i < lab->count; i++)
+        if (own && !strcmp(lab->candidates[i].label, own)) {
+            lab->candidates[i].own = true;
+            if (!taken[i])
+                starts[count++] = lab->candidates[i];
+            for (uint32_t k = 0; k < count; k++)
+                starts[k].own |= !strcmp(starts[k].label, own);
+        }
+    free(taken);
+    return count;
+}
+
+/* From the best so far, and from the scenario's own schedule: its layers balanced, then moved; each way of
+ * recomputing. */
 static void try_partitions(struct session *session)
 {
-    static const char *const recompute[] = {"none", "selective", "full"};
-    struct lab_candidate starts[STARTS];
-    bool *taken = array_zeroed(session->lab->count, sizeof *taken);
-    uint32_t count = 0;
-    for (; count < STARTS; count++) {
-        uint32_t next = UINT32_MAX;
-        for (uint32_t i = 0; i < session->lab->count; i++)
-            if (!taken[i] &&
-                (next == UINT32_MAX || is_better(&session->lab->candidates[i], &session->lab->candidates[next])))
-                next = i;
-        if (next == UINT32_MAX)
-            break;
-        taken[next] = true;
-        starts[count] = session->lab->candidates[next];
-    }
-    free(taken);
+    struct lab_candidate starts[STARTS + 1];
+    uint32_t count = choose_starts(session, starts);
     for (uint32_t i = 0; i < count; i++)
-        for (unsigned way = 0; way < 3 && !is_over(session); way++) {
+        for (uint8_t way = 0; ways[way] && !is_over(session); way++) {
             struct lab_candidate base = starts[i];
-            add_set(&base, "schedule.recompute=%s", recompute[way]);
-            snprintf(base.label, sizeof base.label, "%.90s, recompute %s", starts[i].label, recompute[way]);
+            add_set(&base, "schedule.recompute=%s", ways[way]);
+            snprintf(base.label, sizeof base.label, "%.90s, recompute %s", starts[i].label, ways[way]);
             struct lab_candidate balanced = base;
             add_set(&balanced, "transformer.balance=auto");
-            if (try_candidate(session, &balanced, NULL) && is_close(best_of(session->lab), &balanced))
-                move_layers(session, &base, balanced);
+            if (try_candidate(session, &balanced, NULL) &&
+                (base.own || is_close(best_of(session->lab), &balanced, way)))
+                move_layers(session, &base, &balanced, way);
         }
 }
 

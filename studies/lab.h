@@ -27,6 +27,7 @@ struct lab_candidate {
     char sets[LAB_SETS][LAB_TEXT_MAX]; /* scenario keys beside it; set_count of them */
     uint32_t set_count;
     char layout[LAB_TEXT_MAX]; /* layers of the stages where they may be unequal, else empty */
+    bool own;                  /* of the scenario's schedule; set where layers are moved */
     bool improved;             /* on the platform: only its file has the order */
     bool fits;
     double analytic, simgrid, bound, peak_bytes; /* seconds; simgrid 0: not simulated; bound 0: not known */

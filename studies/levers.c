@@ -100,12 +100,12 @@ static void add_lever(const struct levers *l, const struct change *change, doubl
 
 /* ---- single changes ---- */
 
-/* Another schedule, without options of the one before, but with what it computes again. */
+/* Another schedule, without options of the one before, but with what it computes again, if all stages do the same. */
 static struct change other_schedule(const struct levers *l, const char *name)
 {
     static const char *const recomputed[] = {NULL, "schedule.recompute=selective", "schedule.recompute=full"};
-    return (struct change){{arena_print(l->arena, "schedule=%s", name), recomputed[l->scenario->recompute]},
-                           1 << SCHEDULE};
+    enum scenario_recompute how = l->scenario->recompute_count ? RECOMPUTE_NONE : l->scenario->recompute;
+    return (struct change){{arena_print(l->arena, "schedule=%s", name), recomputed[how]}, 1 << SCHEDULE};
 }
 
 /* As many samples in smaller micro-batches. */

@@ -68,20 +68,46 @@ static void print_table(const struct lab *lab, FILE *out, enum table_format form
     table_destroy(table);
 }
 
+static void print_sets(const struct lab_candidate *candidate, FILE *out)
+{
+    if (strcmp(candidate->schedule, "best") != 0)
+        fprintf(out, " --set schedule.name=%s", candidate->schedule);
+    for (uint32_t i = 0; i < candidate->set_count; i++)
+        fprintf(out, " --set '%s'", candidate->sets[i]);
+}
+
+/* What is best with the schedule that the scenario has, where layers were moved. */
+static void print_own(const struct lab *lab, FILE *out)
+{
+    const struct lab_candidate *own = NULL;
+    char text[READABLE_MAX];
+    for (uint32_t i = 0; i < lab->count; i++) {
+        const struct lab_candidate *candidate = &lab->candidates[i];
+        if (candidate->own && !candidate->improved &&
+            (!own || candidate->fits > own->fits ||
+             (candidate->fits == own->fits && candidate->analytic < own->analytic)))
+            own = candidate;
+    }
+    if (!own)
+        return;
+    fprintf(out, "with the scenario's own schedule %s on the analytic engine%s:", readable_seconds(text, own->analytic),
+            own->fits ? "" : ", more than fits");
+    print_sets(own, out);
+    fputc('\n', out);
+}
+
 /* The winner as keys of a scenario. */
 static void print_keys(const struct lab *lab, FILE *out)
 {
     const struct lab_candidate *best = &lab->candidates[0];
     fprintf(out, "the best as scenario keys:");
-    if (strcmp(best->schedule, "best") != 0)
-        fprintf(out, " --set schedule.name=%s", best->schedule);
-    for (uint32_t i = 0; i < best->set_count; i++)
-        fprintf(out, " --set '%s'", best->sets[i]);
+    print_sets(best, out);
     fputs(best->improved ? "\nits order was changed on the platform: -o FILE.csv writes it, schedule.file takes it\n"
                          : "\n",
           out);
     if (best->layout[0])
         fprintf(out, "Megatron-LM: --pipeline-model-parallel-layout '%s'\n", best->layout);
+    print_own(lab, out);
     if (lab->stopped)
         fprintf(out, "stopped after %u schedules were timed: another run may find a better one\n", lab->count);
 }

@@ -320,6 +320,9 @@ static void write_compute(struct script *s)
         export_remark(s->job, "compute.precision", "tf32 is a setting of PyTorch: fp32 is what options say");
     if (p->attention == ATTENTION_STANDARD)
         word(s, "attention-backend", "unfused");
+    if (s->job->scenario->recompute_count)
+        export_remark(s->job, "schedule.recompute",
+                      "stages differ; it computes alike in all: as in the first one here");
     if (s->job->scenario->recompute != RECOMPUTE_NONE)
         word(s, "recompute-granularity", s->job->scenario->recompute == RECOMPUTE_FULL ? "full" : "selective");
     if (s->job->scenario->recompute == RECOMPUTE_FULL) {

@@ -327,6 +327,9 @@ static void write_recompute(const struct file *f)
     enum scenario_recompute how = f->job->scenario->recompute;
     fputs("\n[activation_checkpoint]\n", f->out);
     text(f, "mode", how == RECOMPUTE_FULL ? "full" : "none");
+    if (f->job->scenario->recompute_count)
+        export_remark(f->job, "schedule.recompute",
+                      "stages differ; it computes alike in all: as in the first one here");
     if (how == RECOMPUTE_SELECTIVE)
         export_remark(
             f->job, "schedule.recompute",

@@ -254,6 +254,12 @@ static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeli
                   job->plan->stages, costs->stages);
         return false;
     }
+    uint32_t ways = job->scenario->recompute_count;
+    if (ways && ways != job->plan->stages) {
+        diag_error(job->diag, scenario_place(job->scenario, "schedule.recompute"),
+                   "recompute: %u values for %u stages; expected one for each", ways, job->plan->stages);
+        return false;
+    }
     if (costs->sharding >= STAGESIM_SHARD_GRADIENTS && job->plan->pipelines > 1) {
         diag_error(job->diag, scenario_place(job->scenario, "schedule"),
                    "%s holds every stage on several workers; gradients and parameters can be sharded (zero: 2, 3) only "
@@ -322,6 +328,12 @@ static unsigned api_recompute(const struct stagesim_job *job)
     return job->scenario->recompute;
 }
 
+static unsigned api_recompute_of(const struct stagesim_job *job, uint32_t stage)
+{
+    const struct scenario *scenario = job->scenario;
+    return stage < scenario->recompute_count ? scenario->recompute_of[stage] : scenario->recompute;
+}
+
 static const char *api_efficiency_table(struct stagesim_job *job, const char *model)
 {
     return path_find_installed(INSTALLED_EFFICIENCY, model, ".csv", job->arena);
@@ -372,6 +384,7 @@ static const struct stagesim_api api = {
     .device = api_device,
     .micro_batch_size = api_micro_batch_size,
     .recompute = api_recompute,
+    .recompute_of = api_recompute_of,
     .efficiency_table = api_efficiency_table,
     .declare = api_declare,
     .varying_cost = job_add_varying_cost,

@@ -79,11 +79,13 @@ struct scenario {
     uint64_t global_batch;     /* samples: N * micro_batch_size * data; 0: not known */
     uint32_t iterations;
 
-    const struct schedule *schedule;       /* NULL: none given, or schedule_file */
-    const char *schedule_file;             /* csv with a schedule of the user's own; NULL: none */
-    const char *schedule_name;             /* name, or the file's base name without .csv; NULL: no schedule */
-    int64_t options[SCHEDULE_OPTIONS_MAX]; /* in the order of schedule->options */
-    enum scenario_recompute recompute;
+    const struct schedule *schedule;             /* NULL: none given, or schedule_file */
+    const char *schedule_file;                   /* csv with a schedule of the user's own; NULL: none */
+    const char *schedule_name;                   /* name, or the file's base name without .csv; NULL: no schedule */
+    int64_t options[SCHEDULE_OPTIONS_MAX];       /* in the order of schedule->options */
+    enum scenario_recompute recompute;           /* where stages differ that of the first one */
+    const enum scenario_recompute *recompute_of; /* [stage], recompute_count of them; NULL: all alike */
+    uint32_t recompute_count;
 
     enum scenario_engine engine;
     enum scenario_fold fold;

@@ -71,6 +71,26 @@ bool schedule_is_file(const char *word)
     return strchr(word, '/') || (length > 4 && !strcmp(word + length - 4, ".csv"));
 }
 
+/* One word for all stages, or one for each. */
+static void read_recompute(struct loader *loader, const struct node *node)
+{
+    struct scenario *scenario = loader->scenario;
+    bool list = node && node->kind == NODE_LIST;
+    if (!node || (list && !node->count))
+        return;
+    enum scenario_recompute *each = arena_array(loader->fields.arena, list ? node->count : 1, sizeof *each);
+    uint32_t count = 0;
+    for (const struct node *entry = list ? node->first : node; entry; entry = list ? entry->next : NULL) {
+        unsigned index = 0;
+        if (!fields_read_word(&loader->fields, "recompute", entry, scenario_recompute_names, &index))
+            return;
+        each[count++] = (enum scenario_recompute)index;
+    }
+    scenario->recompute = each[0];
+    scenario->recompute_of = list ? each : NULL;
+    scenario->recompute_count = list ? count : 0;
+}
+
 void scenario_read_schedule(struct loader *loader, const char *replacement)
 {
     struct scenario *scenario = loader->scenario;
@@ -80,7 +100,8 @@ void scenario_read_schedule(struct loader *loader, const char *replacement)
         return;
     unsigned errors = loader->fields.diag->errors;
     fields_read(&loader->fields, &schedule_section, node, loader->root->at, &values);
-    scenario->recompute = (enum scenario_recompute)values.recompute;
+    if (loader->fields.diag->errors == errors)
+        read_recompute(loader, node_get(node, "recompute"));
     bool replaced = replacement != NULL;
     if (replaced && schedule_is_file(replacement)) {
         values.file = replacement;

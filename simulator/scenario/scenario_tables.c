@@ -14,7 +14,7 @@ static const char *const steadies[] = {"auto", "off", NULL};
 static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const loaders[] = {"auto", "simgrid", NULL};
 static const char *const rails[] = {"none", "spine", "nvlink", NULL};
-static const char *const recomputes[] = {"none", "selective", "full", NULL};
+const char *const scenario_recompute_names[] = {"none", "selective", "full", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
 static const char *const replicas[] = {"simulated", "all", NULL};
@@ -104,8 +104,9 @@ const struct stagesim_field schedule_fields[] = {
      .doc = "a schedule, see `stagesim list schedules`"},
     {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file),
      .doc = "in place of name: a schedule of one's own as csv"},
-    {"recompute", STAGESIM_FIELD_NAME, offsetof(struct schedule_values, recompute), .names = recomputes,
-     .doc = "activations that are computed again in the backward, where the workload knows it; default none"},
+    {"recompute", STAGESIM_FIELD_TEXTS, offsetof(struct schedule_values, recompute),
+     .doc = "activations that are computed again in the backward, where the workload knows it: none, selective or "
+            "full, or a list with one of them for each stage; default none"},
     {0},
 };
 

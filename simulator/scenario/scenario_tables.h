@@ -34,9 +34,11 @@ struct batch_values { /* 0: not given */
     uint64_t global, micro, micro_batches;
 };
 
+extern const char *const scenario_recompute_names[]; /* [enum scenario_recompute], NULL-terminated */
+
 struct schedule_values {
     const char *name, *file;
-    unsigned recompute;
+    struct stagesim_texts recompute; /* words that scenario_recompute_names has, or that are no good */
 };
 
 struct communication_values {

@@ -229,5 +229,6 @@ struct transformer_job transformer_on_stage(const struct transformer_job *j, uin
 {
     struct transformer_job on = *j;
     on.device = *j->devices[stage];
+    on.layout.recompute = (enum transformer_recompute)j->api->recompute_of(j->job, stage);
     return on;
 }

@@ -538,8 +538,9 @@ static void set_attention(struct stages *s, uint32_t stage, uint32_t first_layer
 static void set_memory(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
+    struct transformer_job on = transformer_on_stage(j, stage);
     double experts = transformer_stage_experts(j, stage), count = transformer_stage_parameters(j, stage);
-    s->arrays[ACTIVATION][stage] = stage_activation(j, stage);
+    s->arrays[ACTIVATION][stage] = stage_activation(&on, stage);
     s->arrays[GATHERED][stage] = count * j->state.weight;
     s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
     s->arrays[PARAMETER][stage] = held(j, stage, 3) * j->state.weight;
@@ -550,7 +551,7 @@ static void set_memory(struct stages *s, uint32_t stage)
      * are gathered for one linear map. */
     double gathered = j->zero < 3 ? 0 : j->parameters->reshard ? 2 * layer : whole;
     s->arrays[BUFFERS][stage] =
-        again_buffers(j, stage) + context_buffers(j) + gathered + tensor_panels(&j->tensor, &j->model, &j->layout);
+        again_buffers(&on, stage) + context_buffers(j) + gathered + tensor_panels(&j->tensor, &j->model, &on.layout);
 }
 
 static void set_transfers(struct stages *s, uint32_t stage)

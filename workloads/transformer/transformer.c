@@ -473,14 +473,24 @@ static char *layout_text(const struct transformer_job *j)
     return told && j->stages > 1 ? pipeline_layout_text_of(j->layers, j->stages) : NULL;
 }
 
+/* Of a sample, what backwards compute again; where stages do so differently by their shares of the layers. */
+static double repeated_flops(const struct transformer_job *j, const struct transformer_model *model)
+{
+    double sum = 0;
+    for (uint32_t stage = 0; stage < j->stages; stage++) {
+        struct transformer_job on = transformer_on_stage(j, stage);
+        sum += j->layers[stage] * transformer_repeated_flops(model, &on.layout) / (double)j->model.layers;
+    }
+    return sum;
+}
+
 static void declare(const struct transformer_job *j)
 {
     char *layout = layout_text(j);
     double samples = j->api->micro_batch_size(j->job) * j->api->micro_batches(j->job) * j->data;
     struct transformer_model whole = j->parameters->model; /* without what ranks repeat */
     transformer_model_complete(&whole);
-    double model = samples * transformer_flops(&whole),
-           again = samples * transformer_repeated_flops(&whole, &j->layout);
+    double model = samples * transformer_flops(&whole), again = samples * repeated_flops(j, &whole);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,
