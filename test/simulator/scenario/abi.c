@@ -171,6 +171,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_api, stage_workers, 232),
     MEMBER(stagesim_api, trouble, 240),
     MEMBER(stagesim_api, recomputed, 248),
+    MEMBER(stagesim_api, recompute_of, 256),
     MEMBER(stagesim_shape, distinct, 0),
     MEMBER(stagesim_shape, extra, 4),
     MEMBER(stagesim_workload, abi, 0),
