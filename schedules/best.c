@@ -115,7 +115,11 @@ static struct plan *seed_of(const struct schedule *schedule, const struct schedu
         if (!strcmp(schedule->options[i].key, "waves"))
             other.options[i] = request->options[CHUNKS] / 2;
     }
-    return schedule_fits(schedule, &other, &refusal) ? schedule->plan(&other) : NULL;
+    if (!schedule_fits(schedule, &other, &refusal))
+        return NULL;
+    if (schedule->stages(&other) == stages(request))
+        other.costs = request->costs; /* it may adapt to them */
+    return schedule->plan(&other);
 }
 
 static uint32_t make_seeds(const struct schedule_request *request, const uint32_t *worker_of, struct plan **seeds)

@@ -104,6 +104,8 @@ static void check_value(struct loader *loader, enum search_dimension dimension, 
         return;
     struct stagesim_field alone = *field; /* the value is read into memory of its own, not into the section's struct */
     alone.offset = 0;
+    if (field->type == STAGESIM_FIELD_TEXTS && field->names)
+        alone.type = STAGESIM_FIELD_NAME; /* a word for all stages */
     fields_read_value(&loader->fields, &alone, line->key, value,
                       arena_alloc(loader->fields.arena, fields_type_size(field->type)));
 }

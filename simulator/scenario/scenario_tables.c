@@ -104,7 +104,7 @@ const struct stagesim_field schedule_fields[] = {
      .doc = "a schedule, see `stagesim list schedules`"},
     {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file),
      .doc = "in place of name: a schedule of one's own as csv"},
-    {"recompute", STAGESIM_FIELD_TEXTS, offsetof(struct schedule_values, recompute),
+    {"recompute", STAGESIM_FIELD_TEXTS, offsetof(struct schedule_values, recompute), .names = scenario_recompute_names,
      .doc = "activations that are computed again in the backward, where the workload knows it: none, selective or "
             "full, or a list with one of them for each stage; default none"},
     {0},
