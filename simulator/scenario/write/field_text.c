@@ -73,11 +73,12 @@ static bool write_list(FILE *out, const struct stagesim_list *list, const struct
 
 static bool write_texts(FILE *out, const struct stagesim_texts *list)
 {
+    bool one = list->count == 1;
     for (size_t i = 0; i < list->count; i++) {
-        fputs(i ? ", " : "[", out);
+        fputs(i ? ", " : one ? "" : "[", out);
         scenario_write_text(out, list->texts[i], false);
     }
-    putc(']', out);
+    fputs(one ? "" : "]", out);
     return list->count > 0;
 }
 

@@ -218,14 +218,25 @@ static void write_option(struct section *section, const struct schedule_option *
     write_key(section, option->key, left ? NULL : text, doc);
 }
 
+/* One word, or one for each stage. */
+static struct stagesim_texts recompute_words(const struct scenario *scenario, struct arena *arena)
+{
+    size_t count = scenario->recompute_of ? scenario->recompute_count : 1;
+    const char **words = arena_array(arena, count, sizeof *words);
+    for (size_t i = 0; i < count; i++)
+        words[i] = scenario_recompute_names[scenario->recompute_of ? scenario->recompute_of[i] : scenario->recompute];
+    return (struct stagesim_texts){count, words};
+}
+
 static void write_schedule(const struct resolving *resolving)
 {
     const struct scenario *scenario = resolving->scenario;
     const struct schedule *schedule = scenario->schedule;
     if (!schedule && !scenario->schedule_file)
         return;
-    struct schedule_values values = {
-        .name = schedule ? schedule->name : NULL, .file = scenario->schedule_file, .recompute = scenario->recompute};
+    struct schedule_values values = {.name = schedule ? schedule->name : NULL,
+                                     .file = scenario->schedule_file,
+                                     .recompute = recompute_words(scenario, resolving->arena)};
     struct section section;
     section_begin(&section, resolving, schedule_section.name);
     write_fields(&section, &schedule_section, &values);
