@@ -52,8 +52,7 @@ static double relative_time(const struct comparison_row *rows, size_t index)
     return known ? rows[index].iteration / rows[first].iteration : NAN;
 }
 
-/* Whether nothing stands against taking that run. */
-static bool is_choice(const struct comparison_row *row)
+bool comparison_is_choice(const struct comparison_row *row)
 {
     return !*row->reason && !row->asynchronous && (!row->capacity_known || row->fits);
 }
@@ -66,7 +65,7 @@ struct comparison_best comparison_find_best(const struct comparison_row *rows, s
     for (size_t i = 0; i < count; i++)
         engine = *rows[i].reason ? engine : rows[i].engine;
     for (size_t i = 0; i < count; i++) {
-        if (!is_choice(&rows[i]) || strcmp(rows[i].engine, engine) != 0)
+        if (!comparison_is_choice(&rows[i]) || strcmp(rows[i].engine, engine) != 0)
             continue;
         choices++;
         if (best.time == count || rows[i].iteration < rows[best.time].iteration)

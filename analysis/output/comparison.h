@@ -31,6 +31,9 @@ struct comparison_row {
 
 struct comparison_row comparison_row_of(const struct report *report);
 
+/* Whether nothing stands against taking that run: it was run, trains synchronously and is not known not to fit. */
+bool comparison_is_choice(const struct comparison_row *row);
+
 /* The fastest run and the one that needs least memory, among those that fit and train synchronously; the number of
  * rows: none, or there are not two to choose from. */
 struct comparison_best {

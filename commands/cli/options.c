@@ -132,7 +132,7 @@ static void add_set(struct options *options, const char *option, const char *tex
 /* All changes of the platform are one list, which takes the place of the scenario's. */
 static void add_scale(struct options *options, const char *text, struct arena *arena)
 {
-    const char *change = words_quoted(text, arena);
+    const char *change = words_yaml(text, arena);
     options->scales = options->scales ? arena_print(arena, "%s, %s", options->scales, change) : change;
 }
 
@@ -194,11 +194,11 @@ static bool read_picture_option(int option, const char *value, struct arena *are
     switch (option) {
     case OPTION_PICTURE_WIDTH:
         options->picture_width = value;
-        add_set(options, "--picture-width", arena_print(arena, "output.picture_width=%s", words_quoted(value, arena)));
+        add_set(options, "--picture-width", arena_print(arena, "output.picture_width=%s", words_yaml(value, arena)));
         return true;
     case OPTION_FONT_SIZE:
         options->font_size = value;
-        add_set(options, "--font-size", arena_print(arena, "output.font_size=%s", words_quoted(value, arena)));
+        add_set(options, "--font-size", arena_print(arena, "output.font_size=%s", words_yaml(value, arena)));
         return true;
     case OPTION_ITERATIONS:
         add_set(options, "--iterations", arena_print(arena, "output.picture_iterations=%s", value));

@@ -76,7 +76,7 @@ static const char *list_changes(const char *changes, struct arena *arena)
     char *copy = arena_copy(arena, changes), *rest;
     const char *list = "";
     for (char *word = strtok_r(copy, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest))
-        list = arena_print(arena, "%s%s%s", list, *list ? ", " : "", words_quoted(word, arena));
+        list = arena_print(arena, "%s%s%s", list, *list ? ", " : "", words_yaml(word, arena));
     return arena_print(arena, "what_if=[%s]", list);
 }
 

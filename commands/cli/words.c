@@ -83,7 +83,7 @@ int form_read(const struct command *command, const char *width, const char *font
     return 0;
 }
 
-static const char *quoted(const char *word, struct arena *arena)
+const char *words_shell(const char *word, struct arena *arena)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
     if (*word && strspn(word, plain) == strlen(word))
@@ -102,12 +102,12 @@ const char *words_command(const struct command *command, int argc, char *const *
             i++;
         else if (strncmp(argv[i], "-o", 2) != 0 && strncmp(argv[i], "--output=", 9) != 0 &&
                  strcmp(argv[i], "--quiet") != 0)
-            text = arena_print(arena, "%s %s", text, quoted(argv[i], arena));
+            text = arena_print(arena, "%s %s", text, words_shell(argv[i], arena));
     }
     return text;
 }
 
-const char *words_quoted(const char *text, struct arena *arena)
+const char *words_yaml(const char *text, struct arena *arena)
 {
     char *out = arena_array(arena, 2 * strlen(text) + 3, 1), *at = out;
     *at++ = '"';

@@ -45,7 +45,10 @@ int form_read(const struct command *command, const char *width, const char *font
  * (-o) and --quiet, which change no figure, are left out. Memory from the arena. */
 const char *words_command(const struct command *command, int argc, char *const *argv, struct arena *arena);
 
+/* A word for a shell, in quotes where it wants them. Memory from the arena. */
+const char *words_shell(const char *word, struct arena *arena);
+
 /* A text as a YAML word in double quotes, whatever it holds; from the arena. */
-const char *words_quoted(const char *text, struct arena *arena);
+const char *words_yaml(const char *text, struct arena *arena);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/exit_code.h"
+#include "commands/cli/words.h"
 #include "commands/search/search_parts.h"
 #include "studies/search_estimate.h"
 
@@ -31,22 +32,6 @@ struct array {
 };
 
 /* ---- the shell ---- */
-
-static const char *quoted(const char *word, struct arena *arena)
-{
-    char *text = arena_alloc(arena, 4 * strlen(word) + 3), *out = text;
-    *out++ = '\'';
-    for (; *word; word++) {
-        if (*word == '\'') {
-            for (const char *escape = "'\\''"; *escape; escape++)
-                *out++ = *escape;
-        } else {
-            *out++ = *word;
-        }
-    }
-    *out = '\'';
-    return text;
-}
 
 /* The first line that a command prints; NULL with what it wrote to standard error on ours. */
 static const char *first_line(const char *command, struct arena *arena)
@@ -84,7 +69,7 @@ static const char *search_arguments(int argc, char **argv, struct arena *arena)
                 break;
         }
         if (!dropped)
-            text = arena_print(arena, "%s %s", text, quoted(argv[i], arena));
+            text = arena_print(arena, "%s %s", text, words_shell(argv[i], arena));
     }
     return text;
 }
@@ -112,14 +97,14 @@ static const char *task_list(const bool *missing, uint32_t shards, struct arena 
 static const char *submit(const struct array *array, const bool *missing)
 {
     struct arena *arena = array->arena;
-    const char *task =
-        arena_print(arena, "exec %s search%s%s%s --quiet --jobs 1 --resume --shard \"$SLURM_ARRAY_TASK_ID/%u\" -o %s",
-                    quoted(array->program, arena), array->arguments, array->best ? " --merge " : "",
-                    array->best ? quoted(array->parts, arena) : "", array->shards, quoted(array->parts, arena));
+    const char *task = arena_print(
+        arena, "exec %s search%s%s%s --quiet --jobs 1 --resume --shard \"$SLURM_ARRAY_TASK_ID/%u\" -o %s",
+        words_shell(array->program, arena), array->arguments, array->best ? " --merge " : "",
+        array->best ? words_shell(array->parts, arena) : "", array->shards, words_shell(array->parts, arena));
     const char *command =
         arena_print(arena, "sbatch --parsable --job-name=stagesim-search --output=%s --array=%s %s --wrap %s",
-                    quoted(arena_print(arena, "%s/slurm-%%A_%%a.log", array->parts), arena),
-                    task_list(missing, array->shards, arena), array->options->slurm, quoted(task, arena));
+                    words_shell(arena_print(arena, "%s/slurm-%%A_%%a.log", array->parts), arena),
+                    task_list(missing, array->shards, arena), array->options->slurm, words_shell(task, arena));
     const char *line = first_line(command, arena);
     if (line && *line >= '0' && *line <= '9')
         return arena_print(arena, "%.*s", (int)strspn(line, "0123456789"), line);
@@ -200,14 +185,14 @@ static int run_array(const struct array *array)
 static int run_self(const struct array *array, const char *more)
 {
     fflush(NULL);
-    int status = system(
-        arena_print(array->arena, "exec %s search%s %s", quoted(array->program, array->arena), array->arguments, more));
+    int status = system(arena_print(array->arena, "exec %s search%s %s", words_shell(array->program, array->arena),
+                                    array->arguments, more));
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
 static void remove_parts(const struct array *array)
 {
-    if (system(arena_print(array->arena, "rm -r -- %s", quoted(array->parts, array->arena))) != 0)
+    if (system(arena_print(array->arena, "rm -r -- %s", words_shell(array->parts, array->arena))) != 0)
         fprintf(stderr, "note: %s could not be removed\n", array->parts);
 }
 
@@ -241,7 +226,7 @@ int search_slurm(const struct slurm_search *wanted, int argc, char **argv, struc
     }
     if (code == EXIT_DONE)
         code = run_self(&array, arena_print(arena, "%s -o %s --merge %s", options->quiet ? "--quiet" : "",
-                                            quoted(options->output, arena), quoted(array.parts, arena)));
+                                            words_shell(options->output, arena), words_shell(array.parts, arena)));
     if (code == EXIT_DONE)
         remove_parts(&array);
     return code;

@@ -148,7 +148,7 @@ static size_t list_rows(const struct sweep_view *view, size_t most, size_t best,
 
 /* ---- table ---- */
 
-static void table_row(struct table *table, const struct sweep_view *view, size_t i,
+static void table_row(struct table *table, const struct sweep_view *view, size_t i, bool best,
                       const struct sweep_figure *const *figures, size_t figure_count)
 {
     char text[READABLE_MAX + 16];
@@ -162,7 +162,7 @@ static void table_row(struct table *table, const struct sweep_view *view, size_t
         table_cell(table, "%s",
                    ran ? heat_value_text(text, sizeof text, figures[k]->quantity, figures[k]->of(&result->row)) : "");
     table_cell(table, "%s", ran && result->row.capacity_known ? result->row.fits ? "yes" : "no" : "");
-    table_cell(table, "%s", i == sweep_view_best(view) ? "best" : ran ? "" : result->row.reason);
+    table_cell(table, "%s", best ? "best" : ran ? "" : result->row.reason);
 }
 
 /* What the table does not say. */
@@ -187,7 +187,7 @@ static void print_table(FILE *out, const struct sweep_view *view, enum table_for
     char *lines = NULL;
     struct arena *arena = arena_create();
     size_t *rows = arena_array(arena, sweep->count + 1, sizeof *rows);
-    size_t count = list_rows(view, ROWS_PRINTED, ROWS_BEST, rows);
+    size_t count = list_rows(view, ROWS_PRINTED, ROWS_BEST, rows), best = sweep_view_best(view);
     struct table *table = table_create();
     for (size_t axis = 0; axis < sweep->request->axis_count; axis++)
         if (axis_at(sweep, axis)->count > 1)
@@ -197,7 +197,7 @@ static void print_table(FILE *out, const struct sweep_view *view, enum table_for
     table_column(table, "fits", '<');
     table_column(table, "", '<');
     for (size_t i = 0; i < count; i++)
-        table_row(table, view, rows[i], figures, figure_count);
+        table_row(table, view, rows[i], rows[i] == best, figures, figure_count);
     table_write(table, out, table_style_of(format, out));
     table_destroy(table);
     FILE *remarks = open_memstream(&lines, &size);
@@ -229,13 +229,13 @@ static void page_cell(FILE *out, const struct sweep_figure *figure, double value
     fputs("</td>", out);
 }
 
-static void page_row(FILE *out, const struct sweep_view *view, size_t i, const struct sweep_figure *const *figures,
-                     size_t figure_count)
+static void page_row(FILE *out, const struct sweep_view *view, size_t i, bool best,
+                     const struct sweep_figure *const *figures, size_t figure_count)
 {
     const struct sweep *sweep = view->sweep;
     const struct sweep_result *result = &sweep->results[i];
     bool ran = result->status == SWEEP_RAN;
-    fputs(i == sweep_view_best(view) ? "<tr class=\"best\">" : "<tr>", out);
+    fputs(best ? "<tr class=\"best\">" : "<tr>", out);
     for (size_t axis = 0; axis < sweep->request->axis_count; axis++) {
         if (axis_at(sweep, axis)->count < 2)
             continue;
@@ -257,7 +257,7 @@ static void page_table(FILE *out, const struct sweep_view *view, struct arena *a
     const struct sweep_figure *figures[16];
     size_t figure_count = list_figures(view, figures);
     size_t *rows = arena_array(arena, sweep->count + 1, sizeof *rows);
-    size_t count = list_rows(view, ROWS_PAGE, ROWS_PAGE, rows);
+    size_t count = list_rows(view, ROWS_PAGE, ROWS_PAGE, rows), best = sweep_view_best(view);
     fputs("<h2>All combinations</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr>", out);
     for (size_t axis = 0; axis < sweep->request->axis_count; axis++) {
         if (axis_at(sweep, axis)->count < 2)
@@ -270,7 +270,7 @@ static void page_table(FILE *out, const struct sweep_view *view, struct arena *a
         fprintf(out, "<th class=\"n\">%s</th>", figures[k]->label);
     fputs("<th>fits</th><th>why not</th></tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < count; i++)
-        page_row(out, view, rows[i], figures, figure_count);
+        page_row(out, view, rows[i], rows[i] == best, figures, figure_count);
     fputs("</tbody>\n</table></div>\n", out);
     if (count < sweep->count)
         fprintf(out, "<p class=\"note\">The %zu best of %zu; all are in sweep.csv.</p>\n", count, sweep->count);

@@ -105,12 +105,6 @@ static double value_of(const struct sweep_view *view, size_t combination)
     return result->status == SWEEP_RAN ? view->y->of(&result->row) : NAN;
 }
 
-/* Whether nothing stands against taking it. */
-static bool is_choice(const struct comparison_row *row)
-{
-    return !row->asynchronous && (!row->capacity_known || row->fits);
-}
-
 static bool is_better(const struct sweep_view *view, double value, double than)
 {
     return !isnan(value) && (isnan(than) || (view->y->better < 0 ? value < than : value > than));
@@ -122,7 +116,7 @@ size_t sweep_view_best(const struct sweep_view *view)
     for (int choosy = 1; choosy >= 0; choosy--) {
         size_t best = sweep->count;
         for (size_t i = 0; i < sweep->count; i++)
-            if ((!choosy || is_choice(&sweep->results[i].row)) &&
+            if ((!choosy || comparison_is_choice(&sweep->results[i].row)) &&
                 is_better(view, value_of(view, i), best < sweep->count ? value_of(view, best) : NAN))
                 best = i;
         if (best < sweep->count)
