@@ -284,11 +284,11 @@ const struct command command_report = {
             "written again, the same\n"
             "as the run itself would write; nothing is simulated. The files written are listed.\n\n"
             "  --picture svg,png,pdf            which pictures; without it those that are there, svg where there are "
-            "none\n" FORM_HELP("           ") "  --iterations K                   how many iterations timelines draw; "
-                                              "as many as were simulated at most\n"
-                                              "  --quiet                          no list of the files\n"
-                                              "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  "
-                                              "stagesim report saved --picture "
-                                              "svg,pdf\n",
+            "none\n" FORM_HELP("            ") "  --iterations K                   how many iterations timelines draw; "
+                                               "as many as were simulated at most\n"
+                                               "  --quiet                          no list of the files\n"
+                                               "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  "
+                                               "stagesim report saved --picture "
+                                               "svg,pdf\n",
     .run = run,
 };

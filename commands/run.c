@@ -86,10 +86,10 @@ const struct command command_run = {
         "  --trace paje,chrome,chrome-gz,perfetto,csv  timeline.paje, timeline.chrome.json, the same compressed, "
         "timeline.perfetto-trace, operations.csv\n"
         "  --picture svg,png,pdf            timeline.svg, ...\n" FORM_HELP(
-            "           ") "  --iterations K                   how many iterations it draws; as many are simulated\n"
-                           "  --report                         report.html\n"
-                           "  --format table|csv|json|latex|markdown   what is printed\n"
-                           "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-                           "\nexample:\n  stagesim run scenarios/demo.yaml -o out --trace paje,csv --picture png\n",
+            "            ") "  --iterations K                   how many iterations it draws; as many are simulated\n"
+                            "  --report                         report.html\n"
+                            "  --format table|csv|json|latex|markdown   what is printed\n"
+                            "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+                            "\nexample:\n  stagesim run scenarios/demo.yaml -o out --trace paje,csv --picture png\n",
     .run = run,
 };

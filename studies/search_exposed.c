@@ -14,29 +14,31 @@ struct exposing {
     uint32_t count;
 };
 
-/* NAN where the layout cannot be timed any more. */
-static double exposed_of(const struct search *search, uint64_t index, struct platform *platform)
+/* False after a message: what was timed once can be timed again, but for memory. NAN: nothing takes time. */
+static bool exposed_of(const struct search *search, uint64_t index, struct platform *platform, struct diag *diag,
+                       double *share)
 {
     struct arena *arena = arena_create();
     struct scenario_set sets[SEARCH_SETS_MAX];
     size_t count = search_space_sets(&search->space, search->scenario, index, sets, arena);
     struct evaluation_request request = {search->scenario->request, sets, count, UINT64_MAX, .communication = true};
-    struct diag diag = {0};
     struct evaluation evaluation;
-    double share = NAN;
-    if (evaluate(&request, platform, arena, &diag, &evaluation) && evaluation.report->iteration > 0)
-        share = evaluation.report->exposed / evaluation.report->iteration;
+    *share = NAN;
+    bool timed = evaluate(&request, platform, arena, diag, &evaluation);
+    if (timed && evaluation.report->iteration > 0)
+        *share = evaluation.report->exposed / evaluation.report->iteration;
     arena_destroy(arena);
-    return share;
+    return timed;
 }
 
 static int expose_all(void *user, struct platform *platform, FILE *results, struct diag *diag)
 {
     const struct exposing *exposing = user;
     const struct search *search = exposing->search;
-    (void)diag; /* what was timed once can be timed again, or is left out */
     for (uint32_t i = 0; i < exposing->count; i++) {
-        double share = exposed_of(search, search->ranked[search->best[i]], platform);
+        double share;
+        if (!exposed_of(search, search->ranked[search->best[i]], platform, diag, &share))
+            return EXIT_FAILED;
         fwrite(&share, sizeof share, 1, results);
     }
     return EXIT_DONE;

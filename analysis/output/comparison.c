@@ -317,7 +317,7 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
     bool asynchronous = false;
     char *lines = NULL;
     size_t size = 0;
-    FILE *remarks = open_memstream(&lines, &size);
+    FILE *remarks = table_remarks_begin(&lines, &size);
     add_columns(table, &columns);
     for (size_t i = 0; i < count; i++) {
         add_row(table, &columns, rows, i);

@@ -261,7 +261,7 @@ void run_print(FILE *out, struct table_style style, const struct report *report)
 {
     char *lines = NULL;
     size_t size = 0;
-    FILE *figures = open_memstream(&lines, &size);
+    FILE *figures = table_remarks_begin(&lines, &size);
     if (figures)
         print_figures(figures, report);
     table_remarks_end(out, style.format, figures, &lines);

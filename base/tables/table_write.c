@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/tables/table_write.h"
+#include "base/exit_code.h"
 
 #include "base/arena.h"
 #include "base/csv.h"
@@ -279,12 +280,25 @@ void table_remarks(FILE *out, enum table_format format, const char *lines)
     }
 }
 
+static void end_without_memory(void)
+{
+    fputs("stagesim: out of memory\n", stderr);
+    exit(EXIT_FAILED);
+}
+
+FILE *table_remarks_begin(char **lines, size_t *size)
+{
+    FILE *remarks = open_memstream(lines, size);
+    if (!remarks)
+        end_without_memory();
+    return remarks;
+}
+
 void table_remarks_end(FILE *out, enum table_format format, FILE *remarks, char **lines)
 {
-    if (remarks)
-        fclose(remarks);
-    if (*lines)
-        table_remarks(out, format, *lines);
+    if (ferror(remarks) || fclose(remarks) || !*lines)
+        end_without_memory();
+    table_remarks(out, format, *lines);
     free(*lines);
     *lines = NULL;
 }

@@ -31,7 +31,9 @@ void table_write(const struct table *table, FILE *out, struct table_style style)
 /* Lines that go with a table: as they are; each behind % in LaTeX, each a paragraph in Markdown. Nothing in CSV and
  * JSON. */
 void table_remarks(FILE *out, enum table_format format, const char *lines);
-/* The same for what was written to a memory stream: closes it, writes it, frees its text. */
+/* A stream in memory for such lines. Never NULL: out of memory ends the process with a message and exit code 3. */
+FILE *table_remarks_begin(char **lines, size_t *size);
+/* Ends it: closes it, writes it, frees its text. */
 void table_remarks_end(FILE *out, enum table_format format, FILE *remarks, char **lines);
 
 #endif

@@ -38,8 +38,8 @@ int form_read(const struct command *command, const char *width, const char *font
 
 /* What the help of commands says of both. */
 #define FORM_HELP(column)                                                                                              \
-    "  --picture-width LENGTH" column "width on paper of what is drawn: 84mm, 3.3in, 238pt\n"                          \
-    "  --font-size POINTS    " column "size of its text (8)\n"
+    "  --picture-width LEN  " column "width on paper of what is drawn: 84mm, 3.3in, 238pt\n"                           \
+    "  --font-size POINTS   " column "size of its text (8)\n"
 
 /* What was typed, for a report: "stagesim NAME ..." with quotes where a shell wants them. Where it was to be written
  * (-o) and --quiet, which change no figure, are left out. Memory from the arena. */

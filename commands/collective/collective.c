@@ -269,9 +269,9 @@ const struct command command_collective = {
             "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
             "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; "
             "table)\n" FORM_HELP(
-                "   ") "  -o, --output FILE        write there instead of to standard output\n\n"
-                       "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
-                       "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o "
-                       "all-reduce.svg\n",
+                "    ") "  -o, --output FILE        write there instead of to standard output\n\n"
+                        "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
+                        "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o "
+                        "all-reduce.svg\n",
     .run = run,
 };

@@ -38,7 +38,7 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
 {
     char *lines = NULL;
     size_t size = 0;
-    FILE *remarks = open_memstream(&lines, &size);
+    FILE *remarks = table_remarks_begin(&lines, &size);
     if (remarks)
         diag_print(remarks, "%s, %u ranks of %s, engine %s\n", collective_name(request->kind), table->ranks,
                    request->file, request->engine->name);
@@ -66,7 +66,7 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
     }
     table_write(text, out, table_style_of(format, out));
     table_destroy(text);
-    remarks = open_memstream(&lines, &size);
+    remarks = table_remarks_begin(&lines, &size);
     for (uint32_t i = 0; i < table->refusal_count && remarks; i++)
         fprintf(remarks, "left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
     table_remarks_end(out, format, remarks, &lines);

@@ -103,9 +103,8 @@ void kernel_text_write(FILE *out, const struct kernel_answer *a, enum table_form
 {
     char *lines = NULL;
     size_t size = 0;
-    FILE *remarks = open_memstream(&lines, &size);
-    if (remarks)
-        print_time(remarks, a);
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    print_time(remarks, a);
     table_remarks_end(out, format, remarks, &lines);
     if (a->time.near_count || !table_is_read(format))
         print_near(out, a, format);

@@ -110,9 +110,8 @@ static void print_table(FILE *out, const struct layout_table *table, const struc
     table_write(text, out, table_style_of(format, out));
     table_destroy(text);
     table_remarks(out, format, "\n");
-    FILE *remarks = open_memstream(&lines, &size);
-    if (remarks)
-        print_remarks(remarks, table, ranking, shown);
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    print_remarks(remarks, table, ranking, shown);
     table_remarks_end(out, format, remarks, &lines);
 }
 

@@ -229,14 +229,15 @@ const struct command command_platform = {
         "  -o, --output FILE       the platform with what was found\n"
         "  --format FORMAT         of the errors: table, csv, json, latex or markdown (table)\n"
         "  --picture FILE          time over size, measured and fitted (.svg, .png or .pdf)\n" FORM_HELP(
-            "  ") "\n"
-                  "examples:\n"
-                  "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
-                  "  stagesim platform generate dgx-a100:2:ib-hdr dgx-a100:2:roce-200 --join ethernet-25 -o mixed.xml\n"
-                  "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"
-                  "  stagesim platform import matrix.txt --gpu H100-SXM5-80GB --nic ib-ndr --nodes 8 -o cluster.xml\n"
-                  "  stagesim platform import topology.conf --node dgx-h100 -o cluster.xml\n"
-                  "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n"
-                  "  stagesim platform show dgx-h100:64\n",
+            "   ") "\n"
+                   "examples:\n"
+                   "  stagesim platform generate dgx-h100 --nodes 4 -o cluster.xml\n"
+                   "  stagesim platform generate dgx-a100:2:ib-hdr dgx-a100:2:roce-200 --join ethernet-25 -o "
+                   "mixed.xml\n"
+                   "  stagesim platform import node.xml --nodes 16 --fabric dgx-h100 -o cluster.xml\n"
+                   "  stagesim platform import matrix.txt --gpu H100-SXM5-80GB --nic ib-ndr --nodes 8 -o cluster.xml\n"
+                   "  stagesim platform import topology.conf --node dgx-h100 -o cluster.xml\n"
+                   "  stagesim platform show cluster.xml --between gpu-0-0 gpu-3-7\n"
+                   "  stagesim platform show dgx-h100:64\n",
     .run = run,
 };

@@ -116,9 +116,8 @@ static void print_remarks(const struct lab *lab, FILE *out, enum table_format fo
 {
     char *lines = NULL;
     size_t size = 0;
-    FILE *remarks = open_memstream(&lines, &size);
-    if (remarks)
-        print_keys(lab, remarks);
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    print_keys(lab, remarks);
     table_remarks_end(out, format, remarks, &lines);
 }
 

@@ -54,8 +54,7 @@ void schedule_table_write(FILE *out, const struct schedule_view *view, enum tabl
     table_destroy(table);
     char *lines = NULL;
     size_t size = 0;
-    FILE *remarks = open_memstream(&lines, &size);
-    if (remarks)
-        schedule_figures_write(remarks, view);
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    schedule_figures_write(remarks, view);
     table_remarks_end(out, format, remarks, &lines);
 }

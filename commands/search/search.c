@@ -319,11 +319,11 @@ const struct command command_search = {
         "  --merge DIR...                   join the parts in these directories; with --shard, simulate a part of "
         "the best\n"
         "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
-            "           ") "  --format table|csv|json|latex|markdown   what is printed\n"
-                           "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-                           "                                   (analytic: nothing is simulated with contention)\n"
-                           "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set "
-                           "'search.micro=[1,2]' "
-                           "--top 3 -o found\n",
+            "            ") "  --format table|csv|json|latex|markdown   what is printed\n"
+                            "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+                            "                                   (analytic: nothing is simulated with contention)\n"
+                            "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set "
+                            "'search.micro=[1,2]' "
+                            "--top 3 -o found\n",
     .run = run,
 };

@@ -127,9 +127,8 @@ static void print_table(FILE *out, const struct search *search, uint32_t top, en
         table_destroy(table);
         table_remarks(out, format, "\n");
     }
-    FILE *remarks = open_memstream(&lines, &size);
-    if (remarks)
-        print_remarks(remarks, search, top);
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    print_remarks(remarks, search, top);
     table_remarks_end(out, format, remarks, &lines);
 }
 

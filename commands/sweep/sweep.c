@@ -358,10 +358,10 @@ const struct command command_sweep = {
         "is\n"
         "  --merge DIR...                   join the parts in these directories\n"
         "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
-            "           ") "  --format table|csv|json|latex|markdown   what is printed\n"
-                           "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-                           "\nexample:\n  stagesim sweep scenarios/demo.yaml --set batch.global=512:4096:x2 "
-                           "--schedules "
-                           "gpipe,1f1b,chimera --y bubble -o swept\n",
+            "            ") "  --format table|csv|json|latex|markdown   what is printed\n"
+                            "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+                            "\nexample:\n  stagesim sweep scenarios/demo.yaml --set batch.global=512:4096:x2 "
+                            "--schedules "
+                            "gpipe,1f1b,chimera --y bubble -o swept\n",
     .run = run,
 };

@@ -200,9 +200,8 @@ static void print_table(FILE *out, const struct sweep_view *view, enum table_for
         table_row(table, view, rows[i], rows[i] == best, figures, figure_count);
     table_write(table, out, table_style_of(format, out));
     table_destroy(table);
-    FILE *remarks = open_memstream(&lines, &size);
-    if (remarks)
-        print_remarks(remarks, view, count, arena);
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    print_remarks(remarks, view, count, arena);
     table_remarks_end(out, format, remarks, &lines);
     arena_destroy(arena);
 }

@@ -42,10 +42,11 @@ PRESETS = [("dgx-a100", ["--nodes", 4], "nodes: 4", 8, 2),
 
 
 def outputs(folder):
-    """All files by name; of the summary without what is different every time and the platform's name."""
+    """All files by name; of the summary without what is different every time and the platform's name; without those
+    that say which platform and loader were asked for."""
     files = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != "summary.json":
+        if path.is_file() and path.name not in ("summary.json", "about.json", "scenario.yaml"):
             files[str(path.relative_to(folder))] = path.read_bytes()
     summary = json.loads((folder / "summary.json").read_text())
     loader = summary.pop("simulation")["platform_loader"]

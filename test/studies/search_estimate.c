@@ -26,8 +26,8 @@ static void near(const char *what, double got, double expected)
 static void classes(const char *file)
 {
     static const char *const settings[] = {"search.schedules=all", "search.tensor=[1,2,8]", "search.context=[1,2]",
-                                           "model={layers: 36, hidden: 4096, heads: 32, sequence: 2048, "
-                                           "vocabulary: 51200}"};
+                                           ("model={layers: 36, hidden: 4096, heads: 32, sequence: 2048, "
+                                            "vocabulary: 51200}")};
     struct arena *arena = arena_create();
     struct scenario_set sets[4];
     for (int i = 0; i < 4; i++)

@@ -17,7 +17,7 @@ STAGESIM = os.path.abspath(sys.argv[1])
 KNOWN = (2e10, 0.35, 4e7, 60e-6, 5e-3, 0.25)  # in the order of NAMES
 COLUMNS = "gpu,model,gpus,micro_batch,accumulation,layers,hidden,heads,sequence,recompute,tokens_per_s_gpu"
 SHAPES = [(gpus, micro, layers, hidden, recompute) for layers, hidden in ((6, 512), (12, 1536), (8, 4096))
-          for gpus, micro, recompute in ((8, 1, "none"), (8, 16, "full"), (16, 4, "none"))]
+          for gpus, micro, recompute in ((8, 1, "none"), (8, 4, "none"), (8, 16, "full"), (16, 4, "none"))]
 faults = []
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/kernels/kernel_table.h"
 
+#include "base/arena.h"
 #include "base/csv.h"
 #include "workloads/kernels/kernel_time.h"
 
@@ -82,16 +83,9 @@ void kernel_sizes(const struct kernel_shape *shape, double sizes[KERNEL_SIZES])
         sizes[i] = log2(fmax(values[i], 1));
 }
 
-static bool add_row(struct kernel_model *model, const struct kernel_shape *shape, double seconds)
+static void add_row(struct kernel_model *model, const struct kernel_shape *shape, double seconds)
 {
-    if (model->row_count == model->room) {
-        unsigned room = 2 * model->room + 64;
-        struct kernel_row *larger = realloc(model->rows, room * sizeof *larger);
-        if (!larger)
-            return false;
-        model->rows = larger;
-        model->room = room;
-    }
+    model->rows = array_grow(model->rows, &model->room, model->row_count + 1, sizeof *model->rows);
     struct kernel_row *row = &model->rows[model->row_count];
     *row = (struct kernel_row){.seconds = seconds, .beside = log(seconds / kernel_model_seconds(model, shape))};
     kernel_sizes(shape, row->size);
@@ -100,7 +94,6 @@ static bool add_row(struct kernel_model *model, const struct kernel_shape *shape
         model->high[i] = model->row_count ? fmax(model->high[i], row->size[i]) : row->size[i];
     }
     model->row_count++;
-    return true;
 }
 
 static bool read_row(struct csv *csv, struct kernel_table *table)
@@ -122,7 +115,8 @@ static bool read_row(struct csv *csv, struct kernel_table *table)
                            kernel_stage_names[words.stage]);
     if (model->row_count == ROWS_MAX)
         return csv_mistake(csv, KIND, "more than %d rows of a model", ROWS_MAX);
-    return add_row(model, &shape, microseconds * 1e-6) || csv_mistake(csv, KIND, "there is not enough memory");
+    add_row(model, &shape, microseconds * 1e-6);
+    return true;
 }
 
 /* ---- files ---- */
@@ -147,11 +141,9 @@ bool kernel_table_read(const char *models, const char *rows, struct kernel_table
 {
     static const struct csv_columns of_models = {model_columns, MODEL_COLUMNS, MODEL_COLUMNS, "a kernel model", true};
     static const struct csv_columns of_rows = {row_columns, ROW_COLUMNS, ROW_COLUMNS, "measured kernels", true};
-    *table = (struct kernel_table){.models = calloc(MODELS_MAX, sizeof *table->models)};
-    if (table->models ? read_file(models, &of_models, table, read_model, fault) &&
-                            read_file(rows, &of_rows, table, read_row, fault) &&
-                            (table->model_count || fault_set(fault, "%s: there is no model", models))
-                      : fault_set(fault, "there is not enough memory"))
+    *table = (struct kernel_table){.models = array_zeroed(MODELS_MAX, sizeof *table->models)};
+    if (read_file(models, &of_models, table, read_model, fault) && read_file(rows, &of_rows, table, read_row, fault) &&
+        (table->model_count || fault_set(fault, "%s: there is no model", models)))
         return true;
     kernel_table_finish(table);
     return false;

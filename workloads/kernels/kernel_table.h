@@ -59,7 +59,8 @@ struct kernel_model {
     double extra; /* grouped: seconds of each group; attention: the length at which half of `compute` is reached */
     double low[KERNEL_SIZES], high[KERNEL_SIZES]; /* logarithms to base 2 of the measured sizes */
     struct kernel_row *rows;                      /* row_count of them */
-    unsigned row_count, room;
+    unsigned row_count;
+    size_t room;
 };
 
 /* One measurement. */
