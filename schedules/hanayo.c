@@ -38,7 +38,8 @@ struct heap {
 
 static void heap_push(struct heap *heap, uint64_t key)
 {
-    heap->keys = array_grow(heap->keys, &heap->capacity, heap->count + 1, sizeof *heap->keys);
+    if (heap->count == heap->capacity)
+        heap->keys = array_grow(heap->keys, &heap->capacity, heap->count + 1, sizeof *heap->keys);
     size_t at = heap->count++;
     for (; at > 0 && heap->keys[(at - 1) / 2] > key; at = (at - 1) / 2)
         heap->keys[at] = heap->keys[(at - 1) / 2];
@@ -64,9 +65,9 @@ static uint64_t heap_pop(struct heap *heap)
  * one for each worker. */
 struct lane {
     uint64_t length;
-    struct {
+    struct running {
         uint64_t end;
-        uint32_t worker;
+        uint32_t worker, micro_batch, stage;
     } * running;
     uint32_t head, count;
 };
@@ -75,16 +76,27 @@ struct lane {
  * other, so that a worker takes what is there then, backwards or forwards first. */
 enum ties { ALL_TOGETHER, BACKWARDS_FIRST, FORWARDS_FIRST, TIES };
 
+struct station {
+    bool busy;
+    uint32_t done, stashed; /* stages of micro-batches whose backward has not ended */
+    struct heap ready;
+    uint16_t *order; /* stages and kinds: micro-batches follow each other in each stage */
+};
+
+/* Where a stage is: on which worker, and in which run over the workers. */
+struct home {
+    uint32_t worker, run;
+};
+
 struct machine {
-    struct plan *plan;
+    uint32_t workers, stages, micro_batches;
     enum ties ties;
     uint64_t now;
-    uint32_t *stashed,
-        most_stashed;     /* [worker]: stages of micro-batches whose backward has not ended; the most on one */
-    struct heap *ready;   /* [worker] */
-    bool *busy;           /* [worker] */
-    struct lane lanes[2]; /* forwards, backwards */
-    uint32_t *touched;    /* workers that may be able to start something */
+    uint32_t most_stashed;    /* on one worker */
+    struct station *stations; /* [worker] */
+    const struct home *homes; /* [stage] */
+    struct lane lanes[2];     /* forwards, backwards */
+    uint32_t *touched;        /* workers that may be able to start something */
     size_t touched_count, touched_capacity;
 };
 
@@ -92,55 +104,63 @@ enum { STAGE_BITS = 16, BATCH_BITS = 32 };
 
 static void touch(struct machine *machine, uint32_t worker)
 {
-    machine->touched =
-        array_grow(machine->touched, &machine->touched_capacity, machine->touched_count + 1, sizeof *machine->touched);
+    if (machine->touched_count == machine->touched_capacity)
+        machine->touched = array_grow(machine->touched, &machine->touched_capacity, machine->touched_count + 1,
+                                      sizeof *machine->touched);
     machine->touched[machine->touched_count++] = worker;
 }
 
-static void offer(struct machine *machine, enum slot_kind kind, uint32_t stage, uint32_t micro_batch)
+static void offer(const struct machine *machine, uint32_t worker, enum slot_kind kind, uint32_t stage,
+                  uint32_t micro_batch)
 {
-    uint64_t rank = kind == SLOT_BACKWARD ? 0 : 1, from_last = machine->plan->stages - 1 - stage;
-    uint32_t worker = plan_worker(machine->plan, 0, stage);
-    heap_push(&machine->ready[worker],
+    uint64_t rank = kind == SLOT_BACKWARD ? 0 : 1, from_last = machine->stages - 1 - stage;
+    heap_push(&machine->stations[worker].ready,
               rank << (STAGE_BITS + BATCH_BITS) | (uint64_t)micro_batch << STAGE_BITS | from_last);
-    touch(machine, worker);
 }
 
 static void start(struct machine *machine, uint32_t worker)
 {
-    if (machine->busy[worker] || machine->ready[worker].count == 0)
+    struct station *station = &machine->stations[worker];
+    if (station->busy || station->ready.count == 0)
         return;
-    uint64_t key = heap_pop(&machine->ready[worker]);
+    uint64_t key = heap_pop(&station->ready);
     enum slot_kind kind = key >> (STAGE_BITS + BATCH_BITS) ? SLOT_FORWARD : SLOT_BACKWARD;
-    uint32_t stage = machine->plan->stages - 1 - (uint32_t)(key & ((1u << STAGE_BITS) - 1));
-    plan_append(machine->plan, worker, kind, 0, stage, (uint32_t)(key >> STAGE_BITS));
+    uint32_t stage = machine->stages - 1 - (uint32_t)(key & ((1u << STAGE_BITS) - 1));
+    uint32_t micro_batch = (uint32_t)(key >> STAGE_BITS);
+    station->order[station->done++] = (uint16_t)(2 * machine->homes[stage].run + (kind == SLOT_BACKWARD));
+    if (kind == SLOT_FORWARD && stage == 0 && micro_batch + 1 < machine->micro_batches)
+        offer(machine, worker, SLOT_FORWARD, 0, micro_batch + 1);
     struct lane *lane = &machine->lanes[kind];
-    uint32_t index = (lane->head + lane->count++) % machine->plan->workers;
-    lane->running[index].end = machine->now + lane->length;
-    lane->running[index].worker = worker;
-    machine->busy[worker] = true;
-    machine->stashed[worker] += kind == SLOT_FORWARD;
-    if (machine->stashed[worker] > machine->most_stashed)
-        machine->most_stashed = machine->stashed[worker];
+    uint32_t index = lane->head + lane->count++;
+    lane->running[index < machine->workers ? index : index - machine->workers] =
+        (struct running){machine->now + lane->length, worker, micro_batch, stage};
+    station->busy = true;
+    station->stashed += kind == SLOT_FORWARD;
+    if (station->stashed > machine->most_stashed)
+        machine->most_stashed = station->stashed;
 }
 
 /* Ends the first operation of a lane: what it makes possible. */
-static void finish(struct machine *machine, struct lane *lane)
+static void finish(struct machine *machine, enum slot_kind kind)
 {
-    uint32_t worker = lane->running[lane->head].worker, last = machine->plan->stages - 1;
-    lane->head = (lane->head + 1) % machine->plan->workers;
+    struct lane *lane = &machine->lanes[kind];
+    struct running ended = lane->running[lane->head];
+    uint32_t last = machine->stages - 1, stage = ended.stage, next = stage;
+    lane->head = lane->head + 1 < machine->workers ? lane->head + 1 : 0;
     lane->count--;
-    const struct plan_order *order = &machine->plan->orders[worker];
-    struct slot slot = order->slots[order->count - 1];
-    machine->busy[worker] = false;
-    machine->stashed[worker] -= slot.kind == SLOT_BACKWARD;
+    struct station *station = &machine->stations[ended.worker];
+    station->busy = false;
+    station->stashed -= kind == SLOT_BACKWARD;
+    touch(machine, ended.worker);
+    if (kind == SLOT_BACKWARD && stage == 0)
+        return;
+    if (kind == SLOT_FORWARD && stage == last)
+        kind = SLOT_BACKWARD;
+    else
+        next = kind == SLOT_FORWARD ? stage + 1 : stage - 1;
+    uint32_t worker = machine->homes[next].worker;
+    offer(machine, worker, kind, next, ended.micro_batch);
     touch(machine, worker);
-    if (slot.kind == SLOT_BACKWARD && slot.stage > 0)
-        offer(machine, SLOT_BACKWARD, slot.stage - 1u, slot.micro_batch);
-    if (slot.kind == SLOT_FORWARD && slot.stage < last)
-        offer(machine, SLOT_FORWARD, slot.stage + 1u, slot.micro_batch);
-    if (slot.kind == SLOT_FORWARD && slot.stage == last)
-        offer(machine, SLOT_BACKWARD, last, slot.micro_batch);
 }
 
 static uint64_t next_end(const struct lane *lane)
@@ -157,13 +177,14 @@ static void start_touched(struct machine *machine)
 /* Until nothing runs; machine->now is the makespan then. */
 static void run(struct machine *machine)
 {
-    struct lane *forwards = &machine->lanes[SLOT_FORWARD], *backwards = &machine->lanes[SLOT_BACKWARD];
-    start_touched(machine);
+    const struct lane *forwards = &machine->lanes[SLOT_FORWARD], *backwards = &machine->lanes[SLOT_BACKWARD];
+    offer(machine, 0, SLOT_FORWARD, 0, 0);
+    start(machine, 0);
     while (forwards->count || backwards->count) {
         uint64_t forward = next_end(forwards), backward = next_end(backwards);
         bool first = forward < backward || (forward == backward && machine->ties == FORWARDS_FIRST);
         machine->now = first ? forward : backward;
-        finish(machine, first ? forwards : backwards);
+        finish(machine, first ? SLOT_FORWARD : SLOT_BACKWARD);
         bool more = next_end(forwards) == machine->now || next_end(backwards) == machine->now;
         if (machine->ties != ALL_TOGETHER || !more)
             start_touched(machine);
@@ -177,36 +198,79 @@ static void *array(size_t count, size_t size)
     return memset(items, 0, capacity * size);
 }
 
-struct figures {
+struct listed {
     uint64_t makespan;
     uint32_t most_stashed;
+    uint16_t *entries; /* the workers' orders, to be freed: [worker * row + i] */
 };
 
-static struct plan *list_schedule(const struct schedule_request *request, enum ties ties, struct figures *figures)
+/* Slots of a worker. */
+static size_t slots_each(const struct schedule_request *request)
+{
+    return (size_t)4 * (uint32_t)request->options[OPTION_WAVES] * request->micro_batches;
+}
+
+/* Workers are about equally far: rows whose lengths are powers of two would all want the same places of a cache. */
+static size_t row_length(const struct schedule_request *request)
+{
+    return slots_each(request) + 32;
+}
+
+static struct home *find_homes(const struct schedule_request *request)
+{
+    struct home *homes = array(stages(request), sizeof *homes);
+    for (uint32_t stage = 0; stage < stages(request); stage++) {
+        uint32_t run = stage / request->workers, along = stage % request->workers;
+        homes[stage] = (struct home){run % 2 ? request->workers - 1 - along : along, run};
+    }
+    return homes;
+}
+
+static struct listed list_schedule(const struct schedule_request *request, enum ties ties)
 {
     uint32_t workers = request->workers;
-    struct machine machine = {.plan = plan_create_waves(request, stages(request)), .ties = ties};
-    machine.ready = array(workers, sizeof *machine.ready);
-    machine.busy = array(workers, sizeof *machine.busy);
-    machine.stashed = array(workers, sizeof *machine.stashed);
+    struct home *homes = find_homes(request);
+    struct machine machine = {.workers = workers,
+                              .stages = stages(request),
+                              .micro_batches = request->micro_batches,
+                              .ties = ties,
+                              .stations = array(workers, sizeof *machine.stations),
+                              .homes = homes};
+    uint16_t *entries = array(workers * row_length(request), sizeof *entries);
     struct time_ratio times = time_ratio_of(request, (struct time_ratio){1, 2});
     machine.lanes[SLOT_FORWARD].length = times.forward;
     machine.lanes[SLOT_BACKWARD].length = times.backward;
     for (int i = 0; i < 2; i++)
         machine.lanes[i].running = array(workers, sizeof *machine.lanes[i].running);
-    for (uint32_t micro_batch = 0; micro_batch < machine.plan->micro_batches; micro_batch++)
-        offer(&machine, SLOT_FORWARD, 0, micro_batch);
+    for (uint32_t worker = 0; worker < workers; worker++)
+        machine.stations[worker].order = entries + worker * row_length(request);
     run(&machine);
     for (uint32_t worker = 0; worker < workers; worker++)
-        free(machine.ready[worker].keys);
-    free(machine.ready);
-    free(machine.busy);
-    free(machine.stashed);
+        free(machine.stations[worker].ready.keys);
+    free(machine.stations);
     free(machine.lanes[0].running);
     free(machine.lanes[1].running);
     free(machine.touched);
-    *figures = (struct figures){machine.now, machine.most_stashed};
-    return machine.plan;
+    free(homes);
+    return (struct listed){machine.now, machine.most_stashed, entries};
+}
+
+static struct plan *plan_listed(const struct schedule_request *request, const uint16_t *entries)
+{
+    struct plan *plan = plan_create_waves(request, stages(request));
+    uint32_t kinds = 4 * (uint32_t)request->options[OPTION_WAVES], workers = request->workers;
+    uint32_t *done = array(kinds, sizeof *done);
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        memset(done, 0, kinds * sizeof *done);
+        plan_expect(plan, worker, slots_each(request));
+        for (size_t i = 0; i < slots_each(request); i++) {
+            uint32_t entry = entries[worker * row_length(request) + i], run = entry / 2;
+            uint32_t stage = run * workers + (run % 2 ? workers - 1 - worker : worker);
+            plan_append(plan, worker, entry % 2 ? SLOT_BACKWARD : SLOT_FORWARD, 0, stage, done[entry]++);
+        }
+    }
+    free(done);
+    return plan;
 }
 
 /* ---- rounds ---- */
@@ -272,16 +336,16 @@ static struct plan *generate(const struct schedule_request *request)
     if (request->options[OPTION_ORDER] == ROUNDS)
         return generate_rounds(request);
     uint32_t limit = 2 * stages(request);
-    struct figures shortest, figures;
-    struct plan *best = list_schedule(request, ALL_TOGETHER, &shortest);
+    struct listed best = list_schedule(request, ALL_TOGETHER);
     for (enum ties ties = ALL_TOGETHER + 1; ties < TIES; ties++) {
-        struct plan *plan = list_schedule(request, ties, &figures);
-        bool better = figures.makespan < shortest.makespan && figures.most_stashed < limit;
-        plan_destroy(better ? best : plan);
-        best = better ? plan : best;
-        shortest = better ? figures : shortest;
+        struct listed other = list_schedule(request, ties);
+        bool better = other.makespan < best.makespan && other.most_stashed < limit;
+        free(better ? best.entries : other.entries);
+        best = better ? other : best;
     }
-    return best;
+    struct plan *plan = plan_listed(request, best.entries);
+    free(best.entries);
+    return plan;
 }
 
 const struct schedule schedule_hanayo = {

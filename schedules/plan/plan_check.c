@@ -14,7 +14,7 @@ enum { SEARCHED = 100 }; /* mistakes after which the other slot of a double one 
 struct check {
     const struct plan *plan;
     const struct plan_reporter *reporter;
-    uint8_t *seen;      /* [micro_batch * stages + stage]: enum plan_done bits of the slots met so far */
+    uint8_t *seen;      /* [cell_of]: enum plan_done bits of the slots met so far */
     bool *again;        /* the same index: whether R was met */
     bool *split;        /* the same index: whether a backward announced a W */
     uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
@@ -22,6 +22,12 @@ struct check {
     bool unclear; /* a slot does not say what it runs, so that nothing can be said to be missing */
     bool stopped; /* nobody wants to hear of more */
 };
+
+/* A worker's slots of a stage are near each other. */
+static size_t cell_of(const struct check *check, uint32_t micro_batch, uint32_t stage)
+{
+    return (size_t)stage * check->plan->micro_batches + micro_batch;
+}
 
 __attribute__((format(printf, 3, 4))) static void report(struct check *check, struct plan_mistake at,
                                                          const char *format, ...)
@@ -155,16 +161,19 @@ static void check_stash(struct check *check, uint32_t worker, size_t index, cons
 static void check_slices(struct check *check, uint32_t worker, size_t index, const struct slot *slot,
                          const uint8_t *seen)
 {
-    uint32_t slices = check->plan->slices, slice = slot->micro_batch % slices, stages = check->plan->stages;
-    if (slot->part != PART_WHOLE && slices > 1)
+    uint32_t slices = check->plan->slices;
+    if (slices == 1)
+        return;
+    uint32_t slice = slot->micro_batch % slices;
+    if (slot->part != PART_WHOLE)
         report(check, at_slot(worker, index), "a slice of a sequence cannot be halved");
-    if (slot->joined && slices > 1)
+    if (slot->joined)
         report(check, at_slot(worker, index), "a slice of a sequence cannot be part of a block");
-    if (slot->kind == SLOT_FORWARD && slice > 0 && !(seen[-(ptrdiff_t)stages] & DONE_FORWARD))
+    if (slot->kind == SLOT_FORWARD && slice > 0 && !(seen[-1] & DONE_FORWARD))
         report(check, at_slot(worker, index),
                "slice %u of micro-batch %u, stage %u is run before slice %u, whose keys and values it needs", slice,
                slot->micro_batch / slices, slot->stage, slice - 1);
-    if (slot->kind == SLOT_BACKWARD && slice + 1 < slices && !(seen[stages] & DONE_BACKWARD))
+    if (slot->kind == SLOT_BACKWARD && slice + 1 < slices && !(seen[1] & DONE_BACKWARD))
         report(check, at_slot(worker, index),
                "the backward of slice %u of micro-batch %u, stage %u is run before that of slice %u", slice,
                slot->micro_batch / slices, slot->stage, slice + 1);
@@ -191,7 +200,7 @@ static void check_block(struct check *check, uint32_t worker, size_t first, size
 /* R stands between F and B, of every micro-batch of a stage that computes again. */
 static void check_again(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
 {
-    size_t cell = (size_t)slot->micro_batch * check->plan->stages + slot->stage;
+    size_t cell = cell_of(check, slot->micro_batch, slot->stage);
     const char *mistake = NULL;
     if (slot->kind == SLOT_RECOMPUTE && check->again[cell])
         mistake = "is computed again more than once";
@@ -216,7 +225,7 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
         return;
     }
     check_place(check, worker, index, slot);
-    size_t cell = (size_t)slot->micro_batch * check->plan->stages + slot->stage;
+    size_t cell = cell_of(check, slot->micro_batch, slot->stage);
     uint8_t mask = plan_mask(check->plan, worker, slot);
     if (check->seen[cell] & mask) {
         bool search = check->reporter && check->mistakes < SEARCHED;
@@ -312,7 +321,7 @@ static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stag
 
 static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage)
 {
-    size_t cell = (size_t)micro_batch * check->plan->stages + stage;
+    size_t cell = cell_of(check, micro_batch, stage);
     unsigned seen = check->seen[cell], half = seen & DONE_BACKWARD;
     bool split = check->split[cell];
     if (!(seen & DONE_FORWARD))
@@ -328,9 +337,24 @@ static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage
     check_moves(check, micro_batch, stage, seen);
 }
 
+/* Whether check_cell finds nothing in any cell: what it says goes by micro-batches, across the memory. */
+static bool all_complete(const struct check *check)
+{
+    size_t cells = (size_t)check->plan->micro_batches * check->plan->stages;
+    for (size_t cell = 0; cell < cells; cell++) {
+        unsigned wanted = DONE_FORWARD | DONE_BACKWARD | (check->split[cell] ? DONE_WEIGHT : 0);
+        unsigned moves = check->seen[cell] / DONE_EVICT;
+        if (check->seen[cell] % DONE_EVICT != wanted || (moves != 0 && moves != 15))
+            return false;
+    }
+    return true;
+}
+
 static void check_complete(struct check *check)
 {
     const struct plan *plan = check->plan;
+    if (all_complete(check))
+        return;
     for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && !check->stopped; micro_batch++) {
         if (check->pipeline[micro_batch] == PLAN_NOWHERE) {
             report(check, find_slot(check, PLAN_NOWHERE, is_beyond, micro_batch, 0), "micro-batch %u is not run at all",

@@ -2,7 +2,6 @@
 #include "schedules/split/v_block.h"
 
 #include "base/arena.h"
-#include "base/bulk.h"
 #include "schedules/zero_bubble.h"
 
 #include <assert.h>
@@ -11,156 +10,215 @@
 
 enum { PERIOD = 6 };
 
+/* ---- lanes ---- */
+
+/* What a worker runs is six lanes: forwards, backwards and weight gradients of its stage down the V (even) and up
+ * (odd). In all that follows a lane goes through the micro-batches in order, so a worker's order is a list of lanes. */
+enum { LANES = 6 };
+
+static enum slot_kind kind_of(unsigned lane)
+{
+    return (enum slot_kind)(lane / 2); /* SLOT_FORWARD, SLOT_BACKWARD, SLOT_WEIGHT */
+}
+
+static uint32_t stage_of(unsigned lane, uint32_t worker, uint32_t stages)
+{
+    return lane % 2 ? stages - 1 - worker : worker;
+}
+
+struct order {
+    uint8_t *lanes; /* [position] */
+    size_t count;
+};
+
 /* ---- the repeated block ---- */
 
-static void append_weight(struct plan *plan, uint32_t worker, size_t *next)
+/* The lane of each pass (0 to 3) of a block, in the order of struct v_block. */
+static const uint8_t pass_lane[4] = {2 * SLOT_FORWARD, 2 * SLOT_FORWARD + 1, 2 * SLOT_BACKWARD + 1, 2 * SLOT_BACKWARD};
+
+/* The weight gradient of the first backward of an order that has none yet; `next` is where to look for it. */
+static uint8_t weight_lane(const struct order *order, size_t *next)
 {
-    const struct plan_order *order = &plan->orders[worker];
-    while (order->slots[*next].kind != SLOT_BACKWARD)
+    while (kind_of(order->lanes[*next]) != SLOT_BACKWARD)
         ++*next;
-    const struct slot *backward = &order->slots[(*next)++];
-    plan_append(plan, worker, SLOT_WEIGHT, 0, backward->stage, backward->micro_batch);
+    return (uint8_t)(order->lanes[(*next)++] - 2 * SLOT_BACKWARD + 2 * SLOT_WEIGHT);
 }
 
-/* The pass (0 to 3) that the block has in a slot of time, for a micro-batch of the iteration; false where the slot is
- * free. */
-static bool find_pass(const struct v_block *block, uint32_t time, uint32_t count, uint32_t *pass, uint32_t *micro_batch)
+/* One worker's blocks, one every period: in each slot of time the pass that some block has there, or else a weight
+ * gradient that is left. */
+static struct order repeat(struct v_block block, uint32_t count)
 {
-    for (*pass = 0; *pass < 4; ++*pass)
-        if (time >= block->slots[*pass] && (time - block->slots[*pass]) % PERIOD == 0) {
-            *micro_batch = (time - block->slots[*pass]) / PERIOD;
-            return *micro_batch < count;
-        }
-    return false;
-}
-
-static void repeat(struct plan *plan, uint32_t worker, struct v_block block)
-{
-    uint32_t up = plan->stages - 1 - worker, count = plan->micro_batches, backwards = 0, weights = 0;
+    struct order order = {array_grow(NULL, &(size_t){0}, (size_t)LANES * count, 1), 0};
+    int pass_at[PERIOD] = {-1, -1, -1, -1, -1, -1};
+    uint32_t done[4] = {0}, backwards = 0, weights = 0;
     size_t next = 0;
-    plan_expect(plan, worker, (size_t)6 * count);
+    for (int pass = 0; pass < 4; pass++)
+        pass_at[block.slots[pass] % PERIOD] = pass;
     for (uint32_t time = 0; weights < 2 * count; time++) {
-        uint32_t pass, micro_batch;
-        if (find_pass(&block, time, count, &pass, &micro_batch)) {
-            bool backward = pass >= 2;
-            uint32_t stage = pass == 1 || pass == 2 ? up : worker;
-            plan_append(plan, worker, backward ? SLOT_BACKWARD : SLOT_FORWARD, 0, stage, micro_batch)->split = backward;
-            backwards += backward;
+        int pass = pass_at[time % PERIOD];
+        if (pass >= 0 && time >= block.slots[pass] && done[pass] < count) {
+            done[pass]++;
+            order.lanes[order.count++] = pass_lane[pass];
+            backwards += kind_of(pass_lane[pass]) == SLOT_BACKWARD;
         } else if (weights < backwards) {
-            append_weight(plan, worker, &next);
+            uint8_t lane = weight_lane(&order, &next);
+            order.lanes[order.count++] = lane;
             weights++;
         }
     }
+    return order;
 }
 
 /* ---- compaction ---- */
 
-/* One pass over the plan, in the direction of time or against it. Against it, what follows an operation must be placed
- * first, and stashes appear with W and vanish with F. */
-struct pass {
-    struct plan *plan;
-    bool against;
-    uint32_t most;
-    uint32_t *end;   /* [kind][micro_batch * stages + stage]: slot of time after the operation; 0 before it is placed */
-    bool *placed;    /* of one worker after the other: [position in the direction of the pass] */
-    size_t *head;    /* [worker]: first position that is not placed */
-    uint32_t *held;  /* [worker]: half stages' stashes */
-    uint32_t *woken; /* [worker]: slot of time from which on it may find something to run; before it, nothing has
-                        changed for it */
-    struct slot **orders;
-    size_t *count; /* [worker]: of orders */
+/* A worker during a pass. It takes operations from the back of one order, so that the order of a pass against time is
+ * just what the one in the direction of time begins with. */
+struct hand {
+    struct order from, to;
+    size_t next[LANES]; /* position of a lane's next operation, counted from the back; the order's length: none left */
+    uint32_t done[LANES]; /* operations of a lane that are placed */
+    uint32_t held;        /* half stages' stashes */
+    uint32_t woken;       /* slot of time from which on it may find something to run; before it, nothing has changed */
 };
 
-static const struct slot *at(const struct pass *pass, uint32_t worker, size_t position)
+/* One pass over the orders, in the direction of time or against it. Against it, what follows an operation must be
+ * placed first, and stashes appear with W and vanish with F. */
+struct pass {
+    uint32_t workers, stages, micro_batches;
+    bool against;
+    uint32_t most;
+    size_t row;
+    uint32_t *end; /* [(stage * 3 + kind) * row + i]: slot of time after the i-th operation that the pass places there;
+                      0 before */
+    struct hand *hands; /* [worker] */
+};
+
+static unsigned lane_at(const struct hand *hand, size_t position)
 {
-    const struct plan_order *order = &pass->plan->orders[worker];
-    return &order->slots[pass->against ? order->count - 1 - position : position];
+    return hand->from.lanes[hand->from.count - 1 - position];
 }
 
-static uint32_t *end_of(const struct pass *pass, enum slot_kind kind, uint32_t stage, uint32_t micro_batch)
+static void move_on(struct hand *hand, unsigned lane, size_t position)
 {
-    const struct plan *plan = pass->plan;
-    return &pass->end[((size_t)kind * plan->micro_batches + micro_batch) * plan->stages + stage];
+    while (position < hand->from.count && lane_at(hand, position) != lane)
+        position++;
+    hand->next[lane] = position;
 }
 
-static bool over(const struct pass *pass, enum slot_kind kind, uint32_t stage, const struct slot *slot, uint32_t time)
+static uint32_t *end_of(const struct pass *pass, enum slot_kind kind, uint32_t stage, uint32_t i)
 {
-    uint32_t end = *end_of(pass, kind, stage, slot->micro_batch);
+    return &pass->end[((size_t)stage * 3 + kind) * pass->row + i];
+}
+
+static bool over(const struct pass *pass, enum slot_kind kind, uint32_t stage, uint32_t i, uint32_t time)
+{
+    uint32_t end = *end_of(pass, kind, stage, i);
     return end > 0 && end <= time;
 }
 
-static bool ready(const struct pass *pass, const struct slot *slot, uint32_t time)
+/* Whether the i-th operation of a kind in a stage can run: in either direction micro-batches follow each other, so its
+ * inputs are the i-th of their kind, too. */
+static bool ready(const struct pass *pass, enum slot_kind kind, uint32_t stage, uint32_t i, uint32_t time)
 {
-    uint32_t stage = slot->stage, last = pass->plan->stages - 1;
-    switch ((enum slot_kind)slot->kind) {
+    uint32_t last = pass->stages - 1;
+    switch (kind) {
     case SLOT_FORWARD:
         if (pass->against)
-            return over(pass, SLOT_BACKWARD, stage, slot, time) &&
-                   (stage == last || over(pass, SLOT_FORWARD, stage + 1, slot, time));
-        return stage == 0 || over(pass, SLOT_FORWARD, stage - 1, slot, time);
+            return over(pass, SLOT_BACKWARD, stage, i, time) &&
+                   (stage == last || over(pass, SLOT_FORWARD, stage + 1, i, time));
+        return stage == 0 || over(pass, SLOT_FORWARD, stage - 1, i, time);
     case SLOT_BACKWARD:
         if (pass->against)
-            return over(pass, SLOT_WEIGHT, stage, slot, time) &&
-                   (stage == 0 || over(pass, SLOT_BACKWARD, stage - 1, slot, time));
-        return over(pass, SLOT_FORWARD, stage, slot, time) &&
-               (stage == last || over(pass, SLOT_BACKWARD, stage + 1, slot, time));
+            return over(pass, SLOT_WEIGHT, stage, i, time) &&
+                   (stage == 0 || over(pass, SLOT_BACKWARD, stage - 1, i, time));
+        return over(pass, SLOT_FORWARD, stage, i, time) &&
+               (stage == last || over(pass, SLOT_BACKWARD, stage + 1, i, time));
     default:
-        return pass->against || over(pass, SLOT_BACKWARD, stage, slot, time);
+        return pass->against || over(pass, SLOT_BACKWARD, stage, i, time);
     }
 }
 
-static int change(const struct pass *pass, const struct slot *slot)
+static int change(const struct pass *pass, unsigned lane)
 {
-    int taken = slot->kind == SLOT_FORWARD ? 1 : slot->kind == SLOT_WEIGHT ? -1 : 0;
+    int taken = kind_of(lane) == SLOT_FORWARD ? 1 : kind_of(lane) == SLOT_WEIGHT ? -1 : 0;
     return pass->against ? -taken : taken;
 }
 
-/* The position of the operation that a worker runs at a time: the first in its order that can run and whose stash, held
- * from now on, leaves room for all between; the order's length when there is none. Operations of a micro-batch are
- * within one block's length of each other, so a look that far is enough. */
-static size_t choose(const struct pass *pass, uint32_t worker, const bool *placed, uint32_t time)
+static size_t first_left(const struct hand *hand)
 {
-    size_t count = pass->plan->orders[worker].count,
-           end = pass->head[worker] + (size_t)PERIOD * (pass->plan->workers + 2);
-    int64_t held = pass->held[worker], high = held;
-    for (size_t position = pass->head[worker]; position < count && position < end; position++) {
-        if (placed[position])
-            continue;
-        const struct slot *slot = at(pass, worker, position);
-        int taken = change(pass, slot);
-        if ((taken <= 0 || high < pass->most) && ready(pass, slot, time))
-            return position;
-        held += taken;
-        high = held > high ? held : high;
+    size_t first = hand->next[0];
+    for (unsigned lane = 1; lane < LANES; lane++)
+        first = hand->next[lane] < first ? hand->next[lane] : first;
+    return first;
+}
+
+/* Whether a stash that is held from now on leaves room for all that stands between here and its place in the order. */
+static bool has_room(const struct pass *pass, const struct hand *hand, size_t first, size_t position)
+{
+    int64_t held = hand->held;
+    for (size_t i = first; i < position && held < pass->most; i++) {
+        unsigned lane = lane_at(hand, i);
+        if (i >= hand->next[lane])
+            held += change(pass, lane);
     }
-    return count;
+    return held < pass->most;
+}
+
+/* The lane whose next operation a worker runs at a time: of those that can run, and whose stash has room, the first in
+ * its order; LANES when there is none. Operations of a micro-batch are within one block's length of each other, so a
+ * look that far is enough. */
+static unsigned choose(const struct pass *pass, uint32_t worker, uint32_t time)
+{
+    const struct hand *hand = &pass->hands[worker];
+    size_t first = first_left(hand), end = first + (size_t)PERIOD * (pass->workers + 2);
+    end = end < hand->from.count ? end : hand->from.count;
+    size_t freely = end, taking = end; /* the first that can run without a stash, and the first that takes one */
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        size_t *best = change(pass, lane) > 0 ? &taking : &freely;
+        if (hand->next[lane] < *best &&
+            ready(pass, kind_of(lane), stage_of(lane, worker, pass->stages), hand->done[lane], time))
+            *best = hand->next[lane];
+    }
+    if (taking < freely && has_room(pass, hand, first, taking))
+        return lane_at(hand, taking);
+    return freely < end ? lane_at(hand, freely) : LANES;
 }
 
 /* What an operation lets run belongs to its worker or to one of those beside it, between which micro-batches pass: from
  * the next slot of time on they look again. */
 static void wake(struct pass *pass, uint32_t worker, uint32_t time)
 {
-    for (uint32_t other = worker ? worker - 1 : 0; other <= worker + 1 && other < pass->plan->workers; other++)
-        pass->woken[other] = time + 1;
+    for (uint32_t other = worker ? worker - 1 : 0; other <= worker + 1 && other < pass->workers; other++)
+        pass->hands[other].woken = time + 1;
 }
 
-static bool place(struct pass *pass, uint32_t worker, bool *placed, uint32_t time)
+static bool place(struct pass *pass, uint32_t worker, uint32_t time)
 {
-    if (pass->woken[worker] < time)
+    struct hand *hand = &pass->hands[worker];
+    if (hand->woken < time)
         return false;
-    size_t count = pass->plan->orders[worker].count, position = choose(pass, worker, placed, time);
-    if (position == count)
+    unsigned lane = choose(pass, worker, time);
+    if (lane == LANES)
         return false;
     wake(pass, worker, time);
-    const struct slot *slot = at(pass, worker, position);
-    *end_of(pass, slot->kind, slot->stage, slot->micro_batch) = time + 1;
-    pass->held[worker] += (uint32_t)change(pass, slot);
-    placed[position] = true;
-    while (pass->head[worker] < count && placed[pass->head[worker]])
-        pass->head[worker]++;
-    size_t index = pass->count[worker]++;
-    pass->orders[worker][pass->against ? count - 1 - index : index] = *slot;
+    *end_of(pass, kind_of(lane), stage_of(lane, worker, pass->stages), hand->done[lane]++) = time + 1;
+    hand->held += (uint32_t)change(pass, lane);
+    move_on(hand, lane, hand->next[lane] + 1);
+    hand->to.lanes[hand->to.count++] = (uint8_t)lane;
     return true;
+}
+
+static void run(struct pass *pass)
+{
+    size_t left = (size_t)LANES * pass->micro_batches * pass->workers;
+    for (uint32_t time = 0; left > 0; time++) {
+        size_t before = left;
+        for (uint32_t worker = 0; worker < pass->workers; worker++)
+            left -= place(pass, worker, time);
+        /* Of all that is left the earliest in the repeated blocks has its inputs, and its stash has room. */
+        assert(left < before);
+        (void)before;
+    }
 }
 
 static void *zeros(size_t count, size_t size)
@@ -170,56 +228,61 @@ static void *zeros(size_t count, size_t size)
     return memset(items, 0, capacity * size);
 }
 
-static void run(struct pass *pass)
+/* Replaces the orders of the workers. */
+static void compact(struct order *orders, uint32_t workers, uint32_t micro_batches, uint32_t most, bool against)
 {
-    const struct plan *plan = pass->plan;
-    size_t each = (size_t)3 * 2 * plan->micro_batches, left = each * plan->workers;
-    for (uint32_t time = 0; left > 0; time++) {
-        size_t before = left;
-        for (uint32_t worker = 0; worker < plan->workers; worker++)
-            left -= place(pass, worker, pass->placed + worker * each, time);
-        /* Of all that is left the earliest in the repeated blocks has its inputs, and its stash has room. */
-        assert(left < before);
-        (void)before;
-    }
-}
-
-static void compact(struct plan *plan, uint32_t most, bool against)
-{
-    size_t each = (size_t)3 * 2 * plan->micro_batches, cells = (size_t)plan->micro_batches * plan->stages;
-    struct pass pass = {.plan = plan,
+    /* Workers are about equally far: rows whose lengths are powers of two would all want the same places of a cache. */
+    size_t row = (size_t)micro_batches + 16;
+    struct pass pass = {.workers = workers,
+                        .stages = 2 * workers,
+                        .micro_batches = micro_batches,
                         .against = against,
                         .most = most,
-                        .end = zeros(3 * cells, sizeof *pass.end),
-                        .placed = zeros(each * plan->workers, sizeof *pass.placed),
-                        .head = zeros(plan->workers, sizeof *pass.head),
-                        .woken = zeros(plan->workers, sizeof *pass.woken),
-                        .held = zeros(plan->workers, sizeof *pass.held),
-                        .orders = zeros(plan->workers, sizeof *pass.orders),
-                        .count = zeros(plan->workers, sizeof *pass.count)};
-    for (uint32_t worker = 0; worker < plan->workers; worker++)
-        pass.orders[worker] = bulk_alloc(each * sizeof *pass.orders[worker]);
+                        .row = row,
+                        .end = zeros(LANES * workers * row, sizeof *pass.end),
+                        .hands = zeros(workers, sizeof *pass.hands)};
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        struct hand *hand = &pass.hands[worker];
+        hand->from = orders[worker];
+        hand->to.lanes = zeros(hand->from.count, 1);
+        for (unsigned lane = 0; lane < LANES; lane++)
+            move_on(hand, lane, 0);
+    }
     run(&pass);
-    for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        bulk_free(plan->orders[worker].slots, plan->orders[worker].capacity * sizeof(struct slot));
-        plan->orders[worker] = (struct plan_order){.slots = pass.orders[worker], .count = each, .capacity = each};
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        free(orders[worker].lanes);
+        orders[worker] = pass.hands[worker].to;
     }
     free(pass.end);
-    free(pass.placed);
-    free(pass.head);
-    free(pass.woken);
-    free(pass.held);
-    free(pass.orders);
-    free(pass.count);
+    free(pass.hands);
+}
+
+static void append(struct plan *plan, uint32_t worker, struct order order)
+{
+    uint32_t done[LANES] = {0};
+    plan_expect(plan, worker, order.count);
+    for (size_t i = 0; i < order.count; i++) {
+        unsigned lane = order.lanes[i];
+        enum slot_kind kind = kind_of(lane);
+        plan_append(plan, worker, kind, 0, stage_of(lane, worker, plan->stages), done[lane]++)->split =
+            kind == SLOT_BACKWARD;
+    }
 }
 
 struct plan *v_block_plan(const struct schedule_request *request,
                           struct v_block (*block)(uint32_t workers, uint32_t worker), uint32_t most)
 {
-    struct plan *plan = plan_create_waves(request, 2 * request->workers);
-    for (uint32_t worker = 0; worker < request->workers; worker++)
-        repeat(plan, worker, block(request->workers, worker));
-    compact(plan, most, true);
-    compact(plan, most, false);
+    uint32_t workers = request->workers;
+    struct order *orders = zeros(workers, sizeof *orders);
+    for (uint32_t worker = 0; worker < workers; worker++)
+        orders[worker] = repeat(block(workers, worker), request->micro_batches);
+    compact(orders, workers, request->micro_batches, most, true);
+    compact(orders, workers, request->micro_batches, most, false);
+    struct plan *plan = plan_create_waves(request, 2 * workers);
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        append(plan, worker, orders[worker]);
+        free(orders[worker].lanes);
+    }
+    free(orders);
     return plan;
 }

@@ -61,7 +61,7 @@ Test(large, every_schedule)
 
 Test(large, many_workers)
 {
-    static const char *const names[] = {"zb-v-greedy", "zb-auto", "1f1b-v"};
+    static const char *const names[] = {"zb-v-greedy", "zb-auto", "1f1b-v", "hanayo", "v-half", "v-min"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t slots;
         double taken = measure(schedule_find(names[i]), 256, 2048, &slots);
