@@ -21,6 +21,7 @@ static const struct {
     [INSTALLED_PLATFORMS] = {"STAGESIM_PLATFORMS", STAGESIM_DATA_DIR "/platforms", "platforms"},
     [INSTALLED_MODELS] = {"STAGESIM_MODELS", STAGESIM_DATA_DIR "/models", "workloads/models"},
     [INSTALLED_EFFICIENCY] = {"STAGESIM_EFFICIENCY", STAGESIM_DATA_DIR "/efficiency", "workloads/efficiency"},
+    [INSTALLED_FRAMEWORKS] = {"STAGESIM_FRAMEWORKS", STAGESIM_DATA_DIR "/frameworks", "frameworks/profiles"},
     [INSTALLED_SCENARIOS] = {NULL, STAGESIM_DATA_DIR "/scenarios", "scenarios"},
 };
 

@@ -10,7 +10,14 @@
 
 struct arena;
 
-enum installed { INSTALLED_PLUGINS, INSTALLED_PLATFORMS, INSTALLED_MODELS, INSTALLED_EFFICIENCY, INSTALLED_SCENARIOS };
+enum installed {
+    INSTALLED_PLUGINS,
+    INSTALLED_PLATFORMS,
+    INSTALLED_MODELS,
+    INSTALLED_EFFICIENCY,
+    INSTALLED_FRAMEWORKS,
+    INSTALLED_SCENARIOS
+};
 
 /* The part of a path before its last '/', "." where it has none. Memory from the arena. */
 const char *path_directory(const char *path, struct arena *arena);
@@ -22,9 +29,9 @@ const char *path_resolve(const char *directory, const char *path, struct arena *
  * that name where the command was started, if that one is. Memory from the arena. */
 const char *path_of_file(const char *directory, const char *path, bool typed, struct arena *arena);
 /* NAME + ending in the directories of a kind, or NULL: first those of the environment ($STAGESIM_PLUGINS,
- * $STAGESIM_PLATFORMS, $STAGESIM_MODELS, $STAGESIM_EFFICIENCY, none for scenarios; separated by ':'), then the
- * installed one beside the executable, then that of installation. Names with a '/' are never found. Memory from the
- * arena. */
+ * $STAGESIM_PLATFORMS, $STAGESIM_MODELS, $STAGESIM_EFFICIENCY, $STAGESIM_FRAMEWORKS, none for scenarios; separated by
+ * ':'), then the installed one beside the executable, then that of installation. Names with a '/' are never found.
+ * Memory from the arena. */
 const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena);
 /* A platform named on the command line: the file itself where it can be read, else the installed one of that name, with
  * or without its ending; the name unchanged where there is neither. Memory from the arena. */

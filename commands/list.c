@@ -197,6 +197,12 @@ static void add_models(struct items *items)
     add_files(items, INSTALLED_MODELS, "model");
 }
 
+static void add_frameworks(struct items *items)
+{
+    add_files(items, INSTALLED_FRAMEWORKS, "framework");
+    add(items, "none", "no defaults but the scenario's own", NULL);
+}
+
 static void add_scenarios(struct items *items)
 {
     add_files(items, INSTALLED_SCENARIOS, "scenario");
@@ -308,6 +314,7 @@ static const struct list {
     {.name = "presets", .text = preset_list_text, .json = preset_list_json, .table = preset_list_table},
     {.name = "platforms", .add = add_platforms},
     {.name = "models", .add = add_models},
+    {.name = "frameworks", .add = add_frameworks},
     {.name = "scenarios", .add = add_scenarios},
     {.name = "engines", .add = add_engines},
 };
@@ -364,7 +371,8 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_list = {
     .name = "list",
-    .arguments = "schedules|workloads|collectives|algorithms|presets|platforms|models|scenarios|engines [OPTION]...",
+    .arguments =
+        "schedules|workloads|collectives|algorithms|presets|platforms|models|frameworks|scenarios|engines [OPTION]...",
     .summary = "lists what a scenario can name, each with a line of explanation",
     .help = "  --format FORMAT   text, csv, json, latex or markdown (text); json gives the schedules' options, too\n"
             "  --plugins         asks installed plug-ins what they are: their code runs with your rights\n\n"

@@ -11,6 +11,7 @@ ENVIRONMENT = [
     ("STAGESIM_PLATFORMS", "directories, separated by colons, in which a scenario's platform is looked for by name"),
     ("STAGESIM_PLUGINS", "the same for workload plug-ins"),
     ("STAGESIM_MODELS", "the same for models"),
+    ("STAGESIM_FRAMEWORKS", "the same for the defaults of frameworks"),
     ("STAGESIM_EFFICIENCY", "the same for efficiency tables and measured kernels"),
 ]
 FILES = [

@@ -30,6 +30,15 @@ static void name_file(struct import *import, const char *file, const char *kind)
                                   : arena_print(arena, "%s (%s)", file, kind);
 }
 
+/* What its files do not say, the profile of the framework does. */
+static void name_framework(struct import *import, const char *name, const char *profile)
+{
+    import->framework = name;
+    if (!settings_find(&import->settings, "framework"))
+        settings_put(&import->settings, "framework", profile,
+                     source_assumed(arena_print(import->settings.arena, "%s's own defaults for all other keys", name)));
+}
+
 /* ---- scripts ---- */
 
 /* What the training script's name says of the model. */
@@ -57,7 +66,7 @@ static void read_words(struct import *import, const struct shell_word *words, si
     arguments_split(&arguments, words, count);
     megatron_read(&arguments);
     read_program(&import->settings, words, count);
-    import->framework = "Megatron-LM";
+    name_framework(import, "Megatron-LM", "megatron");
 }
 
 static bool is_megatron(const struct shell_command *command)
@@ -168,7 +177,7 @@ static void read_document(struct import *import, const struct import_request *re
     } else if (deepspeed_is(root)) {
         name_file(import, file, "DeepSpeed");
         deepspeed_read(root, settings);
-        import->framework = "DeepSpeed";
+        name_framework(import, "DeepSpeed", "deepspeed");
     } else if (accelerate_is(root)) {
         name_file(import, file, "accelerate");
         import->framework = "accelerate";
@@ -178,10 +187,10 @@ static void read_document(struct import *import, const struct import_request *re
     } else if (torchtitan_is(root)) {
         name_file(import, file, "torchtitan");
         torchtitan_read(root, settings);
-        import->framework = "torchtitan";
+        name_framework(import, "torchtitan", "torchtitan");
     } else if (nemo_is(root)) {
         nemo_read(root, settings, &dialect);
-        import->framework = dialect == DIALECT_NEMO ? "NeMo" : "Megatron-Bridge";
+        name_framework(import, dialect == DIALECT_NEMO ? "NeMo" : "Megatron-Bridge", "nemo");
         name_file(import, file, import->framework);
     } else
         diag_error(

@@ -203,6 +203,7 @@ static void read_sections(struct loader *loader, const char *const *names)
         }
         expand_section(loader, *names);
         struct fields_section section = {*names, !strcmp(*names, workload->name), workload->fields};
+        scenario_apply_framework(loader, &section);
         const struct node *node = node_get(loader->root, *names);
         fields_check_keys(&loader->fields, &section,
                           strcmp(*names, communication_section.name) ? NULL : communication_keys, node);
@@ -383,6 +384,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     unsigned errors = loader->fields.diag->errors;
     list_paths(loader);
     expand_section(loader, "schedule");
+    scenario_read_framework(loader);
     scenario_read_mesh(loader);
     scenario_read_batch(loader);
     scenario_read_schedule(loader, request->schedule);

@@ -10,6 +10,7 @@
 struct loader {
     struct scenario *scenario; /* being filled */
     struct node *root;
+    struct node *framework; /* sections of values that count where the scenario gives none; NULL: none */
     struct fields_reader fields;
 };
 
@@ -24,6 +25,11 @@ void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *t
 /* The keys of a model's file: those of a Hugging Face config.json as the section `model` has them, any other file as it
  * is. NULL after a mistake was reported. */
 const struct node *scenario_model_keys(struct loader *loader, const struct node *content);
+/* framework: puts values of stagesim's own keys where the scenario has none, and keeps the workload's. Needs the
+ * schedule as a map. */
+void scenario_read_framework(struct loader *loader);
+/* Puts the framework's values of keys that the table has where the scenario has none. */
+void scenario_apply_framework(struct loader *loader, const struct fields_section *table);
 /* parallel and order: the mesh, or one of a single rank after a mistake. */
 void scenario_read_mesh(struct loader *loader);
 /* Gives the mesh the shape that the workload asks for. */

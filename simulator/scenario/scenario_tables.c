@@ -27,6 +27,10 @@ const struct stagesim_field root_fields[] = {
      .doc = "a built-in workload, an installed plug-in, or, with --plugins, the path of a .so"},
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct root_values, name),
      .doc = "what outputs call the scenario; default: its file's name without .yaml"},
+    {"framework", STAGESIM_FIELD_TEXT, offsetof(struct root_values, framework),
+     .doc =
+         "whose defaults count for keys that the scenario does not give: one of `stagesim list frameworks`, the file "
+         "of a profile, or none, see frameworks.md; default none"},
     {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
      .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,

@@ -13,7 +13,7 @@ struct arena;
 #define MICRO_BATCHES_MAX ((uint64_t)1 << 24)
 
 struct root_values {
-    const char *platform, *workload, *name;
+    const char *platform, *workload, *name, *framework;
     struct stagesim_texts what_if;
     unsigned engine, fold, steady, placement, loader;
     uint64_t iterations;

@@ -49,9 +49,12 @@ static const char *find_table(const struct transformer_job *j, const struct stag
     unsigned kernels = j->parameters->kernels;
     if (!device->model)
         return NULL;
-    bool own = kernels == KERNELS_TRANSFORMER_ENGINE;
-    snprintf(name, sizeof name, "%s%s%s", device->model, own ? "-" : "", own ? kernel_names[kernels] : "");
-    return j->api->efficiency_table(j->job, name);
+    const char *found = NULL;
+    snprintf(name, sizeof name, "%s-%s", device->model, kernel_names[KERNELS_TRANSFORMER_ENGINE]);
+    if (kernels == KERNELS_TRANSFORMER_ENGINE || kernels == KERNELS_AUTO)
+        found = j->api->efficiency_table(j->job, name);
+    bool other = !found && kernels != KERNELS_TRANSFORMER_ENGINE;
+    return other ? j->api->efficiency_table(j->job, device->model) : found;
 }
 
 /* Reads the measured kernels of a GPU. */

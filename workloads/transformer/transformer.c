@@ -14,7 +14,7 @@ static const char *const granularities[] = {"stage", "layer", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const char *const gradient_types[] = {"fp32", "same", NULL};
-const char *const kernel_names[] = {"default", "transformer-engine", "measured", NULL};
+const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 
 static const struct transformer_parameters defaults = {
@@ -172,8 +172,8 @@ static const struct stagesim_field fields[] = {
      .doc = "efficiency table of the GPU; default: the installed one of the platform's GPU model"},
     WORD("compute.kernels", kernels, kernel_names,
          "whose matrix products and attention the GPU runs, where tables are installed for several, or measured: each "
-         "by "
-         "its shape (`stagesim kernel`); default the table's without a name"),
+         "by its shape (`stagesim kernel`), or auto: transformer-engine's where the GPU has such a table; default the "
+         "table's without a name"),
     {"compute.source", STAGESIM_FIELD_TEXT, offsetof(struct transformer_parameters, source), false, 0, 0, NULL,
      "kernels: measured: the source that is taken where several measured a kernel; default the first of the table"},
     RATIO("compute.clock", clock, 0.1, 2,
@@ -354,7 +354,8 @@ static bool check_job(const struct transformer_job *j)
             "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
         ok = false;
     }
-    if (j->parameters->kernels && (j->parameters->efficiency > 0 || j->parameters->table || j->parameters->profile)) {
+    bool chosen = j->parameters->kernels && j->parameters->kernels != KERNELS_AUTO;
+    if (chosen && (j->parameters->efficiency > 0 || j->parameters->table || j->parameters->profile)) {
         j->api->error(j->job, "compute.kernels",
                       "kernels choose among installed tables; expected no efficiency, table or profile beside them");
         ok = false;

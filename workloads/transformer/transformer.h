@@ -15,7 +15,7 @@ enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
 enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
 enum transformer_precision { FP32, TF32, FP16, BF16, FP8 }; /* in the order of struct stagesim_device.peak */
 
-enum transformer_kernels { KERNELS_DEFAULT, KERNELS_TRANSFORMER_ENGINE, KERNELS_MEASURED };
+enum transformer_kernels { KERNELS_DEFAULT, KERNELS_TRANSFORMER_ENGINE, KERNELS_MEASURED, KERNELS_AUTO };
 /* What tables of a GPU are told apart by, besides its name: compute.kernels. */
 extern const char *const kernel_names[];
 

@@ -81,6 +81,8 @@ const struct scenario_input *scenario_input_list(const struct scenario *scenario
 {
     struct inputs inputs = {arena_array(arena, INPUTS_MAX, sizeof *inputs.list), 0, arena, fault};
     add_file(&inputs, "scenario", scenario->file);
+    if (scenario->framework_file)
+        add_file(&inputs, "framework", scenario->framework_file);
     add_sections(&inputs, scenario);
     if (scenario->platform.file)
         add_file(&inputs, "platform", scenario->platform.file);

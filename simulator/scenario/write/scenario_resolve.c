@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/document.h"
+#include "base/paths.h"
 #include "platforms/settings.h"
 #include "simulator/scenario/plugin.h"
 #include "simulator/scenario/scenario_tables.h"
@@ -131,12 +132,22 @@ static const char *workload_text(const struct resolving *resolving)
     return strchr(way, '/') ? way : arena_print(resolving->arena, "./%s", way);
 }
 
+/* The name of an installed profile, or the file's as it is found from the new place. */
+static const char *framework_text(const struct resolving *resolving, const char *text)
+{
+    const char *file = resolving->scenario->framework_file;
+    if (!file || path_find_installed(INSTALLED_FRAMEWORKS, text, ".yaml", resolving->arena))
+        return text;
+    return path_relative(resolving->directory, file, resolving->arena);
+}
+
 static void write_root(const struct resolving *resolving)
 {
     static const char *const unchanged[] = {"none"};
-    struct root_values values = {.iterations = 1, .what_if = {1, unchanged}};
+    struct root_values values = {.iterations = 1, .what_if = {1, unchanged}, .framework = "none"};
     read_given(resolving, &root_section, &values);
     values.workload = workload_text(resolving);
+    values.framework = framework_text(resolving, values.framework);
     values.name = resolving->scenario->name;
     for (const struct stagesim_field *field = root_fields; field->key; field++)
         if (!strcmp(field->key, platform_section.name))

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""framework: a job with a profile runs like the same job with the profile's values written out; the scenario's own
+values win; conditions hold where they say; every value of a shipped profile has its source and is a key.
+
+usage: scenario_framework.py STAGESIM SOURCE"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = os.path.abspath(sys.argv[1])
+PROFILES = pathlib.Path(sys.argv[2]) / "frameworks" / "profiles"
+faults = []
+JOB = """platform: dgx-h100:2
+workload: transformer
+model: llama3-8b
+parallel: {tensor: 2, pipeline: 2, data: 4}
+batch: {global: 32, micro: 1}
+transformer: {sequence_parallel: true}
+schedule: 1f1b
+engine: analytic
+"""
+STAGES = """platform: dgx-h100:1
+workload: stages
+stages: {forward: 1ms, backward: 2ms, message: 64MiB}
+parallel: {pipeline: 4}
+batch: {micro_batches: 8}
+schedule: 1f1b
+engine: analytic
+"""
+
+
+def note(good, text):
+    if not good:
+        faults.append(text)
+
+
+def run(folder, text, *options):
+    path = folder / "job.yaml"
+    path.write_text(text)
+    out = folder / "out"
+    done = subprocess.run([STAGESIM, "run", path, "-o", out, "--quiet", *options], capture_output=True, text=True,
+                          check=False)
+    if done.returncode:
+        return None, done.stderr
+    return json.loads((out / "summary.json").read_text())["time"]["iteration_s"], (out / "scenario.yaml").read_text()
+
+
+def sets(*values):
+    return [word for value in values for word in ("--set", value)]
+
+
+def same_as_written_out(folder):
+    """What nemo says, written out by hand from its file."""
+    spelt = sets("compute.kernels=auto", "communication.overlap=true", "communication.messages=blocking",
+                 "transformer.zero=1", "transformer.tensor_overlap=true")
+    plain, _ = run(folder, JOB)
+    profile, resolved = run(folder, JOB, *sets("framework=nemo"))
+    expected, _ = run(folder, JOB, *spelt)
+    note(profile == expected, f"nemo: {profile} with the profile, {expected} with its values written out")
+    note(profile != plain, "nemo changes nothing")
+    for line in ("framework: nemo", "  kernels: auto", "  messages: blocking", "  zero: 1", "  tensor_overlap: true"):
+        note(f"\n{line}\n" in resolved, f"scenario.yaml lacks '{line}'")
+    note("nemo.yaml: " in resolved, "scenario.yaml does not name the profile among its inputs")
+    again = folder / "again.yaml"
+    again.write_text((folder / "out" / "scenario.yaml").read_text())
+    done = subprocess.run([STAGESIM, "run", folder / "out" / "scenario.yaml", "-o", folder / "second", "--quiet"],
+                          capture_output=True, text=True, check=False)
+    second = json.loads((folder / "second" / "summary.json").read_text())["time"]["iteration_s"]
+    note(not done.returncode and second == profile, f"scenario.yaml gives {second}, not {profile}")
+
+
+def own_values_win(folder):
+    kept, _ = run(folder, JOB, *sets("framework=nemo", "communication.messages=queued"))
+    expected, _ = run(folder, JOB, *sets("compute.kernels=auto", "transformer.zero=1",
+                                         "transformer.tensor_overlap=true", "communication.messages=queued"))
+    note(kept == expected, f"own messages: {kept}, not {expected}")
+    share, _ = run(folder, JOB, *sets("framework=nemo", "compute.efficiency=0.5"))
+    note(share is not None, "an efficiency of the scenario's own is refused beside a profile")
+    none, _ = run(folder, JOB, *sets("framework=none"))
+    note(none == run(folder, JOB)[0], "none changes something")
+
+
+def conditions(folder):
+    """Without a tensor axis, and with chunks, two of nemo's rules do not hold."""
+    flat = JOB.replace("tensor: 2, ", "tensor: 1, ")
+    note(run(folder, flat, *sets("framework=nemo"))[0] == run(
+        folder, flat, *sets("compute.kernels=auto", "communication.messages=blocking", "transformer.zero=1"))[0],
+         "without a tensor axis")
+    chunks = JOB.replace("1f1b", "{name: interleaved, chunks: 2}")
+    note("  messages: queued\n" in run(folder, chunks, *sets("framework=nemo"))[1], "messages block with chunks")
+    short = folder / "mine.yaml"
+    short.write_text("when:\n  - {if: {schedule.name: [gpipe, 1f1b], parallel.data: '>3'},"
+                     " communication: {messages: pipelined}}\n")
+    for job, expected in ((JOB, "pipelined"), (JOB.replace("data: 4", "data: 2"), "queued")):
+        note(f"  messages: {expected}\n" in run(folder, job, *sets("framework=mine.yaml"))[1],
+             f"a profile by its path: not {expected}")
+
+
+def other_workloads(folder):
+    """Keys of a workload that the job does not have are passed over; stagesim's own are taken."""
+    plain, _ = run(folder, STAGES)
+    profile, text = run(folder, STAGES, *sets("framework=megatron"))
+    expected, _ = run(folder, STAGES, *sets("communication.messages=blocking"))
+    note(profile == expected > plain, f"stages: {profile}, expected {expected}, without {plain}: {text[:200]}")
+
+
+def sources():
+    """Every value has a comment in its line or in those before it, up to the value before."""
+    for path in sorted(PROFILES.glob("*.yaml")):
+        lines, commented = path.read_text().splitlines(), False
+        note(lines[0].startswith("# "), f"{path.name}: the first line does not describe it")
+        for number, line in enumerate(lines[1:], 2):
+            value = re.match(r"\s+(\w+): ([^#{]+)", line)
+            commented |= "#" in line
+            if value and not line.strip().startswith("#"):
+                note(commented, f"{path.name}:{number}: a value without a source")
+                commented = False
+
+
+def listed():
+    done = subprocess.run([STAGESIM, "list", "frameworks", "--format", "json"], capture_output=True, text=True,
+                          check=True)
+    names = [entry["name"] for entry in json.loads(done.stdout)]
+    note(names == sorted(path.stem for path in PROFILES.glob("*.yaml")) + ["none"], f"list: {names}")
+    return names
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        same_as_written_out(folder)
+        own_values_win(folder)
+        conditions(folder)
+        other_workloads(folder)
+        for framework in listed():
+            time, text = run(folder, JOB, *sets(f"framework={framework}"))
+            note(time is not None, f"{framework}: {text}")
+    sources()
+    print("\n".join(faults) or "ok")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
