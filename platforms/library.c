@@ -2,6 +2,7 @@
 #include "platforms/library.h"
 
 #include "base/quantity.h"
+#include "platforms/routing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static double *plain_value(struct platform_library *library, const struct plain_
 
 bool library_owns(const char *key)
 {
-    return strncmp(key, prefix, sizeof prefix - 1) == 0;
+    return strncmp(key, prefix, sizeof prefix - 1) == 0 || routing_owns(key);
 }
 
 static bool read_quantity(enum quantity type, double least, double most, const char *key, const char *value, double *to,
@@ -217,7 +218,7 @@ static bool refuse_name(const char *key, struct fault *fault)
 bool library_in_regime(const char *key, enum platform_scope scope)
 {
     char text[NAME_SIZE], name[NAME_SIZE];
-    if (!library_owns(key) || split_scope(key + sizeof prefix - 1, text) != scope)
+    if (routing_owns(key) || !library_owns(key) || split_scope(key + sizeof prefix - 1, text) != scope)
         return false;
     for (unsigned i = 0; i < REGIME_NAMES; i++) {
         regime_name(i, name, sizeof name);
@@ -229,6 +230,8 @@ bool library_in_regime(const char *key, enum platform_scope scope)
 
 bool library_set(struct platform_library *library, const char *key, const char *value, struct fault *fault)
 {
+    if (routing_owns(key))
+        return routing_set(&library->routing, key, value, fault);
     const char *name = key + sizeof prefix - 1;
     if (strcmp(name, "rings") == 0)
         return set_rings(library, key, value, fault);
@@ -372,4 +375,5 @@ void library_write(FILE *out, const struct platform_library *library, unsigned i
         fprintf(out, "x%u", library->torus[2]);
     if (library->torus[0])
         fputs("\"/>\n", out);
+    routing_write(out, &library->routing, indent);
 }

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Whether a property's name is one of the library's, right or wrong: all begin with "collective_". */
+/* Whether a property's name is one of the library's, right or wrong: they begin with "collective_" or "routing". */
 bool library_owns(const char *key);
 /* Reads one property that library_owns. False with the fault filled when there is none of that name or the value is
  * wrong. */

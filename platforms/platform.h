@@ -45,11 +45,24 @@ struct platform_link {
     const char *name;
     double bandwidth, latency; /* bytes per second; seconds */
     enum link_sharing sharing;
+    uint32_t parts; /* a transfer passes it once for each of so many equal parts of itself that take it, and its
+                       bandwidth is as many times its rate; 0: transfers are whole */
 };
+
+/* Bytes per second that it carries; bytes of a transfer that pass it each time that a route has it. */
+static inline double platform_link_rate(const struct platform_link *link)
+{
+    return link->parts > 1 ? link->bandwidth / link->parts : link->bandwidth;
+}
+
+static inline double platform_link_bytes(const struct platform_link *link, double bytes)
+{
+    return link->parts > 1 ? bytes / link->parts : bytes;
+}
 
 /* What a message from a host to itself passes: SimGrid makes a link of that name. */
 #define PLATFORM_LOOPBACK "__loopback__"
-static const struct platform_link platform_loopback = {PLATFORM_LOOPBACK, 10e9, 0, LINK_FATPIPE};
+static const struct platform_link platform_loopback = {PLATFORM_LOOPBACK, 10e9, 0, LINK_FATPIPE, 0};
 
 struct platform_route {
     double latency;   /* seconds: sum over the links */
@@ -96,7 +109,19 @@ struct platform_regime {
     uint32_t protocol_count; /* 0 within nodes: one without start whose ratios are 1; over nodes: those within nodes */
 };
 
+/* How switches spread flows over parallel links; see routing.h. */
+enum routing_policy { ROUTING_ADAPTIVE /* evenly */, ROUTING_ECMP /* each flow on one, by a hash */ };
+
+struct platform_routing {
+    enum routing_policy policy;
+    char links[48]; /* the kind of links that stand for several; "": not given */
+    uint32_t paths; /* how many; 0: not given */
+    uint32_t flows; /* that a transfer is cut into; 0: not given, one */
+    uint64_t seed;  /* of the hash */
+};
+
 struct platform_library {
+    struct platform_routing routing;
     struct platform_regime regimes[SCOPES];
     enum platform_rings rings;
     enum platform_in_network in_network;

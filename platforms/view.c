@@ -291,7 +291,7 @@ static void find_links(struct view *view, struct arena *arena)
         const struct platform_link *link = &platform->links[i];
         if (strcmp(link->name, "__loopback__") == 0)
             continue;
-        all[count] = (struct view_links){1, "", link->bandwidth, link->latency, link->sharing};
+        all[count] = (struct view_links){1, "", platform_link_rate(link), link->latency, link->sharing};
         view_link_class(link->name, all[count].name, sizeof all[count].name);
         count++;
     }

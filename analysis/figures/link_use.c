@@ -106,8 +106,8 @@ static void find_kinds(struct report *report, const struct platform *platform, c
         const struct platform_link *link = &platform->links[i];
         if (!strcmp(link->name, PLATFORM_LOOPBACK))
             continue;
-        double busy = bytes[i] / link->bandwidth;
-        links[count] = (struct classed_link){.bandwidth = link->bandwidth,
+        double busy = bytes[i] / platform_link_rate(link);
+        links[count] = (struct classed_link){.bandwidth = platform_link_rate(link),
                                              .latency = link->latency,
                                              .bytes = bytes[i],
                                              .utilization = report->iteration > 0 ? busy / report->iteration : 0};
@@ -129,7 +129,7 @@ void links_rank(struct report *report, const struct frame *frame, struct platfor
         if (bytes[i] <= 0)
             continue;
         used = array_grow(used, &capacity, count + 1, sizeof *used);
-        double seconds = bytes[i] / platform->links[i].bandwidth;
+        double seconds = bytes[i] / platform_link_rate(&platform->links[i]);
         used[count++] = (struct used_link){i, bytes[i], report->iteration > 0 ? seconds / report->iteration : 0};
     }
     if (count)

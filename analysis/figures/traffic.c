@@ -74,7 +74,8 @@ static void route_flows(struct flows *flows)
         struct platform_route route;
         flows->platform->route(flows->platform, pair->from, pair->to, &route);
         for (uint32_t k = 0; k < route.link_count; k++)
-            flows->links[route.links[k]] += sum_total(&bytes);
+            flows->links[route.links[k]] +=
+                platform_link_bytes(&flows->platform->links[route.links[k]], sum_total(&bytes));
     }
     flows->count = 0;
 }

@@ -69,11 +69,13 @@ static bool write_presets(FILE *out, void *user, struct fault *fault)
 }
 
 static const struct option generate_options[] = {
-    {"nodes", required_argument, NULL, 'n'},  {"gpus-per-node", required_argument, NULL, 'g'},
-    {"pod", required_argument, NULL, 'p'},    {"oversubscription", required_argument, NULL, 'r'},
-    {"rails", required_argument, NULL, 'R'},  {"one-process", no_argument, NULL, '1'},
-    {"nic", required_argument, NULL, 'i'},    {"join", required_argument, NULL, 'j'},
-    {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},   {"gpus-per-node", required_argument, NULL, 'g'},
+    {"pod", required_argument, NULL, 'p'},     {"oversubscription", required_argument, NULL, 'r'},
+    {"rails", required_argument, NULL, 'R'},   {"one-process", no_argument, NULL, '1'},
+    {"nic", required_argument, NULL, 'i'},     {"join", required_argument, NULL, 'j'},
+    {"routing", required_argument, NULL, 'e'}, {"paths", required_argument, NULL, 'P'},
+    {"flows", required_argument, NULL, 'f'},   {"seed", required_argument, NULL, 's'},
+    {"output", required_argument, NULL, 'o'},  {NULL, 0, NULL, 0},
 };
 
 /* 0 for a word that `rails` takes, else an exit code. */
@@ -85,16 +87,38 @@ static int read_rails(const struct command *command, const char *word, enum fabr
     return 0;
 }
 
+/* 0 for a word that `routing` takes, else an exit code. */
+static int read_routing(const struct command *command, const char *word, bool *ecmp)
+{
+    if (strcmp(word, "ecmp") != 0 && strcmp(word, "adaptive") != 0)
+        return command_usage(command, "--routing is 'adaptive' or 'ecmp', not '%s'", word);
+    *ecmp = strcmp(word, "ecmp") == 0;
+    return 0;
+}
+
+static int read_seed(const struct command *command, const char *word, uint64_t *seed)
+{
+    if (quantity_count(word, seed, &(struct quantity_reason){""}))
+        return 0;
+    return command_usage(command, "'%s' is no seed; seeds are whole numbers from 0", word);
+}
+
 /* One option. 0 when it was understood, else an exit code. */
 static int generate_option(const struct command *command, int option, struct generate_arguments *arguments)
 {
     struct platform_request *request = &arguments->all;
-    uint32_t *counts[] = {['n'] = &request->nodes, ['g'] = &request->per_node, ['p'] = &request->pod};
+    uint32_t *counts[] = {['n'] = &request->nodes,
+                          ['g'] = &request->per_node,
+                          ['p'] = &request->pod,
+                          ['P'] = &request->paths,
+                          ['f'] = &request->flows};
     const char **texts[] = {['i'] = &request->nic, ['j'] = &arguments->join, ['o'] = &arguments->output};
     switch (option) {
     case 'n':
     case 'g':
     case 'p':
+    case 'P':
+    case 'f':
         if (platform_read_count(optarg, UINT32_MAX, counts[option]))
             return 0;
         return command_usage(command, "'%s' is no count; counts are whole numbers from 1", optarg);
@@ -104,6 +128,10 @@ static int generate_option(const struct command *command, int option, struct gen
         return command_usage(command, "'%s' is no oversubscription; it is a number from 1 to 1000", optarg);
     case 'R':
         return read_rails(command, optarg, &request->rails);
+    case 'e':
+        return read_routing(command, optarg, &request->ecmp);
+    case 's':
+        return read_seed(command, optarg, &request->seed);
     case '1':
         request->one_process = true;
         return 0;
@@ -150,6 +178,8 @@ static int read_parts(const struct command *command, char **texts, uint32_t coun
     }
     if (count > 1 && !arguments->join)
         return command_usage(command, "%u clusters: --join says what joins them, such as --join ethernet-25", count);
+    if (count > 1 && arguments->all.ecmp)
+        return command_usage(command, "--routing ecmp is for one cluster, not for several that --join joins");
     if (count == 1 && arguments->join)
         return command_usage(command, "--join wants several clusters, such as dgx-a100:4 dgx-a100:4:roce-200");
     return 0;
@@ -198,6 +228,10 @@ const struct command command_platform = {
         "  --pod NODES             nodes around one leaf switch, or in one group of a dragonfly\n"
         "  --oversubscription R    injection of a pod over its capacity towards the other pods\n"
         "  --rails WAY             interface k of every node on leaf switch k; WAY to another rail: spine or nvlink\n"
+        "  --routing WAY           adaptive, or ecmp: each flow takes one of several links to the spine, by a hash\n"
+        "  --paths N               with ecmp: how many (each as fast as an interface)\n"
+        "  --flows N               with ecmp: flows that a transfer is cut into (1)\n"
+        "  --seed N                with ecmp: of the hash (0)\n"
         "  --one-process           one process drives all GPUs of a node (nccl-tests -g 8): launches take longer\n"
         "  --nic NIC               other network interfaces than the product's: ib-hdr, roce-200, ethernet-25, ...\n"
         "  --join NIC              for several clusters, each as PRESET:NODES or PRESET:NODES:NIC: what joins their "

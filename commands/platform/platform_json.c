@@ -157,7 +157,7 @@ void platform_route_json(FILE *out, struct platform *platform, uint32_t from, ui
         const struct platform_link *link = &platform->links[route.links[i]];
         json_object_begin(&json, NULL, false);
         json_text(&json, "name", link->name);
-        json_number(&json, "bandwidth_bytes_per_s", link->bandwidth);
+        json_number(&json, "bandwidth_bytes_per_s", platform_link_rate(link));
         json_number(&json, "latency_s", link->latency);
         json_object_end(&json);
     }

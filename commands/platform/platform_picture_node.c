@@ -54,7 +54,7 @@ static void draw_level(const struct pen *pen, const struct levels *levels, uint3
         struct box box = {PEN_MARGIN + first * width + 2, y, (past - first) * width - 4, LEVEL_HEIGHT - 4};
         char name[96], rate[32];
         view_link_class(link->name, name, sizeof name);
-        text_rate(rate, sizeof rate, link->bandwidth);
+        text_rate(rate, sizeof rate, platform_link_rate(link));
         pen_box(pen, box, pen_link_colour(pen, name), name, 10);
         if (pen->cr)
             canvas_text_within(pen->cr, box.x + 4, box.y + 25, box.width - 8, (struct canvas_font){10, false},

@@ -92,7 +92,7 @@ void platform_route_table(FILE *out, struct platform *platform, uint32_t from, u
     for (uint32_t i = 0; i < route.link_count; i++) {
         const struct platform_link *link = &platform->links[route.links[i]];
         table_cell(table, "%s", link->name);
-        rate_cell(table, link->bandwidth);
+        rate_cell(table, platform_link_rate(link));
         time_cell(table, link->latency);
     }
     table_write(table, out, (struct table_style){format, 0});

@@ -312,7 +312,7 @@ void platform_route_text(FILE *out, struct platform *platform, uint32_t from, ui
             route.link_count, route.link_count == 1 ? "" : "s");
     for (uint32_t i = 0; i < route.link_count; i++) {
         const struct platform_link *link = &platform->links[route.links[i]];
-        text_rate(rate, sizeof rate, link->bandwidth);
+        text_rate(rate, sizeof rate, platform_link_rate(link));
         text_time(time, sizeof time, link->latency);
         fprintf(out, "  %-32s %s, %s\n", link->name, rate, time);
     }

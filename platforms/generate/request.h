@@ -28,6 +28,10 @@ struct platform_request {
     enum fabric_rails rails;
     bool one_process; /* one process drives all devices of a node, in place of a process for each */
     const char *nic;  /* a name of interface_table: in place of the product's own interfaces; NULL: those */
+    bool ecmp;        /* flows are spread over the links of a pod's switches by a hash; these hold for that */
+    uint32_t paths;   /* how many such links a pod has, or with rails each leaf switch; 0: as wide as an interface */
+    uint32_t flows;   /* that a transfer is cut into; 0: one */
+    uint64_t seed;    /* of the hash */
 };
 
 #endif

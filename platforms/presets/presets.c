@@ -5,7 +5,9 @@
 #include "base/diagnostics.h"
 #include "base/words/aliases.h"
 #include "platforms/presets/interfaces.h"
+#include "platforms/routing.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -81,6 +83,12 @@ static bool check_request(const struct platform_request *request, const struct p
         return refuse_interface(request->nic, fault);
     if (request->nic && kind != FABRIC_SWITCHED)
         return fault_set(fault, "%s keeps its interfaces: its fabric is: %s", preset->name, preset->fabric.name);
+    if (!request->ecmp && (request->paths || request->flows || request->seed))
+        return fault_set(fault, "paths, flows and a seed belong to routing ecmp; without it links carry what they can "
+                                "together");
+    if (request->paths > ROUTING_PATHS_MAX || request->flows > ROUTING_FLOWS_MAX)
+        return fault_set(fault, "%u paths and %u flows: expected at most %d and %d", request->paths, request->flows,
+                         ROUTING_PATHS_MAX, ROUTING_FLOWS_MAX);
     return true;
 }
 
@@ -156,6 +164,51 @@ void library_add_network(struct design *design, struct arena *arena)
         design->network = NULL;
 }
 
+/* Links of a pod to the spine, or with rails of a leaf switch, that are as fast as the fastest interface. */
+static double paths_of(const struct design *design)
+{
+    uint32_t port = node_port(design->node),
+             pod = design->fabric.pod < design->nodes ? design->fabric.pod : design->nodes;
+    double fastest = 0, own = node_port_bandwidth(design->node);
+    for (uint32_t i = 0; i < design->node->cable_count; i++) {
+        const struct node_cable *cable = &design->node->cables[i];
+        if (cable->ends[0] == port || cable->ends[1] == port)
+            fastest = fmax(fastest, cable->bandwidth);
+    }
+    if (design->fabric.rails != RAILS_NONE)
+        own = fastest;
+    return fmin(ROUTING_PATHS_MAX, fmax(1, round(own / fastest * pod / design->fabric.oversubscription)));
+}
+
+/* The library with the routing that was asked for. */
+static bool add_routing(struct design *design, const struct platform_request *request, struct arena *arena,
+                        struct fault *fault)
+{
+    bool rails = design->fabric.rails != RAILS_NONE;
+    if (!request->ecmp)
+        return true;
+    if (design->fabric.kind != FABRIC_SWITCHED || (!rails && design->nodes <= design->fabric.pod))
+        return fault_set(fault,
+                         design->fabric.kind == FABRIC_SWITCHED
+                             ? "routing ecmp: %u nodes of %s are one pod, within which there is one way; expected a "
+                               "smaller pod, or rails"
+                             : "routing ecmp: %u nodes of %s are joined without switches",
+                         design->nodes, request->preset);
+    struct design_library *library = arena_alloc(arena, sizeof *library);
+    *library = design->library ? *design->library
+                               : (struct design_library){.source = "only its routing, as it was asked for",
+                                                         .confidence = CONFIDENCE_H};
+    library->properties.routing =
+        (struct platform_routing){.policy = ROUTING_ECMP,
+                                  .paths = request->paths ? request->paths : (uint32_t)paths_of(design),
+                                  .flows = request->flows,
+                                  .seed = request->seed};
+    snprintf(library->properties.routing.links, sizeof library->properties.routing.links, "%s",
+             rails ? "rail" : "spine");
+    design->library = library;
+    return true;
+}
+
 bool preset_design(const struct platform_request *request, struct arena *arena, struct design *design,
                    struct fault *fault)
 {
@@ -190,6 +243,8 @@ bool preset_design(const struct platform_request *request, struct arena *arena, 
         design->interface = interface->technology;
     }
     library_add_network(design, arena);
+    if (!add_routing(design, request, arena, fault))
+        return false;
     design->title = arena_print(arena, "%s. %u node%s of %u device%s%s%s, from stagesim's preset %s.", preset->summary,
                                 request->nodes, request->nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s",
                                 interface ? " with " : "", interface ? interface->product : "", preset->name);

@@ -42,6 +42,8 @@ static bool check_profiles(struct fold_proof *proof)
     for (uint32_t rank = 0; rank < proof->program->mesh->ranks; rank++)
         if (proof->platform->hosts[proof->hosts[rank]].varies)
             return refuse(proof, "the platform has profiles: speeds or bandwidths change over time");
+    if (proof->platform->library.routing.policy == ROUTING_ECMP && proof->platform->library.routing.flows > 1)
+        return refuse(proof, "transfers are cut into flows over several links");
     return true;
 }
 

@@ -137,8 +137,11 @@ static void find_network(const struct engine *engine, const struct engine_job *j
                          struct arena *arena)
 {
     const char *weighs = engine->weighs();
-    if (weighs)
-        snprintf(folding->reason, sizeof folding->reason, "%s", weighs);
+    const struct platform_routing *routing = &job->platform->library.routing;
+    bool cut = routing->policy == ROUTING_ECMP && routing->flows > 1; /* classes count a flow once a link */
+    if (weighs || cut)
+        snprintf(folding->reason, sizeof folding->reason, "%s",
+                 weighs ? weighs : "transfers are cut into flows over several links");
     else
         folding->network = class_network_create(job->program, job->platform, job->hosts, arena, folding->reason,
                                                 sizeof folding->reason, &folding->distinct);

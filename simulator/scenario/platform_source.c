@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "platforms/network/network_read.h"
 #include "platforms/presets/presets.h"
+#include "platforms/routing.h"
 #include "platforms/soundness.h"
 #include "simulator/engines/simgrid/bridge.h"
 
@@ -84,7 +85,7 @@ struct platform *platform_source_native(const struct platform_source *source, st
     bool sound = platform && platform->host_count && platform_sound(platform, arena, source->file ? &left : fault);
     if (platform && !sound)
         *why = "numbers or hosts that make no sense";
-    return sound ? platform : NULL;
+    return sound ? routing_platform(platform, &platform->library.routing, arena, fault) : NULL;
 }
 
 /* Writes the platform to a file of its own and uses that. */
@@ -132,7 +133,7 @@ struct platform *platform_source_simgrid(const struct platform_source *source, c
         return NULL;
     load.platform->file = source->file ? source->file : source->text;
     load.platform->loader_reason = why;
-    return load.platform;
+    return routing_platform(load.platform, &load.platform->library.routing, arena, fault);
 }
 
 struct platform *platform_source_load(const struct platform_source *source, bool simulates, struct arena *arena,

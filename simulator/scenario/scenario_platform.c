@@ -92,6 +92,15 @@ static const char *describe(const struct platform_values *values, struct arena *
 {
     static const char *const rails[] = {"", ", rails over the spine", ", rails over nvlink"};
     const char *more = rails[values->rails];
+    if (values->routing == ROUTING_ECMP) {
+        more = arena_print(arena, "%s, routing ecmp", more);
+        if (values->paths)
+            more = arena_print(arena, "%s, paths %u", more, (unsigned)values->paths);
+        if (values->flows)
+            more = arena_print(arena, "%s, flows %u", more, (unsigned)values->flows);
+        if (values->seed)
+            more = arena_print(arena, "%s, seed %llu", more, (unsigned long long)values->seed);
+    }
     if (values->oversubscription > 0)
         more = arena_print(arena, ", oversubscription %.10g%s", values->oversubscription, more);
     if (values->pod)
@@ -119,7 +128,11 @@ static void read_preset(struct loader *loader, const struct platform_values *val
                                                 .pod = (uint32_t)values->pod,
                                                 .oversubscription = values->oversubscription,
                                                 .rails = (enum fabric_rails)values->rails,
-                                                .nic = values->nic};
+                                                .nic = values->nic,
+                                                .ecmp = values->routing == ROUTING_ECMP,
+                                                .paths = (uint32_t)values->paths,
+                                                .flows = (uint32_t)values->flows,
+                                                .seed = values->seed};
     if (!platform_source_check(source, &fault))
         diag_error(loader->fields.diag, node_place(map, "preset"), "platform: %s", fault.text);
 }

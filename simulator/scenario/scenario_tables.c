@@ -2,6 +2,7 @@
 #include "simulator/scenario/scenario_tables.h"
 
 #include "base/arena.h"
+#include "platforms/routing.h"
 #include "platforms/settings.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/scenario/scenario.h"
@@ -14,6 +15,7 @@ static const char *const steadies[] = {"auto", "off", NULL};
 static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const loaders[] = {"auto", "simgrid", NULL};
 static const char *const rails[] = {"none", "spine", "nvlink", NULL};
+static const char *const routings[] = {"adaptive", "ecmp", NULL};
 const char *const scenario_recompute_names[] = {"none", "selective", "full", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
@@ -65,6 +67,16 @@ const struct stagesim_field platform_fields[] = {
      .most = 1000, .doc = "injection of a pod over its capacity towards the other pods; default: the product's"},
     {"rails", STAGESIM_FIELD_NAME, offsetof(struct platform_values, rails), .names = rails,
      .doc = "interface k of every node on leaf switch k, and the way to another rail; default none"},
+    {"routing", STAGESIM_FIELD_NAME, offsetof(struct platform_values, routing), .names = routings,
+     .doc = "adaptive: links of a pod's switches share what goes over them evenly; ecmp: each flow takes one, by a "
+            "hash; default adaptive"},
+    {"paths", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, paths), .least = 1, .most = ROUTING_PATHS_MAX,
+     .doc = "with ecmp: links from a pod, or with rails from a leaf switch, to the spine; default: each as fast as an "
+            "interface"},
+    {"flows", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, flows), .least = 1, .most = ROUTING_FLOWS_MAX,
+     .doc = "with ecmp: flows that a transfer is cut into, each of which takes a link of its own; default 1"},
+    {"seed", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, seed), .least = 0, .most = 9007199254740992.0,
+     .doc = "with ecmp: of the hash; default 0"},
     {"nic", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, nic),
      .doc = "other network interfaces than the product's: `ib-hdr`, `roce-200`, `ethernet-25`, ..."},
     {0},

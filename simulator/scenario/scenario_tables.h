@@ -27,7 +27,9 @@ struct platform_values { /* NULL, 0: not given */
     const char *file, *preset, *nic;
     uint64_t nodes, gpus_per_node, pod;
     double oversubscription;
-    unsigned rails; /* an enum fabric_rails */
+    unsigned rails;   /* an enum fabric_rails */
+    unsigned routing; /* an enum routing_policy */
+    uint64_t paths, flows, seed;
 };
 
 struct batch_values { /* 0: not given */

@@ -77,7 +77,9 @@ static bool same_library(const struct comparison *comparison)
                 a->direct_efficiency[SCOPE_NETWORK] == b->direct_efficiency[SCOPE_NETWORK] &&
                 a->tree_rate == b->tree_rate && a->tree_rate_many == b->tree_rate_many &&
                 a->overlap_node == b->overlap_node && a->overlap_network == b->overlap_network &&
-                !memcmp(a->torus, b->torus, sizeof a->torus);
+                !memcmp(a->torus, b->torus, sizeof a->torus) && a->routing.policy == b->routing.policy &&
+                same_text(a->routing.links, b->routing.links) && a->routing.paths == b->routing.paths &&
+                a->routing.flows == b->routing.flows && a->routing.seed == b->routing.seed;
     for (unsigned scope = 0; scope < SCOPES; scope++) {
         const struct platform_regime *x = &a->regimes[scope], *y = &b->regimes[scope];
         same &= x->protocol_count == y->protocol_count && x->launch_default == y->launch_default &&

@@ -217,7 +217,7 @@ void fill_links(struct platform *platform, sg4::Engine *engine, loaded *loaded)
         sg4::Link *link = links[index];
         loaded->link_index[link] = index;
         platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(),
-                                  link->get_latency(), sharing_of(link)};
+                                  link->get_latency(), sharing_of(link), 0};
     }
 }
 

@@ -109,7 +109,11 @@ static void write_platform(const struct resolving *resolving)
                                      .gpus_per_node = request->per_node,
                                      .pod = request->pod,
                                      .oversubscription = request->oversubscription,
-                                     .rails = request->rails};
+                                     .rails = request->rails,
+                                     .routing = request->ecmp ? ROUTING_ECMP : ROUTING_ADAPTIVE,
+                                     .paths = request->paths,
+                                     .flows = request->flows,
+                                     .seed = request->seed};
     if (source->file)
         values.file = path_relative(resolving->directory, source->file, resolving->arena);
     struct section section;

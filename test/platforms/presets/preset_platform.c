@@ -20,6 +20,7 @@ static const struct platform_request variants[] = {
     {.nodes = 4, .nic = "roce-200", .pod = 2},
     {.nodes = 6, .pod = 3, .rails = RAILS_SPINE},
     {.nodes = 6, .pod = 3, .rails = RAILS_NVLINK},
+    {.nodes = 11, .pod = 3, .ecmp = true, .paths = 5, .flows = 3, .seed = 9},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -38,7 +39,7 @@ static bool request_of(const struct preset *preset, unsigned variant, struct pla
     request->preset = preset->name;
     if (comes_in(request, arena))
         return true;
-    if (request->rails || request->nic)
+    if (request->rails || request->nic || request->ecmp)
         return false;
     request->per_node = 0;
     if (!comes_in(request, arena)) {
