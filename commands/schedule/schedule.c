@@ -493,6 +493,7 @@ static int show_on(const struct command *command, const struct arguments *argume
         .effort = effort,
         .time_limit = arguments->time_limit,
         .partition = arguments->partition,
+        .pytorch = is_pytorch(arguments),
         .format = table_of(arguments),
         .table = drawn ? stdout : stderr};
     struct schedule_on_result result;

@@ -96,6 +96,28 @@ static void print_own(const struct lab *lab, FILE *out)
     fputc('\n', out);
 }
 
+/* The value of one of a candidate's keys; NULL where it has none. */
+static const char *value_of(const struct lab_candidate *candidate, const char *key)
+{
+    size_t length = strlen(key);
+    for (uint32_t i = 0; i < candidate->set_count; i++)
+        if (!strncmp(candidate->sets[i], key, length) && candidate->sets[i][length] == '=')
+            return candidate->sets[i] + length + 1;
+    return NULL;
+}
+
+/* Layers and recomputation as Megatron-LM's arguments. */
+static void print_megatron(const struct lab_candidate *candidate, FILE *out)
+{
+    const char *again = value_of(candidate, "schedule.recompute");
+    fprintf(out, "Megatron-LM: --pipeline-model-parallel-layout '%s'", candidate->layout);
+    if (again && !strcmp(again, "full"))
+        fputs(" --recompute-granularity full --recompute-method uniform --recompute-num-layers 1", out);
+    if (again && !strcmp(again, "selective"))
+        fputs(" --recompute-granularity selective", out);
+    fputs(again && again[0] == '[' ? "; it computes again alike in all stages, which here differ\n" : "\n", out);
+}
+
 /* The winner as keys of a scenario. */
 static void print_keys(const struct lab *lab, FILE *out)
 {
@@ -106,7 +128,7 @@ static void print_keys(const struct lab *lab, FILE *out)
                          : "\n",
           out);
     if (best->layout[0])
-        fprintf(out, "Megatron-LM: --pipeline-model-parallel-layout '%s'\n", best->layout);
+        print_megatron(best, out);
     print_own(lab, out);
     if (lab->stopped)
         fprintf(out, "stopped after %u schedules were timed: another run may find a better one\n", lab->count);
@@ -140,11 +162,11 @@ static bool read_times(const char *path, uint32_t stages, struct plan_costs *cos
     return good;
 }
 
-static int read_winner(const struct lab *lab, const char *folder, struct arena *arena,
-                       struct schedule_on_result *result)
+static int read_order(const struct lab *lab, uint32_t rank, const char *folder, struct arena *arena,
+                      struct schedule_on_result *result)
 {
     struct diag diag = {.out = stderr};
-    uint32_t number = lab->candidates[0].number;
+    uint32_t number = lab->candidates[rank].number;
     result->plan = plan_file_read(arena_print(arena, "%s/%u.csv", folder, number), PYTORCH_TODAY, &diag);
     if (!result->plan)
         return EXIT_FAILED;
@@ -154,6 +176,35 @@ static int read_winner(const struct lab *lab, const char *folder, struct arena *
     result->plan = NULL;
     diag_print(stderr, "stagesim schedule: the order in %s cannot be read again\n", folder);
     return EXIT_FAILED;
+}
+
+/* The order of the first of the list that PyTorch can run, and what it is where that is not the best. */
+static int read_for_pytorch(const struct schedule_on_request *request, const struct lab *lab, const char *folder,
+                            struct arena *arena, struct schedule_on_result *result)
+{
+    struct fault why = {""}, fault = {""};
+    for (uint32_t rank = 0; rank < lab->count; rank++) {
+        const struct lab_candidate *candidate = &lab->candidates[rank];
+        char text[READABLE_MAX];
+        int code = read_order(lab, rank, folder, arena, result);
+        if (code)
+            return code;
+        if (plan_pytorch_holds(result->plan, &fault)) {
+            if (rank > 0) {
+                fprintf(request->table, "PyTorch: rank %u, %s, %s on the %s:", rank + 1, candidate->label,
+                        readable_seconds(text, candidate->simgrid > 0 ? candidate->simgrid : candidate->analytic),
+                        candidate->simgrid > 0 ? "SimGrid engine" : "analytic engine");
+                print_sets(candidate, request->table);
+                fprintf(request->table, "; not the best: %s\n", why.text);
+            }
+            return EXIT_DONE;
+        }
+        why = rank == 0 ? fault : why;
+        plan_destroy(result->plan);
+        result->plan = NULL;
+    }
+    diag_print(stderr, "stagesim schedule: none of the orders can be written for PyTorch; of the best: %s\n", why.text);
+    return EXIT_BAD_INPUT;
 }
 
 /* Only a transformer's stages are made of layers that can move. */
@@ -191,7 +242,8 @@ int schedule_on(const struct schedule_on_request *request, struct arena *arena, 
     if (code == EXIT_DONE) {
         print_table(lab, request->table, request->format);
         print_remarks(lab, request->table, request->format);
-        code = read_winner(lab, folder, arena, result);
+        code = request->pytorch ? read_for_pytorch(request, lab, folder, arena, result)
+                                : read_order(lab, 0, folder, arena, result);
     }
     remove_folder(folder, arena);
     return code;

@@ -14,6 +14,7 @@ struct schedule_on_request {
     uint64_t effort;
     double time_limit;        /* seconds; 0: none */
     bool partition;           /* layers of the stages and recomputation are searched for, too */
+    bool pytorch;             /* the order is to be one that PyTorch can run */
     enum table_format format; /* of the list of the best; one that people read */
     FILE *table;              /* where it goes */
 };

@@ -86,6 +86,24 @@ def partitions(stagesim, folder):
     check.that(document["scenario"]["pipeline_layout"] == layout, (document["scenario"], layout))
 
 
+def for_pytorch(stagesim, folder):
+    """The best order may be one that PyTorch cannot say; then it is the first that it can, which the output names."""
+    text = best_of(stagesim, folder, "job.yaml", "--effort", "300", "--set", "batch.global=16", "--format", "pytorch",
+                   "-o", "torch.csv")
+    rows = rows_of(text)
+    rank, label, rest = re.search(r"PyTorch: rank (\d+), (.*), [0-9.]+ m?s on the SimGrid engine: (.*)", text).groups()
+    check.that(rows[int(rank) - 1][0] == label and int(rank) > 1, text)
+    keys, why = rest.split("; not the best: ")
+    check.that("which no action of PyTorch's schedules says" in why, why)
+    document = summary(stagesim, "job.yaml", "torch", "--set", "batch.global=16", *shlex.split(keys), cwd=folder)
+    check.near(document["time"]["iteration_s"], rows[int(rank) - 1][1], "the keys for PyTorch", 1e-3)
+    check.that((folder / "torch.csv").read_text().startswith("0F0,"), "no file of PyTorch")
+    for other in rows[:int(rank) - 1]:
+        done = run(stagesim, "schedule", other[0], "--workers", "4", "--micro-batches", "16", "--format", "pytorch",
+                   cwd=folder, expect=1)
+        check.that("cannot be written for PyTorch" in done.stderr, done)
+
+
 def joint(stagesim, folder):
     text = best_of(stagesim, folder, "tight.yaml", "--effort", "1000", "--partition", "-o", "joint.csv")
     sets = shlex.split(re.search("own schedule .*: (--set.*)", text).group(1))
@@ -103,6 +121,15 @@ def joint(stagesim, folder):
     alike = [summary(stagesim, "tight.yaml", f"alike{i}", "--engine", "analytic", "--set", f"schedule.recompute={way}",
                      cwd=folder)["time"]["iteration_s"] for i, way in enumerate(("full", "[full, full]"))]
     check.that(alike[0] == alike[1], ("a list of equals is one word", alike))
+
+
+def for_megatron(stagesim, folder):
+    """What is computed again is an argument, too, or said to be none where stages differ."""
+    for micro, words in ((24, "'; it computes again alike in all stages, which here differ\n"),
+                         (30, "' --recompute-granularity full --recompute-method uniform --recompute-num-layers 1\n")):
+        text = best_of(stagesim, folder, "tight.yaml", "--effort", "100", "--partition", "--set",
+                       f"batch={{micro: {micro}, global: {6 * micro}}}")
+        check.that(words in text[text.index("Megatron-LM: "):], text)
 
 
 def wrong(stagesim, folder):
@@ -129,8 +156,10 @@ def main():
         (folder / "stages.yaml").write_text(STAGES)
         orders(stagesim, folder)
         partitions(stagesim, folder)
+        for_pytorch(stagesim, folder)
         (folder / "tight.yaml").write_text(TIGHT)
         joint(stagesim, folder)
+        for_megatron(stagesim, folder)
         wrong(stagesim, folder)
         check.that(not [path for path in (folder / "tmp").iterdir() if "lab" in path.name], "a folder stays behind")
     return check.done()

@@ -13,7 +13,8 @@ from tool import Checker, binary_argument, run
 
 NAMES = {(1, "loop"): ["gpipe", "1f1b", "eager-1f1b", "zb-h1", "zb-h2", "zb-auto"],
          (2, "loop"): ["interleaved", "group-interleaved", "breadth-first"],
-         (2, "wave"): ["zb-v", "v-half", "v-min", "1f1b-v", "zb-v-greedy", "hanayo"]}
+         (2, "wave"): ["zb-v", "v-half", "v-min", "1f1b-v", "zb-v-greedy", "dualpipe-v", "stp"],
+         (4, "wave"): ["hanayo"]}
 check = Checker()
 
 
@@ -25,7 +26,7 @@ def times_of(stagesim, folder, name, arguments, *options):
 
 def compare(stagesim, folder, source, chunks, placement):
     workers = source.randint(2, 4)
-    batches = source.choice([workers, 2 * workers])
+    batches = source.choice([workers, 2 * workers, 3 * workers])
     weight = [source.randint(1, 4) for _ in range(workers)]
     lists = [[source.randint(1, 6) for _ in weight], [w + source.randint(1, 6) for w in weight], weight]
     job = ["--workers", str(workers), "--micro-batches", str(batches), "--latency", str(source.choice([0, 1]))]
