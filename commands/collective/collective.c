@@ -7,6 +7,7 @@
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "commands/collective/collective_output.h"
+#include "simulator/collectives/msccl/msccl.h"
 #include "simulator/program/program.h"
 
 #include <getopt.h>
@@ -28,14 +29,16 @@ enum format {
     FORMAT_SVG,
     FORMAT_PNG,
     FORMAT_PDF,
+    FORMAT_MSCCL,
     FORMATS
 };
 
-static const char *const format_names[FORMATS] = {"table", "csv", "json", "latex", "markdown", "svg", "png", "pdf"};
+static const char *const format_names[FORMATS] = {"table", "csv", "json", "latex", "markdown",
+                                                  "svg",   "png", "pdf",  "msccl"};
 
 struct arguments {
     struct collective_request request;
-    const char *sizes, *output, *picture_width, *font_size;
+    const char *sizes, *output, *picture_width, *font_size, *program; /* program: a file; NULL: none */
     struct picture_form form;
     unsigned format; /* enum format; FORMATS: not given */
     double list[SIZES_MAX];
@@ -59,10 +62,23 @@ static int read_kind(const struct command *command, const char *text, enum stage
     return words_unknown(command, "collective", text, names, count);
 }
 
-static int read_algorithm(const struct command *command, const char *text, struct collective_request *request)
+static bool is_program(const char *text)
 {
+    size_t length = strlen(text);
+    return length > 4 && strcmp(&text[length - 4], ".xml") == 0;
+}
+
+static int read_algorithm(const struct command *command, const char *text, struct arguments *arguments)
+{
+    struct collective_request *request = &arguments->request;
     const char *names[32] = {"auto", "all"};
     size_t count = 2;
+    if (is_program(text) && arguments->program)
+        return command_usage(command, "%s and %s are two programs; one at a time", arguments->program, text);
+    if (is_program(text)) {
+        arguments->program = text;
+        return 0;
+    }
     request->all = strcmp(text, "all") == 0;
     request->algorithm = collective_algorithm_find(text);
     if (request->all || request->algorithm || strcmp(text, "auto") == 0)
@@ -161,7 +177,7 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'n':
         return read_ranks(command, optarg, &arguments->request.ranks);
     case 'a':
-        return read_algorithm(command, optarg, &arguments->request);
+        return read_algorithm(command, optarg, arguments);
     case 's':
         arguments->sizes = optarg;
         return 0;
@@ -200,11 +216,30 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
         return code;
     if (!arguments->request.file)
         return command_usage(command, "--platform is missing");
+    if (arguments->format == FORMAT_MSCCL && (arguments->request.all || arguments->program))
+        return command_usage(command, "--format msccl writes one algorithm of `stagesim list algorithms`");
     if ((code = form_read(command, arguments->picture_width, arguments->font_size, &arguments->form)))
         return code;
     if (arguments->format != FORMATS)
         return 0;
     return format_of_file(command, arguments->output, format_names, FORMATS, &arguments->format);
+}
+
+/* The user's own algorithm, alone or beside all others. */
+static int load_program(struct arguments *arguments)
+{
+    struct collective_request *request = &arguments->request;
+    struct diag diag = {.out = stderr};
+    if (!arguments->program)
+        return 0;
+    request->own = msccl_load(arguments->program, (struct place){.file = arguments->program}, arguments->arena, &diag);
+    if (request->own && !(request->own->kinds & KIND(request->kind)))
+        diag_error(&diag, (struct place){.file = arguments->program}, "this is no program for %s",
+                   collective_name(request->kind));
+    diag_rest(&diag);
+    if (!request->all)
+        request->algorithm = request->own;
+    return diag.errors ? EXIT_BAD_INPUT : 0;
 }
 
 /* ---- the result ---- */
@@ -222,8 +257,11 @@ static bool write_result(FILE *out, void *user, struct fault *fault)
     enum canvas_format picture;
     bool drawn = canvas_format_of(format_names[arguments->format], &picture), done = true;
     arguments->request.all |= drawn && !arguments->request.algorithm;
-    if (!platform_source_typed(arguments->request.file, &arguments->request.source, arguments->arena, fault) ||
-        !collective_table_init(&table, &arguments->request, fault))
+    if (!platform_source_typed(arguments->request.file, &arguments->request.source, arguments->arena, fault))
+        return false;
+    if (arguments->format == FORMAT_MSCCL)
+        return collective_program_write(out, &arguments->request, fault);
+    if (!collective_table_init(&table, &arguments->request, fault))
         return false;
     if (drawn)
         done = collective_picture_write(out, &arguments->request, &table, picture, &arguments->form, fault);
@@ -246,6 +284,8 @@ static int run(const struct command *command, int argc, char **argv)
     arguments->sizes = default_sizes;
     arguments->format = FORMATS;
     int code = read_arguments(command, argc, argv, arguments);
+    if (code == 0)
+        code = load_program(arguments);
     if (code == 0) {
         arguments->request.file = path_platform(arguments->request.file, arena);
         code = result_write(command->name, arguments->output, write_result, arguments);
@@ -258,20 +298,24 @@ const struct command command_collective = {
     .name = "collective",
     .arguments = "KIND --platform PLATFORM [OPTION]...",
     .summary = "how long a collective takes by size, as nccl-tests measures it; compares algorithms",
-    .help = "KIND is one of all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce, send-receive.\n"
-            "size, algbw and busbw have nccl-tests' meanings.\n\n"
-            "  --platform PLATFORM      a SimGrid platform's file, or a preset with its nodes such as dgx-h100:4\n"
-            "  --ranks N                only its first N GPUs\n"
-            "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would "
-            "take), or all\n"
-            "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
-            "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
-            "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
-            "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; "
-            "table)\n" FORM_HELP(
-                "    ") "  -o, --output FILE        write there instead of to standard output\n\n"
-                        "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
-                        "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o "
-                        "all-reduce.svg\n",
+    .help =
+        "KIND is one of all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce, send-receive.\n"
+        "size, algbw and busbw have nccl-tests' meanings.\n\n"
+        "  --platform PLATFORM      a SimGrid platform's file, or a preset with its nodes such as dgx-h100:4\n"
+        "  --ranks N                only its first N GPUs\n"
+        "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would "
+        "take), all,\n"
+        "                           or FILE.xml, a program in MSCCL's format; given twice, all and a file\n"
+        "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
+        "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
+        "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
+        "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; table);\n"
+        "                           msccl: the algorithm as a program\n" FORM_HELP(
+            "    ") "  -o, --output FILE        write there instead of to standard output\n\n"
+                    "examples:\n  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --ranks 8\n"
+                    "  stagesim collective all-reduce --platform platforms/dgx-a100-2.xml --algorithm all -o "
+                    "all-reduce.svg\n"
+                    "  stagesim collective all-reduce --platform dgx-h100:2 --algorithm ring --format msccl -o "
+                    "ring.xml\n",
     .run = run,
 };

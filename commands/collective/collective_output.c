@@ -33,6 +33,19 @@ static bool has_protocols(const struct collective_table *table)
     return table->count && table->rows[0].protocol[0];
 }
 
+/* Where a program was not taken since it is for other sizes. */
+static void print_range(FILE *out, const struct collective_request *request, const struct collective_table *table)
+{
+    const struct collective_algorithm *program = request->own;
+    bool left = false;
+    for (size_t i = 0; program && i < table->count; i++)
+        left |= !collective_algorithm_takes(program, table->rows[i].bytes);
+    char least[READABLE_MAX], most[READABLE_MAX];
+    if (left)
+        diag_print(out, "%s is for %s to %s: other sizes take what auto chooses\n", program->name,
+                   size_text(least, program->own->least), size_text(most, program->own->most));
+}
+
 void collective_text_write(FILE *out, const struct collective_request *request, const struct collective_table *table,
                            enum table_format format)
 {
@@ -69,6 +82,8 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
     remarks = table_remarks_begin(&lines, &size);
     for (uint32_t i = 0; i < table->refusal_count && remarks; i++)
         fprintf(remarks, "left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
+    if (remarks)
+        print_range(remarks, request, table);
     table_remarks_end(out, format, remarks, &lines);
 }
 

@@ -6,6 +6,7 @@
 #include "base/process/guard.h"
 #include "commands/cli/command.h"
 #include "simulator/collectives/assignment.h"
+#include "simulator/collectives/msccl/msccl.h"
 #include "simulator/engines/folded_run.h"
 #include "simulator/program/program.h"
 
@@ -125,7 +126,7 @@ static bool write_rows(struct computation *computation, const struct collective_
             (struct collective_row){.bytes = request->sizes[i],
                                     .seconds = choice.seconds,
                                     .algorithm = choice.algorithm, /* constant data: at the same place in the parent */
-                                    .chosen = !algorithm};
+                                    .chosen = !algorithm || choice.algorithm != algorithm};
         snprintf(rows[i].protocol, sizeof rows[i].protocol, "%s", choice.protocol ? choice.protocol : "");
     }
     if (!simulate_rows(computation, algorithm, rows, fault))
@@ -193,26 +194,34 @@ static bool place_ranks(struct computation *computation, struct fault *fault)
     return true;
 }
 
-static void list_refusals(struct collective_table *table, const struct collective_shape *shape,
-                          enum stagesim_collective kind)
+static void list_refusal(struct collective_table *table, const struct collective_shape *shape,
+                         enum stagesim_collective kind, const struct collective_algorithm *algorithm)
 {
-    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++) {
-        const char *reason = collective_algorithm_refuses(*each, shape, kind);
-        if (reason && (*each)->kinds & KIND(kind) && table->refusal_count < REFUSALS_MAX)
-            table->refusals[table->refusal_count++] = (struct collective_refusal){*each, reason};
-    }
+    const char *reason = collective_algorithm_refuses(algorithm, shape, kind);
+    if (reason && algorithm->kinds & KIND(kind) && table->refusal_count < REFUSALS_MAX)
+        table->refusals[table->refusal_count++] = (struct collective_refusal){algorithm, reason};
 }
 
-static const struct collective_shape *place_communicator(struct computation *computation)
+static void list_refusals(struct collective_table *table, const struct collective_shape *shape,
+                          const struct collective_request *request)
+{
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
+        list_refusal(table, shape, request->kind, *each);
+    if (request->own)
+        list_refusal(table, shape, request->kind, request->own);
+}
+
+static const struct collective_shape *place_communicator(struct computation *computation, bool stepwise)
 {
     struct collective_shape shape =
         communicator_shape_of(computation->platform, computation->hosts, computation->ranks);
-    computation->communicator = communicator_create_shaped(computation->platform, computation->hosts, &shape,
-                                                           computation->request->stepwise, computation->arena);
+    computation->communicator =
+        communicator_create_shaped(computation->platform, computation->hosts, &shape, stepwise, computation->arena);
     return communicator_shape(computation->communicator);
 }
 
-static bool compute(struct computation *computation, struct fault *fault)
+/* Loads the platform. The shape of the ranks on it; NULL with the fault filled. */
+static const struct collective_shape *place(struct computation *computation, bool stepwise, struct fault *fault)
 {
     const struct collective_request *request = computation->request;
     guard_doing("loading %s", request->file);
@@ -220,35 +229,77 @@ static bool compute(struct computation *computation, struct fault *fault)
         platform_source_load(&request->source, request->engine == &engine_simgrid, computation->arena, fault);
     guard_doing("computing");
     if (!computation->platform || !place_ranks(computation, fault))
-        return false;
-    const struct collective_shape *shape = place_communicator(computation);
+        return NULL;
+    const struct collective_shape *shape = place_communicator(computation, stepwise);
     const char *refusal =
         request->algorithm ? collective_algorithm_refuses(request->algorithm, shape, request->kind) : NULL;
     if (refusal)
-        return fault_set(fault, "%s on %u ranks of %s: %s %s", collective_name(request->kind), computation->ranks,
-                         request->file, request->algorithm->name, refusal);
+        fault_set(fault, "%s on %u ranks of %s: %s %s", collective_name(request->kind), computation->ranks,
+                  request->file, request->algorithm->name, refusal);
+    return refusal ? NULL : shape;
+}
+
+static bool compute(struct computation *computation, struct fault *fault)
+{
+    const struct collective_request *request = computation->request;
+    const struct collective_shape *shape = place(computation, request->stepwise, fault);
+    if (!shape)
+        return false;
     struct collective_table head = {.ranks = computation->ranks};
     if (request->all)
-        list_refusals(&head, shape, request->kind);
+        list_refusals(&head, shape, request);
     fwrite(&head, sizeof head, 1, computation->results);
     if (!request->all)
         return write_rows(computation, request->algorithm, fault);
     for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
         if (!collective_algorithm_refuses(*each, shape, request->kind) && !add_rows(computation, *each, fault))
             return false;
+    const struct collective_algorithm *own = request->own;
+    if (own && !collective_algorithm_refuses(own, shape, request->kind) && !add_rows(computation, own, fault))
+        return false;
     return add_rows(computation, NULL, fault);
 }
 
-static int compute_isolated(void *user, struct isolated *self)
+static bool write_program(struct computation *computation, struct fault *fault)
 {
-    struct computation computation = {.request = user, .arena = arena_create(), .results = self->results};
+    const struct collective_request *request = computation->request;
+    /* Programs run stepwise. */
+    struct msccl_description description = {.shape = place(computation, true, fault), .kind = request->kind};
+    for (size_t i = request->size_count; description.shape && i-- > 0;) {
+        struct collective_choice choice =
+            communicator_choose(computation->communicator, request->kind, request->algorithm, request->sizes[i]);
+        if (!description.algorithm)
+            description.most = request->sizes[i];
+        else if (choice.algorithm != description.algorithm || choice.protocol != description.protocol)
+            break;
+        description.algorithm = choice.algorithm;
+        description.protocol = choice.protocol;
+        description.least = request->sizes[i];
+    }
+    return description.shape && msccl_write(computation->results, &description, fault);
+}
+
+static int run_isolated(struct isolated *self, const struct collective_request *request,
+                        bool (*run)(struct computation *, struct fault *))
+{
+    struct computation computation = {.request = request, .arena = arena_create(), .results = self->results};
     struct fault fault = {""};
-    bool done = compute(&computation, &fault);
+    bool done = run(&computation, &fault);
     arena_destroy(computation.arena);
     if (done)
         return EXIT_DONE;
     fputs(fault.text, self->results);
     return EXIT_BAD_INPUT;
+}
+
+static int compute_isolated(void *user, struct isolated *self)
+{
+    return run_isolated(self, user, compute);
+}
+
+static int write_isolated(void *user, struct isolated *self)
+{
+    return run_isolated(self, user, write_program);
 }
 
 /* ---- in the parent ---- */
@@ -267,27 +318,48 @@ static bool read_rows(struct collective_table *table, FILE *results, struct faul
     return good || fault_set(fault, "the simulation's process wrote nothing");
 }
 
-bool collective_table_init(struct collective_table *table, const struct collective_request *request,
-                           struct fault *fault)
+/* What the process wrote, NULL with the fault filled. */
+static FILE *results_of(int (*run)(void *, struct isolated *), const struct collective_request *request,
+                        struct fault *fault)
 {
     FILE *results = NULL;
     int stage = 0;
-    bool done = false;
     struct fault inner = {""};
-    *table = (struct collective_table){0};
-    int code = isolate(compute_isolated, (void *)request, &results, &stage, &inner);
+    int code = isolate(run, (void *)request, &results, &stage, &inner);
     if (code == EXIT_DONE)
-        done = read_rows(table, results, fault);
-    else if (code < 0)
+        return results;
+    if (code < 0)
         fault_set(fault, "%s: %s", request->file, inner.text);
     else {
         char text[sizeof fault->text] = "";
-        text[fread(text, 1, sizeof text - 1, results)] = '\0';
+        read_all(results, text, sizeof text);
         fault_set(fault, "%s", text);
     }
     if (results)
         fclose(results);
+    return NULL;
+}
+
+bool collective_table_init(struct collective_table *table, const struct collective_request *request,
+                           struct fault *fault)
+{
+    *table = (struct collective_table){0};
+    FILE *results = results_of(compute_isolated, request, fault);
+    bool done = results && read_rows(table, results, fault);
+    if (results)
+        fclose(results);
     return done;
+}
+
+bool collective_program_write(FILE *out, const struct collective_request *request, struct fault *fault)
+{
+    char text[4096];
+    FILE *results = results_of(write_isolated, request, fault);
+    for (size_t length; results && (length = read_all(results, text, sizeof text)) > 0;)
+        fwrite(text, 1, length, out);
+    if (results)
+        fclose(results);
+    return results != NULL;
 }
 
 void collective_table_finish(struct collective_table *table)

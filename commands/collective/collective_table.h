@@ -14,6 +14,7 @@ struct collective_request {
     enum stagesim_collective kind;
     uint32_t ranks;                               /* the first ones of the platform; 0: all */
     const struct collective_algorithm *algorithm; /* NULL: auto */
+    const struct collective_algorithm *own;       /* the user's; `all` includes it; NULL: none */
     bool all;                                     /* every algorithm, then auto */
     bool stepwise;                                /* every single transfer, see collective_flows_init */
     const struct engine *engine;
@@ -49,6 +50,10 @@ struct collective_table {
 bool collective_table_init(struct collective_table *table, const struct collective_request *request,
                            struct fault *fault);
 void collective_table_finish(struct collective_table *table);
+
+/* The algorithm, or what auto chooses for the largest size, as a program of MSCCL: the protocol is that of the largest
+ * size, and the program is for those of the sizes before it that take the same. In a process of its own. */
+bool collective_program_write(FILE *out, const struct collective_request *request, struct fault *fault);
 
 /* Bytes over time, and the same times the factor by which nccl-tests makes results of different collectives comparable:
  * bytes per second. */

@@ -35,7 +35,14 @@ const char *collective_algorithm_refuses(const struct collective_algorithm *algo
 {
     if (!(algorithm->kinds & KIND(kind)))
         return "is not an algorithm for this collective";
+    if (algorithm->own)
+        return algorithm->own->ranks == shape->ranks ? NULL : algorithm->own->refusal;
     return algorithm->refuses ? algorithm->refuses(shape, kind) : NULL;
+}
+
+bool collective_algorithm_takes(const struct collective_algorithm *algorithm, double bytes)
+{
+    return !algorithm->own || (bytes >= algorithm->own->least && bytes <= algorithm->own->most);
 }
 
 const char *collective_refuses_many(const struct collective_shape *shape)

@@ -37,6 +37,16 @@ struct collective_costs {
     double node_alpha, node_beta;
 };
 
+/* An algorithm of the user's: the transfers of a program that somebody wrote for so many ranks. */
+struct collective_own {
+    uint32_t ranks;
+    const char *refusal;                 /* for other groups: "is a program for 4 ranks" */
+    const char *protocol;                /* that it runs in, where the platform has it */
+    double least, most;                  /* sizes in bytes that it is for; auto's choice takes others */
+    struct collective_phase_flow *flows; /* by round; shares of the size */
+    size_t count;
+};
+
 struct collective_algorithm {
     const char *name, *summary;
     const char *source;
@@ -56,6 +66,7 @@ struct collective_algorithm {
     void (*steps)(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps);
     /* Adds the steady-state flows, likewise; no function: each round of the steps is a phase. */
     void (*flows)(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows);
+    const struct collective_own *own; /* in place of all functions; NULL: it is one of the table */
 };
 
 #define KIND(kind) (1u << (kind))
@@ -72,6 +83,8 @@ const struct collective_algorithm *collective_algorithm_find(const char *name);
 /* Why it cannot carry the collective out, NULL when it can. */
 const char *collective_algorithm_refuses(const struct collective_algorithm *algorithm,
                                          const struct collective_shape *shape, enum stagesim_collective kind);
+/* Whether it is for collectives of that size. */
+bool collective_algorithm_takes(const struct collective_algorithm *algorithm, double bytes);
 /* For algorithms whose transfers, or the blocks in them, grow with the square of the ranks: why there are too many, or
  * NULL. */
 const char *collective_refuses_many(const struct collective_shape *shape);

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALGORITHMS_MAX = 16 };
+/* The last place is that of the user's own algorithm; a communicator has one for each kind. */
+enum { ALGORITHMS_MAX = 16, OWN_ALGORITHM = ALGORITHMS_MAX - 1 };
 
 /* What is known of one kind and algorithm, once somebody asked. */
 struct known {
@@ -126,9 +127,10 @@ static struct known *know(struct communicator *communicator, enum stagesim_colle
                           const struct collective_algorithm *algorithm)
 {
     uint32_t place = 0;
-    while (collective_algorithms[place] != algorithm)
+    while (collective_algorithms[place] != algorithm && !algorithm->own)
         place++;
-    assert(place < ALGORITHMS_MAX);
+    place = algorithm->own ? OWN_ALGORITHM : place;
+    assert(place <= OWN_ALGORITHM && (place < OWN_ALGORITHM || algorithm->own));
     if (!communicator->known[kind])
         communicator->known[kind] = arena_array(communicator->arena, ALGORITHMS_MAX, sizeof(struct known));
     struct known *known = &communicator->known[kind][place];
@@ -239,6 +241,17 @@ static bool takes_bulk_only(enum stagesim_collective kind, const struct collecti
            algorithm == &algorithm_switch_tree;
 }
 
+/* A program is written for one protocol. */
+static bool runs_in(const struct collective_algorithm *algorithm, const struct platform_protocol *protocols,
+                    uint32_t count, uint32_t index)
+{
+    const char *own = algorithm->own ? algorithm->own->protocol : NULL;
+    bool there = false;
+    for (uint32_t i = 0; i < count && own; i++)
+        there |= protocols[i].name && !strcmp(protocols[i].name, own);
+    return !there || !strcmp(protocols[index].name, own);
+}
+
 /* Replaces *best by the fastest protocol of the algorithm if it is faster. */
 static void consider(struct communicator *communicator, enum stagesim_collective kind,
                      const struct collective_algorithm *algorithm, double bytes, struct collective_choice *best)
@@ -256,7 +269,10 @@ static void consider(struct communicator *communicator, enum stagesim_collective
         protocols = &plain;
         count = 1;
     }
-    for (uint32_t i = takes_bulk_only(kind, algorithm) ? count - 1 : 0; i < count; i++) {
+    bool bulk = !algorithm->own && takes_bulk_only(kind, algorithm);
+    for (uint32_t i = bulk ? count - 1 : 0; i < count; i++) {
+        if (!runs_in(algorithm, protocols, count, i))
+            continue;
         struct collective_choice choice = {algorithm, protocols[i].name,
                                            library->regimes[scope].launch[kind] + protocols[i].start,
                                            ratios_of(communicator, algorithm, &protocols[i]), 0};
@@ -273,7 +289,8 @@ struct collective_choice communicator_choose(struct communicator *communicator, 
     struct collective_choice best = {NULL, NULL, 0, {{1, 1}, {1, 1}}, 0};
     if (communicator->shape.ranks < 2)
         return best;
-    if (algorithm && !collective_algorithm_refuses(algorithm, &communicator->shape, kind))
+    if (algorithm && !collective_algorithm_refuses(algorithm, &communicator->shape, kind) &&
+        collective_algorithm_takes(algorithm, bytes))
         consider(communicator, kind, algorithm, bytes, &best);
     for (const struct collective_algorithm *const *each = collective_algorithms;
          *each && (!algorithm || !best.algorithm); each++)

@@ -73,6 +73,12 @@ static void add_flows(struct collective_flows *flows, const struct collective_al
     }
     flows->start = START_PAIRS;
     flows->ends_apart = is_rooted(kind);
+    for (size_t i = 0; algorithm->own && i < algorithm->own->count; i++) {
+        const struct collective_phase_flow *flow = &algorithm->own->flows[i];
+        collective_flows_add(flows, flow->phase, flow->from, flow->to, flow->share, flow->steps);
+    }
+    if (algorithm->own)
+        return;
     struct collective_steps steps = {0};
     algorithm->steps(shape, kind, &steps);
     steps_sort(&steps);
