@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim collective: how long a collective takes by size, as nccl-tests measures it. */
 #include "base/arena.h"
+#include "base/path_near.h"
 #include "base/paths.h"
 #include "base/quantity.h"
 #include "commands/cli/command.h"
@@ -230,9 +231,14 @@ static int load_program(struct arguments *arguments)
 {
     struct collective_request *request = &arguments->request;
     struct diag diag = {.out = stderr};
+    struct fault fault = {""};
     if (!arguments->program)
         return 0;
-    request->own = msccl_load(arguments->program, (struct place){.file = arguments->program}, arguments->arena, &diag);
+    if (path_check_typed(arguments->program, &fault))
+        request->own =
+            msccl_load(arguments->program, (struct place){.file = arguments->program}, arguments->arena, &diag);
+    else
+        diag_fault(&diag, "stagesim collective", fault.text);
     if (request->own && !(request->own->kinds & KIND(request->kind)))
         diag_error(&diag, (struct place){.file = arguments->program}, "this is no program for %s",
                    collective_name(request->kind));

@@ -6,6 +6,8 @@
 #include "base/paths.h"
 #include "base/process/apart.h"
 #include "base/words/aliases.h"
+#include "simulator/collectives/msccl/msccl.h"
+#include "simulator/program/program.h"
 #include "simulator/scenario/plugin.h"
 #include "simulator/scenario/scenario_parts.h"
 #include "simulator/scenario/scenario_tables.h"
@@ -232,20 +234,34 @@ static void check_top_level(struct loader *loader, const char *const *sections)
 
 /* ---- small sections ---- */
 
+/* An algorithm of the user's. NULL after a mistake was reported. */
+static const struct collective_algorithm *load_program(struct loader *loader, enum stagesim_collective kind,
+                                                       const char *file, struct place at)
+{
+    struct diag *diag = loader->fields.diag;
+    const struct collective_algorithm *program = file ? msccl_load(file, at, loader->fields.arena, diag) : NULL;
+    if (program && !(program->kinds & KIND(kind)))
+        diag_error(diag, at, "%s is no program for %s", file, collective_name(kind));
+    return program;
+}
+
 /* The keys that are stagesim's own; those of the workload were read with its other sections. */
 static void read_communication(struct loader *loader, const char *const *sections)
 {
-    struct communication_values values = {{0}, 0, 0};
+    struct communication_values values = {{0}, 0, 0, {NULL}};
     const struct node *node = node_get(loader->root, communication_section.name);
     struct collective_policy *policy = &loader->scenario->collectives;
     if (!is_among(communication_section.name, sections))
         fields_check_keys(&loader->fields, &communication_section, NULL, node);
     const struct fields_section section = {communication_section.name, true,
-                                           communication_fields_create(loader->fields.arena)};
+                                           communication_fields_create(node, loader->fields.arena)};
     fields_read(&loader->fields, &section, node, loader->root->at, &values);
     for (const struct stagesim_field *field = section.fields; field->key; field++) {
         enum stagesim_collective kind = communication_collective(field);
-        if (kind != STAGESIM_COLLECTIVES)
+        if (kind != STAGESIM_COLLECTIVES && field->type == STAGESIM_FIELD_PATH)
+            policy->algorithms[kind] =
+                load_program(loader, kind, values.programs[kind], node_get(node, field->key)->at);
+        else if (kind != STAGESIM_COLLECTIVES)
             policy->algorithms[kind] = collective_algorithm_find(field->names[values.algorithms[kind]]);
     }
     policy->stepwise = values.form == 1;

@@ -135,7 +135,7 @@ void scenario_print_keys(FILE *out)
     print_section(out, "batch", "batch.", batch_fields);
     print_section(out, "schedule", "schedule.", schedule_fields);
     struct arena *arena = arena_create();
-    print_section(out, "communication", "communication.", communication_fields_create(arena));
+    print_section(out, "communication", "communication.", communication_fields_create(NULL, arena));
     arena_destroy(arena);
     print_section(out, "memory", "memory.", memory_section.fields);
     print_section(out, "output", "output.", output_fields);

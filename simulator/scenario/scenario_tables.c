@@ -134,7 +134,9 @@ static const char *const forms[] = {"steady", "stepwise", NULL};
 
 static const struct stagesim_field communication_fields[] = {
     {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE),
-     .doc = "algorithm of all-reduces; a group that it cannot serve takes auto's; default auto"},
+     .doc = "algorithm of all-reduces, or a program in MSCCL's format, FILE.xml; a group that it cannot serve takes "
+            "auto's; "
+            "default auto"},
     {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .doc = "the same of reduce-scatters"},
     {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .doc = "the same of all-gathers"},
     {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .doc = "the same of all-to-alls"},
@@ -151,7 +153,9 @@ static const struct stagesim_field communication_fields[] = {
 
 enum stagesim_collective communication_collective(const struct stagesim_field *field)
 {
-    size_t kind = (field->offset - offsetof(struct communication_values, algorithms)) / sizeof(unsigned);
+    bool program = field->offset >= offsetof(struct communication_values, programs);
+    size_t kind = program ? (field->offset - offsetof(struct communication_values, programs)) / sizeof(const char *)
+                          : (field->offset - offsetof(struct communication_values, algorithms)) / sizeof(unsigned);
     return kind < STAGESIM_COLLECTIVES ? (enum stagesim_collective)kind : STAGESIM_COLLECTIVES;
 }
 
@@ -171,14 +175,25 @@ static const char *const *algorithm_words(enum stagesim_collective kind, struct 
     return words;
 }
 
-const struct stagesim_field *communication_fields_create(struct arena *arena)
+static bool is_program(const struct node *value)
+{
+    const char *ending = value && value->kind == NODE_SCALAR ? strrchr(value->text, '.') : NULL;
+    return ending && strcmp(ending, ".xml") == 0;
+}
+
+const struct stagesim_field *communication_fields_create(const struct node *given, struct arena *arena)
 {
     struct stagesim_field *fields = arena_alloc(arena, sizeof communication_fields);
     memcpy(fields, communication_fields, sizeof communication_fields);
     for (struct stagesim_field *field = fields; field->key; field++) {
         enum stagesim_collective kind = communication_collective(field);
-        if (kind != STAGESIM_COLLECTIVES)
-            field->names = algorithm_words(kind, arena);
+        if (kind == STAGESIM_COLLECTIVES)
+            continue;
+        field->names = algorithm_words(kind, arena);
+        if (is_program(node_get(given, field->key))) {
+            field->type = STAGESIM_FIELD_PATH;
+            field->offset = offsetof(struct communication_values, programs) + kind * sizeof(const char *);
+        }
     }
     return fields;
 }

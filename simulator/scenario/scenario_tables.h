@@ -44,9 +44,10 @@ struct schedule_values {
 };
 
 struct communication_values {
-    unsigned algorithms[STAGESIM_COLLECTIVES]; /* indices into the field's names */
-    unsigned form;                             /* 0: steady, 1: stepwise */
-    unsigned messages;                         /* enum scenario_messages */
+    unsigned algorithms[STAGESIM_COLLECTIVES];  /* indices into the field's names */
+    unsigned form;                              /* 0: steady, 1: stepwise */
+    unsigned messages;                          /* enum scenario_messages */
+    const char *programs[STAGESIM_COLLECTIVES]; /* files in place of algorithms; NULL: none */
 };
 
 struct output_values {
@@ -77,8 +78,9 @@ extern const struct fields_section root_section, platform_section, parallel_sect
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 /* Its fields with the words that they take: those of algorithms are the ones of the table of algorithms that carry out
- * the collective. From the arena. The section's own fields have the keys alone. */
-const struct stagesim_field *communication_fields_create(struct arena *arena);
+ * the collective; of those that `given` (the section, NULL: none) has programs for, files. From the arena. The
+ * section's own fields have the keys alone. */
+const struct stagesim_field *communication_fields_create(const struct node *given, struct arena *arena);
 /* The collective whose algorithm a field chooses; STAGESIM_COLLECTIVES: none. */
 enum stagesim_collective communication_collective(const struct stagesim_field *field);
 /* Its keys, NULL-terminated. */

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTHING = UINT32_MAX, CELLS_MAX = 1 << 26, CYCLE_SHOWN = 8 };
+enum { CELLS_MAX = 1 << 26, CYCLE_SHOWN = 8 };
+
+#define NOTHING UINT32_MAX
 
 struct value {
     uint32_t chunk; /* NOTHING: not written yet */

@@ -94,6 +94,11 @@ const struct scenario_input *scenario_input_list(const struct scenario *scenario
         add_file(&inputs, "workload", plugin);
     if (scenario->schedule_file)
         add_file(&inputs, "schedule", scenario->schedule_file);
+    for (int kind = 0; kind < STAGESIM_COLLECTIVES; kind++) {
+        const struct collective_algorithm *algorithm = scenario->collectives.algorithms[kind];
+        if (algorithm && algorithm->own)
+            add_file(&inputs, "communication", algorithm->source);
+    }
     add_values(&inputs, scenario);
     *count = inputs.count;
     return fault->text[0] ? NULL : inputs.list;

@@ -263,10 +263,10 @@ static void write_schedule(const struct resolving *resolving)
 /* With the workload's keys that are in the same section. */
 static void write_communication(const struct resolving *resolving)
 {
-    struct communication_values values = {{0}, 0, 0};
+    struct communication_values values = {{0}, 0, 0, {NULL}};
     const struct scenario *scenario = resolving->scenario;
     struct fields_section table = communication_section;
-    table.fields = communication_fields_create(resolving->arena);
+    table.fields = communication_fields_create(node_get(scenario->root, communication_section.name), resolving->arena);
     read_given(resolving, &table, &values);
     struct section section;
     section_begin(&section, resolving, communication_section.name);

@@ -1,0 +1,1 @@
+collective all-reduce --platform gpus-4.xml --algorithm all --format msccl

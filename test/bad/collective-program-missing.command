@@ -1,0 +1,1 @@
+collective all-reduce --platform gpus-4.xml --ranks 2 --algorithm nowhere-at-all.xml
