@@ -69,14 +69,20 @@ static const char *find_in_variable(const char *list, const char *name, const ch
 }
 
 /* An installation that was moved as a whole (DESTDIR, a package unpacked elsewhere) is found from its executable. */
-static const char *prefix_of_executable(struct arena *arena)
+static const char *directory_of_executable(struct arena *arena)
 {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length <= 0)
         return NULL;
     path[length] = '\0';
-    return path_directory(path_directory(path, arena), arena);
+    return path_directory(path, arena);
+}
+
+static const char *prefix_of_executable(struct arena *arena)
+{
+    const char *directory = directory_of_executable(arena);
+    return directory ? path_directory(directory, arena) : NULL;
 }
 
 static const char *variable_of(enum installed kind)
@@ -104,6 +110,19 @@ const char *path_find_installed(enum installed kind, const char *name, const cha
         found = find_in(directory, strlen(directory), name, ending, arena);
     }
     return found;
+}
+
+const char *path_of_part(const char *name, struct arena *arena)
+{
+    const char *directories[] = {directory_of_executable(arena), prefix_of_executable(arena), STAGESIM_PREFIX};
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        const char *place = i == 0 ? "." : STAGESIM_PART_DIR;
+        const char *directory = directories[i] ? path_resolve(directories[i], place, arena) : "";
+        const char *found = find_in(directory, strlen(directory), name, "", arena);
+        if (found)
+            return found;
+    }
+    return NULL;
 }
 
 struct listing {

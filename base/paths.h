@@ -33,6 +33,9 @@ const char *path_of_file(const char *directory, const char *path, bool typed, st
  * ':'), then the installed one beside the executable, then that of installation. Names with a '/' are never found.
  * Memory from the arena. */
 const char *path_find_installed(enum installed kind, const char *name, const char *ending, struct arena *arena);
+/* A library that is part of stagesim: beside the executable, or where installation put it; NULL where it is in neither.
+ * Memory from the arena. */
+const char *path_of_part(const char *name, struct arena *arena);
 /* A platform named on the command line: the file itself where it can be read, else the installed one of that name, with
  * or without its ending; the name unchanged where there is neither. Memory from the arena. */
 const char *path_platform(const char *name, struct arena *arena);

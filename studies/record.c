@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 #include "base/json_writer.h"
-#include "simulator/engines/simgrid/bridge.h"
 #include "simulator/scenario/write/inputs.h"
 #include "simulator/scenario/write/scenario_resolve.h"
 
@@ -37,7 +36,7 @@ static void write_libraries(struct json_writer *json, struct arena *arena)
     int fontconfig = FcGetVersion();
     const char *expat = XML_ExpatVersion(); /* "expat_2.5.0" */
     json_object_begin(json, "libraries", true);
-    json_text(json, "simgrid", bridge_version(arena));
+    json_text(json, "simgrid", STAGESIM_SIMGRID);
     json_text(json, "hwloc", arena_print(arena, "%u.%u.%u", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff));
     json_text(json, "libyaml", yaml_get_version_string());
     json_text(json, "cairo", cairo_version_string());

@@ -14,7 +14,7 @@
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
 #include "simulator/engines/progress.h"
-#include "simulator/engines/simgrid/bridge.h"
+#include "simulator/engines/simgrid_part.h"
 #include "simulator/scenario/steady_run.h"
 #include "studies/describe.h"
 #include "studies/levers.h"
@@ -155,10 +155,11 @@ static void describe_classes(const struct run *run, const struct engine *engine,
 static bool describe(const struct run *run, const struct engine *engine, const struct engine_job *job,
                      const struct folding *folding, struct run_description *description, struct fault *fault)
 {
+    const struct simgrid_part *part = engine == &engine_simgrid ? simgrid_part(fault) : NULL;
     job_describe(run->job, description);
     description->engine = engine->name;
     description->command = run->request->command;
-    description->simgrid = engine == &engine_simgrid ? bridge_version(run->arena) : NULL;
+    description->simgrid = part ? part->library(run->arena) : NULL;
     description->folded_replicas = folding->classes ? folding->slices : 0;
     description->fold_reason = folding->reason;
     describe_classes(run, engine, job, folding, description);
@@ -241,7 +242,7 @@ static bool configure(struct run *run)
 {
     const struct scenario *scenario = run->scenario;
     struct fault fault = {""};
-    if (bridge_configure(scenario->simgrid, scenario->simgrid_count, &fault))
+    if (platform_source_configure(scenario->simgrid, scenario->simgrid_count, &fault))
         return true;
     diag_error(&run->diag, scenario_place(scenario, "simgrid"), "SimGrid refuses a setting: %s", fault.text);
     return false;
@@ -249,7 +250,7 @@ static bool configure(struct run *run)
 
 /* SimGrid is started only where it loads the platform, `simulates` says that its engine is to run, or there are
  * settings for it to check. */
-static bool load_platform(struct run *run, bool simulates)
+static int load_platform(struct run *run, bool simulates)
 {
     const char *why = NULL;
     struct fault fault = {""};
@@ -258,9 +259,14 @@ static bool load_platform(struct run *run, bool simulates)
     run->platform = platform_source_native(&scenario->platform, run->arena, &why, &fault);
     bool native = run->platform || fault.text[0], needed = simulates || scenario->simgrid_count > 0;
     if (!native || needed) {
+        struct fault broken = {""};
+        if (!simgrid_part(&broken)) {
+            diag_print(run->diag.out, "stagesim: %s\n", broken.text);
+            return EXIT_FAILED;
+        }
         *run->self->stage = STAGE_CONFIGURING;
         if (!configure(run))
-            return false;
+            return EXIT_BAD_INPUT;
         *run->self->stage = STAGE_LOADING;
     }
     if (!native)
@@ -269,7 +275,7 @@ static bool load_platform(struct run *run, bool simulates)
         report_platform(&run->diag, name_of(&scenario->platform), fault.text);
     else if ((run->platform = scenario_change_platform(scenario, run->platform, run->arena, &run->diag)))
         *run->self->stage = STAGE_RUNNING;
-    return run->platform != NULL;
+    return run->platform ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
 static int run_engines(struct run *run)
@@ -290,12 +296,13 @@ static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run 
     run->self = self;
     run->arena = arena_create();
     run->diag = (struct diag){.out = mistakes_of(run)};
-    int code = EXIT_BAD_INPUT;
     guard_doing("loading %s", name_of(&run->scenario->platform));
-    bool loaded = load_platform(run, simulates);
+    int code = load_platform(run, simulates);
     guard_doing("building the job of %s", run->scenario->name);
-    if (loaded && (run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag)))
-        code = rest(run);
+    if (code == EXIT_DONE) {
+        run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag);
+        code = run->job ? rest(run) : EXIT_BAD_INPUT;
+    }
     diag_rest(&run->diag);
     fflush(run->diag.out);
     arena_destroy(run->arena);
@@ -419,6 +426,8 @@ static void watch(struct isolation *isolation, int number)
 
 struct isolation *simulation_start(const struct simulation_request *request, struct fault *fault)
 {
+    if (request->scenario->engine != ENGINE_ANALYTIC && !simgrid_part(fault))
+        return NULL; /* loaded here, once for all the runs of a command */
     return isolate_start(child, (void *)(uintptr_t)request, fault);
 }
 
@@ -491,8 +500,9 @@ static int visit_child(void *user, struct isolated *self)
     const struct simulation_visit *visit = user;
     struct run run = {
         .scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
-    int code =
-        load_platform(&run, false) ? visit->body(visit->user, run.platform, self->results, &run.diag) : EXIT_BAD_INPUT;
+    int code = load_platform(&run, false);
+    if (code == EXIT_DONE)
+        code = visit->body(visit->user, run.platform, self->results, &run.diag);
     arena_destroy(run.arena);
     return code;
 }

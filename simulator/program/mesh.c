@@ -93,21 +93,6 @@ uint32_t mesh_product(const struct mesh *mesh, uint32_t axes)
     return product;
 }
 
-uint32_t mesh_coordinate(const struct mesh *mesh, uint32_t axes, uint32_t replica)
-{
-    uint32_t coordinate = 0, stride = 1;
-    for (unsigned i = 0; i < mesh->axis_count; i++) {
-        if (mesh->axes[i].distinct)
-            continue;
-        if (axes >> i & 1) {
-            coordinate += replica % mesh->axes[i].size * stride;
-            stride *= mesh->axes[i].size;
-        }
-        replica /= mesh->axes[i].size;
-    }
-    return coordinate;
-}
-
 /* ---- cuts ---- */
 
 /* The innermost of `axes` that have at most `inner` coordinates together, which they divide; *left is the rest of

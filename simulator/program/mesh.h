@@ -64,7 +64,20 @@ void mesh_add_name(struct mesh *mesh, const char *name, uint32_t axes);
  * are left out. False where there is no cut at such a number. */
 bool mesh_select(const struct mesh *mesh, const char *list, uint32_t *axes);
 /* The coordinate of a replica along axes, the innermost counting one by one. */
-uint32_t mesh_coordinate(const struct mesh *mesh, uint32_t axes, uint32_t replica);
+static inline uint32_t mesh_coordinate(const struct mesh *mesh, uint32_t axes, uint32_t replica)
+{
+    uint32_t coordinate = 0, stride = 1;
+    for (unsigned i = 0; i < mesh->axis_count; i++) {
+        if (mesh->axes[i].distinct)
+            continue;
+        if (axes >> i & 1) {
+            coordinate += replica % mesh->axes[i].size * stride;
+            stride *= mesh->axes[i].size;
+        }
+        replica /= mesh->axes[i].size;
+    }
+    return coordinate;
+}
 
 static inline uint32_t mesh_rank(const struct mesh *mesh, uint32_t position, uint32_t replica)
 {

@@ -9,7 +9,7 @@
 #include "platforms/presets/presets.h"
 #include "platforms/routing.h"
 #include "platforms/soundness.h"
-#include "simulator/engines/simgrid/bridge.h"
+#include "simulator/engines/simgrid_part.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -121,8 +121,15 @@ struct simgrid_load {
 static bool load_file(void *user, const char *path, struct fault *fault)
 {
     struct simgrid_load *load = user;
-    load->platform = bridge_load(path, load->arena, fault);
+    const struct simgrid_part *part = simgrid_part(fault);
+    load->platform = part ? part->load(path, load->arena, fault) : NULL;
     return load->platform != NULL;
+}
+
+bool platform_source_configure(const char *const *config, size_t count, struct fault *fault)
+{
+    const struct simgrid_part *part = simgrid_part(fault);
+    return part && part->configure(config, count, fault);
 }
 
 struct platform *platform_source_simgrid(const struct platform_source *source, const char *why, struct arena *arena,
@@ -141,7 +148,7 @@ struct platform *platform_source_load(const struct platform_source *source, bool
 {
     const char *why;
     struct platform *platform = platform_source_native(source, arena, &why, fault);
-    if (fault->text[0] || ((!platform || simulates) && !bridge_configure(NULL, 0, fault)))
+    if (fault->text[0] || ((!platform || simulates) && !platform_source_configure(NULL, 0, fault)))
         return NULL;
     return platform ? platform : platform_source_simgrid(source, why, arena, fault);
 }

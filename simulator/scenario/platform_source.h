@@ -42,8 +42,11 @@ bool platform_source_typed(const char *text, struct platform_source *source, str
  * SimGrid: then platform_source_simgrid loads it, and *why says why. */
 struct platform *platform_source_native(const struct platform_source *source, struct arena *arena, const char **why,
                                         struct fault *fault);
+/* Loads SimGrid where it is not yet, and sets it as scenarios' `simgrid` says: "key:value" strings, count of them.
+ * False with the fault filled where SimGrid knows no such key or value. */
+bool platform_source_configure(const char *const *config, size_t count, struct fault *fault);
 /* The platform in the arena by SimGrid's loader, for that reason; to be called once in a process, after
- * bridge_configure. NULL with the fault filled. */
+ * platform_source_configure. NULL with the fault filled. */
 struct platform *platform_source_simgrid(const struct platform_source *source, const char *why, struct arena *arena,
                                          struct fault *fault);
 /* By whichever, with SimGrid's defaults where it needs SimGrid or `simulates` says that its engine will run. */

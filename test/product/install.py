@@ -140,6 +140,27 @@ def compile_header(root, folder, c_compiler, cpp_compiler):
              "-fsyntax-only", header, cwd=folder)
 
 
+def go_without_simgrid(check, binary, root, folder):
+    """SimGrid is a part of its own: what does not need it runs without, the rest says what is missing."""
+    part = find(root, "simgrid.so")
+    moved = part.rename(part.with_name("elsewhere"))
+    linked = call("ldd", binary, cwd=folder)
+    check.that("simgrid" not in linked, f"stagesim is linked with SimGrid:\n{linked}")
+    demo = find(root, "scenarios/demo.yaml")
+    analytic = tool.run(binary, "run", demo, "--engine", "analytic").stdout
+    check.that("(analytic engine)" in analytic, "the analytic engine needs SimGrid's part")
+    for arguments in (["run", demo], ["run", demo, "--set", "loader=simgrid", "--engine", "analytic"],
+                      ["compare", demo, "--schedules", "gpipe,1f1b"]):
+        failed = tool.run(binary, *arguments, expect=3)
+        check.that("SimGrid's part of stagesim cannot be loaded" in failed.stderr, f"{arguments}: {failed.stderr}")
+    moved.rename(part)
+    tool.run(binary, "run", demo)
+    moved = part.rename(part.with_name("elsewhere"))
+    part.write_text("no library")
+    check.that("cannot be loaded" in tool.run(binary, "run", demo, expect=3).stderr, "a text is loaded as a library")
+    moved.rename(part)
+
+
 def main():
     check, build = tool.Checker(), pathlib.Path(sys.argv[1]).resolve()
     c_compiler, cpp_compiler = sys.argv[2].split(), sys.argv[3].split()
@@ -154,6 +175,7 @@ def main():
         compare_with_formula(check, binary, folder)
         refuse_other_abi(check, binary, root, folder, c_compiler)
         exports_nothing(check, binary)
+        go_without_simgrid(check, binary, root, folder)
         compile_header(root, folder, c_compiler, cpp_compiler)
         # with the installed platforms, models and efficiency tables
         for scenario in ("demo.yaml", "gpt-7.5b.yaml", "heterogeneous.yaml"):

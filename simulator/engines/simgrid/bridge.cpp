@@ -9,6 +9,7 @@ extern "C" {
 #include "platforms/properties.h"
 #include "platforms/rating.h"
 #include "platforms/soundness.h"
+#include "simulator/engines/simgrid_part.h"
 }
 
 #include "simulator/engines/simgrid/bridge.h"
@@ -31,6 +32,8 @@ extern "C" {
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "simulator/engines/simgrid/services.h"
 
 namespace sg4 = simgrid::s4u;
 

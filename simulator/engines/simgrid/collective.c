@@ -13,6 +13,8 @@
 #include <simgrid/engine.h>
 #include <stdlib.h>
 
+#include "simulator/engines/simgrid/services.h"
+
 static const struct operation *operation_of(const struct group_driver *driver, uint32_t index)
 {
     return &driver->lead->rank->position->operations[driver->lead->first + index];

@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "simulator/engines/simgrid/services.h"
+
 struct rank *run_rank(const struct run *run, uint32_t number)
 {
     return timeline_simulates(run->timeline, number) ? &run->ranks[run->timeline->index_of[number]] : NULL;
@@ -535,7 +537,7 @@ static bool run_ahead(struct run *run, struct fault *fault)
     return true;
 }
 
-static bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
+bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
 {
     struct run run = {.job = job,
                       .program = job->program,
@@ -563,7 +565,3 @@ static bool simgrid_run_program(const struct engine_job *job, struct fault *faul
     arena_destroy(run.arena);
     return ok;
 }
-
-const struct engine engine_simgrid = {"simgrid",
-                                      "contention-aware: transfers share links as SimGrid's max-min model says",
-                                      simgrid_run_program, 1e-7, bridge_weighs};

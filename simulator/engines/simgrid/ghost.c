@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 
+#include "simulator/engines/simgrid/services.h"
+
 struct ghost_message {
     struct rank *rank;
     uint32_t ghost, peer_position;

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <simgrid/engine.h>
 
+#include "simulator/engines/simgrid/services.h"
+
 /* All members of a set wait for each other. */
 struct meeting_point {
     struct member **members;

@@ -8,6 +8,8 @@
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 
+#include "simulator/engines/simgrid/services.h"
+
 /* Less than this share of a computation is not worth another event. */
 #define REST 1e-12
 

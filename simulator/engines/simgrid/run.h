@@ -174,6 +174,9 @@ struct run {
 struct rank *run_rank(const struct run *run, uint32_t number);
 void count_done(struct run *run);
 /* Whether all that an operation waits for is done, its stream left aside. */
+/* What struct engine says of run. */
+bool simgrid_run_program(const struct engine_job *job, struct fault *fault);
+
 bool operation_ready(const struct rank *rank, uint32_t id);
 /* Called when an operation has ended, its end recorded: sets off what waits for it. */
 void operation_done(struct rank *rank, uint32_t id);
