@@ -21,6 +21,7 @@ const struct schedule *const schedule_table[] = {
     &schedule_interleaved,
     &schedule_breadth_first,
     &schedule_group_interleaved,
+    &schedule_pipe_offload,
     &schedule_1f1b_v,
     &schedule_seq1f1b,
     &schedule_slimpipe,

@@ -19,6 +19,7 @@ enum gantt_kind {
     GANTT_OPTIMIZER,
     GANTT_COMPUTE, /* any other computation */
     GANTT_COLLECTIVE,
+    GANTT_TRANSFER, /* of a stash to host memory or back */
     GANTT_KINDS
 };
 

@@ -50,10 +50,10 @@ static double begin_item(struct pen *pen, double swatch, const char *text)
     return x;
 }
 
-/* As many swatches as shades. Optimizer and collectives have one colour for all. */
+/* As many swatches as shades. Optimizer, collectives and transfers have one colour for all. */
 static void kind_item(struct pen *pen, const struct gantt_legend *legend, unsigned kind)
 {
-    bool shaded = legend->shades > 1 && kind != GANTT_OPTIMIZER && kind != GANTT_COLLECTIVE;
+    bool shaded = legend->shades > 1 && kind != GANTT_OPTIMIZER && kind < GANTT_COLLECTIVE;
     unsigned shades = shaded ? legend->shades : 1;
     char text[160];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", gantt_kind_label(kind));

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A stash on its way: beside what is computed. */
+static bool moves(const struct timed_slot *slot)
+{
+    return slot->kind == 'E' || slot->kind == 'L';
+}
+
 static void add_rows(struct gantt *gantt, const struct timed_plan *plan)
 {
     size_t capacity = 0;
@@ -18,7 +24,7 @@ static void add_rows(struct gantt *gantt, const struct timed_plan *plan)
     double end = 0;
     for (size_t i = 0; i < plan->slot_count; i++) {
         const struct timed_slot *slot = &plan->slots[i];
-        busy[slot->worker] += slot->block == 2 ? 0 : slot->end - slot->start;
+        busy[slot->worker] += slot->block == 2 || moves(slot) ? 0 : slot->end - slot->start;
         end = slot->end > end ? slot->end : end;
     }
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
@@ -51,12 +57,14 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
         box.kind = slot->kind == 'F'   ? GANTT_FORWARD
                    : slot->kind == 'B' ? GANTT_BACKWARD
                    : slot->kind == 'R' ? GANTT_COMPUTE
+                   : moves(slot)       ? GANTT_TRANSFER
                                        : GANTT_WEIGHT;
         box.part = slot->part;
         box.half = slot->block;
         box.shade = gantt_shade_of(gantt, bidirectional, chunks, slot->pipeline,
                                    plan->workers ? slot->stage / plan->workers : 0);
-        if (strchr("FBWR", slot->kind))
+        box.lane = moves(slot) ? GANTT_LANE_COLLECTIVE : GANTT_LANE_COMPUTE;
+        if (strchr("FBWR", slot->kind) || slot->end > slot->start)
             gantt_add_box(gantt, &box);
     }
     gantt_finish(gantt);

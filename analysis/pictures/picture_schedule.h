@@ -14,7 +14,7 @@ struct timed_slot {
     uint16_t stage, pipeline;
     uint8_t part;  /* 0 whole, 1 half a, 2 half b */
     uint8_t block; /* 0: alone; 1, 2: first or second of a block of two that has these times as a whole */
-    char kind;     /* F, B, W; others take no computing time and are not drawn */
+    char kind;     /* F, B, W, R; E and L: a stash that moves, drawn below what is computed if it takes time */
 };
 
 /* A plan and its figures; borrowed. */

@@ -392,6 +392,7 @@ static int show(const struct command *command, const struct arguments *arguments
     if (code)
         return code;
     struct plan_costs costs = stage_costs(arguments, view->plan->workers, view->plan->stages);
+    costs.transfer = plan_transfer_time(view->plan, &costs);
     bool crosses = view->schedule && view->schedule->crosses && view->plan->iterations == 1;
     struct plan_timing timing;
     plan_timing_init(&timing, view->plan, &costs);

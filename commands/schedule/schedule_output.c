@@ -72,6 +72,9 @@ static void write_row(struct text_writer *text, const struct columns *columns, u
     text_string(text, columns->even ? ",1" : "");
     if (columns->braided)
         text_string(text, slot->joined == SLOT_BRAIDED ? ",1" : ",");
+    text_string(text, columns->plan->transfer > 0 ? "," : "");
+    if (columns->plan->transfer > 0 && slot_moves(slot))
+        text_number(text, columns->plan->transfer);
     text_char(text, ',');
     text_number(text, span.start);
     text_char(text, ',');
@@ -88,6 +91,7 @@ void schedule_csv_write(FILE *out, const struct schedule_view *view)
     text_string(text, columns.shares ? ",share" : "");
     text_string(text, columns.even ? ",even" : "");
     text_string(text, columns.braided ? ",braided" : "");
+    text_string(text, columns.plan->transfer > 0 ? ",transfer" : "");
     text_string(text, ",start,end\n");
     for (uint32_t worker = 0; worker < view->plan->workers; worker++) {
         const struct plan_order *order = &view->plan->orders[worker];
@@ -208,6 +212,12 @@ static void write_slot(struct text_writer *text, const struct columns *columns, 
     text_string(text, columns->even ? ", \"even\": \"1\"" : "");
     if (columns->braided)
         text_string(text, slot->joined == SLOT_BRAIDED ? ", \"braided\": \"1\"" : ", \"braided\": \"\"");
+    if (columns->plan->transfer > 0 && slot_moves(slot)) {
+        text_string(text, ", \"transfer\": ");
+        text_number(text, columns->plan->transfer);
+    } else if (columns->plan->transfer > 0) {
+        text_string(text, ", \"transfer\": \"\"");
+    }
     text_string(text, ", \"start\": ");
     text_number(text, span.start);
     text_string(text, ", \"end\": ");

@@ -17,6 +17,9 @@ enum {
     TICK_MIN = 8 /* columns between two times on the axis */
 };
 
+/* Rows of a worker: what it computes, and where stashes move to host memory, those on their way there and back. */
+enum lane { LANE_COMPUTE, LANE_OUT, LANE_BACK, LANES };
+
 struct drawing {
     FILE *out;
     const struct schedule_view *view;
@@ -24,7 +27,7 @@ struct drawing {
     double begin, scale;    /* first instant; columns per unit of time */
     unsigned margin, panel; /* columns of the workers' names, and of the time beside them */
     size_t columns;         /* of the whole drawing */
-    size_t *next;           /* [worker]: first slot that reaches into the panel */
+    size_t *next;           /* [lane * workers + worker]: first slot that reaches into the panel */
     char *line, *kinds;     /* a row of the panel: characters, and kinds for their colours */
 };
 
@@ -66,7 +69,7 @@ static double scale_of(const struct schedule_view *view)
         for (size_t i = 0; i < order->count; i++) {
             struct plan_span span = plan_timing_span(view->timing, worker, i);
             char text[64];
-            if (span.end > span.start && !order->slots[i].joined)
+            if (span.end > span.start && !order->slots[i].joined && !slot_moves(&order->slots[i]))
                 scale = fmax(scale, (double)(block_label(view->plan, order, i, text) + 1) / (span.end - span.start));
         }
     }
@@ -83,6 +86,8 @@ static char filler(const struct slot *slot)
     return slot->kind == SLOT_FORWARD     ? '.'
            : slot->kind == SLOT_RECOMPUTE ? ':'
            : slot->kind == SLOT_BACKWARD  ? '='
+           : slot->kind == SLOT_EVICT     ? '>'
+           : slot->kind == SLOT_FETCH     ? '<'
                                           : '-';
 }
 
@@ -105,10 +110,9 @@ static void draw_slot(struct drawing *drawing, const struct plan_order *order, s
 /* The escape sequence of a slot's kind. */
 static const char *escape_of(char kind, char text[PALETTE_ESCAPE_MAX])
 {
-    static const enum stagesim_kind kinds[] = {[SLOT_FORWARD] = STAGESIM_FORWARD,
-                                               [SLOT_BACKWARD] = STAGESIM_BACKWARD,
-                                               [SLOT_WEIGHT] = STAGESIM_WEIGHT,
-                                               [SLOT_RECOMPUTE] = STAGESIM_OTHER};
+    static const enum stagesim_kind kinds[] = {
+        [SLOT_FORWARD] = STAGESIM_FORWARD, [SLOT_BACKWARD] = STAGESIM_BACKWARD, [SLOT_WEIGHT] = STAGESIM_WEIGHT,
+        [SLOT_EVICT] = STAGESIM_EXCHANGE,  [SLOT_FETCH] = STAGESIM_EXCHANGE,    [SLOT_RECOMPUTE] = STAGESIM_OTHER};
     return palette_terminal(kinds[kind - '0'], text);
 }
 
@@ -129,22 +133,39 @@ static void write_row(const struct drawing *drawing, size_t width)
     fputs(kind == ' ' ? "|\n" : "\033[0m|\n", drawing->out);
 }
 
-static void draw_worker(struct drawing *drawing, uint32_t worker, size_t first, size_t width)
+static enum lane lane_of(const struct slot *slot)
+{
+    return slot->kind == SLOT_EVICT ? LANE_OUT : slot->kind == SLOT_FETCH ? LANE_BACK : LANE_COMPUTE;
+}
+
+static void draw_lane(struct drawing *drawing, uint32_t worker, enum lane lane, size_t first, size_t width)
 {
     const struct plan_order *order = &drawing->view->plan->orders[worker];
+    size_t *next = &drawing->next[lane * drawing->view->plan->workers + worker];
     memset(drawing->line, ' ', width);
     memset(drawing->kinds, ' ', width);
-    for (size_t i = drawing->next[worker]; i < order->count; i++) {
+    for (size_t i = *next; i < order->count; i++) {
         struct plan_span span = plan_timing_span(drawing->view->timing, worker, i);
-        if (column_of(drawing, span.start) >= first + width)
+        bool here = lane_of(&order->slots[i]) == lane;
+        if (here && column_of(drawing, span.start) >= first + width)
             break;
-        if (column_of(drawing, span.end) <= first + width && i == drawing->next[worker])
-            drawing->next[worker]++;
-        if (span.end > span.start && !order->slots[i].joined)
+        if ((!here || column_of(drawing, span.end) <= first + width) && i == *next)
+            ++*next;
+        if (here && span.end > span.start && !order->slots[i].joined)
             draw_slot(drawing, order, i, span, first);
     }
-    fprintf(drawing->out, "%*u |", (int)drawing->margin - 2, worker);
+    if (lane == LANE_COMPUTE)
+        fprintf(drawing->out, "%*u |", (int)drawing->margin - 2, worker);
+    else
+        fprintf(drawing->out, "%*s |", (int)drawing->margin - 2, "");
     write_row(drawing, width);
+}
+
+static void draw_worker(struct drawing *drawing, uint32_t worker, size_t first, size_t width)
+{
+    draw_lane(drawing, worker, LANE_COMPUTE, first, width);
+    for (enum lane lane = LANE_OUT; plan_offloads(drawing->view->plan, worker) && lane < LANES; lane++)
+        draw_lane(drawing, worker, lane, first, width);
 }
 
 /* A step between the axis' times that is 1, 2 or 5 times a power of ten. */
@@ -241,14 +262,15 @@ void schedule_text_write(FILE *out, const struct schedule_view *view, struct sch
     struct drawing drawing = {.out = out, .view = view, .style = style, .scale = scale_of(view)};
     drawing.margin = (unsigned)snprintf(NULL, 0, "%u", plan->workers - 1) + 2;
     drawing.panel = style.width > drawing.margin + 1 + PANEL_MIN ? style.width - drawing.margin - 1 : PANEL_MIN;
-    drawing.next = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *drawing.next);
+    drawing.next = array_grow(NULL, &(size_t){0}, (size_t)LANES * plan->workers, sizeof *drawing.next);
     drawing.line = array_grow(NULL, &(size_t){0}, drawing.panel, 1);
     drawing.kinds = array_grow(NULL, &(size_t){0}, drawing.panel, 1);
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         double start = plan_timing_span(view->timing, worker, 0).start;
         drawing.begin = worker == 0 || start < drawing.begin ? start : drawing.begin;
-        drawing.next[worker] = 0;
     }
+    for (size_t i = 0; i < (size_t)LANES * plan->workers; i++)
+        drawing.next[i] = 0;
     uint32_t micro_batches = plan->micro_batches / plan->iterations / plan->slices;
     fprintf(out, "%s: %u worker%s, %u micro-batch%s", view->name, plan->workers, readable_plural(plan->workers),
             micro_batches, micro_batches == 1 ? "" : "es");

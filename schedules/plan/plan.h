@@ -18,7 +18,7 @@ enum slot_kind {
     SLOT_FORWARD,   /* F */
     SLOT_BACKWARD,  /* B: the whole backward, or its input-gradient part where the plan splits the backward */
     SLOT_WEIGHT,    /* W: the weight-gradient part of a split backward */
-    SLOT_EVICT,     /* E: the stash of a forward moves to the partner worker (BPipe) */
+    SLOT_EVICT,     /* E: the stash of a forward moves to the partner worker (BPipe) or to host memory (PipeOffload) */
     SLOT_FETCH,     /* L: it is loaded back */
     SLOT_RECOMPUTE, /* R: a forward, or a share of it, is computed again for its backward; between F and B. From F to R
                        only the rest of the stash is held */
@@ -33,7 +33,12 @@ enum slot_kind {
  * -> x is sent once the slot before it is done and the stash has come from x; it leaves y. L on x: from here on x keeps
  * room for it (the receive is posted). So no request message is needed, and the peaks of either worker follow from its
  * own order alone: +1 at F, L on x and E on y, -1 at B, E on x and L on y. A plan's orders are those of a run in which
- * E on y comes no later than E on x, L likewise. */
+ * E on y comes no later than E on x, L likewise.
+ *
+ * Where x is its own partner, its stashes go to host memory, which is nobody's order. Then E stands where the stash has
+ * left: its transfer begins as soon as its forward and the worker's transfers of the Es before are done. L stands where
+ * room is taken: its transfer begins once the slot before it, the stash's way out and the transfers of the Ls before
+ * are done, and B waits for it. */
 
 /* How a slot belongs together with the one before it: as one atomic block, inputs of both first, outputs of both after.
  */
@@ -100,7 +105,10 @@ struct plan {
                               later they are */
     double *recomputed;    /* [stage]: share of its forwards that is computed again, each micro-batch's before its
                               backward;    0: none is. NULL: of no stage */
-    uint32_t *partners;    /* [worker]: whose memory takes its evicted stashes; NULL where nothing is evicted */
+    uint32_t *partners;    /* [worker]: whose memory takes its evicted stashes, its own number: that of its host; NULL
+                              where nothing is evicted */
+    double transfer;       /* of a stash to host memory or back, as a share of the longest forward and backward of a
+                              stage: as the order was planned; 0: not known */
     struct plan_order *orders; /* [worker] */
     double bound;              /* no order of this placement within these stashes takes less, in the unit of the times
                                   that the plan was asked for; 0: not known */
@@ -128,6 +136,11 @@ static inline double plan_recomputed(const struct plan *plan, uint32_t stage)
 static inline bool slot_moves(const struct slot *slot)
 {
     return slot->kind == SLOT_EVICT || slot->kind == SLOT_FETCH;
+}
+/* Whether stashes that the worker evicts go to host memory. */
+static inline bool plan_offloads(const struct plan *plan, uint32_t worker)
+{
+    return plan->partners && plan->partners[worker] == worker;
 }
 /* Where a stage of a pipeline lives. */
 static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, uint32_t stage)

@@ -312,8 +312,9 @@ static void report_missing(struct check *check, uint32_t micro_batch, uint32_t s
 static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stage, unsigned seen)
 {
     static const char *const steps[] = {"evicted", "fetched", "taken by the partner", "returned by the partner"};
-    unsigned moves = seen / DONE_EVICT;
-    for (unsigned i = 0; moves && i < 4; i++)
+    unsigned moves = seen / DONE_EVICT, home = plan_worker(check->plan, check->pipeline[micro_batch], stage);
+    bool pairs = home < check->plan->workers && !plan_offloads(check->plan, home);
+    for (unsigned i = 0; moves && i < (pairs ? 4 : 2); i++)
         if (!(moves >> i & 1))
             report(check, at_cell(check, micro_batch, stage),
                    "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch, stage, steps[i]);
@@ -375,8 +376,7 @@ static void check_copies(struct check *check)
                 report(check, find_slot(check, PLAN_NOWHERE, is_of_pipeline, pipeline, 0),
                        "stage %u of pipeline %u lives on no worker", stage, pipeline);
     for (uint32_t worker = 0; plan->partners && worker < plan->workers; worker++)
-        if (plan->partners[worker] == worker ||
-            (plan->partners[worker] >= plan->workers && plan->partners[worker] != UINT32_MAX))
+        if (plan->partners[worker] >= plan->workers && plan->partners[worker] != UINT32_MAX)
             report(check, nowhere(), "worker %u cannot have worker %u as partner", worker, plan->partners[worker]);
 }
 

@@ -23,14 +23,15 @@ enum column {
     SHARE,
     EVEN,
     BRAIDED,
+    TRANSFER,
     START,
     END,
     COLUMNS
 };
 
-static const char *const column_names[COLUMNS] = {"worker",  "kind",  "stage", "micro_batch", "pipeline",
-                                                  "part",    "index", "slice", "share",       "even",
-                                                  "braided", "start", "end"};
+static const char *const column_names[COLUMNS] = {"worker",  "kind",     "stage", "micro_batch", "pipeline",
+                                                  "part",    "index",    "slice", "share",       "even",
+                                                  "braided", "transfer", "start", "end"};
 
 /* ---- rows ---- */
 
@@ -78,6 +79,17 @@ static bool read_slice(struct csv *csv, struct plan_row *row)
     return csv_mistake(csv, SHARE, "a share is above 0 and at most 1, not '%s'", csv_excerpt(csv_get(csv, SHARE)).text);
 }
 
+/* The time of a stash's transfer, of a column that may be absent or empty. */
+static bool read_transfer(struct csv *csv, struct plan_row *row)
+{
+    if (!csv_has(csv, TRANSFER) || !csv_get(csv, TRANSFER).size)
+        return true;
+    if (!csv_number(csv, TRANSFER, &row->transfer))
+        return false;
+    return row->transfer > 0 || csv_mistake(csv, TRANSFER, "a transfer takes more than 0, not '%s'",
+                                            csv_excerpt(csv_get(csv, TRANSFER)).text);
+}
+
 static void read_row(struct csv *csv, struct plan_rows *rows)
 {
     struct plan_row row = {.line = csv_line(csv), .column = 1};
@@ -93,6 +105,7 @@ static void read_row(struct csv *csv, struct plan_rows *rows)
         good &= csv_integer(csv, INDEX, UINT32_MAX, &row.index);
     good &= read_slice(csv, &row);
     good &= read_flag(csv, BRAIDED, &row.braided);
+    good &= read_transfer(csv, &row);
     if (good)
         plan_rows_add(rows, &row);
 }

@@ -9,8 +9,9 @@
 
 /* ---- what can be held ---- */
 
-static bool order_holds(const struct plan_order *order, uint32_t worker, struct fault *fault)
+static bool order_holds(const struct plan *plan, uint32_t worker, struct fault *fault)
 {
+    const struct plan_order *order = &plan->orders[worker];
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
         if (slot->kind == SLOT_RECOMPUTE)
@@ -19,10 +20,9 @@ static bool order_holds(const struct plan_order *order, uint32_t worker, struct 
                              "schedules says",
                              worker, slot->micro_batch);
         if (slot->kind > SLOT_WEIGHT)
-            return fault_set(fault,
-                             "stashes move between workers (worker %u, micro-batch %u), which no action of "
-                             "PyTorch's schedules says",
-                             worker, slot->micro_batch);
+            return fault_set(
+                fault, "stashes move %s (worker %u, micro-batch %u), which no action of PyTorch's schedules says",
+                plan_offloads(plan, worker) ? "to host memory" : "between workers", worker, slot->micro_batch);
         if (slot->part != PART_WHOLE)
             return fault_set(fault,
                              "backwards are halved (worker %u, micro-batch %u), which no action of PyTorch's "
@@ -55,7 +55,7 @@ bool plan_pytorch_holds(const struct plan *plan, struct fault *fault)
     if (plan->slices > 1)
         return fault_set(fault, "sequences are cut into slices, which no action of PyTorch's schedules says");
     for (uint32_t worker = 0; worker < plan->workers; worker++)
-        if (!order_holds(&plan->orders[worker], worker, fault))
+        if (!order_holds(plan, worker, fault))
             return false;
     return true;
 }

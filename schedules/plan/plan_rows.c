@@ -117,7 +117,8 @@ static bool measure_slices(const struct plan_rows *rows, struct plan *plan)
 
 /* ---- from rows to a plan ---- */
 
-/* Stages live where they are run; a partner is who moves a stash of somebody else's stage. */
+/* Stages live where they are run; a partner is who moves a stash of somebody else's stage. Where nobody does, stashes
+ * move to host memory. */
 static void place_stages(const struct plan_rows *rows, struct plan *plan)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -134,6 +135,19 @@ static void place_stages(const struct plan_rows *rows, struct plan *plan)
             plan_pair(plan, home, row->worker);
         if (row->kind == SLOT_RECOMPUTE)
             plan_recompute(plan, row->stage, row->share > 0 ? row->share : 1);
+    }
+}
+
+static void find_offloads(const struct plan_rows *rows, struct plan *plan)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct plan_row *row = &rows->rows[i];
+        bool moves = row->kind == SLOT_EVICT || row->kind == SLOT_FETCH;
+        if (moves && (!plan->partners || plan->partners[row->worker] == UINT32_MAX) &&
+            plan_worker(plan, row->pipeline, row->stage) == row->worker)
+            plan_pair(plan, row->worker, row->worker);
+        if (moves && row->transfer > 0 && plan_offloads(plan, row->worker))
+            plan->transfer = row->transfer;
     }
 }
 
@@ -247,6 +261,7 @@ struct plan *plan_rows_build(struct plan_rows *rows)
     if (slices > 1)
         plan_cut(plan, slices);
     place_stages(rows, plan);
+    find_offloads(rows, plan);
     add_slots(rows, plan);
     mark_split(plan);
     if ((slices == 1 || measure_slices(rows, plan)) && check(rows, plan))
@@ -275,11 +290,19 @@ static void write_slices(const struct plan *plan, const struct slot *slot, FILE 
     fputs(plan->even_slices ? ",1" : "", out);
 }
 
+static void write_transfer(const struct plan *plan, const struct slot *slot, FILE *out)
+{
+    char text[NUMBER_TEXT_MAX];
+    if (plan->transfer > 0)
+        fprintf(out, ",%.*s", slot_moves(slot) ? (int)number_write(text, plan->transfer) : 0, text);
+}
+
 void plan_rows_write(const struct plan *plan, FILE *out)
 {
     static const char *const parts[] = {"", "a", "b"};
-    fprintf(out, "worker,index,kind,stage,micro_batch,pipeline,part,braided%s%s\n",
-            plan->slices > 1 ? ",slice,share" : "", plan->even_slices ? ",even" : "");
+    fprintf(out, "worker,index,kind,stage,micro_batch,pipeline,part,braided%s%s%s\n",
+            plan->slices > 1 ? ",slice,share" : "", plan->even_slices ? ",even" : "",
+            plan->transfer > 0 ? ",transfer" : "");
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         const struct plan_order *order = &plan->orders[worker];
         for (size_t i = 0, index = 0; i < order->count; i++) {
@@ -289,6 +312,7 @@ void plan_rows_write(const struct plan *plan, FILE *out)
                     slot->micro_batch / plan->slices, slot->pipeline, parts[slot->part],
                     slot->joined == SLOT_BRAIDED ? "1" : "");
             write_slices(plan, slot, out);
+            write_transfer(plan, slot, out);
             fputc('\n', out);
         }
     }

@@ -16,6 +16,7 @@ struct plan_row {
     uint32_t line, column;
     uint8_t kind, part; /* enum slot_kind, enum slot_part */
     bool even;          /* see struct plan, even_slices */
+    double transfer;    /* of E and L to host memory: see struct plan; 0: not said */
     double share;       /* of a forward of a slice: of the sequence; of R: of the forward; 0: not said */
     bool braided;       /* where it belongs to the block of the row before: SLOT_BRAIDED */
 };

@@ -13,9 +13,15 @@ struct ends {
     double forward, halves[2]; /* halves of the backward */
 };
 
-/* When a stash was sent to the partner, and when the partner was ready to send it back. */
+/* When a stash was sent to the partner, or had left for host memory, and when the partner was ready to send it back, or
+ * it was back. */
 struct move {
     double evicted, returned;
+};
+
+/* When a worker's ways to host memory and back are free. */
+struct ways {
+    double out, back;
 };
 
 struct evaluation {
@@ -26,6 +32,7 @@ struct evaluation {
     struct move *moves; /* the same index; NULL where the plan evicts nothing */
     double *clock;      /* [worker] */
     bool *evicted;      /* the same index as ends: the stash is away, or was */
+    struct ways *ways;  /* [worker]; NULL where the plan evicts nothing */
 };
 
 static size_t cell_of(const struct evaluation *evaluation, uint32_t micro_batch, uint32_t stage)
@@ -48,6 +55,8 @@ static double input_end(const struct evaluation *evaluation, const struct slot *
         return ends->forward;
     case DONE_RETURN: /* the partner sends it back when it is asked to, and has it */
         return later(evaluation->moves[cell].returned, evaluation->moves[cell].evicted + evaluation->costs->latency);
+    case DONE_FETCH:
+        return evaluation->moves[cell].returned;
     case DONE_BACKWARD:
         return later(ends->halves[0], ends->halves[1]);
     default:
@@ -162,11 +171,32 @@ static void record(const struct evaluation *evaluation, uint32_t worker, const s
     *iteration = later(*iteration, end);
 }
 
+/* A stash on its way to host memory or back; the worker goes on meanwhile. */
+static void transfer(const struct evaluation *evaluation, uint32_t worker, size_t index)
+{
+    const struct slot *slot = &evaluation->plan->orders[worker].slots[index];
+    size_t cell = cell_of(evaluation, slot->micro_batch, slot->stage);
+    struct move *move = &evaluation->moves[cell];
+    struct ways *ways = &evaluation->ways[worker];
+    bool out = slot->kind == SLOT_EVICT;
+    double start = out ? later(ways->out, evaluation->ends[cell].forward)
+                       : later(later(ways->back, evaluation->clock[worker]), move->evicted);
+    double end = start + evaluation->costs->transfer;
+    *(out ? &ways->out : &ways->back) = end;
+    *(out ? &move->evicted : &move->returned) = end;
+    evaluation->evicted[cell] = true;
+    evaluation->timing->spans[evaluation->timing->first[worker] + index] = (struct plan_span){start, end};
+}
+
 static void visit(void *user, uint32_t worker, size_t first, size_t end)
 {
     struct evaluation *evaluation = user;
     const struct slot *slots = evaluation->plan->orders[worker].slots;
     double start = evaluation->clock[worker];
+    if (slot_moves(&slots[first]) && plan_offloads(evaluation->plan, worker)) {
+        transfer(evaluation, worker, first);
+        return;
+    }
     for (size_t i = first; i < end; i++)
         start = later(start, arrival(evaluation, worker, &slots[i]));
     double length = block_duration(evaluation->plan, evaluation->costs, slots + first, end - first);
@@ -196,10 +226,12 @@ static void evaluate(struct plan_timing *timing, const struct plan *plan, const 
     if (plan->partners) {
         evaluation.moves = zeros(cells, sizeof *evaluation.moves);
         evaluation.evicted = zeros(cells, sizeof *evaluation.evicted);
+        evaluation.ways = zeros(plan->workers, sizeof *evaluation.ways);
     }
     struct plan_walk walk;
     plan_walk_run(&walk, plan, visit, &evaluation);
     plan_walk_finish(&walk);
+    free(evaluation.ways);
     free(evaluation.evicted);
     free(evaluation.moves);
     free(evaluation.clock);
@@ -233,6 +265,14 @@ void plan_timing_set_iteration(struct plan_timing *timing, double iteration)
     timing->iteration = iteration;
     timing->ratio = iteration > 0 ? 1 - timing->mean_busy / iteration : 0;
     timing->over_ideal = timing->mean_busy > 0 ? iteration / timing->mean_busy - 1 : 0;
+}
+
+double plan_transfer_time(const struct plan *plan, const struct plan_costs *costs)
+{
+    double longest = 0;
+    for (uint32_t stage = 0; stage < plan->stages; stage++)
+        longest = later(longest, costs->forward[stage] + costs->backward[stage]);
+    return plan->transfer * longest;
 }
 
 void plan_timing_init(struct plan_timing *timing, const struct plan *plan, const struct plan_costs *costs)

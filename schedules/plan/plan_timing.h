@@ -17,6 +17,7 @@ struct plan_costs {
     double latency;       /* from the end of a slot until its message is at another worker; blocks no one */
     const double *attention[2]; /* shares of a forward and of a whole backward that are causal attention, for plans that
                                    cut sequences; NULL: none */
+    double transfer;            /* of a stash to host memory or back, see plan_transfer_time */
 };
 
 struct plan_span {
@@ -25,8 +26,9 @@ struct plan_span {
 
 /* A plan's times and what follows from them; DESIGN's words: busy is the time in slots, T the iteration time. */
 struct plan_timing {
-    struct plan_span *spans; /* of all slots, worker by worker; slots of a block share theirs; moving
-                                stashes take no time */
+    struct plan_span *spans; /* of all slots, worker by worker; slots of a block share theirs; stashes that move to a
+                                partner take no time, those that move to host memory the transfer's, beside the others:
+                                each worker has its own way out and its own way back */
     size_t *first;           /* [worker]: index of its first span */
     double *busy;            /* [worker] */
     double *peak_in_flight;  /* [worker]: plan_stash_peaks */
@@ -37,6 +39,9 @@ struct plan_timing {
     double ratio, over_ideal; /* 1 - mean busy / T, T / mean busy - 1, busy per iteration */
     double span_max;          /* largest over workers of 1 - busy / (last end - first start of the worker) */
 };
+
+/* The time of a transfer as the plan's order was made for it, under these times of its stages. */
+double plan_transfer_time(const struct plan *plan, const struct plan_costs *costs);
 
 /* Times of a plan that passes plan_check. The caller finishes the timing. */
 void plan_timing_init(struct plan_timing *timing, const struct plan *plan, const struct plan_costs *costs);

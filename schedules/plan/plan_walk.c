@@ -51,6 +51,8 @@ unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t d
             inputs[count++] = input(plan, slot, slot->stage + 1u, backward_mask(slot));
         if (done & DONE_EVICT) {
             inputs[count] = input(plan, slot, slot->stage, DONE_RETURN);
+            if (plan_offloads(plan, inputs[count].worker))
+                inputs[count].mask = DONE_FETCH;
             inputs[count].worker = plan->partners[inputs[count].worker];
             count++;
         }

@@ -45,7 +45,7 @@ def figures(rows, stages):
     again = {row["stage"]: row.get("share", 1) for row in rows if row["kind"] == "R"}
     for worker in sorted(workers):
         blocks = [workers[worker][index] for index in sorted(workers[worker])]
-        busy.append(sum(block[0]["end"] - block[0]["start"] for block in blocks))
+        busy.append(sum(block[0]["end"] - block[0]["start"] for block in blocks if block[0]["kind"] not in "EL"))
         spans.append((blocks[0][0]["start"], blocks[-1][0]["end"]))
         held, peak = 0.0, 0.0
         for block in blocks:
@@ -90,8 +90,8 @@ def read_rows(text):
             row[key] = int(row[key])
         if "slice" in row:
             row["slice"] = int(row["slice"])
-        for key in ("start", "end", "share"):
-            if key in row:
+        for key in ("start", "end", "share", "transfer"):
+            if row.get(key):
                 row[key] = float(row[key])
     return rows
 

@@ -172,6 +172,39 @@ def groups():
         same_in_any_unit("group-interleaved", 8, 12, times, 0, "group=3")
 
 
+# ---- pipe-offload ----
+
+def offloads():
+    """Peaks, in stashes of a chunk, before and after; orders from the authors' implementation in exact fractions, with
+    E where it ends a send and L where it takes room for a receive."""
+    for workers, batches, transfer, after in ((4, 16, 250, (4, 3, 3, 3)), (4, 16, 500, (4, 4, 4, 4)),
+                                              (8, 32, 250, (8, 7, 6, 5, 4, 3, 3, 3))):
+        still, peaks = figures("group-interleaved", workers, batches, options=f"group={workers}")
+        expect([2 * peak for peak in peaks] == [2 * workers - i for i in range(workers)], f"before: {peaks}")
+        moving, peaks = figures("pipe-offload", workers, batches, options=f"group={workers} transfer={transfer}")
+        expect(tuple(2 * peak for peak in peaks) == after, f"pipe-offload {workers} {batches} {transfer}: {peaks}")
+        expect(moving == still, f"pipe-offload {workers} {batches} {transfer}: {moving} is not {still}")
+    refused = subprocess.run([BINARY, *"schedule pipe-offload --workers 8 --micro-batches 32 --option group=8 --option "
+                              "offload=2".split()], capture_output=True, text=True)
+    expect(refused.returncode == 1 and "cannot bring the stash of micro-batch 0 in stage 11 back in time: 2 chunks move"
+           in refused.stderr, refused.stderr)
+    check_orders([
+        ("pipe-offload", 4, 16, "group=4 transfer=250", 0, "prime",
+         "F0 F1 E0 F2 E1 F3 E2 F0' E3 F1' F2' F3' B0' W0' F4 B1' E4 W1' F5 B2' E5 W2' F6 B3' L0 W3' E6 F7 B0 L1 W0 E7 "
+         "F4' B1 L2 W1 F5' B2 L3 W2 F6' B3 W3 F7' B4' W4' F8 B5' W5' E8 F9"),
+        ("pipe-offload", 4, 16, "group=4 transfer=250", 3, "prime",
+         "F0 F1 F2 E0 F3 E1 F0' E2 E3 B0' W0' F1' B1' W1' F2' B2' W2' F3' B3' L0 W3' F4 B0 E4 L1 W0 F5 B1 E5 L2 W1"),
+    ])
+    text = command("pipe-offload", 4, 16, (1, 1, 1), 0, "group=4 transfer=250", "csv", 1)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "s.csv")
+        file.write_text(text)
+        again = subprocess.run([BINARY, "schedule", file, "--format", "csv"], capture_output=True, text=True).stdout
+    expect(again == text and text.count(",E,") == text.count(",L,") == 64, "a file of pipe-offload changes when read")
+    for times in ((1, 1, 1), (10, 3, 2), (1, 9, 1)):
+        same_in_any_unit("pipe-offload", 8, 12, times, 0, "group=6")
+
+
 # ---- zb-v-greedy ----
 
 def greedy_v():
@@ -412,7 +445,8 @@ def layers_of_what_is_computed_again():
 
 for check in (recomputation, recomputation_simulated, slices, slices_in_chunks, slices_simulated,
               slices_in_chunks_simulated, slices_of_a_transformer, layers_of_what_is_computed_again, braids,
-              braids_hide_collectives, variants, one_copy_in_the_middle, v_of_whole_backwards, groups, greedy_v):
+              braids_hide_collectives, variants, one_copy_in_the_middle, v_of_whole_backwards, groups, offloads,
+              greedy_v):
     check()
 print(f"{faults} faults")
 sys.exit(1 if faults else 0)

@@ -144,6 +144,10 @@ static void try_options(const struct schedule *schedule, struct schedule_request
         values[0] = 300; /* a search of its own for each of thousands of requests */
         count = 1;
     }
+    if (!strcmp(schedule->options[option].key, "transfer")) {
+        values[1] = 1000; /* the least ones are all alike: nothing in the way */
+        count = 2;
+    }
     for (size_t i = 0; i < count; i++) {
         request->options[option] = values[i];
         try_options(schedule, request, option + 1, tally);
