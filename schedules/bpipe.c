@@ -132,6 +132,7 @@ const struct schedule schedule_bpipe = {
     .name = "bpipe",
     .summary = "1F1B with stashes balanced over pairs of workers: at most ceil((D + 2) / 2) on each",
     .source = "Kim et al., BPipe: Memory-Balanced Pipeline Parallelism for Training Large Language Models, ICML 2023",
+    .timed = true,
     .stages = stages_one_per_worker,
     .plan = generate,
 };

@@ -355,6 +355,7 @@ const struct schedule schedule_hanayo = {
     .source = "Liu et al., Hanayo: Harnessing Wave-like Pipeline Parallelism for Enhanced Large Model Training "
               "Efficiency, SC 2023, "
               "arXiv 2308.15762; the order is a list schedule after its description",
+    .timed = true,
     .options = options,
     .stages = stages,
     .plan = generate,

@@ -56,6 +56,7 @@ struct schedule {
                             where an option forbids it, the plan has one iteration all the same */
     bool split_backward; /* has W slots */
     bool adapts;         /* its order depends on the request's costs */
+    bool timed;          /* its order depends on the request's forward and backward */
     bool slices;         /* it cuts the sequences of micro-batches */
     bool recomputes;     /* it computes forwards again */
     bool searches;       /* it takes seconds to find: searches try it only by name */

@@ -17,13 +17,15 @@ uint64_t count_operations(const struct program *program)
     return count;
 }
 
-bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, bool order,
+bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, enum job_bounds bounds,
                       struct arena *arena, struct diag *diag, struct job_outline *outline)
 {
     struct scenario_request changed =
         scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
     struct scenario *scenario = scenario_load(&changed, arena, diag);
-    return scenario && job_outline(scenario, platform, order, arena, diag, outline);
+    if (scenario)
+        scenario->plans = request->plans;
+    return scenario && job_outline(scenario, platform, bounds, arena, diag, outline);
 }
 
 static bool refuse_size(const struct evaluation_request *request, const struct scenario *scenario, double operations,
@@ -83,7 +85,7 @@ static bool evaluate_short(const struct evaluation_request *request, const struc
         !shortened_run(scenario, platform, arena, &shortened))
         return false;
     /* What is said of the whole job. */
-    bool sound = job_outline(scenario, platform, false, arena, &silent, &outline) && outline.known &&
+    bool sound = job_outline(scenario, platform, JOB_BOUND_WORK, arena, &silent, &outline) && outline.known &&
                  shortened.operations <= (double)request->operations_max;
     if (sound)
         report_on(request, shortened.job, &outline.figures, &shortened.steady, shortened.run.timeline, arena,
@@ -102,8 +104,10 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
     struct scenario_request changed =
         scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
     struct scenario *scenario = scenario_load(&changed, arena, diag);
-    if (scenario)
+    if (scenario) {
         scenario->bounded = scenario->keeps_order = request->order;
+        scenario->plans = request->plans;
+    }
     if (scenario && evaluate_short(request, scenario, platform, arena, evaluation))
         return true;
     struct job *job = scenario ? job_create_steady(scenario, platform, arena, diag) : NULL;

@@ -15,11 +15,12 @@ struct evaluation_request {
     struct scenario_request scenario;
     const struct scenario_set *changes; /* change_count of them, after the scenario's own sets */
     size_t change_count;
-    uint64_t operations_max; /* larger programs are refused before they are timed */
-    bool whole;              /* the evaluation's job must be built with all its micro-batches */
-    bool communication;      /* the report is to say what of it is exposed */
-    bool order;              /* also the job's bound and order */
-    bool fits;               /* that it does is known: the report is to say nothing of memory */
+    uint64_t operations_max;  /* larger programs are refused before they are timed */
+    bool whole;               /* the evaluation's job must be built with all its micro-batches */
+    bool communication;       /* the report is to say what of it is exposed */
+    bool order;               /* also the job's bound and order */
+    bool fits;                /* that it does is known: the report is to say nothing of memory */
+    struct plan_store *plans; /* shared with other evaluations; NULL: none are */
 };
 
 struct evaluation {
@@ -34,8 +35,8 @@ struct evaluation {
 bool evaluate(const struct evaluation_request *request, struct platform *platform, struct arena *arena,
               struct diag *diag, struct evaluation *evaluation);
 
-/* The same without building anything: memory and bounds. */
-bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, bool order,
+/* The same without building anything: memory, and bounds up to the one named. */
+bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, enum job_bounds bounds,
                       struct arena *arena, struct diag *diag, struct job_outline *outline);
 
 /* Operations of one replica. */

@@ -145,7 +145,7 @@ static bool is_too_big(const struct evaluation_request *request, struct platform
                        struct arena *arena, struct diag *diag)
 {
     struct job_outline outline;
-    if (!evaluate_outline(request, platform, false, arena, diag, &outline) || !outline.known || outline.fits)
+    if (!evaluate_outline(request, platform, JOB_BOUND_WORK, arena, diag, &outline) || !outline.known || outline.fits)
         return false;
     row->model = row->analytic = NAN;
     row->memory = outline.peak_bytes;

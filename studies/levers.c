@@ -69,7 +69,7 @@ static double peak_with(const struct levers *l, const struct change *change)
     struct job_outline outline;
     struct evaluation evaluation;
     double peak = 0;
-    if (evaluate_outline(&request, l->platform, false, arena, &silent, &outline)) {
+    if (evaluate_outline(&request, l->platform, JOB_BOUND_WORK, arena, &silent, &outline)) {
         if (outline.known)
             peak = outline.peak_bytes;
         else if (evaluate(&request, l->platform, arena, &silent, &evaluation))

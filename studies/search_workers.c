@@ -7,6 +7,7 @@
 #include "base/isolate.h"
 #include "base/process/interruption.h"
 #include "simulator/engines/progress.h"
+#include "simulator/scenario/plan_store.h"
 #include "studies/evaluate.h"
 #include "studies/search_bounds.h"
 #include "studies/search_estimate.h"
@@ -38,8 +39,9 @@ struct shared {
 struct working {
     const struct search_work *work;
     struct shared *shared;
-    uint64_t *order; /* candidates of the second step, the smallest bound first */
-    uint64_t own;    /* candidates of this shard */
+    uint64_t *order;          /* candidates of the second step, the smallest bound first */
+    uint64_t own;             /* candidates of this shard */
+    struct plan_store *plans; /* of a child; NULL: nothing is shared */
 };
 
 static double now(void)
@@ -93,14 +95,15 @@ static void ask(const struct working *w, uint64_t index, enum question question,
     struct scenario_set sets[SEARCH_SETS_MAX];
     char *text = NULL;
     size_t size = 0, count = search_space_sets(work->space, work->scenario, index, sets, arena);
-    struct evaluation_request request = {work->scenario->request, sets, count, OPERATIONS_MAX,
-                                         .fits = result->work > 0};
+    struct evaluation_request request = {work->scenario->request, sets, count, OPERATIONS_MAX, .fits = result->work > 0,
+                                         .plans = w->plans};
     struct diag diag = {.out = open_memstream(&text, &size)};
     struct evaluation evaluation;
     struct job_outline outline;
     bool legal = question == ASK_TIME
                      ? evaluate(&request, platform, arena, &diag, &evaluation)
-                     : evaluate_outline(&request, platform, question == ASK_ORDER, arena, &diag, &outline);
+                     : evaluate_outline(&request, platform, question == ASK_ORDER ? JOB_BOUND_ORDER : JOB_BOUND_WORK,
+                                        arena, &diag, &outline);
     bool troubled = diag.trouble || !diag.out;
     if (diag.out)
         fclose(diag.out);
@@ -212,14 +215,16 @@ static void time_all(const struct working *w, struct platform *platform)
 
 static int evaluate_some(void *user, struct platform *platform, FILE *results, struct diag *diag)
 {
-    const struct working *w = user;
+    struct working here = *(const struct working *)user, *w = &here;
     (void)results;        /* mistakes of candidates are results, and those are in the table */
     interruption_renew(); /* SimGrid has put a handler of its own there; the parent says when to stop */
+    w->plans = plan_store_create();
     look_at_all(w, platform);
     while (atomic_load(&w->shared->step) == STEP_LOOK && !is_over(w))
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     if (atomic_load(&w->shared->step) == STEP_TIME)
         time_all(w, platform);
+    plan_store_destroy(w->plans);
     if (!atomic_exchange(&w->shared->troubled, false))
         return EXIT_DONE;
     diag_trouble(diag, (struct place){w->work->scenario->file, 0, 0},

@@ -409,7 +409,7 @@ void fields_report_unknown(const struct fields_reader *reader, const char *what,
                            const char *const *words, size_t count)
 {
     const char *near = alias_nearest(node->key, words, count);
-    const char *elsewhere = reader->paths ? alias_elsewhere(node->key, reader->paths) : NULL;
+    const char *elsewhere = reader->paths ? alias_elsewhere(node->key, reader->paths(reader->user)) : NULL;
     bool sure = near && alias_is(node->key, near);
     if (elsewhere && !sure)
         near = elsewhere;

@@ -12,8 +12,10 @@ struct fields_reader {
     const char *directory; /* where relative paths start that no file holds (--set) */
     struct arena *arena;   /* for texts and lists */
     struct diag *diag;
-    const char *const
-        *paths; /* dotted paths of keys, to say where one belongs; NULL-terminated; NULL: none are known */
+    /* Dotted paths of keys, to say where one belongs, NULL-terminated: asked for when a key is not known. NULL: none
+     * are known. */
+    const char *const *(*paths)(void *user);
+    void *user;
 };
 
 /* A section and the fields in it: those of `fields` whose key is "name.key", and where `owner` is set those whose key

@@ -4,12 +4,12 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "base/room.h"
-#include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_file.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/program_check.h"
 #include "simulator/scenario/abi.h"
 #include "simulator/scenario/placement.h"
+#include "simulator/scenario/plan_store.h"
 #include "workloads/pipeline/pipeline.h"
 
 #include <assert.h>
@@ -101,12 +101,20 @@ static double longest_message(const struct stagesim_job *job, const struct stage
     return longest;
 }
 
-/* The plan of the scenario's schedule; times are those of one worker's share, the mean over workers. */
-static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+static bool report_mistake(void *user, const struct plan_mistake *mistake)
+{
+    struct stagesim_job *job = user;
+    diag_error(job->diag, scenario_place(job->scenario, "schedule"), "%s", mistake->text);
+    return job->diag->errors < 20; /* a broken generator makes as many mistakes as it makes slots */
+}
+
+/* The checked plan of the scenario's schedule; times are those of one worker's share, the mean over workers. */
+static const struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     const struct scenario *scenario = job->scenario;
+    struct plan_reporter reporter = {report_mistake, job};
     if (scenario->schedule_file)
-        return job->plan;
+        return plan_check(job->plan, &reporter) ? job->plan : NULL;
     struct schedule_request request = scenario_schedule_request(scenario);
     double chunks = (double)costs->stages / scenario->workers;
     request.iterations = scenario->schedule->crosses ? job->crossing : 1;
@@ -123,7 +131,7 @@ static struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pi
         times.latency = longest_message(job, costs);
         request.costs = &times;
     }
-    return scenario->schedule->plan(&request);
+    return plan_store_take(scenario->plans, scenario->schedule, &request, &reporter, &job->own_plan);
 }
 
 /* The plan, or one that has the same stages on the same workers. NULL where there is neither schedule nor file. */
@@ -174,13 +182,6 @@ static void copy_staleness(struct stagesim_job *job)
     job->job->staleness = staleness;
 }
 
-static bool report_mistake(void *user, const struct plan_mistake *mistake)
-{
-    struct stagesim_job *job = user;
-    diag_error(job->diag, scenario_place(job->scenario, "schedule"), "%s", mistake->text);
-    return job->diag->errors < 20; /* a broken generator makes as many mistakes as it makes slots */
-}
-
 /* A schedule file says itself how many workers and micro-batches it is for. */
 static bool check_plan_size(struct stagesim_job *job)
 {
@@ -205,6 +206,7 @@ static bool check_plan_size(struct stagesim_job *job)
 static bool read_plan(struct stagesim_job *job)
 {
     job->plan = plan_file_read(job->scenario->schedule_file, PYTORCH_TODAY, job->diag);
+    job->own_plan = true;
     return job->plan && check_plan_size(job);
 }
 
@@ -227,28 +229,28 @@ static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline 
     enum { OPERATION_BYTES = 60 };
     double operations = expected_operations(job->plan, costs, repetitions), room = room_bytes();
     uint32_t iterations = repetitions * job->plan->iterations;
+    if (operations <= PROGRAM_OPERATIONS_MAX && operations * OPERATION_BYTES <= room)
+        return true;
     const char *what = arena_print(
         job->arena, "%u micro-batches through %u stages in %u iteration%s are about %.0f operations",
         job->scenario->micro_batches, job->plan->stages, iterations, iterations == 1 ? "" : "s", operations);
     struct place place = scenario_place(job->scenario, "batch");
     if (operations > PROGRAM_OPERATIONS_MAX)
         diag_error(job->diag, place, "%s; at most %.0f are possible", what, PROGRAM_OPERATIONS_MAX);
-    else if (operations * OPERATION_BYTES > room)
+    else
         diag_error(job->diag, place, "%s, which take %.1f GiB of memory; there are %.1f GiB to be had", what,
                    operations * OPERATION_BYTES / 0x1p30, room / 0x1p30);
-    return operations <= PROGRAM_OPERATIONS_MAX && operations * OPERATION_BYTES <= room;
+    return false;
 }
 
 static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (!scenario_check_pipeline(job->scenario, job->diag))
         return false;
-    job->plan = make_plan(job, costs);
-    if (!job->plan)
+    const struct plan *plan = make_plan(job, costs);
+    if (!plan)
         return false;
-    struct plan_reporter reporter = {report_mistake, job};
-    if (!plan_check(job->plan, &reporter))
-        return false;
+    job->plan = plan;
     if (job->plan->stages != costs->stages) {
         job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u",
                   job->plan->stages, costs->stages);
@@ -459,7 +461,8 @@ static void end(struct stagesim_job *building)
 {
     free(building->times);
     program_builder_destroy(building->builder);
-    plan_destroy(building->plan);
+    if (building->own_plan)
+        plan_destroy((struct plan *)(uintptr_t)building->plan);
     plan_destroy(building->outline);
 }
 
@@ -486,14 +489,15 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     return ok ? job : NULL;
 }
 
-bool job_outline(const struct scenario *scenario, struct platform *platform, bool order, struct arena *arena,
-                 struct diag *diag, struct job_outline *outline)
+bool job_outline(const struct scenario *scenario, struct platform *platform, enum job_bounds bounds,
+                 struct arena *arena, struct diag *diag, struct job_outline *outline)
 {
     struct stagesim_job building;
-    *outline = (struct job_outline){.order = order};
+    *outline = (struct job_outline){.known = false};
     if (!begin(&building, scenario, platform, arena, diag))
         return false;
     building.sketch = outline;
+    building.bounds = bounds;
     building.crossing = 2; /* shows whether the plan spells out more than one */
     bool ok = build(&building);
     outline->figures = building.job->figures;

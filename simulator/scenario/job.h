@@ -42,6 +42,9 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
 struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
                               struct diag *diag);
 
+/* Bounds on a job's time, each beside those before it: by the workers' own work, by the plan's order, of any order. */
+enum job_bounds { JOB_BOUND_WORK, JOB_BOUND_ORDER, JOB_BOUND_ANY };
+
 /* What a job comes to before its program is built. */
 struct job_outline {
     bool known; /* false: no pipeline with one iteration after the other; only the program can say */
@@ -50,13 +53,13 @@ struct job_outline {
     /* Times that the contention-free engine is never below: by the workers' own work, and by the plan's order (0: was
      * not asked for). Seconds. */
     double work, order;
-    double any;                      /* the same of any order of these stages on these workers */
+    double any;                      /* the same of any order of these stages on these workers; 0: was not asked for */
     struct stagesim_figures figures; /* as in struct job */
 };
 
-/* Checks all that job_create checks before the program, and fills the outline; nothing is built. `order`: also the
- * bound by order. False with the mistakes reported. Memory from the arena. */
-bool job_outline(const struct scenario *scenario, struct platform *platform, bool order, struct arena *arena,
-                 struct diag *diag, struct job_outline *outline);
+/* Checks all that job_create checks before the program, and fills the outline with the bounds up to the one
+ * named; nothing is built. False with the mistakes reported. Memory from the arena. */
+bool job_outline(const struct scenario *scenario, struct platform *platform, enum job_bounds bounds,
+                 struct arena *arena, struct diag *diag, struct job_outline *outline);
 
 #endif

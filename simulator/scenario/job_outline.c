@@ -103,7 +103,6 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     struct job_outline *sketch = job->sketch;
     struct pipeline_outline_request request = outline_request(job, costs);
-    bool order = sketch->order > 0;
     double *peaks = arena_array(job->arena, job->plan->workers, sizeof *peaks);
     *sketch = (struct job_outline){.known = job->plan->iterations == 1 && !job->plan->asynchronous};
     if (!sketch->known)
@@ -111,6 +110,6 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
     pipeline_outline_peaks(job->plan, costs, peaks);
     compare_memory(job, peaks, sketch);
     sketch->work = pipeline_outline_work(&request, job->arena);
-    sketch->order = order ? pipeline_outline_order(&request, job->arena) : 0;
-    sketch->any = order ? pipeline_outline_any(&request, job->arena) : 0;
+    sketch->order = job->bounds >= JOB_BOUND_ORDER ? pipeline_outline_order(&request, job->arena) : 0;
+    sketch->any = job->bounds >= JOB_BOUND_ANY ? pipeline_outline_any(&request, job->arena) : 0;
 }

@@ -30,7 +30,9 @@ struct stagesim_job {
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;
     struct job_outline *sketch; /* where all that is asked for is an outline: nothing is built; otherwise NULL */
-    struct plan *plan;          /* NULL until the workload lowers its pipeline */
+    enum job_bounds bounds;     /* those of the outline */
+    const struct plan *plan;    /* NULL until the workload lowers its pipeline */
+    bool own_plan;              /* it is not shared with other jobs */
     struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until
                              asked for */
 };

@@ -279,8 +279,9 @@ static size_t add_paths(const char **paths, size_t count, const char *section, c
 }
 
 /* What is said where a key stands in the wrong section. */
-static void list_paths(struct loader *loader)
+static const char *const *list_paths(void *user)
 {
+    const struct loader *loader = user;
     static const struct fields_section *const sections[] = {&parallel_section, &batch_section,  &schedule_section,
                                                             &platform_section, &memory_section, &output_section};
     const struct stagesim_workload *workload = loader->scenario->workload;
@@ -292,7 +293,7 @@ static void list_paths(struct loader *loader)
     if (workload)
         count = add_paths(paths, count, workload->name, workload->fields, arena);
     paths[count] = NULL;
-    loader->fields.paths = paths;
+    return paths;
 }
 
 static void read_root(struct loader *loader)
@@ -314,7 +315,6 @@ static void read_root(struct loader *loader)
     scenario_read_what_if(loader, &values.what_if);
     if (values.workload)
         read_workload(loader, values.workload);
-    list_paths(loader);
     if (scenario->workload)
         list_sections(scenario->workload, sections, KEYS_MAX, loader->fields.arena);
     check_top_level(loader, sections);
@@ -398,7 +398,8 @@ static void read_simgrid(struct loader *loader)
 static void read_scenario(struct loader *loader, const struct scenario_request *request)
 {
     unsigned errors = loader->fields.diag->errors;
-    list_paths(loader);
+    loader->fields.paths = list_paths;
+    loader->fields.user = loader;
     expand_section(loader, "schedule");
     scenario_read_framework(loader);
     scenario_read_mesh(loader);

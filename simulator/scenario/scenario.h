@@ -101,8 +101,9 @@ struct scenario {
     struct paper_size paper;   /* of pictures */
     uint32_t drawn_iterations; /* of pictures; 0: as usual. At least as many are simulated */
     bool report;
-    bool keeps_order; /* the job keeps the order of its pipeline: set like `bounded` */
-    bool bounded;     /* the job says what no order takes less than: for comparisons, which set it */
+    struct plan_store *plans; /* shared with other jobs, set like `bounded`; NULL: none */
+    bool keeps_order;         /* the job keeps the order of its pipeline: set like `bounded` */
+    bool bounded;             /* the job says what no order takes less than: for comparisons, which set it */
     struct scenario_search search;
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */

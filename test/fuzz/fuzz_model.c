@@ -65,7 +65,7 @@ static void time_it(const struct scenario_request *request, struct arena *arena)
         struct evaluation_request asked = {*request, NULL, 0, OPERATIONS_MAX};
         struct evaluation evaluation;
         struct job_outline outline;
-        bool known = evaluate_outline(&asked, platform, true, arena, &diag, &outline);
+        bool known = evaluate_outline(&asked, platform, JOB_BOUND_ANY, arena, &diag, &outline);
         unsigned errors = diag.errors;
         bool timed = evaluate(&asked, platform, arena, &diag, &evaluation);
         if (!known != (errors > 0) || timed != (diag.errors == errors))

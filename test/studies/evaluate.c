@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "simulator/engines/simgrid/bridge.h"
+#include "simulator/scenario/plan_store.h"
 #include "test/support/random_job.h"
 
 #include <math.h>
@@ -120,9 +121,10 @@ static void draw_layout(struct draw *draw)
 
 enum outcome { BAD, ILLEGAL, UNKNOWN, FINE };
 
-/* Cases whose times follow from a shorter job, and those in which columns of replicas say them. */
+/* Cases whose times follow from a shorter job, and those in which columns of replicas say them; and what they share. */
 struct counts {
     unsigned shortened, columns;
+    struct plan_store *plans; /* that evaluations of the time alone share */
 };
 
 /* Sums in another order; the report's bubble says how much of a bound is work. */
@@ -184,6 +186,7 @@ static enum outcome compare_time(const struct draw *draw, const struct evaluatio
     struct evaluation light;
     struct evaluation_request quick = *request;
     quick.fits = true;
+    quick.plans = counts->plans;
     if (!evaluate(&quick, platform, draw->arena, &silent, &light))
         return BAD;
     const struct report *a = light.report, *b = report;
@@ -210,7 +213,7 @@ static enum outcome check_case(uint64_t seed, struct platform *platform, double 
     struct evaluation_request request = {
         {.file = SOURCE_ROOT "/test/studies/random.yaml"}, draw.sets, draw.count, 1000000};
     enum outcome outcome = ILLEGAL;
-    bool legal = evaluate_outline(&request, platform, true, arena, &silent, &outline);
+    bool legal = evaluate_outline(&request, platform, JOB_BOUND_ANY, arena, &silent, &outline);
     bool runs = evaluate(&request, platform, arena, &silent, &evaluation);
     if (legal != runs)
         outcome = BAD;
@@ -247,7 +250,7 @@ int main(int argc, char **argv)
     setenv("STAGESIM_EFFICIENCY", SOURCE_ROOT "/workloads/efficiency", 1);
     struct platform *platform = bridge_load(SOURCE_ROOT "/platforms/dgx-a100-2.xml", arena, &fault);
     unsigned counts[FINE + 1] = {0};
-    struct counts shortcuts = {0, 0};
+    struct counts shortcuts = {.plans = plan_store_create()};
     double ratios[2] = {0, 0};
     printf("1..5\n");
     for (uint64_t seed = first; platform && seed < first + cases; seed++)
@@ -262,6 +265,7 @@ int main(int argc, char **argv)
            cases >= 1000 && 200 * shortcuts.shortened < cases ? "not " : "", shortcuts.shortened);
     printf("%sok 5 - columns of replicas say the time of %u cases\n",
            cases >= 1000 && 2 * shortcuts.columns < counts[FINE] ? "not " : "", shortcuts.columns);
+    plan_store_destroy(shortcuts.plans);
     arena_destroy(arena);
     return counts[BAD] || !platform;
 }

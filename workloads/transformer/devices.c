@@ -169,7 +169,7 @@ static bool set_stage(struct transformer_job *j, uint32_t stage, struct transfor
                       uint32_t *workers)
 {
     uint32_t count = j->api->stage_workers(j->job, stage, workers, j->workers);
-    j->devices[stage] = &by_position[count ? workers[0] : stage % j->workers]->device;
+    j->devices[stage] = by_position[count ? workers[0] : stage % j->workers];
     for (uint32_t i = 1; i < count; i++)
         if (by_position[workers[i]] != by_position[workers[0]]) {
             j->api->error(j->job, NULL,
@@ -191,7 +191,7 @@ static bool set_stages(struct transformer_job *j, struct transformer_device **by
         if (j->kinds->next)
             ok = set_stage(j, stage, by_position, workers);
         else
-            j->devices[stage] = &j->kinds->device;
+            j->devices[stage] = j->kinds;
     free(workers);
     return ok;
 }
@@ -217,10 +217,18 @@ bool transformer_find_devices(struct transformer_job *j)
     return ok;
 }
 
+static void forget_parts(struct transformer_known *known)
+{
+    for (unsigned block = 0; block < TRANSFORMER_BLOCKS; block++)
+        for (unsigned i = 0; i < 2 * (TRANSFORMER_FULL + 1); i++)
+            free(known->parts[block][i % 2][i / 2]);
+}
+
 void transformer_free_devices(struct transformer_job *j)
 {
     while (j->kinds) {
         struct transformer_device *next = j->kinds->next;
+        forget_parts(&j->kinds->known);
         kernel_table_finish(&j->kinds->kernels.table);
         free(j->kinds);
         j->kinds = next;
@@ -231,7 +239,8 @@ void transformer_free_devices(struct transformer_job *j)
 struct transformer_job transformer_on_stage(const struct transformer_job *j, uint32_t stage)
 {
     struct transformer_job on = *j;
-    on.device = *j->devices[stage];
+    on.device = j->devices[stage]->device;
+    on.known = &j->devices[stage]->known;
     on.layout.recompute = (enum transformer_recompute)j->api->recompute_of(j->job, stage);
     return on;
 }

@@ -114,13 +114,13 @@ static double exchanges_time(const struct transformer_job *j, const struct stage
     return seconds;
 }
 
-struct stagesim_part transformer_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+static struct stagesim_part compute_part(const struct transformer_job *j, const struct transformer_model *model,
+                                         enum transformer_block block)
 {
-    struct stagesim_part part = {.layer = layer};
+    struct stagesim_part part = {.layer = STAGESIM_NONE};
     struct transformer_operators forward, backward;
-    struct transformer_model model = transformer_model_of_layer(&j->model, layer);
-    transformer_forward(&model, &j->layout, block, &forward);
-    transformer_backward(&model, &j->layout, block, &backward);
+    transformer_forward(model, &j->layout, block, &forward);
+    transformer_backward(model, &j->layout, block, &backward);
     part.forward_flops = transformer_operators_flops(&forward, false);
     part.backward_flops = transformer_operators_flops(&backward, false);
     part.weight_flops = transformer_operators_flops(&backward, true);
@@ -134,6 +134,22 @@ struct stagesim_part transformer_part(const struct transformer_job *j, enum tran
     }
     part.forward = efficiency_time(&j->device, &forward, exchanges_time(j, &part.forward_exchanges), NULL);
     part.backward = efficiency_time(&j->device, &backward, exchanges_time(j, &part.backward_exchanges), &part.weight);
+    return part;
+}
+
+struct stagesim_part transformer_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct transformer_model model = transformer_model_of_layer(&j->model, layer);
+    bool everywhere = model.window != j->model.window;
+    struct stagesim_part **kept = j->known ? &j->known->parts[block][everywhere][j->layout.recompute] : NULL, part;
+    if (kept && *kept) {
+        part = **kept;
+    } else {
+        part = compute_part(j, &model, block);
+        if (kept && (*kept = array_zeroed(1, sizeof **kept)))
+            **kept = part;
+    }
+    part.layer = layer;
     return part;
 }
 
@@ -401,15 +417,19 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
 {
     const struct transformer_job *j = s->j;
     struct transformer_job on = transformer_on_stage(j, stage);
-    struct stagesim_part *parts = array_zeroed(LAYER_PARTS_MAX * (size_t)j->layers[stage] + 2, sizeof *parts);
+    struct stagesim_part *parts = NULL;
+    size_t capacity = 0;
     uint32_t count = 0;
+    parts = array_grow(parts, &capacity, 2, sizeof *parts);
     if (stage == 0)
         parts[count++] = transformer_part(&on, BLOCK_INPUT, STAGESIM_NONE);
-    for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++)
+    for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
+        parts = array_grow(parts, &capacity, count + LAYER_PARTS_MAX + 1, sizeof *parts);
         count += transformer_layer_parts(&on, layer, &parts[count]);
+    }
     if (stage + 1 == j->stages)
         parts[count++] = transformer_part(&on, BLOCK_OUTPUT, STAGESIM_NONE);
-    if (stage > 0 && divides_messages(j))
+    if (count && stage > 0 && divides_messages(j))
         gather_message(j, &parts[0]);
     s->parts[stage] = parts;
     s->part_counts[stage] = count;
@@ -561,10 +581,10 @@ static void set_transfers(struct stages *s, uint32_t stage)
     s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
     double bytes_moved = held(j, stage, 1) * j->state.update, chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
-    s->arrays[OPTIMIZER][stage] =
-        j->profile.rows[PROFILE_LAYER] && j->devices[stage]->bandwidth <= 0
-            ? 0
-            : efficiency_operator_time(j->devices[stage], &step) + chunks * j->devices[stage]->efficiency->step;
+    s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->device.bandwidth <= 0
+                                      ? 0
+                                      : efficiency_operator_time(&j->devices[stage]->device, &step) +
+                                            chunks * j->devices[stage]->device.efficiency->step;
 }
 
 static void fill(struct stages *s)

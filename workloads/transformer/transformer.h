@@ -48,18 +48,24 @@ struct transformer_job {
     struct transformer_layout layout;
     struct transformer_state state;
     struct efficiency_device device; /* of the stage whose costs are computed */
+    struct transformer_known *known; /* what is known of parts on that device; NULL: nothing is kept */
     struct layer_profile profile;    /* rows 0: none */
     uint32_t stages, workers, data, zero;
     uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid,
                          those along z of axonn-3d */
     uint32_t *layers; /* [stage] */
     struct transformer_division division;
-    struct transformer_device *kinds;         /* GPUs that are alike; a list */
-    const struct efficiency_device **devices; /* [stage] */
-    double peak;                              /* flop/s of a rank in the precision in use, mean over pipeline workers */
+    struct transformer_device *kinds;    /* GPUs that are alike; a list */
+    struct transformer_device **devices; /* [stage] */
+    double peak;                         /* flop/s of a rank in the precision in use, mean over pipeline workers */
 };
 
 /* ---- devices.c ---- */
+
+/* Parts whose costs have been computed: a block's layers cost the same but for whether the window counts. */
+struct transformer_known {
+    struct stagesim_part *parts[TRANSFORMER_BLOCKS][2][TRANSFORMER_FULL + 1]; /* [block][no window][recompute] */
+};
 
 /* A kind of GPU that the job runs on. */
 struct transformer_device {
@@ -67,6 +73,7 @@ struct transformer_device {
     struct efficiency efficiency;
     struct efficiency_device device;
     struct kernel_use kernels; /* table.models NULL: none */
+    struct transformer_known known;
     struct transformer_device *next;
 };
 
