@@ -138,6 +138,13 @@ struct platform_library {
     uint32_t torus[3];   /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */
 };
 
+/* A bundle holds hosts whose routes to hosts of other bundles are alike in this: `out` links that depend on the host
+ * alone, then links that depend on the two bundles alone, then links that depend on the other host alone; `in` of these
+ * end each route that leads here. */
+struct platform_bundle {
+    uint32_t number, out, in;
+};
+
 struct platform {
     const char *file;
     const char *loader;        /* who read it: "stagesim" or "simgrid"; NULL: nobody, it was made */
@@ -152,6 +159,8 @@ struct platform {
     void (*route)(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route);
     /* Whether there is a route. */
     bool (*reaches)(struct platform *platform, uint32_t from, uint32_t to);
+    /* A host's bundle. NULL: none are known. */
+    void (*bundle)(struct platform *platform, uint32_t host, struct platform_bundle *bundle);
     void *handle; /* the engine's own */
 };
 

@@ -304,6 +304,7 @@ static struct changed *copy_platform(struct platform *platform, struct arena *ar
         memcpy(copy->links, platform->links, platform->link_count * sizeof *copy->links);
     copy->route = find_route;
     copy->reaches = platform->reaches ? reaches : NULL;
+    copy->bundle = NULL;
     copy->handle = changed;
     *changed = (struct changed){.base = platform, .platform = copy};
     return changed;

@@ -112,6 +112,14 @@ static void find_route(struct platform *platform, uint32_t from, uint32_t to, st
     *route = (struct platform_route){structure->latency, structure->bandwidth, structure->count, structure->links};
 }
 
+/* A node: what is between nodes depends on these. */
+static void find_bundle(struct platform *platform, uint32_t host, struct platform_bundle *bundle)
+{
+    const struct structure *structure = platform->handle;
+    const struct layout_route *out = &structure->layout.out[host % structure->devices];
+    *bundle = (struct platform_bundle){host / structure->devices, out->count, out->count};
+}
+
 static bool reaches(struct platform *platform, uint32_t from, uint32_t to)
 {
     (void)platform, (void)from, (void)to;
@@ -308,8 +316,12 @@ struct platform *structure_platform(const struct design *design, const char *nam
     structure->nodes = design->nodes;
     structure->pod = design->fabric.pod ? design->fabric.pod : design->nodes;
     structure->cables = arena_array(arena, design->node->cable_count + 1, sizeof *structure->cables);
-    *platform = (struct platform){
-        .file = name, .loader = "stagesim", .route = find_route, .reaches = reaches, .handle = structure};
+    *platform = (struct platform){.file = name,
+                                  .loader = "stagesim",
+                                  .route = find_route,
+                                  .reaches = reaches,
+                                  .bundle = find_bundle,
+                                  .handle = structure};
     if (!fill_hosts(platform, structure, arena, fault))
         return NULL;
     rating_find(platform);

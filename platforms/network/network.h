@@ -87,6 +87,7 @@ struct network {
         kind_capacity, host_point_capacity;
     uint32_t dragonfly_links; /* SimGrid numbers them across dragonflies */
     uint32_t loopback;        /* link */
+    uint32_t *exits;          /* [zone]: see network_exit; NULL until one is asked for */
     /* the newest route: links as they were added, until network_platform's route numbers them as the platform does */
     uint32_t *found;
     size_t found_count, found_capacity;
@@ -130,6 +131,9 @@ bool network_contains(const struct network *network, uint32_t within, uint32_t z
 
 /* The route from one point to another into network->found and network->latency; false where SimGrid finds none. */
 bool network_find(struct network *network, uint32_t from, uint32_t to);
+/* The point that every route passes which leaves a zone or comes into it; NETWORK_NONE where there are several, none,
+ * or zones inside. */
+uint32_t network_exit(struct network *network, uint32_t zone);
 /* Appends a link to the route that is being found. */
 void network_pass(struct network *network, uint32_t link);
 

@@ -28,6 +28,24 @@ static bool reaches(struct platform *platform, uint32_t from, uint32_t to)
     return from == to || route.link_count > 0 || route.latency > 0;
 }
 
+/* Hosts of an innermost zone, in front of its gateway; a host of any other zone has a bundle of its own. */
+static void find_bundle(struct platform *platform, uint32_t host, struct platform_bundle *bundle)
+{
+    struct network *network = platform->handle;
+    uint32_t point = network->host_points[host], zone = network->points[point].zone;
+    uint32_t exit = network_exit(network, zone);
+    *bundle = (struct platform_bundle){(uint32_t)network->zone_count + host, 0, 0};
+    if (exit == NETWORK_NONE)
+        return;
+    bundle->number = zone;
+    if (exit == point)
+        return;
+    network_find(network, point, exit);
+    bundle->out = (uint32_t)network->found_count;
+    network_find(network, exit, point);
+    bundle->in = (uint32_t)network->found_count;
+}
+
 /* ---- version order ---- */
 
 static int by_version(const void *left, const void *right, void *names)
@@ -150,8 +168,12 @@ static bool fill_links(struct platform *platform, struct network *network)
 struct platform *network_platform(struct network *network, const char *name)
 {
     struct platform *platform = arena_alloc(network->arena, sizeof *platform);
-    *platform = (struct platform){
-        .file = name, .loader = "stagesim", .route = find_route, .reaches = reaches, .handle = network};
+    *platform = (struct platform){.file = name,
+                                  .loader = "stagesim",
+                                  .route = find_route,
+                                  .reaches = reaches,
+                                  .bundle = find_bundle,
+                                  .handle = network};
     fill_hosts(platform, network);
     rating_find(platform);
     return fill_links(platform, network) ? platform : NULL;

@@ -2,6 +2,7 @@
 #include "simulator/collectives/estimate.h"
 
 #include "base/arena.h"
+#include "simulator/collectives/every_pair.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -186,44 +187,10 @@ static struct estimate_phase finish_phase(struct scratch *scratch, struct arena 
     return phase;
 }
 
-/* ---- everybody to everybody: too many flows to take them one by one ---- */
+/* ---- everybody to everybody ---- */
 
-/* What a link carries: all flows have one share and equally many start-ups. */
-struct port {
-    uint32_t flows[SCOPES];
-    double least[SCOPES]; /* latency */
-};
-
-/* A flow alone; most are like one of the last few. */
-struct recent {
-    double latency, bandwidth;
-    enum platform_scope scope;
-};
-
-enum { RECENT = 8 };
-
-static bool is_recent(struct recent *recent, unsigned *next, const struct recent *flow)
-{
-    for (unsigned i = 0; i < RECENT; i++)
-        if (recent[i].latency == flow->latency && recent[i].bandwidth == flow->bandwidth &&
-            recent[i].scope == flow->scope)
-            return true;
-    recent[*next] = *flow;
-    *next = (*next + 1) % RECENT;
-    return false;
-}
-
-static void count_flow(struct port *ports, const struct platform_route *route, enum platform_scope scope)
-{
-    for (uint32_t i = 0; i < route->link_count; i++) {
-        struct port *port = &ports[route->links[i]];
-        if (!port->flows[scope]++ || route->latency < port->least[scope])
-            port->least[scope] = route->latency;
-    }
-}
-
-static void add_ports(struct scratch *scratch, const struct platform *platform, const struct port *ports, double share,
-                      double steps)
+static void add_ports(struct scratch *scratch, const struct platform *platform, const struct pair_port *ports,
+                      double share, double steps)
 {
     for (uint32_t link = 0; link < platform->link_count; link++) {
         struct estimate_line line = {.first = INFINITY};
@@ -243,32 +210,29 @@ static void add_ports(struct scratch *scratch, const struct platform *platform, 
     }
 }
 
+struct everybody {
+    struct scratch *scratch;
+    double share, steps; /* of each flow */
+};
+
+static void add_alone(void *user, const struct pair_flow *flow)
+{
+    const struct everybody *everybody = user;
+    struct estimate_line alone = {.first = flow->latency};
+    alone.alpha[flow->scope] = flow->latency;
+    alone.steps[flow->scope] = everybody->steps;
+    alone.seconds_per_byte[flow->scope] = everybody->share / flow->bandwidth;
+    add_line(everybody->scratch, alone);
+}
+
 static void add_all_to_all(struct scratch *scratch, const struct collective_flows *flows, struct platform *platform,
                            const uint32_t *hosts)
 {
-    struct port *ports = array_zeroed(platform->link_count, sizeof *ports);
-    struct recent recent[RECENT] = {{0, 0, SCOPE_NODE}};
-    double share = flows->total / (double)flows->count;
-    unsigned next = 0;
-    for (uint32_t from = 0; from < flows->all_to_all; from++)
-        for (uint32_t to = 0; to < flows->all_to_all; to++) {
-            struct platform_route route;
-            if (from == to)
-                continue;
-            platform->route(platform, hosts[from], hosts[to], &route);
-            enum platform_scope scope = platform_scope_of(platform, hosts[from], hosts[to]);
-            struct recent flow = {route.latency, route.bandwidth, scope};
-            count_flow(ports, &route, scope);
-            if (is_recent(recent, &next, &flow))
-                continue;
-            struct estimate_line alone = {.first = route.latency};
-            alone.alpha[scope] = route.latency;
-            alone.steps[scope] = flows->all_to_all - 1;
-            alone.seconds_per_byte[scope] = share / route.bandwidth;
-            add_line(scratch, alone);
-        }
-    add_ports(scratch, platform, ports, share, flows->all_to_all - 1);
-    free(ports);
+    struct everybody everybody = {scratch, flows->total / (double)flows->count, flows->all_to_all - 1};
+    struct pair_visit visit = {array_zeroed(platform->link_count, sizeof *visit.ports), add_alone, &everybody};
+    every_pair_visit(platform, hosts, flows->all_to_all, &visit);
+    add_ports(scratch, platform, visit.ports, everybody.share, everybody.steps);
+    free(visit.ports);
 }
 
 struct estimate estimate_create(const struct collective_flows *flows, struct platform *platform, const uint32_t *hosts,

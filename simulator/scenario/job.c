@@ -5,11 +5,11 @@
 #include "base/paths.h"
 #include "base/room.h"
 #include "schedules/plan/plan_file.h"
+#include "schedules/plan_store.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/program_check.h"
 #include "simulator/scenario/abi.h"
 #include "simulator/scenario/placement.h"
-#include "simulator/scenario/plan_store.h"
 #include "workloads/pipeline/pipeline.h"
 
 #include <assert.h>

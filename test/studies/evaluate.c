@@ -6,8 +6,8 @@
 #include "studies/evaluate.h"
 
 #include "base/arena.h"
+#include "schedules/plan_store.h"
 #include "simulator/engines/simgrid/bridge.h"
-#include "simulator/scenario/plan_store.h"
 #include "test/support/random_job.h"
 
 #include <math.h>

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/support/same_platform.h"
 
+#include "base/arena.h"
+#include "simulator/collectives/every_pair.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct comparison {
@@ -146,10 +150,68 @@ static bool same_routes(const struct comparison *comparison, uint32_t pairs, uin
     return true;
 }
 
+/* ---- bundles ---- */
+
+enum { BUNDLED_MAX = 64 };
+
+struct flow_set {
+    struct pair_flow flows[BUNDLED_MAX * BUNDLED_MAX];
+    unsigned count;
+};
+
+/* Each kind of flow once. */
+static void add_flow(void *user, const struct pair_flow *flow)
+{
+    struct flow_set *set = user;
+    for (unsigned i = 0; i < set->count; i++)
+        if (set->flows[i].latency == flow->latency && set->flows[i].bandwidth == flow->bandwidth &&
+            set->flows[i].scope == flow->scope)
+            return;
+    set->flows[set->count++] = *flow;
+}
+
+static bool same_sets(const struct flow_set *a, struct flow_set *b)
+{
+    unsigned count = b->count;
+    for (unsigned i = 0; i < a->count; i++)
+        add_flow(b, &a->flows[i]);
+    return a->count == count && b->count == count;
+}
+
+/* What links carry when everybody of some hosts sends to everybody, by bundles and route by route. */
+static bool same_pairs(const struct comparison *comparison, struct platform *platform)
+{
+    static struct flow_set sets[2];
+    uint32_t hosts[BUNDLED_MAX], count = platform->host_count < BUNDLED_MAX ? platform->host_count : BUNDLED_MAX;
+    struct pair_port *ports[2];
+    struct platform plain = *platform;
+    struct platform *sides[] = {platform, &plain};
+    plain.bundle = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        hosts[i] = (uint32_t)((uint64_t)i * platform->host_count / count);
+    for (int i = 0; i < 2; i++) {
+        ports[i] = array_zeroed(platform->link_count, sizeof *ports[i]);
+        sets[i].count = 0;
+        every_pair_visit(sides[i], hosts, count, &(struct pair_visit){ports[i], add_flow, &sets[i]});
+    }
+    bool same = same_sets(&sets[0], &sets[1]) || differ(comparison, "bundles have other flows");
+    for (uint32_t link = 0; link < platform->link_count && same; link++)
+        for (unsigned scope = 0; scope < SCOPES && same; scope++) {
+            const struct pair_port *a = &ports[0][link], *b = &ports[1][link];
+            same = (a->flows[scope] == b->flows[scope] && a->least[scope] == b->least[scope]) ||
+                   differ(comparison, "%s carries %u flows by bundles, %u route by route", platform->links[link].name,
+                          a->flows[scope], b->flows[scope]);
+        }
+    free(ports[0]);
+    free(ports[1]);
+    return same;
+}
+
 bool same_platform(struct platform *left, struct platform *right, uint32_t pairs, uint64_t seed, char *difference,
                    size_t size)
 {
     struct comparison comparison = {{left, right}, difference, size};
     return same_hosts(&comparison) && same_links(&comparison) && same_library(&comparison) &&
-           (left->host_count == 0 || same_routes(&comparison, pairs, seed));
+           (left->host_count == 0 || same_routes(&comparison, pairs, seed)) && same_pairs(&comparison, left) &&
+           same_pairs(&comparison, right);
 }

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /* Hosts, links and library are equal in everything, and so are the routes between `pairs` pairs of hosts drawn from
- * `seed` (0: between all), with those from a host to itself and to its neighbours. Where not, `difference` says what,
- * in at most `size` bytes. */
+ * `seed` (0: between all), with those from a host to itself and to its neighbours; and what either knows of bundles
+ * holds for its routes. Where not, `difference` says what, in at most `size` bytes. */
 bool same_platform(struct platform *left, struct platform *right, uint32_t pairs, uint64_t seed, char *difference,
                    size_t size);
 

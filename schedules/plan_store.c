@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/scenario/plan_store.h"
+#include "schedules/plan_store.h"
 
 #include "base/arena.h"
 
