@@ -116,8 +116,9 @@ const char *path_of_part(const char *name, struct arena *arena)
 {
     const char *directories[] = {directory_of_executable(arena), prefix_of_executable(arena), STAGESIM_PREFIX};
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
-        const char *place = i == 0 ? "." : STAGESIM_PART_DIR;
-        const char *directory = directories[i] ? path_resolve(directories[i], place, arena) : "";
+        const char *directory = directories[i] ? directories[i] : "";
+        if (*directory && i > 0)
+            directory = path_resolve(directory, STAGESIM_PART_DIR, arena);
         const char *found = find_in(directory, strlen(directory), name, "", arena);
         if (found)
             return found;

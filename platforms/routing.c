@@ -91,7 +91,7 @@ void routing_write(FILE *out, const struct platform_routing *routing, unsigned i
 
 /* ---- the platform ---- */
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 struct routed {
     struct platform *base, *platform;
