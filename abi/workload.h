@@ -371,8 +371,8 @@ struct stagesim_api {
     struct stagesim_device (*device)(const struct stagesim_job *job, uint32_t position);
     /* Samples of a micro-batch; 0 when the scenario does not say. */
     double (*micro_batch_size)(const struct stagesim_job *job);
-    /* What the schedule's section says of recomputation: 0 none, 1 selective, 2 full; where stages differ what the
-     * first one does, see recompute_of. */
+    /* What the schedule's section says of recomputation: 0 none, 1 selective, 2 full, 3 operators; where stages differ
+     * what the first one does, see recompute_of. */
     unsigned (*recompute)(const struct stagesim_job *job);
     /* An installed efficiency table of a device's model, or NULL; valid as long as the job. */
     const char *(*efficiency_table)(struct stagesim_job *job, const char *model);

@@ -323,7 +323,10 @@ static void write_compute(struct script *s)
     if (s->job->scenario->recompute_count)
         export_remark(s->job, "schedule.recompute",
                       "stages differ; it computes alike in all: as in the first one here");
-    if (s->job->scenario->recompute != RECOMPUTE_NONE)
+    if (s->job->scenario->recompute == RECOMPUTE_OPERATORS)
+        export_remark(s->job, "schedule.recompute",
+                      "single operators are computed again by torchtitan, not Megatron-LM");
+    else if (s->job->scenario->recompute != RECOMPUTE_NONE)
         word(s, "recompute-granularity", s->job->scenario->recompute == RECOMPUTE_FULL ? "full" : "selective");
     if (s->job->scenario->recompute == RECOMPUTE_FULL) {
         word(s, "recompute-method", "uniform");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torchtitan's TOML. */
 #include "base/arena.h"
+#include "base/document.h"
 #include "frameworks/export/export.h"
 #include "frameworks/torchtitan_models.h"
 #include "schedules/plan/plan_pytorch.h"
@@ -326,14 +327,23 @@ static void write_recompute(const struct file *f)
 {
     enum scenario_recompute how = f->job->scenario->recompute;
     fputs("\n[activation_checkpoint]\n", f->out);
-    text(f, "mode", how == RECOMPUTE_FULL ? "full" : "none");
+    text(f, "mode", how == RECOMPUTE_FULL ? "full" : how == RECOMPUTE_OPERATORS ? "selective" : "none");
+    if (how == RECOMPUTE_OPERATORS)
+        text(f, "selective_ac_option", "op");
     if (f->job->scenario->recompute_count)
         export_remark(f->job, "schedule.recompute",
                       "stages differ; it computes alike in all: as in the first one here");
     if (how == RECOMPUTE_SELECTIVE)
-        export_remark(
-            f->job, "schedule.recompute",
-            "selective is Megatron-LM's, of the attention alone; torchtitan's keeps products, or takes layers");
+        export_remark(f->job, "schedule.recompute",
+                      "selective is Megatron-LM's, of the attention alone; torchtitan's is operators");
+}
+
+/* Operators that are said to be fused are compiled ones. */
+static void write_compile(const struct file *f)
+{
+    const struct transformer_parameters *p = f->job->scenario->parameters;
+    if (p->unfused <= 1 && node_find(f->job->scenario->root, "compute.unfused"))
+        fputs("\n[compile]\nenable = true\n", f->out);
 }
 
 static const char *torchtitan_text(struct export_job *job)
@@ -346,6 +356,7 @@ static const char *torchtitan_text(struct export_job *job)
     write_training(&f);
     write_parallelism(&f);
     write_recompute(&f);
+    write_compile(&f);
     fclose(f.out);
     const char *result = arena_copy(job->arena, written);
     free(written);

@@ -46,10 +46,6 @@ const char *const torchtitan_ignored[] = {"job*",
 
 static const char *const partial[] = {"training.enable_cpu_offload",
                                       "weights, gradients and state are on the host: stagesim keeps them on the GPU",
-                                      "training.compile",
-                                      "compiled operators are fused: stagesim's tables are of what was measured",
-                                      "compile.enable",
-                                      "compiled operators are fused: stagesim's tables are of what was measured",
                                       "float8.enable_fsdp_float8_all_gather",
                                       "weights are gathered in fp8: stagesim gathers 2 bytes of each",
                                       "parallelism.enable_compiled_autograd",
@@ -294,21 +290,34 @@ static void read_precision(struct reading *r)
         "weights live as shards in fp32, 16 bytes a parameter with gradients and state: stagesim counts 18");
 }
 
+/* What is compiled is fused; the profile says what it costs where it is not. */
+static void read_compile(struct reading *r)
+{
+    static const char *const paths[] = {"compile.enable", "training.compile"};
+    for (unsigned i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (reading_flag(r, paths[i], false)) {
+            settings_put(r->settings, "compute.unfused", "1", source(r, paths[i]));
+            return;
+        }
+}
+
 static void read_recompute(struct reading *r)
 {
     const char *path = "activation_checkpoint.mode", *mode = reading_text(r, path, "selective");
     const struct node *node = reading_get(r, path);
     const char *option = reading_text(r, "activation_checkpoint.selective_ac_option", "2");
-    bool full = !strcmp(mode, "full");
-    settings_put(r->settings, "schedule.recompute", full ? "full" : "none", source(r, path));
-    if (!strcmp(mode, "selective"))
+    bool full = !strcmp(mode, "full"), selective = !strcmp(mode, "selective"), single = !strcmp(option, "op");
+    settings_put(r->settings, "schedule.recompute",
+                 full                  ? "full"
+                 : selective && single ? "operators"
+                                       : "none",
+                 source(r, path));
+    if (selective && !single)
         settings_remark(r->settings, REMARK_PARTIAL, node ? node->key_at : r->root->at, path,
-                        "selective (%s): %s; stagesim has no such thing and takes none, --set schedule.recompute=full "
-                        "is the other bound",
-                        option,
-                        !strcmp(option, "op") ? "products are kept, all else is computed again"
-                                              : "every so-many-th layer is computed again");
-    else if (!full && strcmp(mode, "none") != 0)
+                        "selective (%s): every so-many-th layer is computed again; stagesim has no such thing and "
+                        "takes none, --set schedule.recompute=full is the other bound",
+                        option);
+    else if (!full && !selective && strcmp(mode, "none") != 0)
         diag_error(r->settings->diag, node->at, "%s is '%s'; expected none, selective or full", path, mode);
 }
 
@@ -334,6 +343,7 @@ void torchtitan_read(const struct node *root, struct settings *settings)
     read_batch(&reading, settings_count(settings, "parallel.pipeline", 1));
     read_precision(&reading);
     read_recompute(&reading);
+    read_compile(&reading);
     read_optimizer(&reading);
     reading_account(&reading, torchtitan_ignored, partial);
 }

@@ -27,7 +27,7 @@ enum scenario_placement { PLACEMENT_ORDER, PLACEMENT_NIC_AWARE };
 enum scenario_fold { FOLD_AUTO, FOLD_OFF };
 enum scenario_steady { STEADY_AUTO, STEADY_OFF };
 enum scenario_messages { MESSAGES_QUEUED, MESSAGES_PIPELINED, MESSAGES_BLOCKING };
-enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
+enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_OPERATORS };
 /* Bits of scenario.traces. */
 enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4, TRACE_PERFETTO = 8, TRACE_CHROME_GZIP = 16 };
 enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* bits of scenario.pictures */

@@ -16,7 +16,7 @@ static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const loaders[] = {"auto", "simgrid", NULL};
 static const char *const rails[] = {"none", "spine", "nvlink", NULL};
 static const char *const routings[] = {"adaptive", "ecmp", NULL};
-const char *const scenario_recompute_names[] = {"none", "selective", "full", NULL};
+const char *const scenario_recompute_names[] = {"none", "selective", "full", "operators", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
 static const char *const replicas[] = {"simulated", "all", NULL};
@@ -121,8 +121,8 @@ const struct stagesim_field schedule_fields[] = {
     {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file),
      .doc = "in place of name: a schedule of one's own as csv"},
     {"recompute", STAGESIM_FIELD_TEXTS, offsetof(struct schedule_values, recompute), .names = scenario_recompute_names,
-     .doc = "activations that are computed again in the backward, where the workload knows it: none, selective or "
-            "full, or a list with one of them for each stage; default none"},
+     .doc = "activations that are computed again in the backward, where the workload knows it: none, selective, "
+            "full or operators, or a list with one of them for each stage; default none"},
     {0},
 };
 

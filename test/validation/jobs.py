@@ -81,29 +81,28 @@ def placed(model, stages):
     return f", layers_per_stage: {counts}"
 
 
-def scenario(row, model, compute, extra="", overlap=True, hidden=False):
-    """extra: further keys of `transformer`; hidden: tensor-parallel communication runs beside the products."""
+def scenario(row, model, framework, compute="", transformer="", recompute=None, platform=None):
+    """compute, transformer: further keys of these sections, which count before the framework's."""
     t, p, c, e = (number(row, key) for key in ("tensor", "pipeline", "context", "expert"))
     gpus, chunks = int(row["gpus"]), number(row, "chunks")
     preset = PRESETS[row["gpu"]]
     each = min(gpus, 64) if preset == "gb200-nvl72" else min(gpus, 8)
     zero = {"zero1": 1, "zero2": 2, "fsdp2": 3, "zero3": 3}.get(row["sharded"], 1)
     schedule = f"name: interleaved, chunks: {chunks}" if chunks > 1 and p > 1 else "name: 1f1b"
-    recompute = row["recompute"] if row["recompute"] in ("full", "none") else "none"
-    platform = f"{{preset: {preset}, nodes: {gpus // each}, gpus_per_node: {each}}}"
+    recompute = recompute or (row["recompute"] if row["recompute"] in ("full", "none") else "none")
+    platform = platform or f"{{preset: {preset}, nodes: {gpus // each}, gpus_per_node: {each}}}"
     expert = f", expert: {e}" + (", expert_tensor: 1" if t > 1 else "") if e > 1 else ""
     context = f", context: {c}" if c > 1 else ""
     order = "[tensor, " + ("context, " if c > 1 else "") + "data, pipeline]"
     micro = number(row, "micro_batch", 1)
     return f"""platform: {platform}
+framework: {framework}
 workload: transformer
 model: {model_text(model, row["sequence"])}
 parallel: {{tensor: {t}, data: {gpus // (t * p * c)}, pipeline: {p}{context}{expert}}}
 order: {order}
 batch: {{global: {row["global_batch"]}, micro: {micro}}}
-transformer: {{zero: {zero}, sequence_parallel: {str(t > 1).lower()}, tensor_overlap: {str(hidden and t > 1).lower()}{
-        placed(model, p * chunks)}{extra}}}
-communication: {{overlap: {str(overlap).lower()}}}
+transformer: {{zero: {zero}, sequence_parallel: {str(t > 1).lower()}{placed(model, p * chunks)}{transformer}}}
 schedule: {{{schedule}, recompute: {recompute}}}
 compute: {{precision: {"bf16" if row["precision"] == "BF16" else "fp8"}{compute}}}
 engine: analytic
@@ -122,43 +121,69 @@ def predict(folder, text):
         return json.load(file), ""
 
 
-# ---- what each set's rows are predicted with; (class, keys of compute, keyword arguments of scenario), or None ----
+# ---- what each set's rows are predicted with: (class, keyword arguments of scenario), or None ----
 
 
 def kind(model):
     return "MoE" if int(model["experts"]) else "dense"
 
 
-def simumax(row, model):
-    """Megatron on the machine of the kernels' source simumax-b200, without overlap, as the source says. One number, the
-    clock, is fitted to the dense rows that a hash gives."""
+def simumax(row, model, folder):
+    """Megatron-LM on the machine of the kernels' source simumax-b200, without overlap, as the source says. One number,
+    the clock, is fitted to the dense rows that a hash gives."""
     name = "long context" if number(row, "context") > 1 else kind(model)
-    name += ", fitted" if name == "dense" and given(row) else ""
-    return name, ", kernels: measured, source: simumax-b200, clock: 0.93", {"overlap": False}
+    name += (", fitted" if given(row) else ", others") if name == "dense" else ""
+    return name, {"framework": "megatron", "compute": ", kernels: measured, source: simumax-b200, clock: 0.93"}
 
 
-def torchtitan(row, model):
-    """The default table of the H100. Rows with pipelines do not say the size of micro-batches and are left out."""
+def slow_memory(folder, nodes):
+    """The H100 of these rows: 96 GB of HBM2e at 2.4 TB/s."""
+    path = os.path.join(folder, f"hbm2e-{nodes}.xml")
+    if not os.path.exists(path):
+        subprocess.run([STAGESIM, "platform", "generate", "dgx-h100", "--nodes", str(nodes), "-o", path], check=True)
+        with open(path) as file:
+            text = file.read()
+        changed = re.sub(r'(memory_bandwidth" value=")[^"]*', r"\g<1>2.4TBps", text)
+        assert changed != text
+        with open(path, "w") as file:
+            file.write(changed)
+    return path
+
+
+def torchtitan(row, model, folder):
+    """Measured kernels at 0.72 of the clock of short runs: 0.87 that a GPU sustains at 700 W, times 0.83 for 500 W
+    ((500 - 150) / (700 - 150) to the power of 0.4), at the lower end of what is known of it, which the given rows
+    prefer. Attention is FlashAttention-2 of PyTorch (335 of 989 Tflop/s). Rows with pipelines do not say the size of
+    micro-batches and are left out, and rows scaled by row, whose products are other kernels."""
     if number(row, "pipeline") > 1 or "rowwise" in row["precision"]:
         return None
-    return f"dense, {row['precision'].lower()}", "", {"hidden": "async-tp" in row["options"]}
+    side = "fitted" if given(row) else "others"
+    keywords = {"framework": "torchtitan", "compute": ", clock: 0.72, flash: 0.34",
+                "platform": slow_memory(folder, int(row["gpus"]) // 8)}
+    if "compile" in row["options"]:
+        keywords["compute"] += ", unfused: 1"
+    if "async-tp" in row["options"]:
+        keywords["transformer"] = ", tensor_overlap: true"
+    if row["recompute"] == "selective-op":
+        keywords["recompute"] = "operators"
+    return f"dense, {row['precision'].lower()}, {side}", keywords
 
 
-def bridge(row, model):
+def bridge(row, model, folder):
     """NVIDIA's recipes: sequence parallelism with its communication beside the products, nothing recomputed, forced
-    balance. B300 and GB300 are no presets; fine-tuning is left out."""
+    balance. B300 and GB300 are no presets; fine-tuning is left out. One number, the host's time for each expert, is
+    fitted to the rows with experts that a hash gives."""
     if row["precision"] == "NVFP4" or row["gpu"] not in PRESETS or row["task"] != "pre-training":
         return None
-    kernels = ", kernels: transformer-engine" if row["gpu"] == "H100" else ""
-    return kind(model), kernels, {"hidden": True}
+    side = (", fitted" if given(row) else ", others") if kind(model) == "MoE" else ""
+    return kind(model) + side, {"framework": "nemo"}
 
 
-def nemo(row, model):
+def nemo(row, model, folder):
     """The same; fine-tuning with adapters is left out, and long rows count attention in flop."""
     if row["task"] == "lora" or not row["tokens_per_s_gpu"] or row["gpu"] not in PRESETS:
         return None
-    kernels = ", kernels: transformer-engine" if row["gpu"] == "H100" else ""
-    return kind(model), kernels, {"hidden": True}
+    return kind(model), {"framework": "nemo"}
 
 
 SETS = {"simumax": ("simumax-b200.csv", simumax), "torchtitan": ("torchtitan.csv", torchtitan),
@@ -184,11 +209,11 @@ def run_set(name, folder):
     print(f"{name}: {settings.__doc__}")
     for row in table(file):
         model = shape(row["model"])
-        with_what = settings(row, model) if model else None
+        with_what = settings(row, model, folder) if model else None
         if not with_what:
             continue
-        group, compute, keywords = with_what
-        summary, fault = predict(folder, scenario(row, model, compute, **keywords))
+        group, keywords = with_what
+        summary, fault = predict(folder, scenario(row, model, **keywords))
         if not summary:
             print(f"  {label(row):88} {fault}")
             wrong = True
@@ -196,6 +221,9 @@ def run_set(name, folder):
         tokens = summary["throughput"]["tokens_per_s"] / int(row["gpus"])
         error = tokens / float(row["tokens_per_s_gpu"]) - 1
         errors[group].append(error)
+        both = re.sub(", (fitted|others)$", "", group)
+        if both != group:
+            errors[both].append(error)
         held = ""
         if row["memory_gib"] and name == "simumax":
             errors["memory"].append(summary["memory"]["peak_bytes"] / 2**30 / float(row["memory_gib"]) - 1)
@@ -206,15 +234,22 @@ def run_set(name, folder):
 
 # Mean and bias when they were last looked at. A change that moves one beyond its margin has to say why.
 MEASURED = {
-    ("simumax", "dense"): (0.0352, 0.0031),
-    ("simumax", "dense, fitted"): (0.0261, -0.0018),
-    ("simumax", "MoE"): (0.0689, 0.0689),
+    ("simumax", "dense"): (0.0304, 0.0003),
+    ("simumax", "dense, others"): (0.0353, 0.0030),
+    ("simumax", "dense, fitted"): (0.0263, -0.0020),
+    ("simumax", "MoE"): (0.0684, 0.0684),
     ("simumax", "long context"): (0.0155, -0.0155),
     ("simumax", "memory"): (0.0284, -0.0284),
-    ("torchtitan", "dense, bf16"): (0.4309, 0.4309),
-    ("torchtitan", "dense, fp8"): (0.5830, 0.5830),
+    ("torchtitan", "dense, bf16"): (0.1077, 0.0984),
+    ("torchtitan", "dense, bf16, fitted"): (0.1317, 0.1317),
+    ("torchtitan", "dense, bf16, others"): (0.0717, 0.0484),
+    ("torchtitan", "dense, fp8"): (0.0861, -0.0861),
+    ("torchtitan", "dense, fp8, fitted"): (0.0412, -0.0412),
+    ("torchtitan", "dense, fp8, others"): (0.1160, -0.1160),
     ("bridge", "dense"): (0.0476, 0.0320),
-    ("bridge", "MoE"): (0.3232, 0.1655),
+    ("bridge", "MoE"): (0.1987, 0.0010),
+    ("bridge", "MoE, fitted"): (0.2149, -0.0018),
+    ("bridge", "MoE, others"): (0.1869, 0.0030),
     ("nemo", "dense"): (0.0303, -0.0303),
 }
 # The mean error that is aimed at. Sets beyond it are named in doc/accuracy.md.

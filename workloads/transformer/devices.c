@@ -57,19 +57,29 @@ static const char *find_table(const struct transformer_job *j, const struct stag
     return other ? j->api->efficiency_table(j->job, device->model) : found;
 }
 
+static const char *kernel_file(const struct transformer_job *j, const struct stagesim_device *device,
+                               const char *ending)
+{
+    enum { ROOM = 200 };
+    char name[ROOM];
+    snprintf(name, sizeof name, "%s%s", device->model ? device->model : "", ending);
+    return device->model ? j->api->efficiency_table(j->job, name) : NULL;
+}
+
+/* Whether operators are timed by their shapes. */
+static bool measures(const struct transformer_job *j, const struct stagesim_device *device)
+{
+    const struct transformer_parameters *p = j->parameters;
+    bool there = p->kernels == KERNELS_AUTO_MEASURED && !p->table && kernel_file(j, device, ".kernels");
+    return p->kernels == KERNELS_MEASURED || there;
+}
+
 /* Reads the measured kernels of a GPU. */
 static bool set_kernels(struct transformer_job *j, const struct stagesim_device *device, struct transformer_device *out)
 {
-    enum { ROOM = 200 };
-    char models[ROOM] = "", rows[ROOM] = "";
     struct fault fault = {""};
     const struct transformer_parameters *p = j->parameters;
-    if (device->model) {
-        snprintf(models, sizeof models, "%s.kernel-models", device->model);
-        snprintf(rows, sizeof rows, "%s.kernels", device->model);
-    }
-    const char *of_models = *models ? j->api->efficiency_table(j->job, models) : NULL;
-    const char *of_rows = *rows ? j->api->efficiency_table(j->job, rows) : NULL;
+    const char *of_models = kernel_file(j, device, ".kernel-models"), *of_rows = kernel_file(j, device, ".kernels");
     if (!of_models || !of_rows) {
         j->api->error(
             j->job, "compute.kernels",
@@ -78,7 +88,7 @@ static bool set_kernels(struct transformer_job *j, const struct stagesim_device 
             name_of(device));
         return false;
     }
-    out->kernels = (struct kernel_use){.source = p->source, .clock = p->clock};
+    out->kernels = (struct kernel_use){.source = p->source, .clock = p->clock, .cast_bytes = p->cast_bytes};
     if (kernel_table_read(of_models, of_rows, &out->kernels.table, &fault)) {
         out->device.kernels = &out->kernels;
         return true;
@@ -88,10 +98,9 @@ static bool set_kernels(struct transformer_job *j, const struct stagesim_device 
 }
 
 /* The host's times of the scenario in place of the table's. */
-static void set_host(const struct transformer_job *j, struct efficiency *efficiency)
+static void set_host(const struct transformer_job *j, bool measured, struct efficiency *efficiency)
 {
     const struct transformer_parameters *p = j->parameters;
-    bool measured = p->kernels == KERNELS_MEASURED;
     efficiency->dispatch = p->dispatch >= 0 ? p->dispatch : measured ? 0 : efficiency->dispatch;
     efficiency->step = p->step >= 0 ? p->step : measured ? 0 : efficiency->step;
 }
@@ -107,7 +116,8 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
         out->device.bandwidth = p->profile ? device->memory_bandwidth : 0;
         return true;
     }
-    if (p->kernels == KERNELS_MEASURED && !set_kernels(j, device, out))
+    bool measured = measures(j, device);
+    if (measured && !set_kernels(j, device, out))
         return false;
     if (!table)
         table = find_table(j, device);
@@ -121,7 +131,9 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
         return false;
     }
     if (efficiency_read(table, &out->efficiency, &fault)) {
-        set_host(j, &out->efficiency);
+        set_host(j, measured, &out->efficiency);
+        out->device.own_flash = p->flash > 0;
+        out->efficiency.flash = p->flash > 0 ? p->flash : out->efficiency.flash;
         return true;
     }
     (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.table", "%s", fault.text);
@@ -220,7 +232,7 @@ bool transformer_find_devices(struct transformer_job *j)
 static void forget_parts(struct transformer_known *known)
 {
     for (unsigned block = 0; block < TRANSFORMER_BLOCKS; block++)
-        for (unsigned i = 0; i < 2 * (TRANSFORMER_FULL + 1); i++)
+        for (unsigned i = 0; i < 2 * TRANSFORMER_RECOMPUTES; i++)
             free(known->parts[block][i % 2][i / 2]);
 }
 

@@ -139,7 +139,8 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
 {
     const struct efficiency *efficiency = device->efficiency;
     double measured;
-    if (device->kernels && kernel_use_seconds(device, operator, & measured))
+    bool said = operator->flash && device->own_flash;
+    if (device->kernels && !said && kernel_use_seconds(device, operator, & measured))
         return measured;
     bool narrow = device->fp8 && !operator->wide && efficiency->matrix_fp8.count> 0;
     /* A grouped product reaches what one of its groups reaches. */

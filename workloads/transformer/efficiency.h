@@ -43,6 +43,7 @@ struct efficiency_device {
     double wide_peak;           /* the same of those that stay in 16 bits */
     bool fp8;                   /* the precision in use has 8 bits */
     double bandwidth;           /* bytes per second of its memory; 0: moving bytes costs nothing */
+    bool own_flash;             /* the scenario says what flash attention reaches */
     struct kernel_use *kernels; /* measured kernels, which count where they have an operator; NULL: none */
 };
 

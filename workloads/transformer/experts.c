@@ -77,6 +77,10 @@ static void products_backward(const struct transformer_model *m, const struct tr
     const struct operator_shape *s = &g->shape;
     if (l->recompute == TRANSFORMER_FULL)
         products(m, g, out);
+    if (l->recompute == TRANSFORMER_OPERATORS) { /* grouped products are not among those that are kept */
+        add_matrix(out, g, "first matrix", s->h, inputs(m) * s->ffn);
+        operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
+    }
     add_matrix_backward(out, l, g, "second matrix", s->ffn, s->h);
     operators_add_vector(out, "activation", (2 * inputs(m) + 1) * s->element * s->rows * s->ffn);
     add_matrix_backward(out, l, g, "first matrix", s->h, inputs(m) * s->ffn);

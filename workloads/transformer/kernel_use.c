@@ -68,17 +68,16 @@ static double known_seconds(struct kernel_use *use, const struct efficiency_devi
     return known->seconds;
 }
 
-/* Operands of a product in 8 bits are cast from 16: read with 2 bytes an element, written with 1. The forward casts
+/* Operands of a product in 8 bits are cast from 16 and scaled. The forward casts
  * what comes in and the weights; of the backward's two products the first casts the gradient that both use. */
 static double cast_seconds(const struct efficiency_device *device, const struct kernel_shape *shape)
 {
-    static const double moved = 3;
     double weights = shape->stage == KERNEL_FORWARD ? shape->n : 0;
     struct kernel_shape cast = {.kind = KERNEL_MEMORY,
                                 .type = KERNEL_BF16,
                                 .stage = KERNEL_CAST,
                                 .groups = 1,
-                                .m = moved * shape->groups * shape->k * (shape->m + weights),
+                                .m = device->kernels->cast_bytes * shape->groups * shape->k * (shape->m + weights),
                                 .n = 1,
                                 .k = 1};
     return shape->stage == KERNEL_WEIGHT ? 0 : fmax(0, known_seconds(device->kernels, device, &cast));

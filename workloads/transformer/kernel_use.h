@@ -20,6 +20,7 @@ struct kernel_use {
     struct kernel_table table;
     const char *source;      /* whose measurements are taken where there are several; NULL: the first */
     double clock;            /* of products and attention, over the clock that they were measured at */
+    double cast_bytes;       /* moved for each element of an operand in 8 bits */
     unsigned asked, outside; /* different kernels that were asked for, and of them those beyond what was measured */
     struct kernel_known known[KERNEL_MEMORY_SLOTS];
 };

@@ -21,12 +21,16 @@ static double attention_divided(const struct transformer_model *m, const struct 
            scores = 0; /* softmax, and where there is dropout its mask and what is left */
     if (!l->flash && l->recompute == TRANSFORMER_KEEP)
         scores = (e + mask * (e + 1)) * (double)m->heads * (double)m->sequence;
+    if (l->recompute == TRANSFORMER_OPERATORS) /* queries, values, and what attention gives; in fp8 that alone */
+        return e * (widths.output + (l->narrow ? 0 : widths.query + widths.value));
     double normalised = m->qk_norm ? e * (widths.query + widths.key) : 0;
     return e * (widths.query + widths.output + widths.key + widths.value) + normalised + scores;
 }
 
 static double ffn_divided(const struct transformer_model *m, const struct transformer_layout *l, double inner)
 {
+    if (l->recompute == TRANSFORMER_OPERATORS) /* one of the first products, see operators.c */
+        return l->narrow ? 0 : l->element_bytes * inner;
     return (m->gated ? 3 : 2) * l->element_bytes * inner;
 }
 
@@ -35,6 +39,8 @@ static double ffn_divided(const struct transformer_model *m, const struct transf
 static double between_blocks(const struct transformer_model *m, const struct transformer_layout *l)
 {
     struct transformer_norms norms = transformer_norms_of(m);
+    if (l->recompute == TRANSFORMER_OPERATORS) /* the layer's input, and the second matrix's product */
+        return (l->narrow ? 1 : 2) * l->element_bytes * (double)m->hidden / between(l);
     double inputs = 2 + 2 * norms.ffn + 2 * norms.behind;
     return (inputs * l->element_bytes + 2.0 * m->dropout) * (double)m->hidden / between(l);
 }

@@ -189,6 +189,15 @@ static void join_backward(const struct transformer_model *m, const struct transf
     operators_add_matrix_backward(out, l, s, "projection", s->output_inner, s->h);
 }
 
+/* Sequences are not the outermost dimension: what all ranks along tensor gather is put together, and what they scatter
+ * cut, by a copy of the whole. */
+static void add_copies(const struct transformer_layout *l, const struct operator_shape *s, double count,
+                       struct transformer_operators *out)
+{
+    if (l->copies && l->sequence_parallel)
+        operators_add_vector(out, "copy", count * 2 * s->element * s->rows * s->h);
+}
+
 /* Whether the products over scores run again in the backward. */
 static bool repeats_core(const struct transformer_layout *l)
 {
@@ -205,6 +214,44 @@ static void attention_forward(const struct transformer_model *m, const struct tr
         attention_core(m, l, s, out);
     if (block == BLOCK_ATTENTION || block == BLOCK_JOIN)
         join(m, s, out);
+    if (block != BLOCK_CORE)
+        add_copies(l, s, block == BLOCK_ATTENTION ? 2 : 1, out);
+}
+
+static double inputs(const struct transformer_model *m)
+{
+    return m->gated ? 2 : 1;
+}
+
+/* Recomputation of single operators (torchtitan's `op`): of a layer's products in their order every second one is kept,
+ * and what flash attention gives. Keys, the projection and a half of a gated first matrix run again, and all that is no
+ * product. Products in fp8 are another operator, of which none is kept; the last one's result is not needed. */
+static void attention_again(const struct transformer_model *m, const struct transformer_layout *l,
+                            enum transformer_block block, const struct operator_shape *s,
+                            struct transformer_operators *out)
+{
+    bool whole = block == BLOCK_ATTENTION;
+    if ((whole || block == BLOCK_PROJECTIONS) && (l->narrow || m->kv_rank))
+        projections(m, l, s, out);
+    else if (whole || block == BLOCK_PROJECTIONS) {
+        operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
+        operators_add_matrix(out, s, "key", s->h_inner, s->key);
+        operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
+    }
+    if (whole || block == BLOCK_JOIN)
+        join(m, s, out);
+}
+
+static void ffn_again(const struct transformer_model *m, const struct transformer_layout *l,
+                      enum transformer_block block, const struct operator_shape *s, struct transformer_operators *out)
+{
+    double kept = l->narrow ? 0 : 1;
+    if (block == BLOCK_SECOND)
+        return;
+    operators_add_norms(out, s, transformer_norms_of(m).ffn, false);
+    if (inputs(m) > kept)
+        operators_add_matrix(out, s, "first matrix", s->h_inner, (inputs(m) - kept) * s->ffn);
+    operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
 }
 
 static void attention_backward(const struct transformer_model *m, const struct transformer_layout *l,
@@ -214,6 +261,8 @@ static void attention_backward(const struct transformer_model *m, const struct t
     bool whole = block == BLOCK_ATTENTION;
     if (l->recompute == TRANSFORMER_FULL)
         attention_forward(m, l, block, s, out);
+    else if (l->recompute == TRANSFORMER_OPERATORS)
+        attention_again(m, l, block, s, out);
     else if (repeats_core(l) && (whole || block == BLOCK_CORE))
         attention_core(m, l, s, out);
     if (whole || block == BLOCK_JOIN)
@@ -222,18 +271,16 @@ static void attention_backward(const struct transformer_model *m, const struct t
         attention_core_backward(m, l, s, out);
     if (whole || block == BLOCK_PROJECTIONS)
         projections_backward(m, l, s, out);
+    if (block != BLOCK_CORE)
+        add_copies(l, s, whole ? 3 : block == BLOCK_PROJECTIONS ? 2 : 1, out);
 }
 
 /* ---- feed-forward ---- */
 
-static double inputs(const struct transformer_model *m)
+static void ffn_forward(const struct transformer_model *m, const struct transformer_layout *l,
+                        enum transformer_block block, const struct operator_shape *s, struct transformer_operators *out)
 {
-    return m->gated ? 2 : 1;
-}
-
-static void ffn_forward(const struct transformer_model *m, enum transformer_block block, const struct operator_shape *s,
-                        struct transformer_operators *out)
-{
+    add_copies(l, s, block == BLOCK_FFN ? 2 : 1, out);
     if (block != BLOCK_SECOND) {
         operators_add_norms(out, s, transformer_norms_of(m).ffn, false);
         operators_add_matrix(out, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
@@ -251,7 +298,10 @@ static void ffn_backward(const struct transformer_model *m, const struct transfo
                          struct transformer_operators *out)
 {
     if (l->recompute == TRANSFORMER_FULL)
-        ffn_forward(m, block, s, out);
+        ffn_forward(m, l, block, s, out);
+    else if (l->recompute == TRANSFORMER_OPERATORS)
+        ffn_again(m, l, block, s, out);
+    add_copies(l, s, block == BLOCK_FFN ? 3 : block == BLOCK_FIRST ? 2 : 1, out);
     if (block != BLOCK_FIRST) {
         operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
         operators_add_norms(out, s, transformer_norms_of(m).behind, true);
@@ -304,7 +354,7 @@ void transformer_forward(const struct transformer_model *model, const struct tra
     case BLOCK_FFN:
     case BLOCK_FIRST:
     case BLOCK_SECOND:
-        ffn_forward(model, block, &shape, out);
+        ffn_forward(model, layout, block, &shape, out);
         break;
     case BLOCK_OUTPUT:
         output(model, &shape, out);
@@ -365,6 +415,41 @@ double transformer_operators_flops(const struct transformer_operators *operators
     return flops;
 }
 
+/* Of a block of one sample on a single rank. */
+static double again_of(const struct transformer_model *model, enum transformer_recompute recompute, bool narrow,
+                       enum transformer_block block)
+{
+    struct transformer_layout whole = {.samples = 1,
+                                       .tensor = 1,
+                                       .width = 1,
+                                       .gathered_rows = 1,
+                                       .context = 1,
+                                       .expert = 1,
+                                       .expert_tensor = 1,
+                                       .padding = 1,
+                                       .flash = true,
+                                       .element_bytes = 2,
+                                       .gradient_bytes = 4,
+                                       .recompute = recompute,
+                                       .narrow = narrow};
+    struct transformer_operators operators;
+    transformer_backward(model, &whole, block, &operators);
+    return transformer_operators_flops(&operators, false);
+}
+
+double transformer_again_flops(const struct transformer_model *model, const struct transformer_layout *layout)
+{
+    static const enum transformer_block blocks[] = {BLOCK_ATTENTION, BLOCK_FFN, BLOCK_SHARED, BLOCK_EXPERTS};
+    double with_experts = (double)transformer_expert_layers(model, (uint32_t)model->layers), sum = 0;
+    double dense = (double)model->layers - with_experts;
+    const double layers[] = {(double)model->layers, dense, with_experts, with_experts};
+    for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (layers[i] > 0)
+            sum += layers[i] * (again_of(model, TRANSFORMER_OPERATORS, layout->narrow, blocks[i]) -
+                                again_of(model, TRANSFORMER_KEEP, layout->narrow, blocks[i]));
+    return sum;
+}
+
 double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout)
 {
     struct transformer_widths widths = transformer_widths_of(model);
@@ -372,6 +457,8 @@ double transformer_repeated_flops(const struct transformer_model *model, const s
     double attention = transformer_all_attention_flops(model), flash = layout->flash ? attention * scores : 0;
     if (layout->recompute == TRANSFORMER_FULL)
         return transformer_layers_flops(model) + flash;
+    if (layout->recompute == TRANSFORMER_OPERATORS)
+        return transformer_again_flops(model, layout) + flash;
     return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? 3 * attention : flash;
 }
 

@@ -9,7 +9,9 @@
 enum transformer_recompute {
     TRANSFORMER_KEEP,
     TRANSFORMER_SELECTIVE,
-    TRANSFORMER_FULL
+    TRANSFORMER_FULL,
+    TRANSFORMER_OPERATORS,
+    TRANSFORMER_RECOMPUTES
 }; /* as enum scenario_recompute */
 
 /* How a model is cut and computed. */
@@ -29,6 +31,8 @@ struct transformer_layout {
     double element_bytes;   /* of an activation or weight */
     double gradient_bytes;  /* of a gradient in the accumulation buffer */
     enum transformer_recompute recompute;
+    bool narrow; /* products are in fp8 */
+    bool copies; /* what is gathered or scattered is copied once more */
 };
 
 /* Parts of the model that run one after the other. A layer is an attention block and a feed-forward block; where a
@@ -89,6 +93,9 @@ double transformer_operators_flops(const struct transformer_operators *operators
  * recomputation; selective recomputation adds nothing to that, for what it would keep from being stored is not stored
  * (Megatron-LM does not checkpoint flash attention either). */
 double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout);
+
+/* Flop of products that recomputation of single operators runs again, of all layers and one sample. */
+double transformer_again_flops(const struct transformer_model *model, const struct transformer_layout *layout);
 
 /* Tensor-parallel communication of a block in one direction: buffers of `bytes` that are all-reduced one after the
  * other (with sequence parallelism each is gathered and scattered instead, which moves as much; the backward gathers

@@ -69,6 +69,8 @@ static double repeated_share(const struct transformer_job *j)
 {
     if (j->layout.recompute == TRANSFORMER_FULL)
         return 1;
+    if (j->layout.recompute == TRANSFORMER_OPERATORS)
+        return transformer_again_flops(&j->model, &j->layout) / transformer_layers_flops(&j->model);
     bool scores = j->layout.recompute == TRANSFORMER_SELECTIVE && !j->layout.flash;
     return scores ? transformer_attention_flops(&j->model) / transformer_layer_flops(&j->model) : 0;
 }
@@ -114,6 +116,20 @@ static double exchanges_time(const struct transformer_job *j, const struct stage
     return seconds;
 }
 
+/* What the host does for the experts of a rank, which are launched and cast one by one. */
+static double expert_host(const struct transformer_job *j, enum transformer_block block)
+{
+    double experts = block == BLOCK_EXPERTS ? (double)j->model.experts / j->layout.expert : 0;
+    return experts * j->parameters->expert_dispatch;
+}
+
+/* Kernels that are not fused write and read what others hand on. */
+static void move_unfused(const struct transformer_job *j, struct transformer_operators *operators)
+{
+    for (unsigned i = 0; i < operators->count; i++)
+        operators->items[i].bytes *= operators->items[i].matrix ? 1 : j->parameters->unfused;
+}
+
 static struct stagesim_part compute_part(const struct transformer_job *j, const struct transformer_model *model,
                                          enum transformer_block block)
 {
@@ -121,6 +137,8 @@ static struct stagesim_part compute_part(const struct transformer_job *j, const 
     struct transformer_operators forward, backward;
     transformer_forward(model, &j->layout, block, &forward);
     transformer_backward(model, &j->layout, block, &backward);
+    move_unfused(j, &forward);
+    move_unfused(j, &backward);
     part.forward_flops = transformer_operators_flops(&forward, false);
     part.backward_flops = transformer_operators_flops(&backward, false);
     part.weight_flops = transformer_operators_flops(&backward, true);
@@ -132,8 +150,10 @@ static struct stagesim_part compute_part(const struct transformer_job *j, const 
         set_profile_times(j, block, &part);
         return part;
     }
-    part.forward = efficiency_time(&j->device, &forward, exchanges_time(j, &part.forward_exchanges), NULL);
-    part.backward = efficiency_time(&j->device, &backward, exchanges_time(j, &part.backward_exchanges), &part.weight);
+    double host = expert_host(j, block);
+    part.forward = efficiency_time(&j->device, &forward, exchanges_time(j, &part.forward_exchanges) - host, NULL);
+    part.backward =
+        efficiency_time(&j->device, &backward, exchanges_time(j, &part.backward_exchanges) - 2 * host, &part.weight);
     return part;
 }
 
@@ -528,8 +548,13 @@ static double again_buffers(const struct transformer_job *j, uint32_t stage)
     struct stage_layers layers = layers_of(j, stage);
     struct transformer_layout kept = j->layout;
     kept.recompute = TRANSFORMER_KEEP;
-    if (j->layout.recompute != TRANSFORMER_FULL || !layers.count)
+    bool again = j->layout.recompute == TRANSFORMER_FULL || j->layout.recompute == TRANSFORMER_OPERATORS;
+    if (!again || !layers.count)
         return 0;
+    if (j->layout.recompute == TRANSFORMER_OPERATORS)
+        return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) -
+                                    transformer_expert_layer_activation(&j->model, &j->layout)
+                              : whole_activation(j) - layer_activation(j);
     return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) : whole_activation(j);
 }
 

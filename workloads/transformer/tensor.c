@@ -166,13 +166,15 @@ static void axonn_backward(const struct transformer_tensor *t, const struct line
 /* ---- all together ---- */
 
 /* Megatron-LM's, behind the block. */
-static void megatron_exchanges(const struct transformer_model *model, const struct transformer_layout *layout,
-                               enum transformer_block block, bool backward, struct stagesim_exchanges *out)
+static void megatron_exchanges(const struct transformer_tensor *t, const struct transformer_model *model,
+                               const struct transformer_layout *layout, enum transformer_block block, bool backward,
+                               struct stagesim_exchanges *out)
 {
     struct transformer_exchange exchange = backward ? transformer_exchange_backward(model, layout, block)
                                                     : transformer_exchange_forward(model, layout, block);
     /* An all-gather and a reduce-scatter move as much as one all-reduce of the same buffer. */
-    double buffers = (layout->sequence_parallel ? 2 : 1) * exchange.buffers + exchange.gathers;
+    double gathered = (1 - t->spared) * (exchange.buffers + exchange.gathers);
+    double buffers = layout->sequence_parallel ? exchange.buffers + gathered : exchange.buffers + exchange.gathers;
     out->items[0] =
         (struct stagesim_exchange){.collective = layout->sequence_parallel ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
                                    .kind = STAGESIM_TENSOR,
@@ -189,13 +191,21 @@ static bool by_columns(enum transformer_block block)
 
 /* The same of one linear map, beside its products. The backward of a map divided by columns gathers its input again,
  * for the weight's gradient. */
-static void megatron_beside(const struct transformer_model *model, const struct transformer_layout *layout,
-                            enum transformer_block block, bool backward, struct stagesim_exchanges *out)
+static void megatron_beside(const struct transformer_tensor *t, const struct transformer_model *model,
+                            const struct transformer_layout *layout, enum transformer_block block, bool backward,
+                            struct stagesim_exchanges *out)
 {
     double bytes = transformer_exchange_forward(model, layout, block).bytes;
-    double buffers = !backward ? 1 : (by_columns(block) ? 2 : 1) + (layout->recompute == TRANSFORMER_FULL);
-    add(out, STAGESIM_ALL_GATHER, STAGESIM_BESIDE, "tensor", buffers * bytes);
-    out->items[0].buffers = buffers;
+    double gathered = 1 - t->spared, forward = by_columns(block) ? gathered : 1;
+    double buffers = !backward ? forward : gathered + by_columns(block);
+    buffers += backward && layout->recompute == TRANSFORMER_FULL ? forward : 0;
+    const double shares[] = {1 - t->exposed, t->exposed};
+    for (unsigned i = 0, count = 0; i < 2; i++) {
+        if (!(shares[i] > 0))
+            continue;
+        add(out, STAGESIM_ALL_GATHER, i ? STAGESIM_AFTER : STAGESIM_BESIDE, "tensor", shares[i] * buffers * bytes);
+        out->items[count++].buffers = buffers;
+    }
 }
 
 bool tensor_hides_exchanges(const struct transformer_tensor *t)
@@ -218,9 +228,9 @@ void tensor_exchanges(const struct transformer_tensor *t, const struct transform
     static const direction forwards[] = {NULL, summa_forward, summa_forward, cube_forward, axonn_forward};
     static const direction backwards[] = {NULL, summa_backward, summa_backward, cube_backward, axonn_backward};
     if (tensor_hides_exchanges(t) && is_linear(block))
-        megatron_beside(model, layout, block, backward, out);
+        megatron_beside(t, model, layout, block, backward, out);
     else if (t->algorithm == TENSOR_MEGATRON)
-        megatron_exchanges(model, layout, block, backward, out);
+        megatron_exchanges(t, model, layout, block, backward, out);
     if (t->algorithm == TENSOR_MEGATRON || block == BLOCK_CORE)
         return;
     struct linear map = linear_of(t, model, layout, block);

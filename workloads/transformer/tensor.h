@@ -43,6 +43,8 @@ struct transformer_tensor {
     unsigned overlap;         /* bits of enum tensor_overlap */
     bool product_overlap;     /* megatron-1d under sequence parallelism: what a linear map exchanges moves while its
                                  products run */
+    double exposed;           /* the share of it that does not, but follows them */
+    double spared;            /* of what is gathered under sequence parallelism, the share that narrow numbers spare */
 };
 
 /* A micro-batch is divided by samples into so many parts. */

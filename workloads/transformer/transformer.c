@@ -14,7 +14,7 @@ static const char *const granularities[] = {"stage", "layer", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const char *const gradient_types[] = {"fp32", "same", NULL};
-const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", NULL};
+const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", "auto-measured", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 
 static const struct transformer_parameters defaults = {
@@ -27,6 +27,9 @@ static const struct transformer_parameters defaults = {
     .clock = 1,
     .dispatch = -1,
     .step = -1,
+    .cast_bytes = 3,
+    .overlap_hidden = 1,
+    .unfused = 1,
     .tensor_overlap = OVERLAP_GATHER | OVERLAP_SCATTER | OVERLAP_INPUT | OVERLAP_DATA,
     .routing = {.context_balance = true, .expert_imbalance = 1},
 };
@@ -72,6 +75,14 @@ static const struct stagesim_field fields[] = {
     FLAG("tensor_overlap", product_overlap,
          "megatron-1d with sequence_parallel: what a linear map gathers and scatters moves while its products run; "
          "default false"),
+    RATIO("tensor_overlap_hidden", overlap_hidden, 0, 1,
+          "tensor_overlap: the share of what is gathered and scattered that moves beside products; the rest follows "
+          "them; default 1"),
+    FLAG("tensor_copies", tensor_copies,
+         "sequence_parallel: what is gathered or scattered is copied once more, for sequences are not its outermost "
+         "dimension; default false"),
+    WORD("tensor_gathers", tensor_gathers, dispatch_precision_names,
+         "sequence_parallel: precision of what is gathered: same as computed with, or fp8; default same"),
     WORD("optimizer", optimizer, optimizers, "what is updated with: its state and its time; default adam"),
     WORD("gradients", gradients, gradient_types,
          "precision in which gradients are accumulated and reduced; default fp32"),
@@ -172,14 +183,23 @@ static const struct stagesim_field fields[] = {
      .doc = "efficiency table of the GPU; default: the installed one of the platform's GPU model"},
     WORD("compute.kernels", kernels, kernel_names,
          "whose matrix products and attention the GPU runs, where tables are installed for several, or measured: each "
-         "by its shape (`stagesim kernel`), or auto: transformer-engine's where the GPU has such a table; default the "
-         "table's without a name"),
+         "by its shape (`stagesim kernel`), or auto and auto-measured: transformer-engine's or measured ones where the "
+         "GPU has them; default the table's without a name"),
     {"compute.source", STAGESIM_FIELD_TEXT, offsetof(struct transformer_parameters, source), false, 0, 0, NULL,
      "kernels: measured: the source that is taken where several measured a kernel; default the first of the table"},
     RATIO("compute.clock", clock, 0.1, 2,
           "kernels: measured: clock of the GPU while it trains over that of the measurements; default 1"),
     {"compute.dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, dispatch), false, 0, 1, NULL,
      "seconds of the host to issue an operator; default the table's, with measured kernels 0"},
+    {"compute.expert_dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, expert_dispatch), false, 0,
+     1, NULL, "seconds of the host for each expert of a rank, in a forward and in each half of a backward; default 0"},
+    RATIO("compute.flash", flash, 0.01, 1,
+          "share of the peak that flash attention reaches, in place of the table's or the measured one"),
+    RATIO("compute.unfused", unfused, 0.1, 100,
+          "operators that only move memory move so many times the bytes of fused ones; default 1"),
+    RATIO("compute.cast_bytes", cast_bytes, 0, 1000,
+          "kernels: measured, in fp8: bytes that casts and scaling move for each element of an operand; default 3: it "
+          "is read in 16 bits and written in 8"),
     {"compute.step", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, step), false, 0, 100, NULL,
      "seconds of the host at the end of an iteration; default the table's, with measured kernels 0"},
     {"compute.profile", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, profile),
@@ -354,7 +374,7 @@ static bool check_job(const struct transformer_job *j)
             "the size of a micro-batch is not known; expected batch.micro, or batch.global and batch.micro_batches");
         ok = false;
     }
-    bool chosen = j->parameters->kernels && j->parameters->kernels != KERNELS_AUTO;
+    bool chosen = j->parameters->kernels && j->parameters->kernels < KERNELS_AUTO;
     if (chosen && (j->parameters->efficiency > 0 || j->parameters->table || j->parameters->profile)) {
         j->api->error(j->job, "compute.kernels",
                       "kernels choose among installed tables; expected no efficiency, table or profile beside them");
@@ -425,13 +445,16 @@ static void describe_tensor(struct transformer_job *j)
 {
     const struct transformer_parameters *p = j->parameters;
     j->data = j->api->axis(j->job, "data");
-    j->tensor = (struct transformer_tensor){.algorithm = (enum tensor_algorithm)p->algorithm,
-                                            .tensor = j->api->axis(j->job, "tensor"),
-                                            .x = j->api->axis(j->job, "x"),
-                                            .y = j->api->axis(j->job, "y"),
-                                            .z = j->api->axis(j->job, "z"),
-                                            .overlap = p->overlap ? p->tensor_overlap : 0,
-                                            .product_overlap = p->product_overlap};
+    j->tensor =
+        (struct transformer_tensor){.algorithm = (enum tensor_algorithm)p->algorithm,
+                                    .tensor = j->api->axis(j->job, "tensor"),
+                                    .x = j->api->axis(j->job, "x"),
+                                    .y = j->api->axis(j->job, "y"),
+                                    .z = j->api->axis(j->job, "z"),
+                                    .overlap = p->overlap ? p->tensor_overlap : 0,
+                                    .product_overlap = p->product_overlap,
+                                    .exposed = 1 - p->overlap_hidden,
+                                    .spared = p->tensor_gathers == DISPATCH_FP8 ? 1 - 1 / bytes_of(p->precision) : 0};
     j->zero = tensor_shard_axes(&j->tensor) ? 3 : (uint32_t)(p->zero > 0 ? p->zero : p->distributed_optimizer);
 }
 
@@ -453,7 +476,9 @@ static void describe_job(struct transformer_job *j)
         .expert = j->api->axis(j->job, "expert"),
         .expert_tensor = (double)j->api->axis(j->job, "tensor") / j->api->axis(j->job, "whole_experts"),
         .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
-        .recompute = (enum transformer_recompute)j->api->recompute(j->job)};
+        .recompute = (enum transformer_recompute)j->api->recompute(j->job),
+        .narrow = p->precision == FP8,
+        .copies = p->tensor_copies};
     tensor_set_layout(&j->tensor, &j->layout);
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
 }

@@ -15,7 +15,13 @@ enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
 enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
 enum transformer_precision { FP32, TF32, FP16, BF16, FP8 }; /* in the order of struct stagesim_device.peak */
 
-enum transformer_kernels { KERNELS_DEFAULT, KERNELS_TRANSFORMER_ENGINE, KERNELS_MEASURED, KERNELS_AUTO };
+enum transformer_kernels {
+    KERNELS_DEFAULT,
+    KERNELS_TRANSFORMER_ENGINE,
+    KERNELS_MEASURED,
+    KERNELS_AUTO,
+    KERNELS_AUTO_MEASURED
+};
 /* What tables of a GPU are told apart by, besides its name: compute.kernels. */
 extern const char *const kernel_names[];
 
@@ -36,6 +42,13 @@ struct transformer_parameters {
     unsigned kernels;             /* enum transformer_kernels */
     const char *source;           /* of measured kernels; NULL: the first of each */
     double clock, dispatch, step; /* negative: not given */
+    double expert_dispatch;       /* seconds of the host for each expert of a rank and pass */
+    double flash;                 /* share of the peak that flash attention reaches; 0: not given */
+    double cast_bytes;            /* moved for each element of an operand in 8 bits */
+    double overlap_hidden;        /* share of what moves beside products */
+    double unfused;               /* times the bytes of operators that only move memory */
+    bool tensor_copies;           /* what tensor-parallel ranks gather or scatter is copied once more */
+    unsigned tensor_gathers;      /* enum dispatch_precision */
 };
 
 /* The job while it is built. */
@@ -64,7 +77,7 @@ struct transformer_job {
 
 /* Parts whose costs have been computed: a block's layers cost the same but for whether the window counts. */
 struct transformer_known {
-    struct stagesim_part *parts[TRANSFORMER_BLOCKS][2][TRANSFORMER_FULL + 1]; /* [block][no window][recompute] */
+    struct stagesim_part *parts[TRANSFORMER_BLOCKS][2][TRANSFORMER_RECOMPUTES]; /* [block][no window][recompute] */
 };
 
 /* A kind of GPU that the job runs on. */

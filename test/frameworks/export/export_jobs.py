@@ -63,6 +63,8 @@ def same(found):
             found["layers of stages"] = layers_of(found.pop(key))
     if found.get("transformer.tensor_overlap") == "false":
         del found["transformer.tensor_overlap"]  # as where the key is not given
+    if found.get("framework") == "nemo":
+        found["framework"] = "megatron"  # whose options are written
     bucket = re.match(r"([0-9]+)(B|MiB)$", found.get("transformer.bucket", ""))
     if bucket:
         found["transformer.bucket"] = int(bucket[1]) * {"B": 1, "MiB": 1 << 20}[bucket[2]]

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""framework_costs.py STAGESIM: keys that say what a framework's way of working costs, each against what `stagesim
+kernel` says of the operators that it adds, from formulas written here: recompute: operators, compute.flash, cast_bytes,
+unfused, expert_dispatch, transformer.tensor_copies, tensor_gathers and tensor_overlap_hidden."""
+import json
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import tool
+
+STAGESIM = tool.binary_argument()
+check = tool.Checker()
+S, H, HEADS, KV, FFN, V, LAYERS = 2048, 4096, 32, 8, 14336, 32000, 2
+KEY, WIDE, NARROW = KV * H // HEADS, 2250e12, 4500e12
+MODEL = f"layers: {LAYERS}, hidden: {H}, heads: {HEADS}, kv_heads: {KV}, ffn: {FFN}, gated: true, sequence: {S}, " \
+        f"vocabulary: {V}, tied: false, biases: false, dropout: false, norm: rms"
+PRODUCTS = ((H, H + 2 * KEY), (H, H), (H, 2 * FFN), (FFN, H))
+
+
+def job(folder, compute="", transformer="", parallel="{data: 1}", recompute="none", model=MODEL):
+    path = folder / "job.yaml"
+    path.write_text(f"""platform: {{preset: dgx-b200, nodes: 1}}
+workload: transformer
+model: {{{model}}}
+parallel: {parallel}
+batch: {{global: {8 if "8" in parallel else 1}, micro: 1}}
+transformer: {{sequence_parallel: {"true" if "tensor" in parallel else "false"}{transformer}}}
+compute: {{kernels: measured{compute}}}
+schedule: {{name: 1f1b, recompute: {recompute}}}
+engine: analytic
+""")
+    tool.run(STAGESIM, "run", path, "-o", folder / "out", "--quiet")
+    return json.loads((folder / "out" / "summary.json").read_text())
+
+
+def busy(*arguments, **keywords):
+    return max(worker["busy_s"] for worker in job(*arguments, **keywords)["workers"])
+
+
+def kernel(kind, stage, source, *words):
+    return json.loads(tool.run(STAGESIM, "kernel", kind, "--gpu", "B200", "--stage", stage, "--format", "json",
+                               "--source", source, *words).stdout)["seconds"]
+
+
+def product(inner, columns, kind="bf16"):
+    return kernel("matmul", "forward", "trtllm-b200", "-m", S, "-n", columns, "-k", inner, "--type", kind)
+
+
+def moving(stage, size):
+    return kernel("memory", stage, "vllm-b200" if stage == "cast" else "simumax-b200", "--bytes", round(size))
+
+
+def forward_moves(times=1):
+    """Of a layer's forward, apart from the residual behind its feed-forward block: bytes by operator."""
+    hidden = S * H
+    return 2 * moving("norm", times * 4 * hidden) + moving("rope", times * 4 * S * (H + 2 * KEY)) + \
+        moving("add", times * 6 * hidden) + moving("silu", times * 6 * S * FFN)
+
+
+def all_moves(times):
+    hidden = S * H
+    backward = 2 * moving("norm", times * 8 * hidden) + moving("rope", times * 4 * S * (H + 2 * KEY)) + \
+        2 * moving("add", times * 4 * hidden) + moving("silu", times * 10 * S * FFN)
+    ends = moving("embedding", times * 6 * hidden) + moving("embedding", times * 10 * hidden) + \
+        moving("norm", times * 4 * hidden) + moving("norm", times * 8 * hidden) + \
+        moving("loss", times * 18 * S * V) + moving("loss", times * 10 * S * V)
+    return LAYERS * (forward_moves(times) + moving("add", times * 6 * hidden) + backward) + ends
+
+
+def operators(folder):
+    kept, again = job(folder), job(folder, recompute="operators")
+    added = forward_moves() + product(H, KEY) + product(H, H) + product(H, FFN)
+    seconds = [max(worker["busy_s"] for worker in summary["workers"]) for summary in (kept, again)]
+    check.near(seconds[1] - seconds[0], LAYERS * added, "recompute: operators", 1e-6)
+    shares = [summary["throughput"]["hfu"] / summary["throughput"]["mfu"] for summary in (kept, again)]
+    model = 3 * (2 * S * (LAYERS * sum(a * b for a, b in PRODUCTS) + H * V) + LAYERS * 4 * S * S * H)
+    check.near(shares[1] - shares[0], LAYERS * 2 * S * H * (KEY + H + FFN) / model, "its flop", 1e-6)
+    # What a layer keeps less, but of one layer at a time: norms' outputs and one input, keys, two inner activations.
+    less = 2 * S * (2 * H + KEY + 2 * FFN)
+    check.near(kept["memory"]["peak_bytes"] - again["memory"]["peak_bytes"], (LAYERS - 1) * less, "its memory", 1e-6)
+    narrow = [busy(folder, ", precision: fp8", recompute=recompute) for recompute in ("none", "operators")]
+    added = forward_moves() + sum(product(a, b, "fp8") + moving("cast", 3 * a * (S + b)) for a, b in PRODUCTS[:3])
+    check.near(narrow[1] - narrow[0], LAYERS * added, "in fp8 no product is kept", 1e-6)
+
+
+def attention(folder):
+    slow, fast = busy(folder, ", flash: 0.25"), busy(folder, ", flash: 0.5")
+    flops = LAYERS * (4 + 10) * S * S * H / 2
+    check.near(slow - fast, flops * (4 - 2) / WIDE, "compute.flash", 1e-6)
+
+
+def casts(folder):
+    few, many = (busy(folder, f", precision: fp8, cast_bytes: {count}") for count in (6, 12))
+
+    def cast(count):
+        return LAYERS * sum(moving("cast", count * a * (S + b)) + moving("cast", count * S * b) for a, b in PRODUCTS)
+    check.near(many - few, cast(12) - cast(6), "compute.cast_bytes", 1e-6)
+
+
+def unfused(folder):
+    check.near(busy(folder, ", unfused: 3") - busy(folder), all_moves(3) - all_moves(1), "compute.unfused", 1e-6)
+
+
+def experts(folder):
+    routed = {"model": MODEL + ", experts: 32", "parallel": "{data: 8, expert: 8}"}
+    two, one = (busy(folder, f", expert_dispatch: {seconds}s", **routed) for seconds in (2 / 3, 1 / 3))
+    check.near(two - one, LAYERS * 3 * 4 / 3, "compute.expert_dispatch, of 4 experts", 1e-6)
+    plain = busy(folder, **routed)
+    check.near(busy(folder, ", expert_dispatch: 1ns", **routed), plain, "what a busy device hides", 1e-12)
+
+
+def tensor(folder):
+    shared = {"parallel": "{tensor: 2}"}
+    plain, copied = busy(folder, **shared), busy(folder, "", ", tensor_copies: true", **shared)
+    both = 2 * moving("add", 2 * 4 * S * H) + 2 * moving("add", 3 * 4 * S * H)
+    check.near(copied - plain, LAYERS * both, "tensor_copies", 1e-6)
+    sent = [job(folder, "", f", tensor_gathers: {word}", **shared)["communication"]["sent_bytes"]
+            for word in ("same", "fp8")]
+    # Of each layer's two blocks one gather forward and two backward, of input and output one each; half is spared.
+    gathers = 6 * LAYERS + 2
+    check.near(sent[0] - sent[1], 2 * gathers * 2 * S * H / 2 / 2, "tensor_gathers: fp8, of both ranks", 1e-6)
+    times = [job(folder, "", f", tensor_overlap: true, tensor_overlap_hidden: {share}", **shared)["time"]["iteration_s"]
+             for share in (0, 0.5, 1)]
+    check.near(times[0] - times[1], times[1] - times[2], "tensor_overlap_hidden is linear", 0.1)
+    check.that(times[0] > 1.02 * times[2], f"what is exposed costs: {times}")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for part in (operators, attention, casts, unfused, experts, tensor):
+        part(pathlib.Path(scratch))
+sys.exit(check.done())
