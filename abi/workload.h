@@ -115,6 +115,8 @@ enum stagesim_kind {
     STAGESIM_OTHER,            /* other */
     STAGESIM_CONTEXT,          /* context: keys and values of a sequence that several ranks share */
     STAGESIM_EXPERT,           /* expert: tokens to the ranks of their experts, and back */
+    STAGESIM_WEIGHTS,          /* weights: a stage's, on their way around the workers */
+    STAGESIM_SHARE,            /* gradient-share: its gradient likewise */
     STAGESIM_KINDS
 };
 

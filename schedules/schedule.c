@@ -39,6 +39,7 @@ const struct schedule *const schedule_table[] = {
     &schedule_bpipe,
     &schedule_mario,
     &schedule_adapipe,
+    &schedule_weipipe,
     &schedule_best,
     NULL,
 };

@@ -12,7 +12,7 @@ extern const struct schedule schedule_interleaved, schedule_breadth_first;
 extern const struct schedule schedule_zb_h1, schedule_zb_h2, schedule_zb_v, schedule_v_half, schedule_v_min,
     schedule_dualpipe, schedule_dualpipe_v, schedule_bpipe, schedule_hanayo, schedule_best, schedule_zb_auto,
     schedule_zb_v_greedy, schedule_1f1b_v, schedule_group_interleaved, schedule_stp, schedule_seq1f1b,
-    schedule_slimpipe, schedule_mario, schedule_adapipe, schedule_pipe_offload;
+    schedule_slimpipe, schedule_mario, schedule_adapipe, schedule_pipe_offload, schedule_weipipe;
 
 /* One stage per worker: the `stages` of schedules without chunks. */
 uint32_t stages_one_per_worker(const struct schedule_request *request);

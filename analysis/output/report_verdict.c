@@ -63,10 +63,11 @@ static void put_memory(FILE *out, const struct report *report)
 static const char *transfer_words(const struct critical_transfer *transfer)
 {
     static const char *const words[][2] = {
-        {"tensor", "tensor-parallel collectives"},     {"context", "context-parallel exchanges"},
-        {"expert", "tokens on their way to experts"},  {"gradient-sync", "gradient synchronisation"},
-        {"parameter-gather", "gathers of parameters"}, {"activation", "activations between stages"},
-        {"gradient", "gradients between stages"}};
+        {"tensor", "tensor-parallel collectives"},      {"context", "context-parallel exchanges"},
+        {"expert", "tokens on their way to experts"},   {"gradient-sync", "gradient synchronisation"},
+        {"parameter-gather", "gathers of parameters"},  {"activation", "activations between stages"},
+        {"gradient", "gradients between stages"},       {"weights", "weights between workers"},
+        {"gradient-share", "gradients between workers"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i][0], transfer->kind))
             return words[i][1];

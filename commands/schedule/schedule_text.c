@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/number_text.h"
 #include "base/table.h"
+#include "schedules/plan/plan_weights.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -227,6 +228,16 @@ static void write_per_worker(FILE *out, const char *what, const double *values, 
     fputs(equal && workers > 1 ? " on every worker\n" : workers > SHOWN && !equal ? " ...\n" : "\n", out);
 }
 
+/* The stages whose weights each worker keeps while those of others come by. */
+static void write_owned(FILE *out, const struct plan *plan)
+{
+    double *owned = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *owned);
+    for (uint32_t stage = 0; stage < plan->stages; stage++)
+        owned[plan->owners[stage]] = stage;
+    write_per_worker(out, "weights travel; the stage that each worker owns:", owned, plan->workers);
+    free(owned);
+}
+
 void schedule_figures_write(FILE *out, const struct schedule_view *view)
 {
     const struct plan *plan = view->plan;
@@ -249,7 +260,9 @@ void schedule_figures_write(FILE *out, const struct schedule_view *view)
         several = several || plan->weight_versions[worker] != 1;
     if (several)
         write_per_worker(out, "weight versions:", plan->weight_versions, plan->workers);
-    if (plan->pipelines > 1 && plan->pipelines * plan->stages % plan->workers == 0)
+    if (plan_travels(plan))
+        write_owned(out, plan);
+    else if (plan->pipelines > 1 && plan->pipelines * plan->stages % plan->workers == 0)
         fprintf(out, "stages of each worker: %u, one of each pipeline\n",
                 plan->pipelines * plan->stages / plan->workers);
     if (plan->asynchronous)

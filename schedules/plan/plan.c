@@ -49,6 +49,7 @@ void plan_destroy(struct plan *plan)
     free(plan->partners);
     free(plan->slice_lengths);
     free(plan->recomputed);
+    free(plan->owners);
     free(plan);
 }
 
@@ -113,5 +114,5 @@ struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind
 
 char slot_letter(enum slot_kind kind)
 {
-    return "FBWELR"[kind];
+    return "FBWELRPQG"[kind];
 }

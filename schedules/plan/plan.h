@@ -22,6 +22,9 @@ enum slot_kind {
     SLOT_FETCH,     /* L: it is loaded back */
     SLOT_RECOMPUTE, /* R: a forward, or a share of it, is computed again for its backward; between F and B. From F to R
                        only the rest of the stash is held */
+    SLOT_PASS_FORWARD,  /* P: where weights travel, see plan_weights.h: a stage's weights for a forward are handed on */
+    SLOT_PASS_BACKWARD, /* Q: the same for a backward */
+    SLOT_PASS_GRADIENT, /* G: the stage's gradient with a micro-batch's share in it is handed on */
 };
 
 /* Moving stashes. Worker x gives stashes away to y = partners[x] and gets them back before it needs them. Each of the
@@ -109,6 +112,7 @@ struct plan {
                               where nothing is evicted */
     double transfer;       /* of a stash to host memory or back, as a share of the longest forward and backward of a
                               stage: as the order was planned; 0: not known */
+    uint32_t *owners;      /* [stage]: who keeps its weights where they travel, see plan_weights.h; NULL: they stay */
     struct plan_order *orders; /* [worker] */
     double bound;              /* no order of this placement within these stashes takes less, in the unit of the times
                                   that the plan was asked for; 0: not known */
@@ -154,7 +158,7 @@ void plan_expect(struct plan *plan, uint32_t worker, size_t slots);
 struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
                          uint32_t micro_batch);
 
-/* Letter of a kind as in the csv: F, B, W, E, L, R. */
+/* Letter of a kind as in the csv: F, B, W, E, L, R, P, Q, G. */
 char slot_letter(enum slot_kind kind);
 
 #endif

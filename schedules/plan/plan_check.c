@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "schedules/plan/plan_walk.h"
+#include "schedules/plan/plan_weights.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ enum { SEARCHED = 100 }; /* mistakes after which the other slot of a double one 
 struct check {
     const struct plan *plan;
     const struct plan_reporter *reporter;
-    uint8_t *seen;      /* [cell_of]: enum plan_done bits of the slots met so far */
+    uint16_t *seen;     /* [cell_of]: enum plan_done bits of the slots met so far */
     bool *again;        /* the same index: whether R was met */
     bool *split;        /* the same index: whether a backward announced a W */
     uint32_t *pipeline; /* [micro_batch], PLAN_NOWHERE: not met */
@@ -63,7 +64,15 @@ struct words {
 /* "the backward", "half a of the forward", ... */
 static struct words kind_words(unsigned kind, unsigned part)
 {
-    static const char *const kinds[] = {"forward", "backward", "weight gradient", "eviction", "fetch", "recomputation"};
+    static const char *const kinds[] = {"forward",
+                                        "backward",
+                                        "weight gradient",
+                                        "eviction",
+                                        "fetch",
+                                        "recomputation",
+                                        "handing on of weights for the forward",
+                                        "handing on of weights for the backward",
+                                        "handing on of the gradient"};
     struct words words;
     snprintf(words.text, sizeof words.text, "%s%s",
              part == PART_WHOLE ? "the "
@@ -79,7 +88,7 @@ static bool check_range(struct check *check, uint32_t worker, size_t index, cons
 {
     const struct plan *plan = check->plan;
     unsigned before = check->mistakes;
-    if (slot->kind > SLOT_RECOMPUTE || slot->part > PART_B)
+    if (slot->kind > SLOT_PASS_GRADIENT || slot->part > PART_B)
         report(check, at_slot(worker, index), "there is no kind %u, part %u", slot->kind, slot->part);
     else if (slot->part != PART_WHOLE && (slot->kind != SLOT_BACKWARD || slot->split))
         report(check, at_slot(worker, index), "only a backward that is not split can be halved");
@@ -104,7 +113,7 @@ static bool is_partner(const struct plan *plan, uint32_t home, uint32_t worker, 
 static void check_place(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
 {
     uint32_t home = plan_worker(check->plan, slot->pipeline, slot->stage);
-    if (home != worker && !is_partner(check->plan, home, worker, slot))
+    if (home != worker && !is_partner(check->plan, home, worker, slot) && !slot_hands_on(slot))
         report(check, at_slot(worker, index),
                "stage %u of pipeline %u lives on worker %u, but worker %u runs %s of micro-batch %u", slot->stage,
                slot->pipeline, home, worker, kind_words(slot->kind, slot->part).text, slot->micro_batch);
@@ -137,8 +146,8 @@ static struct plan_mistake with_first(const struct check *check, uint32_t worker
 }
 
 /* Moving a stash must stand between its forward and its backward, and at the partner its return after its coming. */
-static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint8_t mask,
-                        uint8_t seen)
+static void check_stash(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint16_t mask,
+                        uint16_t seen)
 {
     const char *mistake = NULL;
     if (mask == DONE_EVICT && !(seen & DONE_FORWARD))
@@ -159,7 +168,7 @@ static void check_stash(struct check *check, uint32_t worker, size_t index, cons
 /* The passes of a micro-batch's slices in a stage follow each other, forwards from the first slice on and backwards
  * from the last one back. `seen` is that of the slot's cell. */
 static void check_slices(struct check *check, uint32_t worker, size_t index, const struct slot *slot,
-                         const uint8_t *seen)
+                         const uint16_t *seen)
 {
     uint32_t slices = check->plan->slices;
     if (slices == 1)
@@ -217,6 +226,16 @@ static void check_again(struct check *check, uint32_t worker, size_t index, cons
         report(check, at_slot(worker, index), "micro-batch %u, stage %u %s", slot->micro_batch, slot->stage, mistake);
 }
 
+/* Where weights travel; also that nothing is handed on where they do not. */
+static void check_weights(struct check *check, uint32_t worker, size_t index, const struct slot *slot, uint16_t seen)
+{
+    char text[WEIGHTS_MISTAKE_MAX] = "weights are handed on, but those of this plan do not travel";
+    bool fits =
+        plan_travels(check->plan) ? plan_weights_fit(check->plan, worker, slot, seen, text) : !slot_hands_on(slot);
+    if (!fits)
+        report(check, at_slot(worker, index), "%s", text);
+}
+
 static void check_slot(struct check *check, uint32_t worker, size_t index)
 {
     const struct slot *slot = &check->plan->orders[worker].slots[index];
@@ -226,7 +245,7 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
     }
     check_place(check, worker, index, slot);
     size_t cell = cell_of(check, slot->micro_batch, slot->stage);
-    uint8_t mask = plan_mask(check->plan, worker, slot);
+    uint16_t mask = plan_mask(check->plan, worker, slot);
     if (check->seen[cell] & mask) {
         bool search = check->reporter && check->mistakes < SEARCHED;
         report(check, search ? with_first(check, worker, index, slot) : at_slot(worker, index),
@@ -237,6 +256,7 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
     check_again(check, worker, index, slot);
     check_stash(check, worker, index, slot, mask, check->seen[cell]);
     check_slices(check, worker, index, slot, &check->seen[cell]);
+    check_weights(check, worker, index, slot, check->seen[cell]);
     check->seen[cell] |= mask;
     if (slot->kind == SLOT_BACKWARD && slot->split)
         check->split[cell] = true;
@@ -312,12 +332,24 @@ static void report_missing(struct check *check, uint32_t micro_batch, uint32_t s
 static void check_moves(struct check *check, uint32_t micro_batch, uint32_t stage, unsigned seen)
 {
     static const char *const steps[] = {"evicted", "fetched", "taken by the partner", "returned by the partner"};
-    unsigned moves = seen / DONE_EVICT, home = plan_worker(check->plan, check->pipeline[micro_batch], stage);
+    unsigned moves = seen / DONE_EVICT % 16, home = plan_worker(check->plan, check->pipeline[micro_batch], stage);
     bool pairs = home < check->plan->workers && !plan_offloads(check->plan, home);
     for (unsigned i = 0; moves && i < (pairs ? 4 : 2); i++)
         if (!(moves >> i & 1))
             report(check, at_cell(check, micro_batch, stage),
                    "the stash of micro-batch %u, stage %u moves, but is not %s", micro_batch, stage, steps[i]);
+}
+
+static void check_passes(struct check *check, uint32_t micro_batch, uint32_t stage, unsigned seen)
+{
+    for (unsigned kind = SLOT_PASS_FORWARD; plan_travels(check->plan) && kind <= SLOT_PASS_GRADIENT; kind++) {
+        if (seen & (unsigned)DONE_PASS_FORWARD << (kind - SLOT_PASS_FORWARD) ||
+            !plan_passes(check->plan, kind, stage, micro_batch))
+            continue;
+        report(check, at_cell(check, micro_batch, stage),
+               "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", kind_words(kind, PART_WHOLE).text,
+               micro_batch, stage, plan_pass_sender(check->plan, kind, stage, micro_batch));
+    }
 }
 
 static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage)
@@ -336,6 +368,7 @@ static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage
                "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch,
                stage);
     check_moves(check, micro_batch, stage, seen);
+    check_passes(check, micro_batch, stage, seen);
 }
 
 /* Whether check_cell finds nothing in any cell: what it says goes by micro-batches, across the memory. */
@@ -354,7 +387,7 @@ static bool all_complete(const struct check *check)
 static void check_complete(struct check *check)
 {
     const struct plan *plan = check->plan;
-    if (all_complete(check))
+    if (!plan_travels(plan) && all_complete(check))
         return;
     for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && !check->stopped; micro_batch++) {
         if (check->pipeline[micro_batch] == PLAN_NOWHERE) {
@@ -386,23 +419,42 @@ static void check_copies(struct check *check)
 struct wait {
     const struct slot *slot; /* the slot of its block that waits */
     size_t index;
-    uint32_t stage; /* of the awaited operation, same micro-batch */
+    uint32_t stage, micro_batch; /* of the awaited operation */
     unsigned kind, part;
     uint32_t worker; /* that should run it */
 };
 
+static enum slot_kind awaited_kind(unsigned missing)
+{
+    switch (missing) {
+    case DONE_FORWARD:
+        return SLOT_FORWARD;
+    case DONE_RETURN:
+        return SLOT_FETCH;
+    case DONE_PASS_FORWARD:
+        return SLOT_PASS_FORWARD;
+    case DONE_PASS_BACKWARD:
+        return SLOT_PASS_BACKWARD;
+    case DONE_PASS_GRADIENT:
+        return SLOT_PASS_GRADIENT;
+    default:
+        return SLOT_BACKWARD;
+    }
+}
+
 static bool find_input(const struct plan *plan, const struct plan_walk *walk, struct wait *wait)
 {
-    struct plan_input inputs[3];
-    const uint8_t *done = &walk->done[(size_t)wait->slot->micro_batch * plan->stages];
-    unsigned count = plan_inputs(plan, wait->slot, done[wait->slot->stage], inputs);
+    struct plan_input inputs[PLAN_INPUTS_MAX];
+    uint16_t own = walk->done[(size_t)wait->slot->micro_batch * plan->stages + wait->slot->stage];
+    unsigned count = plan_inputs(plan, wait->slot, own, inputs);
     for (unsigned i = 0; i < count; i++) {
-        unsigned missing = inputs[i].mask & ~done[inputs[i].stage];
+        unsigned missing = inputs[i].mask & ~walk->done[(size_t)inputs[i].micro_batch * plan->stages + inputs[i].stage];
         if (!missing)
             continue;
-        wait->kind = missing == DONE_FORWARD ? SLOT_FORWARD : missing == DONE_RETURN ? SLOT_FETCH : SLOT_BACKWARD;
+        wait->kind = awaited_kind(missing);
         wait->part = missing == 2 ? PART_A : missing == 4 ? PART_B : PART_WHOLE;
         wait->stage = inputs[i].stage;
+        wait->micro_batch = inputs[i].micro_batch;
         wait->worker = inputs[i].worker;
         return true;
     }
@@ -459,7 +511,7 @@ static void report_cycle(struct check *check, const struct plan_walk *walk)
         struct wait wait = find_wait(plan, walk, worker);
         if (length < SPELLED)
             append(text, sizeof text, "%s waits for %s of micro-batch %u in stage %u", length ? ", which" : "",
-                   kind_words(wait.kind, wait.part).text, wait.slot->micro_batch, wait.stage);
+                   kind_words(wait.kind, wait.part).text, wait.micro_batch, wait.stage);
         if (length < SPELLED && wait.worker != worker)
             append(text, sizeof text, " from worker %u", wait.worker);
         else if (length < SPELLED)

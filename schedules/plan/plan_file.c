@@ -38,13 +38,13 @@ static const char *const column_names[COLUMNS] = {"worker",  "kind",     "stage"
 static bool read_kind(struct csv *csv, uint8_t *kind)
 {
     struct csv_field field = csv_get(csv, KIND);
-    for (*kind = SLOT_FORWARD; *kind <= SLOT_RECOMPUTE; (*kind)++)
+    for (*kind = SLOT_FORWARD; *kind <= SLOT_PASS_GRADIENT; (*kind)++)
         if (field.size == 1 && field.text[0] == slot_letter(*kind))
             return true;
     return csv_mistake(
         csv, KIND,
-        "kind is F (forward), B (backward), W (weight gradient), E (evict), L (load back) or R (computed "
-        "again), not '%s'",
+        "kind is F (forward), B (backward), W (weight gradient), E (evict), L (load back), R (computed again), P, Q "
+        "(weights handed on for a forward, a backward) or G (a gradient handed on), not '%s'",
         csv_excerpt(field).text);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedules/plan/plan_pytorch.h"
+#include "schedules/plan/plan_weights.h"
 
 #include "base/arena.h"
 #include "base/text_writer.h"
@@ -44,6 +45,8 @@ static bool order_holds(const struct plan *plan, uint32_t worker, struct fault *
 
 bool plan_pytorch_holds(const struct plan *plan, struct fault *fault)
 {
+    if (plan_travels(plan))
+        return fault_set(fault, "weights travel from worker to worker, which no action of PyTorch's schedules says");
     if (plan->pipelines > 1)
         return fault_set(fault, "each stage is on %u workers; PyTorch's loader takes one rank for each stage",
                          plan->pipelines);

@@ -5,6 +5,7 @@
 #include "base/number_text.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_slices.h"
+#include "schedules/plan/plan_weights.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static void place_stages(const struct plan_rows *rows, struct plan *plan)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct plan_row *row = &rows->rows[i];
-        bool moves = row->kind == SLOT_EVICT || row->kind == SLOT_FETCH;
+        bool moves = row->kind == SLOT_EVICT || row->kind == SLOT_FETCH || row->kind >= SLOT_PASS_FORWARD;
         if (!moves && plan_worker(plan, row->pipeline, row->stage) == UINT32_MAX)
             plan_place(plan, row->pipeline, row->stage, row->worker);
     }
@@ -148,6 +149,18 @@ static void find_offloads(const struct plan_rows *rows, struct plan *plan)
             plan_pair(plan, row->worker, row->worker);
         if (moves && row->transfer > 0 && plan_offloads(plan, row->worker))
             plan->transfer = row->transfer;
+    }
+}
+
+/* Weights travel where they are handed on; who hands on the first micro-batch's owns them, or else who runs it. */
+static void find_owners(const struct plan_rows *rows, struct plan *plan)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct plan_row *row = &rows->rows[i];
+        if (row->kind >= SLOT_PASS_FORWARD && !plan_travels(plan))
+            plan_own(plan, row->stage, 0);
+        if (row->kind == SLOT_PASS_FORWARD && row->micro_batch == 0)
+            plan_own(plan, row->stage, row->worker);
     }
 }
 
@@ -262,6 +275,7 @@ struct plan *plan_rows_build(struct plan_rows *rows)
         plan_cut(plan, slices);
     place_stages(rows, plan);
     find_offloads(rows, plan);
+    find_owners(rows, plan);
     add_slots(rows, plan);
     mark_split(plan);
     if ((slices == 1 || measure_slices(rows, plan)) && check(rows, plan))

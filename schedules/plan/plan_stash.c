@@ -20,6 +20,10 @@ static int halves(const struct plan *plan, uint32_t worker, const struct slot *s
         return own ? 2 : -2;
     case SLOT_RECOMPUTE:
         return 2;
+    case SLOT_PASS_FORWARD:
+    case SLOT_PASS_BACKWARD:
+    case SLOT_PASS_GRADIENT:
+        break;
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "schedules/plan/plan_slices.h"
 #include "schedules/plan/plan_stash.h"
 #include "schedules/plan/plan_walk.h"
+#include "schedules/plan/plan_weights.h"
 
 #include <stdlib.h>
 
@@ -24,15 +25,21 @@ struct ways {
     double out, back;
 };
 
+/* When what travels of a stage was handed on: weights for a forward, for its backward, and the gradient behind it. */
+struct passes {
+    double sent[3];
+};
+
 struct evaluation {
     const struct plan *plan;
     const struct plan_costs *costs;
     struct plan_timing *timing;
-    struct ends *ends;  /* [micro_batch * stages + stage] */
-    struct move *moves; /* the same index; NULL where the plan evicts nothing */
-    double *clock;      /* [worker] */
-    bool *evicted;      /* the same index as ends: the stash is away, or was */
-    struct ways *ways;  /* [worker]; NULL where the plan evicts nothing */
+    struct ends *ends;     /* [micro_batch * stages + stage] */
+    struct move *moves;    /* the same index; NULL where the plan evicts nothing */
+    double *clock;         /* [worker] */
+    bool *evicted;         /* the same index as ends: the stash is away, or was */
+    struct ways *ways;     /* [worker]; NULL where the plan evicts nothing */
+    struct passes *passes; /* the same index; NULL where no weights travel */
 };
 
 static size_t cell_of(const struct evaluation *evaluation, uint32_t micro_batch, uint32_t stage)
@@ -46,9 +53,9 @@ static double later(double left, double right)
 }
 
 /* When the bits of an input were done, without the way from there. */
-static double input_end(const struct evaluation *evaluation, const struct slot *slot, const struct plan_input *input)
+static double input_end(const struct evaluation *evaluation, const struct plan_input *input)
 {
-    size_t cell = cell_of(evaluation, slot->micro_batch, input->stage);
+    size_t cell = cell_of(evaluation, input->micro_batch, input->stage);
     const struct ends *ends = &evaluation->ends[cell];
     switch (input->mask) {
     case DONE_FORWARD:
@@ -57,6 +64,12 @@ static double input_end(const struct evaluation *evaluation, const struct slot *
         return later(evaluation->moves[cell].returned, evaluation->moves[cell].evicted + evaluation->costs->latency);
     case DONE_FETCH:
         return evaluation->moves[cell].returned;
+    case DONE_PASS_FORWARD:
+        return evaluation->passes[cell].sent[0];
+    case DONE_PASS_BACKWARD:
+        return evaluation->passes[cell].sent[1];
+    case DONE_PASS_GRADIENT:
+        return evaluation->passes[cell].sent[2];
     case DONE_BACKWARD:
         return later(ends->halves[0], ends->halves[1]);
     default:
@@ -64,16 +77,25 @@ static double input_end(const struct evaluation *evaluation, const struct slot *
     }
 }
 
+/* How long an input is on its way; what is handed on around the ring goes from worker to worker. */
+static double way(const struct evaluation *evaluation, uint32_t worker, const struct plan_input *input)
+{
+    if (input->worker == worker)
+        return 0;
+    uint32_t workers = evaluation->plan->workers;
+    uint32_t hops = input->mask >= DONE_PASS_FORWARD ? (worker + workers - input->worker) % workers : 1;
+    return hops * evaluation->costs->latency;
+}
+
 /* When all that a slot waits for has arrived. */
 static double arrival(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot)
 {
-    struct plan_input inputs[3];
+    struct plan_input inputs[PLAN_INPUTS_MAX];
     bool evicted = evaluation->evicted && evaluation->evicted[cell_of(evaluation, slot->micro_batch, slot->stage)];
     unsigned count = plan_inputs(evaluation->plan, slot, evicted ? DONE_EVICT : 0, inputs);
     double latest = 0;
     for (unsigned i = 0; i < count; i++)
-        latest = later(latest, input_end(evaluation, slot, &inputs[i]) +
-                                   (inputs[i].worker == worker ? 0 : evaluation->costs->latency));
+        latest = later(latest, input_end(evaluation, &inputs[i]) + way(evaluation, worker, &inputs[i]));
     return latest;
 }
 
@@ -93,7 +115,7 @@ static double slice_duration(const struct plan *plan, const struct plan_costs *c
 
 static double duration(const struct plan *plan, const struct plan_costs *costs, const struct slot *slot)
 {
-    if (plan->slices > 1 && !slot_moves(slot))
+    if (plan->slices > 1 && !slot_moves(slot) && !slot_hands_on(slot))
         return slice_duration(plan, costs, slot);
     switch ((enum slot_kind)slot->kind) {
     case SLOT_FORWARD:
@@ -107,6 +129,9 @@ static double duration(const struct plan *plan, const struct plan_costs *costs, 
         return costs->forward[slot->stage] * plan_recomputed(plan, slot->stage);
     case SLOT_EVICT:
     case SLOT_FETCH:
+    case SLOT_PASS_FORWARD:
+    case SLOT_PASS_BACKWARD:
+    case SLOT_PASS_GRADIENT:
         break;
     }
     return 0;
@@ -145,7 +170,7 @@ static double block_duration(const struct plan *plan, const struct plan_costs *c
 static void record_move(const struct evaluation *evaluation, uint32_t worker, const struct slot *slot, double time)
 {
     size_t cell = cell_of(evaluation, slot->micro_batch, slot->stage);
-    uint8_t mask = plan_mask(evaluation->plan, worker, slot);
+    uint16_t mask = plan_mask(evaluation->plan, worker, slot);
     if (mask == DONE_EVICT) {
         evaluation->evicted[cell] = true;
         evaluation->moves[cell].evicted = time;
@@ -166,8 +191,13 @@ static void record(const struct evaluation *evaluation, uint32_t worker, const s
         ends->halves[1] = end;
     if (slot_moves(slot))
         record_move(evaluation, worker, slot, end);
+    if (slot_hands_on(slot))
+        evaluation->passes[cell_of(evaluation, slot->micro_batch, slot->stage)].sent[slot->kind - SLOT_PASS_FORWARD] =
+            end;
     double *iteration =
         &evaluation->timing->iteration_ends[slot->micro_batch / (plan->micro_batches / plan->iterations)];
+    if (slot->kind == SLOT_PASS_GRADIENT) /* the last one has yet to come to the owner */
+        end += plan_pass_hops(plan, slot->kind, slot->stage, slot->micro_batch) * evaluation->costs->latency;
     *iteration = later(*iteration, end);
 }
 
@@ -199,6 +229,11 @@ static void visit(void *user, uint32_t worker, size_t first, size_t end)
     }
     for (size_t i = first; i < end; i++)
         start = later(start, arrival(evaluation, worker, &slots[i]));
+    if (slot_hands_on(&slots[first])) { /* the worker itself does not wait */
+        evaluation->timing->spans[evaluation->timing->first[worker] + first] = (struct plan_span){start, start};
+        record(evaluation, worker, &slots[first], start);
+        return;
+    }
     double length = block_duration(evaluation->plan, evaluation->costs, slots + first, end - first);
     evaluation->clock[worker] = start + length;
     evaluation->timing->busy[worker] += length;
@@ -228,14 +263,30 @@ static void evaluate(struct plan_timing *timing, const struct plan *plan, const 
         evaluation.evicted = zeros(cells, sizeof *evaluation.evicted);
         evaluation.ways = zeros(plan->workers, sizeof *evaluation.ways);
     }
+    if (plan_travels(plan))
+        evaluation.passes = zeros(cells, sizeof *evaluation.passes);
     struct plan_walk walk;
     plan_walk_run(&walk, plan, visit, &evaluation);
     plan_walk_finish(&walk);
     free(evaluation.ways);
+    free(evaluation.passes);
     free(evaluation.evicted);
     free(evaluation.moves);
     free(evaluation.clock);
     free(evaluation.ends);
+}
+
+/* From the first to the last slot of a worker, but for what is handed on beside them. */
+static struct plan_span span_of(const struct plan_timing *timing, const struct plan *plan, uint32_t worker)
+{
+    const struct plan_order *order = &plan->orders[worker];
+    size_t first = 0, last = order->count - 1;
+    while (first < last && slot_hands_on(&order->slots[first]))
+        first++;
+    while (first < last && slot_hands_on(&order->slots[last]))
+        last--;
+    return (struct plan_span){plan_timing_span(timing, worker, first).start,
+                              plan_timing_span(timing, worker, last).end};
 }
 
 /* Makespan, T and the bubble figures from the spans. */
@@ -243,21 +294,20 @@ static void summarize(struct plan_timing *timing, const struct plan *plan)
 {
     double begin = 0, end = 0, busy = 0;
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        size_t count = plan->orders[worker].count;
-        if (!count)
+        if (!plan->orders[worker].count)
             continue;
-        double first = plan_timing_span(timing, worker, 0).start,
-               last = plan_timing_span(timing, worker, count - 1).end;
+        struct plan_span own = span_of(timing, plan, worker);
+        double first = own.start, last = own.end;
         begin = worker == 0 || first < begin ? first : begin;
         end = last > end ? last : end;
         busy += timing->busy[worker];
         double span = last > first ? 1 - timing->busy[worker] / (last - first) : 0;
         timing->span_max = span > timing->span_max ? span : timing->span_max;
     }
-    timing->makespan = end - begin;
+    timing->makespan = later(end, timing->iteration_ends[plan->iterations - 1]) - begin;
     timing->mean_busy = busy / plan->workers / plan->iterations;
     double last = plan->iterations > 1 ? timing->iteration_ends[plan->iterations - 2] : begin;
-    plan_timing_set_iteration(timing, end - last);
+    plan_timing_set_iteration(timing, begin + timing->makespan - last);
 }
 
 void plan_timing_set_iteration(struct plan_timing *timing, double iteration)

@@ -2,17 +2,18 @@
 #include "schedules/plan/plan_walk.h"
 
 #include "base/arena.h"
+#include "schedules/plan/plan_weights.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The bits of a backward's part. */
-static uint8_t backward_mask(const struct slot *slot)
+static uint16_t backward_mask(const struct slot *slot)
 {
     return slot->part == PART_WHOLE ? DONE_BACKWARD : slot->part == PART_A ? 2 : 4;
 }
 
-uint8_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *slot)
+uint16_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *slot)
 {
     bool own = plan_worker(plan, slot->pipeline, slot->stage) == worker;
     switch ((enum slot_kind)slot->kind) {
@@ -28,16 +29,63 @@ uint8_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *s
         return own ? DONE_FETCH : DONE_RETURN;
     case SLOT_RECOMPUTE: /* its place in its own order is all that matters */
         break;
+    case SLOT_PASS_FORWARD:
+        return DONE_PASS_FORWARD;
+    case SLOT_PASS_BACKWARD:
+        return DONE_PASS_BACKWARD;
+    case SLOT_PASS_GRADIENT:
+        return DONE_PASS_GRADIENT;
     }
     return 0;
 }
 
-static struct plan_input input(const struct plan *plan, const struct slot *slot, uint32_t stage, uint8_t mask)
+static struct plan_input input(const struct plan *plan, const struct slot *slot, uint32_t stage, uint16_t mask)
 {
-    return (struct plan_input){.stage = stage, .worker = plan_worker(plan, slot->pipeline, stage), .mask = mask};
+    return (struct plan_input){.stage = stage,
+                               .worker = plan_worker(plan, slot->pipeline, stage),
+                               .micro_batch = slot->micro_batch,
+                               .mask = mask};
 }
 
-unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t done, struct plan_input inputs[3])
+/* What was handed on for a micro-batch of the slot's stage, if it was; returns how many inputs that is. */
+static unsigned passed(const struct plan *plan, const struct slot *slot, enum slot_kind kind, uint32_t micro_batch,
+                       struct plan_input *input)
+{
+    if (!plan_passes(plan, kind, slot->stage, micro_batch))
+        return 0;
+    *input = (struct plan_input){.stage = slot->stage,
+                                 .worker = plan_pass_sender(plan, kind, slot->stage, micro_batch),
+                                 .micro_batch = micro_batch,
+                                 .mask = kind == SLOT_PASS_FORWARD    ? DONE_PASS_FORWARD
+                                         : kind == SLOT_PASS_BACKWARD ? DONE_PASS_BACKWARD
+                                                                      : DONE_PASS_GRADIENT};
+    return 1;
+}
+
+/* What a slot waits for because weights travel. */
+static unsigned travelling_inputs(const struct plan *plan, const struct slot *slot, struct plan_input *inputs)
+{
+    unsigned count = 0;
+    uint32_t micro_batch = slot->micro_batch;
+    switch ((enum slot_kind)slot->kind) {
+    case SLOT_FORWARD:
+        return passed(plan, slot, SLOT_PASS_FORWARD, micro_batch, inputs);
+    case SLOT_BACKWARD:
+        count = passed(plan, slot, SLOT_PASS_BACKWARD, micro_batch, inputs);
+        return count + (micro_batch ? passed(plan, slot, SLOT_PASS_GRADIENT, micro_batch - 1, inputs + count) : 0);
+    case SLOT_PASS_FORWARD:
+    case SLOT_PASS_BACKWARD: /* what was handed on for the micro-batch before is handed on again */
+        return micro_batch ? passed(plan, slot, slot->kind, micro_batch - 1, inputs) : 0;
+    case SLOT_PASS_GRADIENT:
+        inputs[0] = input(plan, slot, slot->stage, DONE_BACKWARD);
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint16_t done,
+                     struct plan_input inputs[PLAN_INPUTS_MAX])
 {
     unsigned count = 0;
     switch ((enum slot_kind)slot->kind) {
@@ -63,8 +111,13 @@ unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint8_t d
     case SLOT_EVICT:
     case SLOT_RECOMPUTE:
     case SLOT_FETCH: /* move beside the computing: the checker sees to it that they stand between their F and B */
+    case SLOT_PASS_FORWARD:
+    case SLOT_PASS_BACKWARD:
+    case SLOT_PASS_GRADIENT:
         break;
     }
+    if (plan_travels(plan))
+        count += travelling_inputs(plan, slot, inputs + count);
     return count;
 }
 
@@ -76,7 +129,7 @@ size_t plan_block_end(const struct plan_order *order, size_t first)
     return end;
 }
 
-static uint8_t *done_of(const struct plan_walk *walk, const struct plan *plan, uint32_t micro_batch, uint32_t stage)
+static uint16_t *done_of(const struct plan_walk *walk, const struct plan *plan, uint32_t micro_batch, uint32_t stage)
 {
     return &walk->done[(size_t)micro_batch * plan->stages + stage];
 }
@@ -84,15 +137,15 @@ static uint8_t *done_of(const struct plan_walk *walk, const struct plan *plan, u
 /* plan_inputs says what a slot waits for; the two kinds that all plans are full of are looked at straight away. */
 static bool ready(const struct plan_walk *walk, const struct plan *plan, const struct slot *slot)
 {
-    const uint8_t *done = done_of(walk, plan, slot->micro_batch, slot->stage); /* stages are neighbours */
-    if (slot->kind == SLOT_FORWARD)
+    const uint16_t *done = done_of(walk, plan, slot->micro_batch, slot->stage); /* stages are neighbours */
+    if (slot->kind == SLOT_FORWARD && !plan_travels(plan))
         return slot->stage == 0 || done[-1] & DONE_FORWARD;
-    if (slot->kind == SLOT_BACKWARD && !(*done & DONE_EVICT))
+    if (slot->kind == SLOT_BACKWARD && !(*done & DONE_EVICT) && !plan_travels(plan))
         return *done & DONE_FORWARD && (slot->stage + 1u == plan->stages || !(backward_mask(slot) & ~done[1]));
-    struct plan_input inputs[3];
+    struct plan_input inputs[PLAN_INPUTS_MAX];
     unsigned count = plan_inputs(plan, slot, *done, inputs);
     for (unsigned i = 0; i < count; i++)
-        if (inputs[i].mask & ~*done_of(walk, plan, slot->micro_batch, inputs[i].stage))
+        if (inputs[i].mask & ~*done_of(walk, plan, inputs[i].micro_batch, inputs[i].stage))
             return false;
     return true;
 }
@@ -121,6 +174,8 @@ static void complete(const struct plan_walk *walk, const struct plan *plan, uint
         list(agenda, plan_worker(plan, slot->pipeline, slot->stage + 1u));
     if (slot->kind == SLOT_BACKWARD && slot->stage > 0)
         list(agenda, plan_worker(plan, slot->pipeline, slot->stage - 1u));
+    if (slot_hands_on(slot))
+        list(agenda, plan_pass_target(plan, slot->kind, slot->stage, slot->micro_batch));
     if (slot->kind == SLOT_FETCH)
         list(agenda, plan_worker(plan, slot->pipeline, slot->stage));
 }
@@ -149,7 +204,7 @@ bool plan_walk_run(struct plan_walk *walk, const struct plan *plan, plan_visit *
     *walk = (struct plan_walk){0};
     size_t cells = (size_t)plan->micro_batches * plan->stages;
     walk->done = array_grow(NULL, &capacity, cells, sizeof *walk->done);
-    memset(walk->done, 0, capacity);
+    memset(walk->done, 0, capacity * sizeof *walk->done);
     struct agenda agenda = {0};
     walk->next = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *walk->next);
     agenda.workers = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *agenda.workers);

@@ -134,7 +134,7 @@ static void describe(const struct timeline *timeline, struct where at, struct te
     static const char *const nouns[STAGESIM_KINDS] = {
         [STAGESIM_FORWARD] = "forward",   [STAGESIM_BACKWARD] = "backward",     [STAGESIM_WEIGHT] = "weight gradient",
         [STAGESIM_BLOCK] = "block",       [STAGESIM_ACTIVATION] = "activation", [STAGESIM_GRADIENT] = "gradient",
-        [STAGESIM_EXCHANGE] = "exchange",
+        [STAGESIM_EXCHANGE] = "exchange", [STAGESIM_SHARE] = "gradient",
     };
     const struct operation *operation = &position_of(timeline, at.index)->operations[at.id];
     if (operation->type == OPERATION_SEND || operation->type == OPERATION_RECEIVE)

@@ -453,6 +453,8 @@ const char *kind_name(enum stagesim_kind kind)
         [STAGESIM_OTHER] = "other",
         [STAGESIM_CONTEXT] = "context",
         [STAGESIM_EXPERT] = "expert",
+        [STAGESIM_WEIGHTS] = "weights",
+        [STAGESIM_SHARE] = "gradient-share",
     };
     return names[kind];
 }

@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "base/room.h"
 #include "schedules/plan/plan_file.h"
+#include "schedules/plan/plan_weights.h"
 #include "schedules/plan_store.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/program_check.h"
@@ -266,6 +267,12 @@ static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeli
         diag_error(job->diag, scenario_place(job->scenario, "schedule"),
                    "%s holds every stage on several workers; gradients and parameters can be sharded (zero: 2, 3) only "
                    "where one worker does",
+                   job->scenario->schedule_name);
+        return false;
+    }
+    if (plan_travels(job->plan) && job->scenario->messages == MESSAGES_BLOCKING) {
+        diag_error(job->diag, scenario_place(job->scenario, "communication.messages"),
+                   "%s hands weights on beside the computing; messages are queued or pipelined, not blocking",
                    job->scenario->schedule_name);
         return false;
     }

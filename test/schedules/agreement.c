@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "1f1b",       "interleaved", "hanayo",   "zb-h1",      "zb-h2", "zb-v",   "v-half",
-    "v-min",      "gems",        "dualpipe", "dualpipe-v", "bpipe", "1f1b-v", "group-interleaved",
-    "zb-v-greedy"};
+    "1f1b",        "interleaved", "hanayo",   "zb-h1",      "zb-h2", "zb-v",   "v-half",
+    "v-min",       "gems",        "dualpipe", "dualpipe-v", "bpipe", "1f1b-v", "group-interleaved",
+    "zb-v-greedy", "weipipe"};
 static const struct times times[] = {
     {1, 2, 1, 0, 3}, {1.25, 2.5, 0.75, 0.125, 3.5}, {0.7, 2.1, 1.3, 0.31, 2}, {1, 0.9, 0.2, 2.5, 1.5}};
 

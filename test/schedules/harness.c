@@ -61,8 +61,12 @@ static struct outcome summarize(const struct plan *plan, const struct plan_timin
                               .iteration = timing->iteration,
                               .peak_least = INFINITY};
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        size_t count = plan->orders[worker].count;
-        double span = plan_timing_span(timing, worker, count - 1).end - plan_timing_span(timing, worker, 0).start;
+        size_t first = 0, last = plan->orders[worker].count - 1;
+        while (first < last && plan->orders[worker].slots[first].kind >= SLOT_PASS_FORWARD)
+            first++;
+        while (first < last && plan->orders[worker].slots[last].kind >= SLOT_PASS_FORWARD)
+            last--;
+        double span = plan_timing_span(timing, worker, last).end - plan_timing_span(timing, worker, first).start;
         outcome.span_cost = fmax(outcome.span_cost, span);
         if (worker < 256)
             outcome.peaks[worker] = timing->peak_in_flight[worker];

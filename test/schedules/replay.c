@@ -10,16 +10,17 @@
 struct run {
     const struct plan *plan;
     struct replay_times times;
-    double *done;  /* [pipeline][stage][micro-batch][F, B, W]: end, negative before */
-    double *free;  /* [worker]: end of its last slot */
-    double *first; /* [worker]: start of its first slot, negative before */
-    size_t *next;  /* [worker]: slots passed */
+    double *done;     /* [pipeline][stage][micro-batch][F, B, W, P, Q, G]: end, negative before */
+    double *free;     /* [worker]: end of its last slot */
+    double *first;    /* [worker]: start of its first slot, negative before */
+    double delivered; /* when the last gradient of a plan whose weights travel is there */
+    size_t *next;     /* [worker]: slots passed */
 };
 
 static double *done(const struct run *run, unsigned kind, uint32_t pipeline, uint32_t stage, uint32_t micro_batch)
 {
     const struct plan *plan = run->plan;
-    return &run->done[((((size_t)pipeline * plan->stages + stage) * plan->micro_batches) + micro_batch) * 3 + kind];
+    return &run->done[((((size_t)pipeline * plan->stages + stage) * plan->micro_batches) + micro_batch) * 6 + kind];
 }
 
 /* When the result of another slot is at this worker; negative when it is not known yet. */
@@ -28,6 +29,51 @@ static double arrival(const struct run *run, unsigned kind, const struct slot *s
     double end = *done(run, kind, slot->pipeline, stage, slot->micro_batch);
     bool near = plan_worker(run->plan, slot->pipeline, stage) == worker;
     return end < 0 || near ? end : end + run->times.latency;
+}
+
+/* When what is handed on around the ring for a micro-batch, kind 3 P, 4 Q, 5 G, is at the worker that it is for; 0
+ * where nothing is. Micro-batch m runs on worker m mod D. */
+static double handed(const struct run *run, unsigned kind, uint32_t stage, uint32_t micro_batch)
+{
+    const struct plan *plan = run->plan;
+    uint32_t own = micro_batch % plan->workers, owner = plan->owners[stage], from = own, to = own;
+    if (kind == 5)
+        to = micro_batch + 1 == plan->micro_batches ? owner : (own + 1) % plan->workers;
+    else if (own != owner)
+        from = micro_batch == 0 ? owner : (own + plan->workers - 1) % plan->workers;
+    double end = *done(run, kind, 0, stage, micro_batch);
+    uint32_t hops = to >= from ? to - from : to + plan->workers - from;
+    return !hops || end < 0 ? (hops ? -1 : 0) : end + hops * run->times.latency;
+}
+
+/* The same of all that a slot of a plan whose weights travel waits for; negative when that is not known yet. */
+static double handed_inputs(const struct run *run, const struct slot *slot)
+{
+    uint32_t micro_batch = slot->micro_batch, stage = slot->stage;
+    if (slot->kind == SLOT_FORWARD)
+        return handed(run, 3, stage, micro_batch);
+    if (slot->kind == SLOT_BACKWARD) {
+        double weights = handed(run, 4, stage, micro_batch),
+               gradient = micro_batch ? handed(run, 5, stage, micro_batch - 1) : 0;
+        return weights < 0 || gradient < 0 ? -1 : fmax(weights, gradient);
+    }
+    if (slot->kind == SLOT_PASS_GRADIENT)
+        return *done(run, SLOT_BACKWARD, slot->pipeline, stage, micro_batch);
+    return micro_batch ? handed(run, slot->kind == SLOT_PASS_FORWARD ? 3 : 4, stage, micro_batch - 1) : 0;
+}
+
+/* Hands on what a slot says; the worker itself goes on at once. False when it has to wait. */
+static bool hand_on(struct run *run, const struct slot *slot, uint32_t worker)
+{
+    double there = handed_inputs(run, slot);
+    if (there < 0)
+        return false;
+    unsigned kind = slot->kind == SLOT_PASS_FORWARD ? 3 : slot->kind == SLOT_PASS_BACKWARD ? 4 : 5;
+    *done(run, kind, 0, slot->stage, slot->micro_batch) = fmax(there, run->free[worker]);
+    run->next[worker]++;
+    if (kind == 5) /* the last one comes to the owner */
+        run->delivered = fmax(run->delivered, handed(run, kind, slot->stage, slot->micro_batch));
+    return true;
 }
 
 /* When all inputs of a slot are there; negative when that is not known yet. */
@@ -68,12 +114,15 @@ static bool advance(struct run *run, uint32_t worker)
         return false;
     while (end < order->count && order->slots[end].joined)
         end++;
+    if (order->slots[begin].kind >= SLOT_PASS_FORWARD)
+        return hand_on(run, &order->slots[begin], worker);
     double start = run->free[worker];
     for (size_t i = begin; i < end; i++) {
-        double there = inputs(run, &order->slots[i], worker);
-        if (there < 0)
+        double there = inputs(run, &order->slots[i], worker),
+               handed = run->plan->owners ? handed_inputs(run, &order->slots[i]) : 0;
+        if (there < 0 || handed < 0)
             return false;
-        start = fmax(start, there);
+        start = fmax(start, fmax(there, handed));
     }
     bool computes = order->slots[begin].kind <= SLOT_WEIGHT;
     if (run->first[worker] < 0 && computes)
@@ -131,7 +180,7 @@ static void iteration_ends(const struct run *run, struct replay *result)
 struct replay replay_plan(const struct plan *plan, struct replay_times times)
 {
     struct run run = {.plan = plan, .times = times};
-    run.done = filled((size_t)plan->pipelines * plan->stages * plan->micro_batches * 3);
+    run.done = filled((size_t)plan->pipelines * plan->stages * plan->micro_batches * 6);
     run.free = calloc(plan->workers, sizeof *run.free);
     run.first = filled(plan->workers);
     run.next = calloc(plan->workers, sizeof *run.next);
@@ -150,6 +199,7 @@ struct replay replay_plan(const struct plan *plan, struct replay_times times)
         result.peak = fmax(result.peak, replay_peak(plan, worker));
         result.slots += plan->orders[worker].count;
     }
+    result.makespan = fmax(result.makespan, run.delivered);
     iteration_ends(&run, &result);
     free(run.done);
     free(run.free);

@@ -63,6 +63,11 @@ static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_
     for (int n = 1; n <= 2; n++)
         out->message[n] = add_cost(l, (struct stagesim_cost){.bytes = n * message});
     out->stash_message = add_cost(l, (struct stagesim_cost){.bytes = at(costs->activation, stage)});
+    if (plan_travels(l->plan)) {
+        double gradient = gradient_bytes(l, stage, FAMILY_REPLICAS) + gradient_bytes(l, stage, FAMILY_EXPERTS);
+        out->travels[0] = add_cost(l, (struct stagesim_cost){.bytes = at(costs->parameter, stage)});
+        out->travels[1] = add_cost(l, (struct stagesim_cost){.bytes = gradient});
+    }
     out->half_message = add_cost(l, (struct stagesim_cost){.bytes = message / 2});
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         out->gradient[family] = add_cost(l, (struct stagesim_cost){.bytes = gradient_bytes(l, stage, family)});
@@ -249,10 +254,14 @@ uint32_t lowering_axes(const struct mesh *mesh, const char *list)
     return list && mesh_select(mesh, list, &axes) ? axes : 0;
 }
 
-/* Workers that hold a stage, each once; returns how many. */
+/* Workers that hold a stage, each once, or where weights travel its owner; returns how many. */
 static uint32_t holders(const struct plan *plan, uint32_t stage, uint32_t *workers)
 {
     uint32_t count = 0;
+    if (plan_travels(plan)) {
+        workers[0] = plan->owners[stage];
+        return 1;
+    }
     for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++) {
         uint32_t worker = plan_worker(plan, pipeline, stage), i = 0;
         while (i < count && workers[i] != worker)

@@ -4,6 +4,7 @@
 #define STAGESIM_PIPELINE_LOWERING_H
 
 #include "base/arena.h"
+#include "schedules/plan/plan_weights.h"
 #include "workloads/pipeline/pipeline.h"
 
 static const uint32_t NONE = STAGESIM_NONE;
@@ -47,6 +48,7 @@ struct stage_costs {
     struct exchange_list again_exchanges;
     uint32_t taken; /* what a forward takes, no time; for stashes that move */
     uint32_t stash_message;
+    uint32_t travels[2]; /* its weights as a message, its gradient as one */
     uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
     uint32_t half_message;
     uint32_t optimizer;
@@ -92,6 +94,13 @@ struct stash_move {
     uint32_t arrival; /* the receive of the evicted stash at the partner */
 };
 
+/* What is handed on around the ring of workers: P, Q or G of a stage and micro-batch. */
+struct travel {
+    uint32_t after;      /* the operation before it, and */
+    uint32_t updated[3]; /* what last changed the weights, on the owner; NONE: nothing to wait for */
+    uint32_t arrival;    /* the receive of the newest hop */
+};
+
 /* Operations of the running repetition by (micro-batch, stage): ids at the worker that runs them. */
 struct lowering {
     const struct plan *plan;
@@ -109,6 +118,9 @@ struct lowering {
     uint32_t *backward,
         *backward_first;      /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
     struct stash_move *moves; /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
+    struct travel *travels;   /* [lowering_pass]; NULL where no weights travel */
+    uint32_t *summed;         /* [stage]: where they do, the moment at which the owner has the whole gradient */
+    uint32_t *stepped;        /* [worker]: and the moment after the steps of its stages; NONE: there was none */
     uint32_t **released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use
                             of the weights awaits */
     uint32_t norm_cost, norm_group, nothing_cost;
@@ -284,6 +296,23 @@ bool lowering_completes(const struct lowering *l, const struct worker_state *sta
 /* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer
  * steps. */
 void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot);
+
+/* Steps of the stages that are ready. */
+void lowering_step(struct lowering *l, struct worker_state *state, uint32_t iteration);
+
+/* ---- weights.c ---- */
+
+/* Index of P, Q or G of a stage and micro-batch in l->travels. */
+size_t lowering_pass(const struct lowering *l, enum slot_kind kind, uint32_t stage, uint32_t micro_batch);
+/* P, Q or G in a worker's order. */
+void lowering_note_pass(struct lowering *l, const struct worker_state *state, const struct slot *slot);
+/* Synchronisation and steps of the stages that a worker owns, at the end of an iteration. */
+void lowering_step_owned(struct lowering *l, struct worker_state *state, uint32_t iteration);
+/* The messages of weights and gradients of an iteration. */
+void lowering_add_travels(struct lowering *l);
+/* What a worker of such a plan holds beside activations. */
+struct stagesim_static_memory lowering_travelling_memory(const struct plan *plan, const struct stagesim_pipeline *costs,
+                                                         uint32_t worker);
 
 /* ---- messages.c ---- */
 

@@ -30,6 +30,8 @@ static void change(struct tally *tally, double bytes)
 static void account(struct tally *tally, const struct plan *plan, const struct stagesim_pipeline *costs,
                     uint32_t worker, const struct slot *slot, bool give)
 {
+    if (slot_hands_on(slot))
+        return;
     double length = plan_slice_length(plan, slot->micro_batch);
     double activation = at(costs->activation, slot->stage) * length;
     double later = costs->weight_activation ? costs->weight_activation[slot->stage] * length : activation / 2;
@@ -283,6 +285,8 @@ static double own_work(const struct outline *o, const struct plan_order *order)
 static double earliest_start(const struct outline *o, const struct slot *slot)
 {
     double sum = 0;
+    if (slot_hands_on(slot))
+        return 0;
     for (uint32_t stage = 0; stage < slot->stage; stage++) {
         const struct copy_times *times = copy_of(o, slot->pipeline, stage);
         sum += times->forward + times->message;
@@ -314,6 +318,8 @@ static double own_steps(const struct outline *o, uint32_t worker)
         bool holds = false;
         for (uint32_t pipeline = 0; pipeline < plan->pipelines && !holds; pipeline++)
             holds = plan_worker(plan, pipeline, stage) == worker;
+        if (plan_travels(plan))
+            holds = plan->owners[stage] == worker;
         sum += holds ? at(o->request->costs->optimizer, stage) : 0;
     }
     return sum;

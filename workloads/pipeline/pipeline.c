@@ -72,6 +72,8 @@ struct stagesim_static_memory lowering_memory(const struct plan *plan, const str
                                               uint32_t worker)
 {
     struct stagesim_static_memory memory = {0};
+    if (plan_travels(plan))
+        return lowering_travelling_memory(plan, costs, worker);
     for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
         for (uint32_t stage = 0; stage < plan->stages; stage++)
             if (plan_worker(plan, pipeline, stage) == worker && !holds_before(plan, worker, pipeline, stage)) {
@@ -96,6 +98,11 @@ static void lowering_init(struct lowering *l)
     l->backward = arena_array(l->arena, 2 * cells, sizeof *l->backward);
     l->backward_first = arena_array(l->arena, 2 * cells, sizeof *l->backward);
     l->moves = plan->partners ? arena_array(l->arena, cells, sizeof *l->moves) : NULL;
+    if (plan_travels(plan)) {
+        l->travels = arena_array(l->arena, 3 * cells, sizeof *l->travels);
+        l->summed = nothing(l->arena, plan->stages);
+        l->stepped = nothing(l->arena, plan->workers);
+    }
     l->released = arena_array(l->arena, plan->workers, sizeof *l->released);
     lowering_add_costs(l);
     for (uint32_t worker = 0; worker < plan->workers; worker++)
@@ -117,6 +124,8 @@ void pipeline_lower(const struct pipeline_request *request, const struct mesh *m
             lower_worker(&l, worker);
         for (uint32_t worker = 0; worker < l.plan->workers; worker++)
             lowering_add_messages(&l, worker);
+        if (l.travels)
+            lowering_add_travels(&l);
         if (l.moves) {
             lowering_add_stash_messages(&l, SLOT_EVICT);
             lowering_add_stash_messages(&l, SLOT_FETCH);

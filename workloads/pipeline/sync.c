@@ -159,7 +159,7 @@ static void add_optimizer(struct lowering *l, struct worker_state *state, uint32
     add_weight_gather(l, state, stage, iteration, id);
 }
 
-static void step(struct lowering *l, struct worker_state *state, uint32_t iteration)
+void lowering_step(struct lowering *l, struct worker_state *state, uint32_t iteration)
 {
     for (uint32_t i = 0; i < state->ready_count; i++) {
         uint32_t stage = state->ready[i];
@@ -208,6 +208,11 @@ static void ready_unused(const struct lowering *l, struct worker_state *state, u
 void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
     uint32_t iteration = slot->micro_batch / per_iteration(l);
+    if (plan_travels(l->plan)) {
+        if (--state->slots[iteration] == 0)
+            lowering_step_owned(l, state, l->repetition + iteration);
+        return;
+    }
     bool completes = completes_gradient(slot), complete = lowering_completes(l, state, slot);
     if (completes && (complete || l->costs->sharding >= STAGESIM_SHARD_GRADIENTS))
         gradient_ready(l, state, slot, complete);
@@ -216,5 +221,5 @@ void lowering_account(struct lowering *l, struct worker_state *state, const stru
     if (last)
         ready_unused(l, state, iteration);
     if (last || (l->plan->steps_each && completes))
-        step(l, state, l->repetition + iteration);
+        lowering_step(l, state, l->repetition + iteration);
 }

@@ -449,7 +449,9 @@ static bool goes_in_parts(const struct lowering *l, const struct worker_state *s
 void lowering_add_slot(struct lowering *l, struct worker_state *state, const struct slot *slot,
                        const struct slot *joined)
 {
-    if (slot->kind == SLOT_RECOMPUTE && joined)
+    if (slot_hands_on(slot))
+        lowering_note_pass(l, state, slot);
+    else if (slot->kind == SLOT_RECOMPUTE && joined)
         add_again_and_backward(l, state, slot, joined);
     else if (slot->kind == SLOT_RECOMPUTE)
         add_again(l, state, slot);
