@@ -35,9 +35,18 @@ static void add_rows(struct gantt *gantt, const struct timed_plan *plan)
     free(busy);
 }
 
+/* Whether weights are handed on around the workers: then a pipeline is a worker, not a direction. */
+static bool travels(const struct timed_plan *plan)
+{
+    bool found = false;
+    for (size_t i = 0; i < plan->slot_count && !found; i++)
+        found = plan->slots[i].kind == 'G';
+    return found;
+}
+
 struct gantt *gantt_of_plan(const struct timed_plan *plan)
 {
-    bool bidirectional = plan->pipelines > 1;
+    bool bidirectional = plan->pipelines > 1 && !travels(plan);
     uint32_t chunks = plan->workers ? (plan->stages + plan->workers - 1) / plan->workers : 1;
     char subtitle[96];
     size_t used =

@@ -33,11 +33,21 @@ def differs(what, left, right, tolerance=1e-12):
     return None if good else f"{what}: {left} instead of {right}"
 
 
+def delivered(rows, workers, latency):
+    """When the last gradients that are handed on have come to the owners of their stages, around the ring."""
+    owners = {row["stage"]: row["worker"] for row in rows if row["kind"] == "P" and row["micro_batch"] == 0}
+    last = max(row["micro_batch"] for row in rows)
+    return max((row["end"] + latency * ((owners.get(row["stage"], 0) - row["worker"]) % workers) for row in rows
+                if row["kind"] == "G" and row["micro_batch"] == last), default=0)
+
+
 def figures(rows, stages):
     """Figures from csv rows: worker -> blocks with start and end, then busy, T, ratio, over_ideal, span_max and
     peaks."""
-    workers = {}
+    workers, late = {}, delivered(rows, 6, 0.125)
     for row in rows:
+        if row["kind"] in "PQG":
+            continue
         workers.setdefault(row["worker"], {}).setdefault(row["index"], []).append(row)
     busy, spans, peaks = [], [], []
     split = {(row["stage"], row["micro_batch"]) for row in rows if row["kind"] == "W"}
@@ -64,7 +74,7 @@ def figures(rows, stages):
             peak = max(peak, held)
             held -= losses
         peaks.append(peak)
-    begin, end = min(start for start, _ in spans), max(end for _, end in spans)
+    begin, end = min(start for start, _ in spans), max([late] + [end for _, end in spans])
     mean = sum(busy) / len(busy)
     return {"T": end - begin, "ratio": 1 - mean / (end - begin), "over_ideal": (end - begin) / mean - 1, "busy": busy,
             "peaks": peaks, "span_max": max(1 - b / (last - first) for b, (first, last) in zip(busy, spans))}
