@@ -60,7 +60,8 @@ static bool evaluate_time(const struct evaluation_request *request, const struct
                           const struct job *job, struct platform *platform, struct arena *arena,
                           struct evaluation *evaluation)
 {
-    struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
+    struct engine_job timed = {
+        .program = job->program, .platform = platform, .hosts = job->hosts, .classes = request->classes};
     struct columns_time time;
     struct run_description description;
     if (!request->fits || request->communication || request->order || scenario->fold != FOLD_AUTO ||
@@ -82,7 +83,7 @@ static bool evaluate_short(const struct evaluation_request *request, const struc
     struct job_outline outline;
     struct diag silent = {0};
     if (request->whole || request->order || request->communication ||
-        !shortened_run(scenario, platform, arena, &shortened))
+        !shortened_run(scenario, platform, request->classes, arena, &shortened))
         return false;
     /* What is said of the whole job. */
     bool sound = job_outline(scenario, platform, JOB_BOUND_WORK, arena, &silent, &outline) && outline.known &&
@@ -115,7 +116,8 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
         return false;
     if (evaluate_time(request, scenario, job, platform, arena, evaluation))
         return true;
-    struct engine_job timed = {.program = job->program, .platform = platform, .hosts = job->hosts};
+    struct engine_job timed = {
+        .program = job->program, .platform = platform, .hosts = job->hosts, .classes = request->classes};
     if (!steady_run(scenario, &engine_analytic, &timed, arena, &run, &steady, &fault)) {
         diag_error(diag, scenario_place(scenario, ""), "%s", fault.text);
         return false;

@@ -15,12 +15,13 @@ struct evaluation_request {
     struct scenario_request scenario;
     const struct scenario_set *changes; /* change_count of them, after the scenario's own sets */
     size_t change_count;
-    uint64_t operations_max;  /* larger programs are refused before they are timed */
-    bool whole;               /* the evaluation's job must be built with all its micro-batches */
-    bool communication;       /* the report is to say what of it is exposed */
-    bool order;               /* also the job's bound and order */
-    bool fits;                /* that it does is known: the report is to say nothing of memory */
-    struct plan_store *plans; /* shared with other evaluations; NULL: none are */
+    uint64_t operations_max;     /* larger programs are refused before they are timed */
+    bool whole;                  /* the evaluation's job must be built with all its micro-batches */
+    bool communication;          /* the report is to say what of it is exposed */
+    bool order;                  /* also the job's bound and order */
+    bool fits;                   /* that it does is known: the report is to say nothing of memory */
+    struct class_store *classes; /* and these, on the platform */
+    struct plan_store *plans;    /* shared with other evaluations; NULL: none are */
 };
 
 struct evaluation {

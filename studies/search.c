@@ -155,7 +155,7 @@ static bool note_verified(const struct search *search, const struct search_reque
     struct search_result found = {.verified = search->table.results[index].verified};
     if (!request->journal)
         return true;
-    int journal = search_journal_extend(request->journal, &fault);
+    int journal = journal_extend(request->journal, &fault);
     bool ok = journal >= 0 && search_journal_append(journal, index, &found, &search->table);
     if (journal >= 0)
         close(journal);

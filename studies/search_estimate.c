@@ -56,13 +56,15 @@ double search_estimate_left(struct search_estimate *estimate, struct search_spen
                             double now)
 {
     double seconds = 0;
+    bool left = false;
     for (unsigned i = 0; i < SEARCH_CLASSES; i++) {
         uint64_t done = atomic_load(&spent->count[i]);
+        left |= estimate->total[i] > done;
         if (estimate->total[i] > done)
             seconds += (double)(estimate->total[i] - done) * guess(estimate, spent, i);
     }
     note_past(estimate, spent, now);
-    return seconds / (processes ? processes : 1);
+    return left && seconds <= 0 ? -1 : seconds / (processes ? processes : 1);
 }
 
 /* Measured on 148,608 layouts of 530 billion parameters (48 s of processor) and 5,184 of 70 billion: most candidates

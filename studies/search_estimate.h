@@ -29,7 +29,7 @@ struct search_estimate {
 };
 
 /* To be asked at least every second, `now` in seconds: what is left of the step for so many processes, in seconds;
- * 0: nothing is known yet. */
+ * negative: nothing is known of what is left. */
 double search_estimate_left(struct search_estimate *estimate, struct search_spent *spent, unsigned processes,
                             double now);
 

@@ -4,6 +4,7 @@
 #ifndef STAGESIM_SEARCH_JOURNAL_H
 #define STAGESIM_SEARCH_JOURNAL_H
 
+#include "base/files/journal.h"
 #include "studies/search_table.h"
 
 /* What a journal is of: searches agree in it if they come to the same results. */
@@ -18,8 +19,6 @@ struct search_identity {
  * of another search. */
 int search_journal_open(const char *file, const struct search_identity *identity, bool resume,
                         struct search_table *table, struct fault *fault);
-/* Opens one that there is for appending further; -1 with the fault filled. */
-int search_journal_extend(const char *file, struct fault *fault);
 /* Appends one result, at once or not at all. False when it could not be written. */
 bool search_journal_append(int journal, uint64_t index, const struct search_result *result,
                            const struct search_table *table);

@@ -7,6 +7,7 @@
 #include "base/isolate.h"
 #include "base/process/interruption.h"
 #include "schedules/plan_store.h"
+#include "simulator/engines/class_store.h"
 #include "simulator/engines/progress.h"
 #include "studies/evaluate.h"
 #include "studies/search_bounds.h"
@@ -39,9 +40,10 @@ struct shared {
 struct working {
     const struct search_work *work;
     struct shared *shared;
-    uint64_t *order;          /* candidates of the second step, the smallest bound first */
-    uint64_t own;             /* candidates of this shard */
-    struct plan_store *plans; /* of a child; NULL: nothing is shared */
+    uint64_t *order;             /* candidates of the second step, the smallest bound first */
+    uint64_t own;                /* candidates of this shard */
+    struct class_store *classes; /* of a child, too */
+    struct plan_store *plans;    /* of a child; NULL: nothing is shared */
 };
 
 static double now(void)
@@ -95,8 +97,9 @@ static void ask(const struct working *w, uint64_t index, enum question question,
     struct scenario_set sets[SEARCH_SETS_MAX];
     char *text = NULL;
     size_t size = 0, count = search_space_sets(work->space, work->scenario, index, sets, arena);
-    struct evaluation_request request = {work->scenario->request, sets, count, OPERATIONS_MAX, .fits = result->work > 0,
-                                         .plans = w->plans};
+    struct evaluation_request request = {
+        work->scenario->request, sets, count, OPERATIONS_MAX, .fits = result->work > 0, .plans = w->plans,
+        .classes = w->classes};
     struct diag diag = {.out = open_memstream(&text, &size)};
     struct evaluation evaluation;
     struct job_outline outline;
@@ -219,12 +222,14 @@ static int evaluate_some(void *user, struct platform *platform, FILE *results, s
     (void)results;        /* mistakes of candidates are results, and those are in the table */
     interruption_renew(); /* SimGrid has put a handler of its own there; the parent says when to stop */
     w->plans = plan_store_create();
+    w->classes = class_store_create();
     look_at_all(w, platform);
     while (atomic_load(&w->shared->step) == STEP_LOOK && !is_over(w))
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     if (atomic_load(&w->shared->step) == STEP_TIME)
         time_all(w, platform);
     plan_store_destroy(w->plans);
+    class_store_destroy(w->classes);
     if (!atomic_exchange(&w->shared->troubled, false))
         return EXIT_DONE;
     diag_trouble(diag, (struct place){w->work->scenario->file, 0, 0},
@@ -320,6 +325,8 @@ static void show(struct showing *showing, struct working *w, unsigned running)
     if (step == STEP_TIME)
         count_timed(showing, w);
     double left = search_estimate_left(&showing->estimate, spent, running, time), spans = time - showing->begun;
+    if (left < 0) /* a bar that is full at the beginning says the wrong thing */
+        return;
     struct engine_progress hook = progress_hook(&showing->progress);
     progress_left(&showing->progress, left);
     hook.report(hook.user, (uint64_t)(1e6 * spans), (uint64_t)(1e6 * (spans + left)) + 1);

@@ -11,6 +11,7 @@
 #include "base/process/guard.h"
 #include "base/process/interruption.h"
 #include "base/table.h"
+#include "simulator/engines/class_store.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
 #include "simulator/engines/progress.h"
@@ -37,6 +38,7 @@ struct run {
     struct diag diag;
     struct platform *platform;
     struct job *job;
+    struct class_store *classes;
     struct timeline *alone; /* the analytic timeline, kept until it is compared; NULL: none */
 };
 
@@ -122,6 +124,7 @@ static struct timeline *run_nested(struct run *run, bool transfers_free)
     struct engine_job job = {.program = run->job->program,
                              .platform = run->platform,
                              .hosts = run->job->hosts,
+                             .classes = run->classes,
                              .transfers_free = transfers_free};
     return folded_run(&engine_analytic, &job, true, run->arena, &folded, &fault) ? folded.timeline : NULL;
 }
@@ -174,8 +177,11 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     progress_init(&progress, run->request->quiet ? NULL : run->self->console, engine->name);
     guard_doing("simulating %s, engine %s", run->scenario->name, engine->name);
     struct engine_progress hook = progress_hook(&progress);
-    struct engine_job job = {
-        .program = run->job->program, .platform = run->platform, .hosts = run->job->hosts, .progress = &hook};
+    struct engine_job job = {.program = run->job->program,
+                             .platform = run->platform,
+                             .hosts = run->job->hosts,
+                             .progress = &hook,
+                             .classes = run->classes};
     struct folded_run folded;
     struct steady steady;
     double started = now();
@@ -295,6 +301,7 @@ static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run 
 {
     run->self = self;
     run->arena = arena_create();
+    run->classes = class_store_create();
     run->diag = (struct diag){.out = mistakes_of(run)};
     guard_doing("loading %s", name_of(&run->scenario->platform));
     int code = load_platform(run, simulates);
@@ -305,6 +312,7 @@ static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run 
     }
     diag_rest(&run->diag);
     fflush(run->diag.out);
+    class_store_destroy(run->classes);
     arena_destroy(run->arena);
     return code;
 }

@@ -299,7 +299,8 @@ int sweep_create(struct sweep *sweep, const struct sweep_request *request, struc
     sweep->base = find_base(sweep, arena, &fault);
     if (sweep->base)
         sweep->name = sweep->base->name;
-    sweep->identity = (struct journal_identity){.title = "stagesim sweep journal 1\n",
+    sweep->identity = (struct journal_identity){.kind = "sweep",
+                                                .title = "stagesim sweep journal 1\n",
                                                 .fingerprint = fingerprint(sweep),
                                                 .count = sweep->count,
                                                 .shard = request->shard,
@@ -328,13 +329,34 @@ int sweep_run(struct sweep *sweep)
     return working.fault.text[0] ? trouble(&working.fault, EXIT_FAILED) : EXIT_DONE;
 }
 
+int sweep_read(struct sweep *sweep, const char *const *files, size_t count, uint32_t *shards)
+{
+    struct fault fault = {""};
+    for (size_t i = 0; i < count; i++)
+        if (!journal_read(files[i], &sweep->identity, shards, take_record, sweep, &fault))
+            return trouble(&fault, EXIT_BAD_INPUT);
+    return EXIT_DONE;
+}
+
+uint32_t sweep_missing(const struct sweep *sweep, uint32_t shards, bool *missing)
+{
+    uint32_t count = 0;
+    memset(missing, 0, shards * sizeof *missing);
+    for (size_t i = 0; i < sweep->count; i++) {
+        bool open = sweep->results[i].status == SWEEP_OPEN;
+        count += open && !missing[i % shards];
+        missing[i % shards] |= open;
+    }
+    return count;
+}
+
 int sweep_merge(struct sweep *sweep, const char *const *files, size_t count)
 {
     struct fault fault = {""};
     uint32_t shards = 1;
-    for (size_t i = 0; i < count; i++)
-        if (!journal_read(files[i], &sweep->identity, &shards, take_record, sweep, &fault))
-            return trouble(&fault, EXIT_BAD_INPUT);
+    int code = sweep_read(sweep, files, count, &shards);
+    if (code != EXIT_DONE)
+        return code;
     for (size_t i = 0; i < sweep->count; i++)
         if (sweep->results[i].status == SWEEP_OPEN) {
             fault_set(&fault,

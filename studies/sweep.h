@@ -49,6 +49,11 @@ int sweep_create(struct sweep *sweep, const struct sweep_request *request, struc
 /* Runs what is open. A combination that cannot be simulated, whatever the reason, is a result. Ends early when it is
  * interrupted or the time is up. An exit code after the mistake was reported. */
 int sweep_run(struct sweep *sweep);
+/* Takes the results of journals; *shards becomes the number of parts that they say there are. An exit code after the
+ * mistake was reported. */
+int sweep_read(struct sweep *sweep, const char *const *files, size_t count, uint32_t *shards);
+/* Which of so many parts have combinations without a result; missing[part - 1]. Returns how many. */
+uint32_t sweep_missing(const struct sweep *sweep, uint32_t shards, bool *missing);
 /* Takes the results of journals, the parts of the same sweep; an exit code after the mistake was reported, also where
  * some are missing. */
 int sweep_merge(struct sweep *sweep, const char *const *files, size_t count);

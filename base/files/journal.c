@@ -57,11 +57,11 @@ static bool read_head(FILE *in, const char *file, const struct journal_identity 
     if (fread(head, sizeof *head, 1, in) != 1 ||
         memcmp(head->identity.title, identity->title, sizeof identity->title) != 0 ||
         head->checksum != checksum_of(&head->identity, sizeof head->identity))
-        return fault_set(fault, "%s is no journal of this kind by this stagesim", file);
+        return fault_set(fault, "%s is no journal of a %s by this stagesim", file, identity->kind);
     if (head->identity.fingerprint == identity->fingerprint && head->identity.count == identity->count)
         return true;
-    return fault_set(fault, "%s is of something else: the scenario, a file that it names, or an option has changed",
-                     file);
+    return fault_set(fault, "%s is of another %s: the scenario, a file that it names, or an option has changed", file,
+                     identity->kind);
 }
 
 /* All records that are whole; returns where they end. */
@@ -144,6 +144,14 @@ int journal_open(const char *file, const struct journal_identity *identity, bool
     struct stat status;
     bool begun = stat(file, &status) == 0 && status.st_size >= (off_t)sizeof(struct head);
     return resume && begun ? go_on(file, identity, read, user, fault) : begin_anew(file, identity, fault);
+}
+
+int journal_extend(const char *file, struct fault *fault)
+{
+    int journal = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (journal < 0)
+        fault_set(fault, "%s: %s", file, strerror(errno));
+    return journal;
 }
 
 bool journal_append(int journal, const void *bytes, size_t size)

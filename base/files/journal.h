@@ -12,6 +12,7 @@
 
 /* What a journal is of. */
 struct journal_identity {
+    const char *kind;     /* search, sweep, ...: for messages, and not in the file */
     char title[32];       /* a line for people, the version of the format included */
     uint64_t fingerprint; /* of all that the records depend on */
     uint64_t count;       /* of whatever is numbered in it */
@@ -26,6 +27,8 @@ typedef void journal_reader(void *user, const void *record, size_t size);
  * of something else. */
 int journal_open(const char *file, const struct journal_identity *identity, bool resume, journal_reader *read,
                  void *user, struct fault *fault);
+/* Opens one that there is for appending further; -1 with the fault filled. */
+int journal_extend(const char *file, struct fault *fault);
 /* Appends a record, at once or not at all. False when it could not be written. */
 bool journal_append(int journal, const void *record, size_t size);
 /* Reads a journal of the same fingerprint and count, whichever shard it is; *shards becomes the number of shards. An

@@ -6,14 +6,16 @@
 #include "base/process/interruption.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/cli/parts.h"
+#include "commands/cli/slurm_array.h"
 #include "commands/cli/words.h"
 #include "commands/search/search_html.h"
 #include "commands/search/search_output.h"
 #include "commands/search/search_parts.h"
 #include "commands/search/search_picture.h"
-#include "commands/search/search_slurm.h"
 #include "simulator/scenario/write/scenario_write.h"
 #include "studies/record.h"
+#include "studies/search_estimate.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -146,7 +148,8 @@ static int fill_table(struct wanted *wanted)
     if (code != EXIT_DONE || !options->merge)
         return code == EXIT_DONE ? search_run(&wanted->search, &wanted->request) : code;
     size_t count = 0;
-    const char **files = search_parts_list(options->files + 1, (size_t)options->file_count - 1, &count, wanted->arena);
+    const char **files =
+        parts_list(options->files + 1, (size_t)options->file_count - 1, "search", &count, wanted->arena);
     return files ? search_merge(&wanted->search, files, count) : EXIT_BAD_INPUT;
 }
 
@@ -215,7 +218,7 @@ static int search_into(struct wanted *wanted)
 static int search_part(struct wanted *wanted)
 {
     struct fault fault = {""};
-    if (!search_parts_directory(wanted->options->output, &fault)) {
+    if (!parts_directory(wanted->options->output, &fault)) {
         diag_print(stderr, "stagesim: %s\n", fault.text);
         return EXIT_BAD_INPUT;
     }
@@ -226,17 +229,37 @@ static int search_part(struct wanted *wanted)
     return search_layouts(wanted);
 }
 
-static int run_on_slurm(const struct wanted *wanted, int argc, char **argv)
+static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
 {
-    const struct options *options = wanted->options;
+    const struct wanted *wanted = user;
+    struct search search;
+    struct arena *arena = arena_create();
+    char *directories[] = {(char *)(uintptr_t)parts};
+    size_t files = 0;
+    int code = search_create(&search, wanted->scenario, &wanted->request, arena);
+    const char **names = code == EXIT_DONE ? parts_list(directories, 1, "search", &files, arena) : NULL;
+    if (names)
+        code = search_merge(&search, names, files);
+    *count = code == EXIT_DONE ? search_parts_missing(&search, shards, missing) : 0;
+    search_finish(&search);
+    arena_destroy(arena);
+    return code;
+}
+
+static int run_on_slurm(struct wanted *wanted, int argc, char **argv)
+{
+    struct search search;
     bool simulates = wanted->scenario->engine != ENGINE_ANALYTIC;
-    struct slurm_search slurm = {
-        .options = options,
-        .scenario = wanted->scenario,
-        .request = &wanted->request,
-        .output = arena_print(wanted->arena, "%.*s", (int)path_length(options->output), options->output),
-        .simulated = simulates ? top_of(options) : 0};
-    return search_slurm(&slurm, argc, argv, wanted->arena);
+    struct slurm_work work = {.command = "search",
+                              .options = wanted->options,
+                              .best = simulates ? top_of(wanted->options) : 0,
+                              .find_missing = find_missing,
+                              .user = wanted};
+    int code = search_create(&search, wanted->scenario, &wanted->request, wanted->arena);
+    if (code == EXIT_DONE)
+        work.seconds = search_likely_cost(&search.space, wanted->scenario);
+    search_finish(&search);
+    return code == EXIT_DONE ? slurm_array_run(&work, argc, argv, wanted->arena) : code;
 }
 
 static int run_search(const struct options *options, const char *typed, int argc, char **argv, struct arena *arena)
@@ -251,7 +274,7 @@ static int run_search(const struct options *options, const char *typed, int argc
                             .partial = options->shard != NULL,
                             .command = typed};
     if (!wanted.scenario ||
-        (wanted.partial && !search_shard_read(options->shard, &wanted.request.shard, &wanted.request.shards)))
+        (wanted.partial && !shard_read(options->shard, &wanted.request.shard, &wanted.request.shards)))
         return EXIT_BAD_INPUT;
     fill_request(&wanted);
     if (options->slurm)

@@ -6,9 +6,10 @@
 #include "base/process/interruption.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/cli/parts.h"
+#include "commands/cli/slurm_array.h"
 #include "commands/cli/variants.h"
 #include "commands/cli/words.h"
-#include "commands/search/search_parts.h"
 #include "commands/sweep/sweep_output.h"
 #include "studies/record.h"
 
@@ -198,7 +199,7 @@ static int fill(struct wanted *wanted)
     if (options->merge) {
         size_t count = 0;
         const char **files =
-            search_parts_list(options->files + 1, (size_t)options->file_count - 1, &count, wanted->arena);
+            parts_list(options->files + 1, (size_t)options->file_count - 1, "sweep", &count, wanted->arena);
         return files ? sweep_merge(&wanted->sweep, files, count) : EXIT_BAD_INPUT;
     }
     interruption_await();
@@ -247,10 +248,40 @@ static int sweep_into(struct wanted *wanted)
 static int sweep_part(struct wanted *wanted)
 {
     struct fault fault = {""};
-    if (search_parts_directory(wanted->options->output, &fault))
+    if (parts_directory(wanted->options->output, &fault))
         return fill(wanted);
     diag_print(stderr, "stagesim: %s\n", fault.text);
     return EXIT_BAD_INPUT;
+}
+
+static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
+{
+    const struct wanted *wanted = user;
+    struct sweep sweep;
+    struct arena *arena = arena_create();
+    char *directories[] = {(char *)(uintptr_t)parts};
+    size_t files = 0;
+    uint32_t said = 1;
+    int code = sweep_create(&sweep, &wanted->request, arena);
+    const char **names = code == EXIT_DONE ? parts_list(directories, 1, "sweep", &files, arena) : NULL;
+    if (names)
+        code = sweep_read(&sweep, names, files, &said);
+    *count = code == EXIT_DONE ? sweep_missing(&sweep, shards, missing) : 0;
+    arena_destroy(arena);
+    return code;
+}
+
+/* A combination is a task of its own, as far as there may be so many: what simulations cost is not known. */
+static int sweep_on_slurm(struct wanted *wanted, int argc, char **argv)
+{
+    struct sweep sweep;
+    int code = sweep_create(&sweep, &wanted->request, wanted->arena);
+    struct slurm_work work = {.command = "sweep",
+                              .options = wanted->options,
+                              .seconds = SLURM_TASK_SECONDS * (double)sweep.count,
+                              .find_missing = find_missing,
+                              .user = wanted};
+    return code == EXIT_DONE ? slurm_array_run(&work, argc, argv, wanted->arena) : code;
 }
 
 static unsigned processors(void)
@@ -269,7 +300,7 @@ static bool fill_request(struct wanted *wanted)
     request->time_limit = options->time_limit;
     request->resume = options->resume;
     request->shard = request->shards = 1;
-    if (options->shard && !search_shard_read(options->shard, &request->shard, &request->shards))
+    if (options->shard && !shard_read(options->shard, &request->shard, &request->shards))
         return false;
     size_t length = options->output ? strlen(options->output) : 0;
     while (length > 1 && options->output[length - 1] == '/')
@@ -282,8 +313,8 @@ static bool fill_request(struct wanted *wanted)
     return choose_axes(wanted);
 }
 
-static int run_sweep(const struct command *command, const struct options *options, const char *typed,
-                     struct arena *arena)
+static int run_sweep(const struct command *command, const struct options *options, const char *typed, int argc,
+                     char **argv, struct arena *arena)
 {
     struct wanted wanted = {.options = options, .arena = arena, .command = typed};
     if (form_read(command, options->picture_width, options->font_size, &wanted.form))
@@ -292,6 +323,8 @@ static int run_sweep(const struct command *command, const struct options *option
         return EXIT_BAD_INPUT;
     if (options->shard)
         return sweep_part(&wanted);
+    if (options->slurm)
+        return sweep_on_slurm(&wanted, argc, argv);
     if (options->output)
         return sweep_into(&wanted);
     int code = fill(&wanted);
@@ -307,11 +340,16 @@ static int check_options(const struct command *command, const struct options *op
         return command_usage(command, "expected one scenario, got %d", options->file_count);
     if (options->merge && options->file_count < 2)
         return command_usage(command, "--merge expects the directories of the parts behind the scenario");
-    if ((options->shard || options->resume) && !options->output)
+    if ((options->shard || options->resume || options->slurm) && !options->output)
         return command_usage(command, "%s expects -o DIR, where what was found is kept",
-                             options->shard ? "--shard" : "--resume");
-    if (options->slurm || options->exhaustive)
-        return command_usage(command, "%s is for search", options->slurm ? "--slurm" : "--exhaustive");
+                             options->shard    ? "--shard"
+                             : options->resume ? "--resume"
+                                               : "--slurm");
+    if (options->slurm && (options->shard || options->merge))
+        return command_usage(command, "--slurm makes and joins the parts itself; expected no %s",
+                             options->shard ? "--shard" : "--merge");
+    if (options->exhaustive)
+        return command_usage(command, "--exhaustive is for search");
     return EXIT_DONE;
 }
 
@@ -324,7 +362,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (options_read(command, "osfgxp", argc, argv, arena, &options)) {
         code = check_options(command, &options);
         if (code == EXIT_DONE)
-            code = run_sweep(command, &options, typed, arena);
+            code = run_sweep(command, &options, typed, argc, argv, arena);
     }
     arena_destroy(arena);
     fflush(stdout);
@@ -357,6 +395,7 @@ const struct command command_sweep = {
         "  --shard K/N|slurm                only the K-th of N parts, into DIR; slurm: what the task of a job array "
         "is\n"
         "  --merge DIR...                   join the parts in these directories\n"
+        "  --slurm[=OPTIONS]                as a job array of Slurm, with these options of sbatch\n"
         "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
             "            ") "  --format table|csv|json|latex|markdown   what is printed\n"
                             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP

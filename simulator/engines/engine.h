@@ -26,6 +26,7 @@ struct engine_job {
     double lasts; /* seconds that the whole job takes without contention where this is a part of it; 0: this is all */
     bool apart;   /* another run may follow in this process */
     bool resumes; /* operations whose times the timeline has are done; the analytic engine, without folding */
+    struct class_store *classes; /* shared with other runs; NULL: none are */
     bool transfers_free; /* messages and collectives take no time, the latter once all members have come; the analytic
                             engine */
 };

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "simulator/engines/class_network.h"
+#include "simulator/engines/class_store.h"
 #include "simulator/engines/classes.h"
 
 #include <errno.h>
@@ -153,7 +154,7 @@ static void find_network(const struct engine *engine, const struct engine_job *j
 
 static void find_classes(const struct engine_job *job, struct folding *folding, struct arena *arena)
 {
-    struct classes classes = classes_without_contention(job->program, job->platform, job->hosts, true, arena);
+    struct classes classes = class_store_find(job->classes, job->program, job->platform, job->hosts, arena);
     if (classes.count == job->program->mesh->ranks)
         snprintf(folding->reason, sizeof folding->reason, "no two ranks are alike: hosts or routes differ");
     else

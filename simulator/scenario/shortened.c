@@ -13,6 +13,7 @@ static const double worthwhile = 0.25;
 struct attempt {
     const struct scenario *scenario;
     struct platform *platform;
+    struct class_store *classes; /* shared; NULL: none are */
     struct arena *arena;
     struct diag diag; /* of shorter jobs: says nothing */
     const struct plan *whole;
@@ -85,8 +86,10 @@ static bool run_shorter(struct attempt *attempt, const struct shorter *shorter, 
 {
     struct fault fault = {""};
     struct shortened *shortened = attempt->shortened;
-    struct engine_job job = {
-        .program = shorter->job->program, .platform = attempt->platform, .hosts = shorter->job->hosts};
+    struct engine_job job = {.program = shorter->job->program,
+                             .platform = attempt->platform,
+                             .hosts = shorter->job->hosts,
+                             .classes = attempt->classes};
     if (!folded_run(&engine_analytic, &job, true, attempt->arena, &shortened->run, &fault))
         return false;
     if (beats_find_cycle(shorter->beats, shortened->run.timeline, engine_analytic.rounding, cycle, attempt->arena))
@@ -156,15 +159,19 @@ static bool may_be_shorter(const struct scenario *scenario, const struct platfor
            !(platform->host_count && platform->hosts[0].varies);
 }
 
-bool shortened_run(const struct scenario *scenario, struct platform *platform, struct arena *arena,
-                   struct shortened *shortened)
+bool shortened_run(const struct scenario *scenario, struct platform *platform, struct class_store *classes,
+                   struct arena *arena, struct shortened *shortened)
 {
     *shortened = (struct shortened){0};
     if (!may_be_shorter(scenario, platform))
         return false;
     struct plan *whole = plan_of(scenario);
-    struct attempt attempt = {
-        .scenario = scenario, .platform = platform, .arena = arena, .whole = whole, .shortened = shortened};
+    struct attempt attempt = {.scenario = scenario,
+                              .platform = platform,
+                              .classes = classes,
+                              .arena = arena,
+                              .whole = whole,
+                              .shortened = shortened};
     bool found = whole && whole->iterations == 1 && try_all(&attempt);
     plan_destroy(whole);
     return found;

@@ -20,9 +20,9 @@ struct shortened {
     double operations;     /* of one replica of the whole job */
 };
 
-/* False where nothing is found to repeat, or the scenario forbids it; then nothing is left to be freed. Memory from the
- * arena. */
-bool shortened_run(const struct scenario *scenario, struct platform *platform, struct arena *arena,
-                   struct shortened *shortened);
+/* False where nothing is found to repeat, or the scenario forbids it; then nothing is left to be freed. `classes` may
+ * be NULL. Memory from the arena. */
+bool shortened_run(const struct scenario *scenario, struct platform *platform, struct class_store *classes,
+                   struct arena *arena, struct shortened *shortened);
 
 #endif

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`stagesim search --slurm` on a real Slurm of Debian's packages: munged, slurmctld and two slurmd on this machine. One
-task is killed, one node is drained; the files are those of one process. Skipped, with the reason, where Slurm is not
-installed or does not start.
+"""`stagesim search --slurm` and `sweep --slurm` on a real Slurm of Debian's packages: munged, slurmctld and two slurmd
+on this machine. Of the search one task is killed and one node drained; the files are those of one process.
+Skipped, with the reason, where Slurm is not installed or does not start.
 
 usage: search_slurm.py STAGESIM
 """
@@ -142,6 +142,21 @@ def search(check, binary, folder, slurm):
     check.that(not (folder / "shared.parts").exists(), "parts go when all is done")
 
 
+def sweep(check, binary, folder, slurm):
+    """Shares of a sweep, each combination a task; what one process writes."""
+    arguments = [str(binary), "sweep", "s.yaml", "--engine", "analytic", "--set", "batch.micro=1,2,3", "--set",
+                 "batch.global=12,24", "--quiet"]
+    subprocess.run([*arguments, "-o", "swept"], cwd=folder, check=True, capture_output=True)
+    done = subprocess.run([*arguments, "-o", "swept-shared", "--slurm"], cwd=folder, env=slurm.environment,
+                          capture_output=True, text=True, timeout=240)
+    check.that(done.returncode == 0, f"sweep: exit {done.returncode}: {done.stdout} {done.stderr}")
+    for name in ("sweep.csv", "sweep.json", "sweep.svg", "sweep.html"):
+        check.that(done.returncode == 0
+                   and (folder / "swept" / name).read_bytes() == (folder / "swept-shared" / name).read_bytes(),
+                   f"{name} differs from one process's")
+    check.that(not (folder / "swept-shared.parts").exists(), "parts of the sweep go when all is done")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch")
@@ -162,6 +177,7 @@ def main():
                                for path in sorted(folder.glob("*.out")) + sorted(folder.glob("*.log")))
                 print(f"skipped: Slurm does not start here: {logs}")
                 return SKIPPED
+            sweep(check, binary, folder, slurm)
             search(check, binary, folder, slurm)
     return check.done()
 

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "schedules/plan_store.h"
+#include "simulator/engines/class_store.h"
 #include "simulator/engines/simgrid/bridge.h"
 #include "test/support/random_job.h"
 
@@ -125,6 +126,7 @@ enum outcome { BAD, ILLEGAL, UNKNOWN, FINE };
 struct counts {
     unsigned shortened, columns;
     struct plan_store *plans; /* that evaluations of the time alone share */
+    struct class_store *classes;
 };
 
 /* Sums in another order; the report's bubble says how much of a bound is work. */
@@ -187,6 +189,7 @@ static enum outcome compare_time(const struct draw *draw, const struct evaluatio
     struct evaluation_request quick = *request;
     quick.fits = true;
     quick.plans = counts->plans;
+    quick.classes = counts->classes;
     if (!evaluate(&quick, platform, draw->arena, &silent, &light))
         return BAD;
     const struct report *a = light.report, *b = report;
@@ -250,7 +253,7 @@ int main(int argc, char **argv)
     setenv("STAGESIM_EFFICIENCY", SOURCE_ROOT "/workloads/efficiency", 1);
     struct platform *platform = bridge_load(SOURCE_ROOT "/platforms/dgx-a100-2.xml", arena, &fault);
     unsigned counts[FINE + 1] = {0};
-    struct counts shortcuts = {.plans = plan_store_create()};
+    struct counts shortcuts = {.plans = plan_store_create(), .classes = class_store_create()};
     double ratios[2] = {0, 0};
     printf("1..5\n");
     for (uint64_t seed = first; platform && seed < first + cases; seed++)
@@ -266,6 +269,7 @@ int main(int argc, char **argv)
     printf("%sok 5 - columns of replicas say the time of %u cases\n",
            cases >= 1000 && 2 * shortcuts.columns < counts[FINE] ? "not " : "", shortcuts.columns);
     plan_store_destroy(shortcuts.plans);
+    class_store_destroy(shortcuts.classes);
     arena_destroy(arena);
     return counts[BAD] || !platform;
 }

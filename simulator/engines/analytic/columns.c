@@ -6,7 +6,7 @@
 #include "base/sum.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/collectives/estimate.h"
-#include "simulator/engines/classes.h"
+#include "simulator/engines/class_store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static bool find_columns(struct columns *c)
     const struct mesh *mesh = c->program->mesh;
     struct classes classes = {.count = mesh->ranks};
     if (mesh->replicas > 1)
-        classes = classes_without_contention(c->program, c->job->platform, c->job->hosts, true, c->arena);
+        classes = class_store_find(c->job->classes, c->program, c->job->platform, c->job->hosts, c->arena);
     c->column_of = arena_array(c->arena, mesh->replicas, sizeof *c->column_of);
     for (uint32_t replica = 0; replica < mesh->replicas; replica++) {
         uint32_t column = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "commands/search/search_slurm.h"
+#include "commands/cli/slurm_array.h"
 
 #include "base/arena.h"
 #include "base/exit_code.h"
+#include "commands/cli/parts.h"
 #include "commands/cli/words.h"
-#include "commands/search/search_parts.h"
-#include "studies/search_estimate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,19 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* That a task is to take: less is not worth a job. A part that is not there after so many submissions is given up. */
-static const double task_seconds = 5;
+/* A part that is not there after so many submissions is given up. */
 enum { TASKS_MAX = 256, ROUNDS = 4 };
 
 /* An array of tasks, each a shard. */
 struct array {
-    const struct options *options;
-    const struct scenario *scenario;
-    const struct search_request *request;
+    const struct slurm_work *work;
     const char *program;   /* this one */
-    const char *arguments; /* of the search, quoted for a shell: without --slurm, --shard, -o */
+    const char *arguments; /* of the command, quoted for a shell: without --slurm, --shard, -o */
     const char *parts;     /* directory */
-    bool best;             /* it simulates the best; otherwise it looks at candidates */
+    bool best;             /* it simulates the best of a search; otherwise it does the work */
     uint32_t shards;
     struct arena *arena;
 };
@@ -49,8 +45,8 @@ static const char *first_line(const char *command, struct arena *arena)
     return arena_copy(arena, line);
 }
 
-/* The arguments of the search itself. */
-static const char *search_arguments(int argc, char **argv, struct arena *arena)
+/* The arguments of the command itself. */
+static const char *own_arguments(int argc, char **argv, struct arena *arena)
 {
     static const char *const with_value[] = {"-o", "--output", "--jobs", "--time-limit", NULL};
     static const char *const alone[] = {"--resume", "--quiet", NULL};
@@ -98,13 +94,13 @@ static const char *submit(const struct array *array, const bool *missing)
 {
     struct arena *arena = array->arena;
     const char *task = arena_print(
-        arena, "exec %s search%s%s%s --quiet --jobs 1 --resume --shard \"$SLURM_ARRAY_TASK_ID/%u\" -o %s",
-        words_shell(array->program, arena), array->arguments, array->best ? " --merge " : "",
+        arena, "exec %s %s%s%s%s --quiet --jobs 1 --resume --shard \"$SLURM_ARRAY_TASK_ID/%u\" -o %s",
+        words_shell(array->program, arena), array->work->command, array->arguments, array->best ? " --merge " : "",
         array->best ? words_shell(array->parts, arena) : "", array->shards, words_shell(array->parts, arena));
     const char *command =
-        arena_print(arena, "sbatch --parsable --job-name=stagesim-search --output=%s --array=%s %s --wrap %s",
-                    words_shell(arena_print(arena, "%s/slurm-%%A_%%a.log", array->parts), arena),
-                    task_list(missing, array->shards, arena), array->options->slurm, words_shell(task, arena));
+        arena_print(arena, "sbatch --parsable --job-name=stagesim-%s --output=%s --array=%s %s --wrap %s",
+                    array->work->command, words_shell(arena_print(arena, "%s/slurm-%%A_%%a.log", array->parts), arena),
+                    task_list(missing, array->shards, arena), array->work->options->slurm, words_shell(task, arena));
     const char *line = first_line(command, arena);
     if (line && *line >= '0' && *line <= '9')
         return arena_print(arena, "%.*s", (int)strspn(line, "0123456789"), line);
@@ -125,35 +121,14 @@ static void await(const struct array *array, const char *job)
 
 /* ---- what is there ---- */
 
-/* Notes the shards whose part is not complete. Returns an exit code. */
-static int find_missing(const struct array *array, bool *missing, uint32_t *count)
+/* What the work is likely to cost decides on the number of tasks. Each takes every n-th piece of it, so that all cost
+ * about the same. */
+static uint32_t count_shards(const struct array *array)
 {
-    struct search search;
-    struct arena *arena = arena_create();
-    char *directories[] = {(char *)(uintptr_t)array->parts};
-    size_t files = 0;
-    int code = search_create(&search, array->scenario, array->request, arena);
-    const char **names = code == EXIT_DONE ? search_parts_list(directories, 1, &files, arena) : NULL;
-    if (names)
-        code = search_merge(&search, names, files);
-    *count = code == EXIT_DONE ? search_parts_missing(&search, array->shards, missing) : 0;
-    search_finish(&search);
-    arena_destroy(arena);
-    return code;
-}
-
-/* What the candidates are likely to cost decides on the number of tasks. Each takes every n-th candidate, so that all
- * cost about the same. */
-static int count_shards(struct array *array)
-{
-    struct search search;
-    int code = search_create(&search, array->scenario, array->request, array->arena);
-    double tasks = code == EXIT_DONE ? ceil(search_likely_cost(&search.space, array->scenario) / task_seconds) : 2;
+    double tasks = ceil(array->work->seconds / SLURM_TASK_SECONDS);
     uint32_t most = array_limit(array->arena);
     most = most < TASKS_MAX ? most : TASKS_MAX;
-    array->shards = tasks < 2 ? 2 : tasks > most ? most : (uint32_t)tasks;
-    search_finish(&search);
-    return code;
+    return tasks < 2 ? 2 : tasks > most ? most : (uint32_t)tasks;
 }
 
 /* Submits, waits and looks, until all parts are there. */
@@ -167,11 +142,11 @@ static int run_array(const struct array *array)
         const char *job = submit(array, missing);
         if (!job)
             return EXIT_FAILED;
-        if (!array->options->quiet)
+        if (!array->work->options->quiet)
             fprintf(stderr, "%s %u of %u parts as job %s\n", round ? "submitted again:" : "submitted:", count,
                     array->shards, job);
         await(array, job);
-        code = find_missing(array, missing, &count);
+        code = array->work->find_missing(array->work->user, array->parts, array->shards, missing, &count);
     }
     if (code == EXIT_DONE && count) {
         fprintf(stderr, "stagesim: %u of %u parts are not complete after %d submissions; their logs are in %s\n", count,
@@ -181,12 +156,12 @@ static int run_array(const struct array *array)
     return code;
 }
 
-/* This program with the arguments of the search and more behind them. */
+/* This program with the arguments of the command and more behind them. */
 static int run_self(const struct array *array, const char *more)
 {
     fflush(NULL);
-    int status = system(arena_print(array->arena, "exec %s search%s %s", words_shell(array->program, array->arena),
-                                    array->arguments, more));
+    int status = system(arena_print(array->arena, "exec %s %s%s %s", words_shell(array->program, array->arena),
+                                    array->work->command, array->arguments, more));
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
@@ -196,30 +171,30 @@ static void remove_parts(const struct array *array)
         fprintf(stderr, "note: %s could not be removed\n", array->parts);
 }
 
-int search_slurm(const struct slurm_search *wanted, int argc, char **argv, struct arena *arena)
+int slurm_array_run(const struct slurm_work *work, int argc, char **argv, struct arena *arena)
 {
     static char program[4096];
     struct fault fault = {""};
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
-    const struct options *options = wanted->options;
-    struct array array = {.options = options,
-                          .scenario = wanted->scenario,
-                          .request = wanted->request,
+    const struct options *options = work->options;
+    size_t end = strlen(options->output);
+    while (end > 1 && options->output[end - 1] == '/')
+        end--;
+    struct array array = {.work = work,
                           .program = program,
-                          .arguments = search_arguments(argc, argv, arena),
-                          .parts = arena_print(arena, "%s.parts", wanted->output),
+                          .arguments = own_arguments(argc, argv, arena),
+                          .parts = arena_print(arena, "%.*s.parts", (int)end, options->output),
                           .arena = arena};
-    if (!search_parts_directory(array.parts, &fault)) {
+    if (!parts_directory(array.parts, &fault)) {
         fprintf(stderr, "stagesim: %s\n", fault.text);
         return EXIT_BAD_INPUT;
     }
-    int code = count_shards(&array);
-    if (code == EXIT_DONE)
-        code = run_array(&array);
-    if (code == EXIT_DONE && wanted->simulated) {
+    array.shards = count_shards(&array);
+    int code = run_array(&array);
+    if (code == EXIT_DONE && work->best) {
         array.best = true;
-        array.shards = wanted->simulated < options->jobs || !options->jobs ? wanted->simulated : options->jobs;
+        array.shards = work->best < options->jobs || !options->jobs ? work->best : options->jobs;
         const char *job = submit(&array, NULL);
         if (job)
             await(&array, job); /* what is not simulated there is simulated here */
