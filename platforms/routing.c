@@ -300,6 +300,7 @@ struct platform *routing_platform(struct platform *platform, const struct platfo
     make_links(routed, spread, arena);
     copy->route = find_route;
     copy->reaches = platform->reaches ? reaches : NULL;
+    copy->bundle = NULL; /* every pair of hosts draws its own */
     copy->handle = routed;
     return copy;
 }

@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "platforms/detour.h"
+#include "platforms/routing.h"
 #include "platforms/view.h"
 
 #include <math.h>
@@ -14,13 +16,36 @@ static const double factor_least = 1e-6, factor_most = 1e6;
 
 /* ---- one change, as it is written ---- */
 
+static const char routing_target[] = "routing", down_word[] = "down";
+
+/* "ecmp", "ecmp/7", "adaptive". */
+static bool read_routing(const char *text, struct what_if *change, struct fault *fault)
+{
+    static const char ecmp[] = "ecmp";
+    struct quantity_reason reason;
+    size_t length = sizeof ecmp - 1;
+    change->figure = WHAT_IF_ROUTING;
+    change->hashed = strncmp(text, ecmp, length) == 0 && (!text[length] || text[length] == '/');
+    if (change->hashed ? !text[length] || quantity_count(text + length + 1, &change->seed, &reason)
+                       : strcmp(text, "adaptive") == 0)
+        return true;
+    return fault_set(fault, "'%.60s' is no routing; expected adaptive, ecmp, or ecmp/7 with the seed 7", text);
+}
+
 static bool read_factor(const char *text, struct what_if *change, struct fault *fault)
 {
+    if (strcmp(text, down_word) == 0) {
+        bool whole = change->figure == WHAT_IF_RATE;
+        change->figure = WHAT_IF_DOWN;
+        return whole || fault_set(fault, "'%.60s' is down as a whole; expected no .speed, .bandwidth or .latency",
+                                  change->target);
+    }
     struct quantity_reason reason;
     if (quantity_parse(QUANTITY_RATIO, text, &change->factor, &reason) && change->factor >= factor_least &&
         change->factor <= factor_most)
         return true;
-    return fault_set(fault, "'%.60s' is no factor; expected a number from 1e-6 to 1e6, such as nic=0.5", text);
+    return fault_set(fault, "'%.60s' is no factor; expected a number from 1e-6 to 1e6, such as nic=0.5, or 'down'",
+                     text);
 }
 
 /* "5%" or "5%/7". */
@@ -67,6 +92,8 @@ bool what_if_parse(const char *text, struct what_if *change, struct arena *arena
     cut_figure(target, change);
     if (!*target)
         return fault_set(fault, "'%.60s' names nothing to change; expected a kind of links or names of hosts", text);
+    if (!strcmp(target, routing_target) && !share)
+        return read_routing(factor, change, fault);
     return read_factor(factor, change, fault) && (!share || read_share(share, change, fault));
 }
 
@@ -168,6 +195,7 @@ static uint64_t largest_drawn(const uint64_t *draws, size_t count, double share)
 struct changed {
     struct platform *base;
     struct platform *platform;
+    bool *down;      /* [link]; NULL: none is */
     uint32_t *found; /* hosts or links that a change is about; room for all */
     uint64_t *draws; /* [found] */
 };
@@ -178,10 +206,13 @@ static void find_route(struct platform *platform, uint32_t from, uint32_t to, st
     const struct platform_link *before = changed->base->links, *now = platform->links;
     changed->base->route(changed->base, from, to, route);
     if (route->link_count)
-        route->bandwidth = INFINITY;
+        route->bandwidth = routing_rate(platform, route->links, route->link_count);
     for (uint32_t i = 0; i < route->link_count; i++) {
-        uint32_t link = route->links[i];
-        route->bandwidth = fmin(route->bandwidth, now[link].bandwidth);
+        uint32_t link = route->links[i], before_it = 0;
+        while (route->links[before_it] != link)
+            before_it++;
+        if (before_it < i) /* another part of the transfer, at the same time */
+            continue;
         if (now[link].latency != before[link].latency)
             route->latency += now[link].latency - before[link].latency;
     }
@@ -234,6 +265,13 @@ static void change_link(struct platform_link *link, enum what_if_figure figure, 
         link->bandwidth *= factor;
 }
 
+static void take_down(struct changed *changed, uint32_t link, struct arena *arena)
+{
+    if (!changed->down)
+        changed->down = arena_array(arena, changed->platform->link_count + 1, sizeof *changed->down);
+    changed->down[link] = true;
+}
+
 /* The kinds of links that there are, as a list. */
 static const char *list_kinds(const struct platform *platform, const char *target, struct arena *arena)
 {
@@ -258,12 +296,16 @@ static const char *list_kinds(const struct platform *platform, const char *targe
                                  platform->hosts[0].name, platform->hosts[0].node);
 }
 
-static bool refuse(const struct changed *changed, const struct what_if *change, struct arena *arena,
-                   struct fault *fault)
+static bool refuse(struct changed *changed, const struct what_if *change, struct arena *arena, struct fault *fault)
 {
-    static const char *const nothing[] = {"kind of links, and no name of a link or a GPU", "name of a GPU",
-                                          "kind of links, and no name of a link",
-                                          "kind of links, and no name of a link"};
+    static const char *const nothing[] = {
+        "kind of links, and no name of a link or a GPU", "name of a GPU", "kind of links, and no name of a link",
+        "kind of links, and no name of a link", "kind of links, and no name of a link"};
+    if (change->figure == WHAT_IF_DOWN && find_hosts(changed, change))
+        return fault_set(fault,
+                         "'%.80s' is a GPU, whose rank would have no place; expected links, such as its "
+                         "interface",
+                         change->target);
     return fault_set(fault, "'%.80s' is no %s of this platform%s", change->target, nothing[change->figure],
                      list_kinds(changed->platform, change->target, arena));
 }
@@ -283,7 +325,9 @@ static bool apply(struct changed *changed, const struct what_if *change, struct 
     for (uint32_t i = 0; i < count; i++) {
         if (changed->draws[i] > largest)
             continue;
-        if (hosts)
+        if (change->figure == WHAT_IF_DOWN)
+            take_down(changed, changed->found[i], arena);
+        else if (hosts)
             change_host(&platform->hosts[changed->found[i]], change->factor);
         else
             change_link(&platform->links[changed->found[i]], change->figure, change->factor);
@@ -310,6 +354,54 @@ static struct changed *copy_platform(struct platform *platform, struct arena *ar
     return changed;
 }
 
+/* The platform with the routing that the last change of it says; NULL with the fault filled and *wrong that change. */
+static struct platform *route_anew(struct platform *platform, const struct what_if *changes, size_t count,
+                                   struct arena *arena, size_t *wrong, struct fault *fault)
+{
+    struct platform *base = routing_base(platform);
+    struct platform_routing routing = platform->library.routing;
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i].figure != WHAT_IF_ROUTING)
+            continue;
+        *wrong = i;
+        routing.policy = changes[i].hashed ? ROUTING_ECMP : ROUTING_ADAPTIVE;
+        routing.seed = changes[i].seed;
+    }
+    return routing_platform(base, &routing, arena, fault); /* anew in any case: routing_avoid is for this one only */
+}
+
+/* The platform without the links that are down; NULL with the fault filled where that cuts a host off. */
+static struct platform *go_around(struct changed *changed, struct arena *arena, struct fault *fault)
+{
+    uint32_t from, to;
+    routing_avoid(changed->base, changed->down);
+    struct platform *platform = detour_platform(changed->platform, changed->down, arena);
+    if (!detour_cuts_off(platform, &from, &to))
+        return platform;
+    fault_set(fault, "cuts off '%s' of '%s': no way is left to '%s'", platform->hosts[from].name,
+              platform->hosts[from].node, platform->hosts[to].name);
+    return NULL;
+}
+
+static bool apply_all(struct changed *changed, const struct what_if *changes, size_t count, struct arena *arena,
+                      size_t *wrong, struct fault *fault)
+{
+    const struct platform *platform = changed->platform;
+    size_t most = platform->host_count > platform->link_count ? platform->host_count : platform->link_count, last = 0;
+    bool ok = true;
+    changed->found = array_zeroed(most + 1, sizeof *changed->found);
+    changed->draws = array_zeroed(most + 1, sizeof *changed->draws);
+    for (*wrong = 0; ok && *wrong < count; *wrong += ok) {
+        last = changes[*wrong].figure == WHAT_IF_DOWN ? *wrong : last;
+        ok = changes[*wrong].figure == WHAT_IF_ROUTING || apply(changed, &changes[*wrong], arena, fault);
+    }
+    if (ok)
+        *wrong = last; /* should something be cut off */
+    free(changed->found);
+    free(changed->draws);
+    return ok;
+}
+
 struct platform *what_if_platform(struct platform *platform, const struct what_if *changes, size_t count,
                                   struct arena *arena, size_t *wrong, struct fault *fault)
 {
@@ -321,15 +413,11 @@ struct platform *what_if_platform(struct platform *platform, const struct what_i
                   platform->loader_reason ? platform->loader_reason : "it was asked to");
         return NULL;
     }
+    platform = route_anew(platform, changes, count, arena, wrong, fault);
+    if (!platform)
+        return NULL;
     struct changed *changed = copy_platform(platform, arena);
-    size_t most = platform->host_count > platform->link_count ? platform->host_count : platform->link_count;
-    changed->found = array_zeroed(most + 1, sizeof *changed->found);
-    changed->draws = array_zeroed(most + 1, sizeof *changed->draws);
-    bool ok = true;
-    for (*wrong = 0; *wrong < count; ++*wrong)
-        if (!(ok = apply(changed, &changes[*wrong], arena, fault)))
-            break;
-    free(changed->found);
-    free(changed->draws);
-    return ok ? changed->platform : NULL;
+    if (!apply_all(changed, changes, count, arena, wrong, fault))
+        return NULL;
+    return changed->down ? go_around(changed, arena, fault) : changed->platform;
 }

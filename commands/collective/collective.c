@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_MAX = 1000 };
+enum { SIZES_MAX = 1000, CHANGES_MAX = 100 };
 
 /* What nccl-tests' -b, -e and -f do when nothing is said here. */
 static const char default_sizes[] = "8:1GiB:2";
@@ -43,6 +43,8 @@ struct arguments {
     struct picture_form form;
     unsigned format; /* enum format; FORMATS: not given */
     double list[SIZES_MAX];
+    struct what_if changes[CHANGES_MAX];
+    const char *changed; /* what the platform's name gets */
     struct arena *arena;
 };
 
@@ -154,18 +156,28 @@ static int read_sizes(const struct command *command, const char *text, struct ar
     return 0;
 }
 
+/* One change of the platform, as the scenario's key what_if takes it. */
+static int add_change(const struct command *command, const char *text, struct arguments *arguments)
+{
+    struct collective_request *request = &arguments->request;
+    struct fault fault = {""};
+    if (request->change_count == CHANGES_MAX)
+        return command_usage(command, "more than %d changes of the platform", CHANGES_MAX);
+    if (!what_if_parse(text, &arguments->changes[request->change_count], arguments->arena, &fault))
+        return command_usage(command, "--scale: %s", fault.text);
+    request->changes = arguments->changes;
+    arguments->changed = arena_print(arguments->arena, "%s%s%s", arguments->changed ? arguments->changed : "",
+                                     request->change_count++ ? ", " : " with ", text);
+    return 0;
+}
+
 static const struct option long_options[] = {
-    {"platform", required_argument, NULL, 'p'},
-    {"ranks", required_argument, NULL, 'n'},
-    {"algorithm", required_argument, NULL, 'a'},
-    {"sizes", required_argument, NULL, 's'},
-    {"engine", required_argument, NULL, 'e'},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"stepwise", no_argument, NULL, 'w'},
-    {"picture-width", required_argument, NULL, 'V'},
-    {"font-size", required_argument, NULL, 'Z'},
-    {NULL, 0, NULL, 0},
+    {"platform", required_argument, NULL, 'p'},  {"ranks", required_argument, NULL, 'n'},
+    {"algorithm", required_argument, NULL, 'a'}, {"sizes", required_argument, NULL, 's'},
+    {"engine", required_argument, NULL, 'e'},    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},    {"stepwise", no_argument, NULL, 'w'},
+    {"scale", required_argument, NULL, 'c'},     {"picture-width", required_argument, NULL, 'V'},
+    {"font-size", required_argument, NULL, 'Z'}, {NULL, 0, NULL, 0},
 };
 
 /* One option. 0 when it was understood, else an exit code. */
@@ -189,6 +201,8 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'o':
         arguments->output = optarg;
         return 0;
+    case 'c':
+        return add_change(command, optarg, arguments);
     case 'V':
         arguments->picture_width = optarg;
         return 0;
@@ -261,9 +275,12 @@ static bool write_result(FILE *out, void *user, struct fault *fault)
     struct arguments *arguments = user;
     struct collective_table table;
     enum canvas_format picture;
+    bool typed = platform_source_typed(arguments->request.file, &arguments->request.source, arguments->arena, fault);
+    if (typed && arguments->changed)
+        arguments->request.file = arena_print(arguments->arena, "%s%s", arguments->request.file, arguments->changed);
     bool drawn = canvas_format_of(format_names[arguments->format], &picture), done = true;
     arguments->request.all |= drawn && !arguments->request.algorithm;
-    if (!platform_source_typed(arguments->request.file, &arguments->request.source, arguments->arena, fault))
+    if (!typed)
         return false;
     if (arguments->format == FORMAT_MSCCL)
         return collective_program_write(out, &arguments->request, fault);
@@ -313,6 +330,8 @@ const struct command command_collective = {
         "take), all,\n"
         "                           or FILE.xml, a program in MSCCL's format; given twice, all and a file\n"
         "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
+        "  --scale CHANGE           a change of the platform such as nic=0.5, nic-0-1=down, routing=ecmp/7; as often "
+        "as there are\n"
         "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
         "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
         "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; table);\n"

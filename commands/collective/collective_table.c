@@ -228,6 +228,10 @@ static const struct collective_shape *place(struct computation *computation, boo
     computation->platform =
         platform_source_load(&request->source, request->engine == &engine_simgrid, computation->arena, fault);
     guard_doing("computing");
+    size_t wrong;
+    if (computation->platform)
+        computation->platform = what_if_platform(computation->platform, request->changes, request->change_count,
+                                                 computation->arena, &wrong, fault);
     if (!computation->platform || !place_ranks(computation, fault))
         return NULL;
     const struct collective_shape *shape = place_communicator(computation, stepwise);

@@ -4,6 +4,7 @@
 #define STAGESIM_COLLECTIVE_TABLE_H
 
 #include "base/diagnostics.h"
+#include "platforms/what_if.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/engines/engine.h"
 #include "simulator/scenario/platform_source.h"
@@ -11,6 +12,8 @@
 struct collective_request {
     const char *file;              /* platform, as messages call it */
     struct platform_source source; /* the same */
+    const struct what_if *changes; /* of the platform, change_count of them */
+    size_t change_count;
     enum stagesim_collective kind;
     uint32_t ranks;                               /* the first ones of the platform; 0: all */
     const struct collective_algorithm *algorithm; /* NULL: auto */

@@ -83,9 +83,6 @@ static bool check_request(const struct platform_request *request, const struct p
         return refuse_interface(request->nic, fault);
     if (request->nic && kind != FABRIC_SWITCHED)
         return fault_set(fault, "%s keeps its interfaces: its fabric is: %s", preset->name, preset->fabric.name);
-    if (!request->ecmp && (request->paths || request->flows || request->seed))
-        return fault_set(fault, "paths, flows and a seed belong to routing ecmp; without it links carry what they can "
-                                "together");
     if (request->paths > ROUTING_PATHS_MAX || request->flows > ROUTING_FLOWS_MAX)
         return fault_set(fault, "%u paths and %u flows: expected at most %d and %d", request->paths, request->flows,
                          ROUTING_PATHS_MAX, ROUTING_FLOWS_MAX);
@@ -180,31 +177,28 @@ static double paths_of(const struct design *design)
     return fmin(ROUTING_PATHS_MAX, fmax(1, round(own / fastest * pod / design->fabric.oversubscription)));
 }
 
-/* The library with the routing that was asked for. */
+/* The library with how many links lead to the spine, where there is one, and how flows take them. */
 static bool add_routing(struct design *design, const struct platform_request *request, struct arena *arena,
                         struct fault *fault)
 {
-    bool rails = design->fabric.rails != RAILS_NONE;
-    if (!request->ecmp)
-        return true;
-    if (design->fabric.kind != FABRIC_SWITCHED || (!rails && design->nodes <= design->fabric.pod))
-        return fault_set(fault,
-                         design->fabric.kind == FABRIC_SWITCHED
-                             ? "routing ecmp: %u nodes of %s are one pod, within which there is one way; expected a "
-                               "smaller pod, or rails"
-                             : "routing ecmp: %u nodes of %s are joined without switches",
+    bool rails = design->fabric.rails != RAILS_NONE, switched = design->fabric.kind == FABRIC_SWITCHED;
+    if (!switched || (!rails && design->nodes <= design->fabric.pod))
+        return !request->ecmp ||
+               fault_set(fault,
+                         switched ? "routing ecmp: %u nodes of %s are one pod, within which there is one way; expected "
+                                    "a smaller pod, or rails"
+                                  : "routing ecmp: %u nodes of %s are joined without switches",
                          design->nodes, request->preset);
     struct design_library *library = arena_alloc(arena, sizeof *library);
     *library = design->library ? *design->library
-                               : (struct design_library){.source = "only its routing, as it was asked for",
-                                                         .confidence = CONFIDENCE_H};
-    library->properties.routing =
-        (struct platform_routing){.policy = ROUTING_ECMP,
-                                  .paths = request->paths ? request->paths : (uint32_t)paths_of(design),
-                                  .flows = request->flows,
-                                  .seed = request->seed};
-    snprintf(library->properties.routing.links, sizeof library->properties.routing.links, "%s",
-             rails ? "rail" : "spine");
+                               : (struct design_library){.source = "only how many links lead to the spine",
+                                                         .confidence = CONFIDENCE_L};
+    struct platform_routing *routing = &library->properties.routing;
+    *routing = (struct platform_routing){.policy = request->ecmp ? ROUTING_ECMP : ROUTING_ADAPTIVE,
+                                         .paths = request->paths ? request->paths : (uint32_t)paths_of(design),
+                                         .flows = request->flows,
+                                         .seed = request->seed};
+    snprintf(routing->links, sizeof routing->links, "%s", rails ? "rail" : "spine");
     design->library = library;
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include "abi/workload.h"
 #include "simulator/collectives/direct_rings.h"
+#include "simulator/collectives/exits.h"
 #include "simulator/collectives/flows.h"
 #include "simulator/collectives/steps.h"
 
@@ -21,6 +22,7 @@ struct collective_shape {
     uint32_t
         node_size; /* members of each node, when all nodes hold equally many and they follow each other; 0 otherwise */
     const struct direct_rings *rings; /* over the links between the members of a node; NULL: in the order of ranks */
+    const struct exits *exits;        /* where data leave the nodes when interfaces are down; NULL: at every member */
     bool reduces;                     /* the switch between all members adds and multiplies (NVLS, SHARP) */
     bool reduces_within;              /* a switch between the members of each node does (NVLS) */
     double reduces_efficiency;        /* what of the link rate such a switch carries; 0 or less: all */

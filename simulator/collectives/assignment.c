@@ -65,6 +65,7 @@ static struct collective_shape common_shape(const struct collective_shape *a, co
     common.reduces = a->reduces && b->reduces;
     common.reduces_within = a->reduces_within && b->reduces_within;
     common.strided = a->strided && b->strided;
+    common.exits = exits_same(a->exits, b->exits) ? a->exits : NULL; /* without: what cannot leave goes around */
     common.rings = a->rings == b->rings ? a->rings : NULL;
     common.node_size = a->node_size == b->node_size ? a->node_size : 0;
     return common;

@@ -85,6 +85,8 @@ struct collective_shape communicator_shape_of(struct platform *platform, const u
     enum platform_in_network where = platform->library.in_network;
     shape.node_size = node_size_of(platform, hosts, ranks);
     shape.rings = shape.node_size ? direct_rings_of(platform, hosts, shape.node_size) : NULL;
+    if (shape.node_size > 1 && shape.node_size < ranks)
+        shape.exits = exits_of(platform, hosts, ranks, shape.node_size);
     shape.reduces_within = where != PLATFORM_REDUCES_NOWHERE && shape.node_size > 2;
     shape.reduces = where == PLATFORM_REDUCES_IN_CLUSTER || (shape.reduces_within && shape.node_size == ranks);
     shape.reduces_efficiency = switch_efficiency(&platform->library, shape.node_size);

@@ -120,14 +120,15 @@ static void steps(const struct collective_shape *shape, enum stagesim_collective
 }
 
 void trees_flows(struct collective_flows *flows, uint32_t phase, uint32_t first, uint32_t count, uint32_t stride,
-                 double share)
+                 const struct exits *exits, double share)
 {
     for (uint32_t tree = 0; tree < 2; tree++)
         for (uint32_t place = 0; place < count; place++) {
             uint32_t parent = parent_of(place, count, tree);
             if (parent == no_parent)
                 continue;
-            uint32_t child = first + place * stride, to = first + parent * stride;
+            uint32_t child = place * stride + exits_at(exits, place, first),
+                     to = parent * stride + exits_at(exits, parent, first);
             collective_flows_add(flows, phase, child, to, share, 2 * log2_ceil(count));
             collective_flows_add(flows, phase, to, child, share, 2 * log2_ceil(count));
         }
@@ -161,8 +162,9 @@ static void trees_over_nodes(const struct collective_shape *shape, struct collec
             collective_flows_add(flows, 1, here, beside, (size - 1.0) / size, 1);
             collective_flows_add(flows, 1, beside, here, (size - 1.0) / size, 1);
         }
-    for (uint32_t local = 0; local < size; local++)
-        trees_flows(flows, 1, local, nodes, size, 0.5 / size);
+    uint32_t trees = exits_count(shape->exits, size);
+    for (uint32_t local = 0; local < trees; local++)
+        trees_flows(flows, 1, local, nodes, size, shape->exits, 0.5 / trees);
 }
 
 static void flows(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_flows *flows)
@@ -173,7 +175,7 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
     else if (shape->rings)
         chains_on_links(shape->rings, 0, 0, 2 * (shape->ranks - 1), flows);
     else
-        trees_flows(flows, 0, 0, shape->ranks, 1, 0.5);
+        trees_flows(flows, 0, 0, shape->ranks, 1, NULL, 0.5);
 }
 
 const struct collective_algorithm algorithm_double_tree = {

@@ -78,21 +78,22 @@ static void within_node(const struct collective_shape *shape, uint32_t phase, ui
         collective_flows_add(flows, phase, first + from, first + (from + 1) % size, share, steps);
 }
 
-/* The start-ups within nodes come first, as a flow of no bytes: a block passes edges of both kinds one after the other.
+/* Where interfaces are down there are fewer rings. The start-ups within nodes come first, as a flow of no bytes: a
+ * block passes edges of both kinds one after the other.
  */
 static void rings_over_nodes(const struct collective_shape *shape, double share, uint32_t turn,
                              struct collective_flows *flows)
 {
-    uint32_t size = shape->node_size, nodes = shape->ranks / size;
+    uint32_t size = shape->node_size, nodes = shape->ranks / size, rings = exits_count(shape->exits, size);
     collective_flows_add(flows, 0, 0, 1, 0, turn * (shape->ranks - nodes));
     for (uint32_t node = 0; node < nodes; node++)
         within_node(shape, 1, node * size, share * (size - 1) / size, 1, flows);
     for (uint32_t node = 0; node < nodes; node++)
-        for (uint32_t ring = 0; ring < size; ring++) {
-            uint32_t next = (node + 1) % nodes, leaves = (ring + 2 * size - 1 - node % size) % size,
+        for (uint32_t ring = 0; ring < rings; ring++) {
+            uint32_t next = (node + 1) % nodes, leaves = (ring + 2 * rings - 1 - node % rings) % rings,
                      enters = next ? leaves : ring;
-            collective_flows_add(flows, 1, node * size + leaves, next * size + enters, share / size,
-                                 turn * (nodes - 1));
+            collective_flows_add(flows, 1, node * size + exits_at(shape->exits, node, leaves),
+                                 next * size + exits_at(shape->exits, next, enters), share / rings, turn * (nodes - 1));
         }
 }
 

@@ -50,8 +50,9 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
     uint32_t size = shape->node_size, nodes = shape->ranks / size;
     for (uint32_t first = 0; first < shape->ranks; first += size)
         switch_flows(shape, kind, first, size, flows);
-    for (uint32_t local = 0; local < size; local++)
-        trees_flows(flows, 0, local, nodes, size, 0.5 / size);
+    uint32_t trees = exits_count(shape->exits, size);
+    for (uint32_t local = 0; local < trees; local++)
+        trees_flows(flows, 0, local, nodes, size, shape->exits, 0.5 / trees);
 }
 
 const struct collective_algorithm algorithm_switch_tree = {

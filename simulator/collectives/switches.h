@@ -15,9 +15,10 @@ void switch_flows(const struct collective_shape *shape, enum stagesim_collective
 
 /* ---- double_tree.c: the two trees ---- */
 
-/* Over `count` places, `stride` ranks apart from `first` on, each edge with `share` of the size in both directions. */
+/* Over `count` places, `stride` ranks apart from `first` on, each edge with `share` of the size in both directions.
+ * With exits, `first` is the number of one of each node. */
 void trees_flows(struct collective_flows *flows, uint32_t phase, uint32_t first, uint32_t count, uint32_t stride,
-                 double share);
+                 const struct exits *exits, double share);
 /* The transfers over the nodes' ranks of number `local`, up and down, with the blocks of that part; rounds from
  * `first_round` on. The data is cut into trees_blocks for each rank of a node. Returns the round behind the last. */
 uint32_t trees_steps(struct collective_steps *steps, uint32_t local, uint32_t size, uint32_t nodes,

@@ -3,6 +3,8 @@
 """what_if.py STAGESIM: changes of a platform by `what_if` and `--scale`, against its XML file edited by hand: both
 engines, links by kind, by name and by both directions, GPUs by name, node and model, latencies, several changes,
 and shares of the links, which are drawn again from the file's names here."""
+import csv
+import json
 import os
 import pathlib
 import re
@@ -105,6 +107,32 @@ def shares(folder, stagesim):
     check.that(whole == summary(stagesim, "plain.yaml", "out", "--scale", "nic=0.5", cwd=folder)["time"], "100 %")
 
 
+def broken(folder, stagesim):
+    """Interfaces that are down. All-reduce over 4 nodes of 8: the other seven carry it, so 8/7 of the time from which
+    bytes decide. A message of a GPU whose interface is down shares its neighbour's with another message."""
+    times = {}
+    for change in ("nic=1", "nic-*-3=down", "nic-1-3=down", "nic-1-3=0.5"):
+        for engine in ("simgrid", "analytic"):
+            text = run(stagesim, "collective", "all-reduce", "--platform", "dgx-h100:4", "--algorithm", "ring",
+                       "--sizes", "16GiB:16GiB:2", "--scale", change, "--engine", engine, "--format", "json").stdout
+            times[change, engine] = json.loads(text)["rows"][0]["time_us"]
+    for engine in ("simgrid", "analytic"):
+        for change, factor in (("nic-*-3=down", 8 / 7), ("nic-1-3=down", 8 / 7), ("nic-1-3=0.5", 2)):
+            check.near(times[change, engine] / times["nic=1", engine], factor, f"{change} {engine}", 5e-3)
+    job = """workload: stages
+stages: {forward: 1ms, backward: 1ms, message: 9GB}
+parallel: {data: 8, pipeline: 2}
+batch: {micro_batches: 1}
+schedule: gpipe
+"""
+    (folder / "messages.yaml").write_text("platform: dgx-h100:2\norder: [data, pipeline]\n" + job)
+    for change, factor in (("nic=1", 1), ("nic-0-3=down", 2), ("nic-?-3=down", 2)):
+        run(stagesim, "run", "messages.yaml", "--scale", change, "--trace", "csv", "-o", "traced", cwd=folder)
+        with open(folder / "traced" / "operations.csv", newline="", encoding="utf-8") as file:
+            last = max(float(row["end_s"]) for row in csv.DictReader(file) if row["kind"] == "activation")
+        check.near(last - 1e-3, factor * 9e9 / 45e9, f"messages, {change}", 1e-4)
+
+
 def mistakes(folder, stagesim):
     (folder / "plain.yaml").write_text("platform: dgx-a100:4\n" + JOB)
     for change, expected in [("nci=0.5", "did you mean 'nic'?"), ("nic", "expected TARGET=FACTOR"),
@@ -112,6 +140,10 @@ def mistakes(folder, stagesim):
                              ("nic@=2", "is no share"), ("nic@5=2", "is no share"), ("nic@0%=2", "is no share"),
                              ("=2", "expected TARGET=FACTOR"), (".latency=2", "is no kind of links"),
                              ("nic.speed=2", "is no name of a GPU"), ("gpu-0-0.latency=2", "is no kind of links"),
+                             ("nic=down", "cuts off 'gpu-0-0' of 'node-0'"), ("nic-2-*=down", "cuts off 'gpu-2-0'"),
+                             ("nic.latency=down", "is down as a whole"), ("gpu-0-0=down", "is a GPU"),
+                             ("nci=down", "did you mean 'nic'?"), ("routing=hash", "is no routing"),
+                             ("routing=ecmp/x", "is no routing"), ("routing=ecmp", "nothing says over how many links"),
                              ("*" * 300 + "x=2", "is no kind of links"), ('"\\=2', "is no kind of links")]:
         done = run(stagesim, "run", "plain.yaml", "--scale", change, "-o", "none", cwd=folder, expect=1)
         check.that(expected in done.stderr and "error: what_if" in done.stderr, f"{change}: {done.stderr}")
@@ -131,6 +163,7 @@ def main():
         by_hand(folder, stagesim)
         in_the_scenario(folder, stagesim)
         shares(folder, stagesim)
+        broken(folder, stagesim)
         mistakes(folder, stagesim)
     return check.done()
 
