@@ -165,6 +165,54 @@ static void table_row(struct table *table, const struct sweep_view *view, size_t
     table_cell(table, "%s", best ? "best" : ran ? "" : result->row.reason);
 }
 
+/* The axis of seeds, where nothing else varies; the number of axes: there is none. */
+static size_t seed_axis(const struct sweep *sweep)
+{
+    size_t found = sweep->request->axis_count;
+    for (size_t axis = 0; axis < sweep->request->axis_count; axis++) {
+        if (axis_at(sweep, axis)->count < 2)
+            continue;
+        const char *dot = strrchr(axis_at(sweep, axis)->key, '.');
+        if (!dot || strcmp(dot, ".seed") != 0 || found < sweep->request->axis_count)
+            return sweep->request->axis_count;
+        found = axis;
+    }
+    return found;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* How much luck does: the figure over all seeds. */
+static void print_spread(FILE *out, const struct sweep_view *view, struct arena *arena)
+{
+    static const struct {
+        const char *name;
+        double part; /* of the values are no larger */
+    } points[] = {{"least", 0}, {"median", 0.5}, {"95 % up to", 0.95}, {"most", 1}};
+    const struct sweep *sweep = view->sweep;
+    double *values = arena_array(arena, sweep->count + 1, sizeof *values), sum = 0;
+    size_t count = 0;
+    char text[READABLE_MAX + 16];
+    for (size_t i = 0; i < sweep->count && seed_axis(sweep) < sweep->request->axis_count; i++)
+        if (sweep->results[i].status == SWEEP_RAN && isfinite(view->y->of(&sweep->results[i].row)))
+            sum += values[count++] = view->y->of(&sweep->results[i].row);
+    if (count < 2)
+        return;
+    qsort(values, count, sizeof *values, by_size);
+    fprintf(out, "%s over %zu seeds: mean %s", view->y->label, count,
+            heat_value_text(text, sizeof text, view->y->quantity, sum / (double)count));
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        double place = ceil(points[i].part * (double)count);
+        fprintf(out, ", %s %s", points[i].name,
+                heat_value_text(text, sizeof text, view->y->quantity, values[place < 1 ? 0 : (size_t)place - 1]));
+    }
+    fputc('\n', out);
+}
+
 /* What the table does not say. */
 static void print_remarks(FILE *out, const struct sweep_view *view, size_t shown, struct arena *arena)
 {
@@ -177,6 +225,7 @@ static void print_remarks(FILE *out, const struct sweep_view *view, size_t shown
         fprintf(out, "best %s: %s with %s\n", view->y->label,
                 heat_value_text(text, sizeof text, view->y->quantity, view->y->of(&sweep->results[best].row)),
                 sweep_view_values(view, best, arena));
+    print_spread(out, view, arena);
 }
 
 static void print_table(FILE *out, const struct sweep_view *view, enum table_format format)

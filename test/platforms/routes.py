@@ -7,6 +7,7 @@ import collections
 import itertools
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -95,14 +96,37 @@ def seeds(stagesim, folder):
     even = summary(stagesim, "seeds.yaml", "out", "--engine", "analytic", cwd=folder)["time"]["iteration_s"]
     hashed = "platform: {preset: dgx-h100, nodes: 2, pod: 1, routing: ecmp, paths: 2}\n"
     (folder / "seeds.yaml").write_text(hashed + JOB)
-    run(stagesim, "sweep", "seeds.yaml", "--set", "platform.seed=1:200:1", "--engine", "analytic", "-o", "swept",
-        cwd=folder)
+    done = run(stagesim, "sweep", "seeds.yaml", "--set", "platform.seed=1:200:1", "--engine", "analytic", "-o", "swept",
+               cwd=folder)
     rows = json.loads((folder / "swept" / "sweep.json").read_text())
     found = [row["iteration_s"] for row in rows]
     check.that(len(found) == 200 and len(set(found)) > 3, f"{len(found)} rows, {len(set(found))} times")
+    found.sort()
+    said = re.search(r"iteration time over 200 seeds: mean (\S+ \S+), least (\S+ \S+), median (\S+ \S+), "
+                     r"95 % up to (\S+ \S+), most (\S+ \S+)\n", done.stdout)
+    check.that(said, f"no spread in {done.stdout[-300:]}")
+    for text, value in zip(said.groups() if said else (), (sum(found) / 200, found[0], found[99], found[189],
+                                                           found[199])):
+        number, unit = text.split()
+        check.near(float(number) * {"s": 1, "ms": 1e-3}[unit], value, f"spread: {text}", 2e-3)
     compute = 3e-3
     mean = sum((time - compute) / (even - compute) for time in found) / len(found)
     check.near(mean, expectation(), "mean over seeds", 0.03)
+
+
+def folded(stagesim, folder):
+    """Replicas that are alike are still simulated once, with the same times."""
+    platform = "platform: {preset: dgx-h100, nodes: 4, pod: 1, rails: spine, routing: ecmp, paths: 2}\n"
+    (folder / "folded.yaml").write_text(platform + """workload: transformer
+model: llama3-8b
+parallel: {tensor: 4, pipeline: 2, data: 4}
+batch: {micro: 1, global: 16}
+schedule: 1f1b
+""")
+    for change in ("routing=ecmp/3", "nic-1-2=down"):
+        times = [summary(stagesim, "folded.yaml", "out", "--set", f"fold={fold}", "--scale", change,
+                         cwd=folder)["time"]["iteration_s"] for fold in ("auto", "off")]
+        check.near(*times, f"{change}: folded and not", 1e-9)
 
 
 def main():
@@ -112,6 +136,7 @@ def main():
         rings(stagesim, folder)
         draws_alike(stagesim, folder)
         seeds(stagesim, folder)
+        folded(stagesim, folder)
     return check.done()
 
 
