@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -80,9 +81,19 @@ static bool check_counts(const struct transformer_job *j)
 static bool check_load(const struct transformer_job *j)
 {
     const struct transformer_routing *r = &j->parameters->routing;
-    bool padded = r->capacity_factor > 0, uneven = r->expert_imbalance > 1;
-    bool ok = refuse(j, padded && uneven, "expert_imbalance",
+    int ways = (r->expert_imbalance > 1) + (r->expert_tokens.count > 0) + (r->expert_skew > 0);
+    const char *key = r->expert_imbalance > 1  ? "expert_imbalance"
+                      : r->expert_tokens.count ? "expert_tokens"
+                                               : "expert_skew";
+    bool ok = refuse(j, r->capacity_factor > 0 && ways, key,
                      "with a capacity_factor every expert computes as many tokens; expected one of the two keys");
+    ok &= refuse(j, ways > 1, key,
+                 "expert_imbalance, expert_tokens and expert_skew say the same in three ways; expected one of them");
+    if (r->expert_tokens.count && (double)r->expert_tokens.count != j->layout.expert) {
+        j->api->error(j->job, "expert_tokens", "%zu values for %.0f expert-parallel ranks; expected one for each",
+                      r->expert_tokens.count, j->layout.expert);
+        ok = false;
+    }
     if (r->expert_imbalance > j->layout.expert) {
         j->api->error(j->job, "expert_imbalance", "the busiest of %.0f ranks cannot have more than %.0f times the mean",
                       j->layout.expert, j->layout.expert);
@@ -124,17 +135,69 @@ static bool set_nodes(struct transformer_job *j)
     return true;
 }
 
+/* An expert and its place among all, which a seed draws (splitmix64: Steele, Lea and Flood 2014). */
+struct drawn {
+    uint64_t number;
+    uint32_t expert;
+};
+
+static uint64_t mixed(uint64_t value)
+{
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+    return value ^ value >> 31;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct drawn *one = a, *other = b;
+    return one->number != other->number ? (one->number < other->number ? -1 : 1)
+                                        : (int)one->expert - (int)other->expert;
+}
+
+/* Tokens of each rank, whose experts are neighbours: the k-th of the drawn order has k to the power of -skew. */
+static bool draw_loads(const struct transformer_job *j, double *loads)
+{
+    const struct transformer_routing *r = &j->parameters->routing;
+    uint32_t experts = (uint32_t)j->model.experts, each = experts / (uint32_t)j->layout.expert;
+    struct drawn *order = array_zeroed(experts, sizeof *order);
+    for (uint32_t i = 0; order && i < experts; i++)
+        order[i] = (struct drawn){mixed((r->expert_seed + 1) * 0x9e3779b97f4a7c15u + i), i};
+    if (order)
+        qsort(order, experts, sizeof *order, by_number);
+    for (uint32_t k = 0; order && k < experts; k++)
+        loads[order[k].expert / each] += pow(k + 1, -r->expert_skew);
+    free(order);
+    return order != NULL;
+}
+
 /* One rank of each group has the busiest experts, the others share what is left. */
+static void set_busiest(double *loads, double busiest, uint32_t ranks)
+{
+    for (uint32_t i = 0; i < ranks; i++)
+        loads[i] = i ? (ranks - busiest) / (ranks - 1) : busiest;
+}
+
 static bool set_expert_factors(struct transformer_job *j)
 {
-    double busiest = j->parameters->routing.expert_imbalance, ranks = j->layout.expert;
-    if (busiest <= 1 || ranks <= 1)
+    const struct transformer_routing *r = &j->parameters->routing;
+    uint32_t ranks = (uint32_t)j->layout.expert;
+    if (ranks <= 1 || (r->expert_imbalance <= 1 && !r->expert_tokens.count && !(r->expert_skew > 0)))
         return true;
-    j->division.busiest = busiest;
-    j->division.expert_factors = array_zeroed((size_t)ranks, sizeof(double));
-    for (uint32_t i = 0; j->division.expert_factors && i < (uint32_t)ranks; i++)
-        j->division.expert_factors[i] = i ? (ranks - busiest) / (ranks - 1) : busiest;
-    return j->division.expert_factors != NULL;
+    double *loads = j->division.expert_factors = array_zeroed(ranks, sizeof *loads), sum = 0;
+    if (!loads || (r->expert_skew > 0 && !draw_loads(j, loads)))
+        return false;
+    for (uint32_t i = 0; i < r->expert_tokens.count; i++)
+        loads[i] = r->expert_tokens.values[i];
+    if (r->expert_imbalance > 1)
+        set_busiest(loads, r->expert_imbalance, ranks);
+    for (uint32_t i = 0; i < ranks; i++)
+        sum += loads[i];
+    for (uint32_t i = 0; i < ranks; i++) {
+        loads[i] *= r->expert_imbalance > 1 ? 1 : ranks / sum;
+        j->division.busiest = fmax(j->division.busiest, loads[i]);
+    }
+    return true;
 }
 
 bool transformer_divide(struct transformer_job *j)

@@ -23,7 +23,10 @@ struct transformer_routing {
     bool context_balance; /* each rank has a chunk of the beginning and the one as far from the end */
     bool expert_overlap;  /* tokens travel to their experts while shared experts compute */
     double capacity_factor, expert_imbalance;
-    uint64_t expert_node; /* ranks of an expert group in one node; 0: all the same */
+    struct stagesim_list expert_tokens; /* of each rank of an expert group; count 0: not given */
+    double expert_skew;                 /* tokens of the k-th expert: k to the power of minus this */
+    uint64_t expert_seed;               /* which expert is the k-th */
+    uint64_t expert_node;               /* ranks of an expert group in one node; 0: all the same */
 };
 
 /* What follows from it. */

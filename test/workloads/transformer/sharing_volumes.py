@@ -255,6 +255,39 @@ def check_imbalance(folder):
         near(flops[1] - flops[0], routed * (0.5 if rank % 4 == 0 else -0.5 / 3), f"flop of rank {rank}", 1e-9)
 
 
+def skewed_loads(skew, seed, experts, ranks):
+    """Tokens of each rank over the mean, drawn here again."""
+    mask = (1 << 64) - 1
+
+    def mixed(value):
+        value = ((value ^ value >> 30) * 0xbf58476d1ce4e5b9) & mask
+        value = ((value ^ value >> 27) * 0x94d049bb133111eb) & mask
+        return value ^ value >> 31
+    order = sorted(range(experts), key=lambda i: mixed(((seed + 1) * 0x9e3779b97f4a7c15 + i) & mask))
+    loads = [sum((order.index(expert) + 1) ** -skew for expert in range(rank * experts // ranks,
+                                                                       (rank + 1) * experts // ranks))
+             for rank in range(ranks)]
+    return [load * ranks / sum(loads) for load in loads]
+
+
+def check_loads(folder):
+    """Loads of ranks as a list, and of experts by a power law: flop by rank, and bytes as of the busiest."""
+    mesh, even = {"data": 8, "expert": 4}, None
+    routed = (LAYERS - DENSE) * MICRO_BATCHES * 3 * 2 * MICRO * SEQUENCE * TOP_K * 3 * HIDDEN * EXPERT_FFN
+    even = run(folder, mesh)
+    for sets, loads in ((["transformer.expert_tokens=[30,10,25,15]"], [1.5, 0.5, 1.25, 0.75]),
+                        (["transformer.expert_skew=1.2", "transformer.expert_seed=7"],
+                         skewed_loads(1.2, 7, EXPERTS, 4))):
+        rows = run(folder, mesh, *sets)
+        sums = sent(rows)
+        expect(max(loads) > 1.05, f"{sets} is even: {loads}")
+        for rank in range(8):
+            near(sums[rank]["expert"], max(loads) * expert_bytes(LAYERS - DENSE, 1, 1, 4, 0), f"bytes with {sets}",
+                 1e-9)
+            flops = [sum(float(row["flops"]) for row in each if int(row["rank"]) == rank) for each in (even, rows)]
+            near(flops[1] - flops[0], routed * (loads[rank % 4] - 1), f"flop of rank {rank} with {sets}", 1e-8)
+
+
 def check_nothing_changes(folder):
     """Axes of size 1, and keys that only matter with others: the same bytes."""
     mesh = {"data": 2, "pipeline": 2, "tensor": 2}
@@ -340,7 +373,8 @@ def main():
         folder = pathlib.Path(directory)
         (folder / "job.yaml").write_text(BASE)
         (folder / "gpus.xml").write_text(PLATFORM)
-        for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_nothing_changes,
+        for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_loads,
+                      check_nothing_changes,
                       check_granularity, check_memory, check_blocks_hide, check_engines):
             check(folder)
     print("\n".join(faults[:40]))
