@@ -20,6 +20,11 @@ for name in $("$stagesim" list schedules | cut -d ' ' -f 1); do
 done
 draw chimera chimera-doubling --option concatenation=doubling
 draw chimera chimera-halving --option concatenation=halving
+draw chimera chimera-part --micro-batches 6
+draw gpipe gpipe-lifo --option backwards=lifo
+draw gems gems-odd --workers 3 --micro-batches 4
+draw hanayo hanayo-rounds --option order=rounds
+draw dualpipe dualpipe-separate --option backward=separate
 draw pipedream pipedream --iterations 2
 draw pipedream-2bw pipedream-2bw --iterations 2
 

@@ -8,7 +8,7 @@ import io
 import subprocess
 import sys
 
-WIDTH, BAR, GAP, LEFT, RIGHT, TOP = 720, 16, 6, 150, 70, 44
+WIDTH, BAR, GAP, LEFT, RIGHT, TOP = 720, 16, 6, 150, 70, 54
 COLOURS = {"best": "#009e73"}
 STYLE = """<style>text { font: 13px sans-serif; fill: #333 } .title { font-weight: bold }
 @media (prefers-color-scheme: dark) { text { fill: #ddd } }</style>"""
@@ -34,7 +34,9 @@ def draw(rows, out):
     shown = min(most, 0.6)  # a longer bar is cut, with its number beside it
     out.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
               f'viewBox="0 0 {WIDTH} {height}">\n{STYLE}\n')
-    out.write('<text class="title" x="8" y="20">Iteration time above the proven bound</text>\n')
+    out.write('<text class="title" x="8" y="20">Iteration time above the proven bound</text>\n'
+              '<text x="8" y="38">of its own stages on its workers; where iterations overlap, of the '
+              'busiest worker\'s part</text>\n')
     for i, (name, above) in enumerate(rows):
         y = TOP + i * (BAR + GAP)
         width = (WIDTH - LEFT - RIGHT) * min(above, shown) / shown

@@ -414,13 +414,63 @@ static bool is_plain(const struct plan *plan)
     return plain;
 }
 
+/* Where iterations cross each other: none comes sooner behind another than the busiest worker does its own part. */
+static double crossing_bound(const struct outline *o)
+{
+    const struct plan *plan = o->request->plan;
+    double bound = 0;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        bound = fmax(bound, own_work(o, &plan->orders[worker]) / plan->iterations);
+    return bound;
+}
+
+/* Of a stage's forward or backward what a slice computes. */
+static double slice_seconds(const struct outline *o, enum slot_kind kind, uint32_t stage, uint32_t slice)
+{
+    const struct stagesim_pipeline *costs = o->request->costs;
+    const struct plan *plan = o->request->plan;
+    struct copy_times times = stage_computes(o, stage);
+    const double *attention =
+        kind == SLOT_BACKWARD && costs->attention_backward ? costs->attention_backward : costs->attention;
+    return (kind == SLOT_FORWARD ? times.forward : times.backward) * plan_slice_work(plan, slice, at(attention, stage));
+}
+
+/* Of sequences in slices: the first slice through the stages before the earliest of a worker's own, all its computing,
+ * and the first slice back, which is the last then. Collectives of slices do not count. */
+static double slices_bound(const struct outline *o, uint32_t worker)
+{
+    const struct pipeline_outline_request *r = o->request;
+    double work = 0, before = INFINITY, after = INFINITY, forwards = 0, backwards = 0, messages = 0;
+    for (uint32_t stage = 0; stage < r->plan->stages; stage++) {
+        uint32_t home = plan_worker(r->plan, 0, stage);
+        if (home == worker) {
+            before = fmin(before, forwards + messages);
+            after = fmin(after, can_split(o) ? 0 : backwards + messages);
+            for (uint32_t slice = 0; slice < r->plan->slices; slice++)
+                work += slice_seconds(o, SLOT_FORWARD, stage, slice) + slice_seconds(o, SLOT_BACKWARD, stage, slice);
+        }
+        forwards += slice_seconds(o, SLOT_FORWARD, stage, 0);
+        backwards += slice_seconds(o, SLOT_BACKWARD, stage, 0);
+        if (stage + 1 < r->plan->stages && plan_worker(r->plan, 0, stage + 1) != home)
+            messages += r->message(r->user, home, plan_worker(r->plan, 0, stage + 1),
+                                   at(r->costs->message, stage) * plan_slice_length(r->plan, 0));
+    }
+    work *= (double)r->plan->micro_batches / r->plan->slices;
+    return work > 0 ? before + work + fmax(own_steps(o, worker), after) : 0;
+}
+
 double pipeline_outline_any(const struct pipeline_outline_request *request, struct arena *arena)
 {
     const struct plan *plan = request->plan;
     double bound = 0;
-    if (!is_synchronous(plan))
-        return 0;
     struct outline o = outline_create(request, arena);
+    if (plan->slices > 1) {
+        for (uint32_t worker = 0; worker < plan->workers && plan->pipelines == 1; worker++)
+            bound = fmax(bound, slices_bound(&o, worker));
+        return bound * slack;
+    }
+    if (!is_synchronous(plan))
+        return crossing_bound(&o) * slack;
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         double before, after;
         if (!plan->orders[worker].count)

@@ -32,9 +32,9 @@ void pipeline_outline_peaks(const struct plan *plan, const struct stagesim_pipel
  * other. The first is the largest over workers of the earliest start, own computations and exposed communication, and
  * the shortest tail; for it the plan is walked once. The second is the longest path through the plan's order. */
 double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena);
-/* The third is of all orders of the same slots on the same workers, weight gradients apart where they can be, however
- * much they stash. */
-double pipeline_outline_any(const struct pipeline_outline_request *request, struct arena *arena);
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena);
+/* The third is of all orders of the same slots on the same workers, weight gradients apart where they can be, however
+ * much they stash. Where iterations cross each other, it is what the busiest worker has to do in each. */
+double pipeline_outline_any(const struct pipeline_outline_request *request, struct arena *arena);
 
 #endif
