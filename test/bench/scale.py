@@ -65,7 +65,7 @@ ROWS = (
     ("all-to-all of 4,096 H100, analytic",
      "collective all-to-all --platform dgx-h100:512 --engine analytic --sizes 1GiB:1GiB:2", 1),
     ("the same in pods of 8 nodes, 4:1, from an XML file",
-     "collective all-to-all --platform pods.xml --engine analytic --sizes 1GiB:1GiB:2", None),
+     "collective all-to-all --platform pods.xml --engine analytic --sizes 1GiB:1GiB:2", 1),
     ("`platform show --between`, 16,384 H100", "platform show dgx-h100:2048 --between gpu-0-0 gpu-2047-7", 1),
     ("the same from its XML file", "platform show 16k.xml --between gpu-0-0 gpu-2047-7", 1),
     ("yardstick: 1F1B on 2,048 H100, 256 micro-batches, SimGrid", "run yardstick.yaml --quiet", 0.26),
