@@ -228,14 +228,14 @@ static void write_per_worker(FILE *out, const char *what, const double *values, 
     fputs(equal && workers > 1 ? " on every worker\n" : workers > SHOWN && !equal ? " ...\n" : "\n", out);
 }
 
-/* The stages whose weights each worker keeps while those of others come by. */
-static void write_owned(FILE *out, const struct plan *plan)
+/* The workers that keep a stage's weights while those of others come by. */
+static void write_owners(FILE *out, const struct plan *plan)
 {
-    double *owned = array_grow(NULL, &(size_t){0}, plan->workers, sizeof *owned);
-    for (uint32_t stage = 0; stage < plan->stages; stage++)
-        owned[plan->owners[stage]] = stage;
-    write_per_worker(out, "weights travel; the stage that each worker owns:", owned, plan->workers);
-    free(owned);
+    enum { SHOWN = 16 };
+    fputs("weights travel; owners of the stages:", out);
+    for (uint32_t stage = 0; stage < plan->stages && stage < SHOWN; stage++)
+        fprintf(out, " %u", plan->owners[stage]);
+    fputs(plan->stages > SHOWN ? " ...\n" : "\n", out);
 }
 
 void schedule_figures_write(FILE *out, const struct schedule_view *view)
@@ -261,7 +261,7 @@ void schedule_figures_write(FILE *out, const struct schedule_view *view)
     if (several)
         write_per_worker(out, "weight versions:", plan->weight_versions, plan->workers);
     if (plan_travels(plan))
-        write_owned(out, plan);
+        write_owners(out, plan);
     else if (plan->pipelines > 1 && plan->pipelines * plan->stages % plan->workers == 0)
         fprintf(out, "stages of each worker: %u, one of each pipeline\n",
                 plan->pipelines * plan->stages / plan->workers);
