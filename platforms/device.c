@@ -464,7 +464,9 @@ const struct device_model *device_of_capability(unsigned capability, bool nvlink
     return NULL;
 }
 
-/* PCI ids as NVIDIA's drivers report them; the PCI ID repository lists them. */
+/* PCI ids as NVIDIA's drivers report them; the PCI ID repository lists them. AMD's are chip ids of
+ * ROCm/rocprofiler-compute, src/utils/mi_gpu_spec.yaml, physical and virtual; that of MI50 is recalled. Intel's are of
+ * intel/compute-runtime, shared/source/dll/devices. */
 const struct device_model *device_of_pci(unsigned vendor, unsigned device)
 {
     static const struct {
@@ -492,11 +494,15 @@ const struct device_model *device_of_pci(unsigned vendor, unsigned device)
                 {0x1002, 0x740c, "MI250X-GCD"},
                 {0x1002, 0x66a1, "MI50"},
                 {0x1002, 0x74a0, "MI300A"},
+                {0x1002, 0x74b4, "MI300A"},
                 {0x1002, 0x74a1, "MI300X"},
-                {0x1002, 0x74b5, "MI300X"}, /* a virtual function */
+                {0x1002, 0x74b5, "MI300X"},
                 {0x1002, 0x74a5, "MI325X"},
+                {0x1002, 0x74b9, "MI325X"},
                 {0x1002, 0x75a3, "MI355X"},
-                {0x8086, 0x0bd5, "PVC-1550"}};
+                {0x1002, 0x75b3, "MI355X"},
+                {0x8086, 0x0bd5, "PVC-1550"},
+                {0x8086, 0x0bd6, "PVC-1550"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].vendor == vendor && rows[i].device == device)
             return device_find(rows[i].model);

@@ -200,12 +200,13 @@ static const struct wire xgmi_mi300a = {
     CONFIDENCE_M};
 static const struct wire xe_link = {
     "xelink",
-    26.5,
-    20,
+    53,
+    23,
     1.5 * US,
-    "Xe Link of Data Center GPU Max: every GPU joined to every other one, ALCF; rate of a pair, three quarters of it "
-    "reached, and latency estimated",
-    CONFIDENCE_L};
+    "Xe Link of Data Center GPU Max: every GPU joined to every other one by a link for each of its two tiles; a link "
+    "measured with 23 GB/s both ways together, so a pair has 23 each way (argonne-lcf/user-guides, Aurora, node "
+    "performance overview; 15 one way alone); raw rate recalled, latency estimated",
+    CONFIDENCE_M};
 static const struct wire efa_200 = {
     "nic",
     25,
