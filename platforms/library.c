@@ -327,6 +327,11 @@ struct platform_protocol library_transfers(const struct platform_library *librar
     return known ? *known : *protocol;
 }
 
+const char *library_kind_name(unsigned kind)
+{
+    return kinds[kind];
+}
+
 static void write_property(FILE *out, unsigned indent, const char *name, const char *more, const char *suffix,
                            double value, const char *unit)
 {

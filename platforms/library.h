@@ -24,6 +24,8 @@ void library_write(FILE *out, const struct platform_library *library, unsigned i
 /* Launch times and protocols of one scope only. */
 void library_write_regime(FILE *out, const struct platform_regime *regime, enum platform_scope scope, unsigned indent);
 
+/* A kind of collectives (enum stagesim_collective) as properties call it: "all_reduce". */
+const char *library_kind_name(unsigned kind);
 /* Whether a property is one that library_write_regime writes for the scope. */
 bool library_in_regime(const char *key, enum platform_scope scope);
 /* The protocols of groups of a scope, *count of them; none: a single one without start whose ratios are 1. */

@@ -14,6 +14,7 @@
 #include "platforms/generate/xml.h"
 #include "platforms/library.h"
 #include "simulator/collectives/fit.h"
+#include "simulator/collectives/settled.h"
 #include "simulator/program/program.h"
 #include "simulator/scenario/platform_source.h"
 
@@ -29,6 +30,8 @@ struct fitted {
     struct platform_library library;
     enum platform_scope scopes[TABLES_MAX];
     struct fit_error before[TABLES_MAX], after[TABLES_MAX];
+    struct settled settled[SCOPES][SETTLED_MAX];
+    uint32_t settled_count[SCOPES];
     double left_out[TABLES_MAX]; /* error where the fit knows all other tables; below 0: there are none of its scope */
 };
 
@@ -86,6 +89,15 @@ static bool leave_out(const struct arguments *arguments, struct platform *platfo
     return done;
 }
 
+/* Whether tables were of a scope. */
+static bool has_scope(const struct fitted *fitted, size_t count, enum platform_scope scope)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fitted->scopes[i] == scope)
+            return true;
+    return false;
+}
+
 static int fit_isolated(void *user, struct isolated *self)
 {
     const struct arguments *arguments = user;
@@ -107,6 +119,10 @@ static int fit_isolated(void *user, struct isolated *self)
                 fit_library(platform, arguments->tables, arguments->count, &fault);
     for (size_t i = 0; done && i < arguments->count; i++)
         fitted.after[i] = fit_error_of(platform, &arguments->tables[i], arena);
+    for (unsigned scope = 0; done && scope < SCOPES; scope++)
+        if (has_scope(&fitted, arguments->count, (enum platform_scope)scope))
+            fitted.settled_count[scope] = settled_find(platform, (enum platform_scope)scope, arguments->tables,
+                                                       arguments->count, arena, fitted.settled[scope]);
     if (done) {
         fitted.library = platform->library; /* names of protocols are constant data: at the same place in the parent */
         fwrite(&fitted, sizeof fitted, 1, self->results);
@@ -165,14 +181,6 @@ static bool is_tag(const char *tag, const char *name)
 
 static const char *const remarks[SCOPES] = {"<!-- collectives: fitted to ", "<!-- collectives over nodes: fitted to "};
 
-static bool has_tables(const struct arguments *arguments, enum platform_scope scope)
-{
-    for (size_t i = 0; i < arguments->count; i++)
-        if (arguments->fitted.scopes[i] == scope)
-            return true;
-    return false;
-}
-
 /* Whether a tag is the property `key` of the library. */
 static bool is_property(const char *tag, const char *end, enum platform_scope scope)
 {
@@ -188,7 +196,7 @@ static bool is_property(const char *tag, const char *end, enum platform_scope sc
 static bool is_fitted(const char *tag, const char *end, const struct arguments *arguments)
 {
     for (unsigned scope = 0; scope < SCOPES; scope++)
-        if (has_tables(arguments, (enum platform_scope)scope) &&
+        if (has_scope(&arguments->fitted, arguments->count, (enum platform_scope)scope) &&
             (strncmp(tag, remarks[scope], strlen(remarks[scope])) == 0 ||
              is_property(tag, end, (enum platform_scope)scope)))
             return true;
@@ -242,7 +250,7 @@ static void write_properties(FILE *out, const struct arguments *arguments, enum 
 static void write_all_properties(FILE *out, const struct arguments *arguments)
 {
     for (unsigned scope = 0, first = 1; scope < SCOPES; scope++)
-        if (has_tables(arguments, (enum platform_scope)scope)) {
+        if (has_scope(&arguments->fitted, arguments->count, (enum platform_scope)scope)) {
             write_properties(out, arguments, (enum platform_scope)scope, first);
             first = 0;
         }
@@ -330,6 +338,33 @@ static void print_errors(const struct arguments *arguments)
             table_cell(table, "-");
         table_value(table, arguments->fitted.after[i].bias);
     }
+    table_write(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));
+    table_destroy(table);
+}
+
+/* What was found, and the sizes of the rows that say so. */
+static void print_settled(const struct arguments *arguments)
+{
+    char value[READABLE_MAX], least[READABLE_MAX], most[READABLE_MAX];
+    struct table *table = table_create();
+    table_column(table, "property", '<');
+    table_column(table, "value", '>');
+    table_column(table, "settled by rows", '>');
+    table_column(table, "from", '>');
+    table_column(table, "to", '>');
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        for (uint32_t i = 0; i < arguments->fitted.settled_count[scope]; i++) {
+            const struct settled *settled = &arguments->fitted.settled[scope][i];
+            table_cell(table, "%s", settled->name);
+            if (settled->seconds)
+                table_cell(table, "%s", readable_seconds(value, settled->value));
+            else
+                table_cell(table, "%.4g", settled->value);
+            table_cell(table, "%u", settled->rows);
+            table_value(table, settled->rows);
+            table_cell(table, "%s", settled->rows ? readable_binary_bytes(least, settled->least) : "-");
+            table_cell(table, "%s", settled->rows ? readable_binary_bytes(most, settled->most) : "-");
+        }
     table_write(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));
     table_destroy(table);
 }
@@ -449,8 +484,11 @@ int platform_fit_run(const struct command *command, int argc, char **argv)
         code = platform_write_result(arguments->output, write_fitted, arguments);
     if (!code && arguments->picture)
         code = platform_write_result(arguments->picture, write_picture, arguments);
-    if (!code)
+    if (!code) {
         print_errors(arguments);
+        putchar('\n');
+        print_settled(arguments);
+    }
     for (size_t i = 0; i < arguments->count; i++)
         measured_finish(&arguments->tables[i]);
     arena_destroy(arena);

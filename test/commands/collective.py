@@ -212,6 +212,23 @@ def formats(folder):
         check((folder / name).stat().st_size > 1000, name)
 
 
+def settled(folder, text):
+    """The rows that settle a property are those that it moves: counted again on platforms with 10 % more of it."""
+    fitted = (folder / "fitted.xml").read_text()
+    before = times(folder / "fitted.xml", "all-reduce", "auto", "8:1GiB:2", engine="analytic")
+    names = [line.split()[0] for line in text.splitlines()[2:]]
+    check({"collective_launch_network", "collective_bulk_efficiency_network"} <= set(names), f"fitted: {text}")
+    for line in text.splitlines()[2:]:
+        name, rows = line.split()[0], int(re.search(r" (\d+)  ", line)[1])
+        changed = re.sub(rf'(id="{name}" value=")([0-9.e+-]+)', lambda found: f"{found[1]}{1.1 * float(found[2]):.9g}",
+                         fitted)
+        check(changed != fitted, f"{name} is not in the fitted platform")
+        (folder / "moved.xml").write_text(changed)
+        after = times(folder / "moved.xml", "all-reduce", "auto", "8:1GiB:2", engine="analytic")
+        moved = sum(abs(after[size] / before[size] - 1) >= 0.01 for size in before)
+        check(moved == rows, f"{name} moves {moved} rows, reported are {rows}")
+
+
 def fitting(folder):
     """A table made by a platform with known properties is met again from a platform without."""
     known = ('<prop id="collective_launch" value="20us"/><prop id="collective_low_efficiency" value="0.1"/>'
@@ -221,7 +238,8 @@ def fitting(folder):
     (folder / "measured.csv").write_text(table)
     plain = star(folder / "plain.xml", 8, 1)
     report = run("platform", "fit", folder / "measured.csv", "--platform", plain, "-o", folder / "fitted.xml").stdout
-    after = float(report.splitlines()[-1].split()[-4])
+    last = report.split("\n\n")[0].splitlines()[-1]
+    after = float(last.split()[-4])
     check(after <= 2, f"error after the fit: {report}")
     again = times(folder / "fitted.xml", "all-reduce", "auto", "8:1GiB:2")
     wanted = {float(line.split(",")[0]): float(line.split(",")[1]) * 1e-6 for line in table.splitlines()
@@ -235,12 +253,13 @@ def fitting(folder):
               seconds in wanted.items()]
     (folder / "raw.txt").write_text("\n".join(lines) + "\n# Avg bus bandwidth : 1\n")
     raw = run("platform", "fit", folder / "raw.txt", "--platform", plain, "-o", folder / "raw.xml").stdout
-    check(raw.splitlines()[-1].split()[1:] == report.splitlines()[-1].split()[1:], f"raw output: {raw}")
+    check(raw.split("\n\n")[0].splitlines()[-1].split()[1:] == last.split()[1:], f"raw output: {raw}")
+    settled(folder, report.split("\n\n")[1])
     # An irregular row bends the fit of the others by little; each table is predicted by a fit to the other one.
     (folder / "outlier.csv").write_text(re.sub(r"^(1048576),([^,]*)", lambda row: f"{row[1]},{20 * float(row[2])}",
                                                table, flags=re.M))
     shown = run("platform", "fit", folder / "outlier.csv", folder / "measured.csv", "--platform", plain, "-o",
-                folder / "robust.xml").stdout.splitlines()
+                folder / "robust.xml").stdout.split("\n\n")[0].splitlines()
     check(shown[0].split()[-2:] == ["left", "out"], f"no column of tables left out: {shown}")
     check(all(float(line.split()[-2]) <= 8 for line in shown[2:]), f"tables left out are far off: {shown}")
     robust = times(folder / "robust.xml", "all-reduce", "auto", "8:1GiB:2")
