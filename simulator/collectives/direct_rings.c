@@ -296,6 +296,7 @@ static const struct direct_rings *find(const struct mesh *mesh)
         kept->next = kept_first;
         kept_first = kept;
         direct_rings_search(mesh->links, mesh->devices, &kept->rings);
+        direct_rings_find_paths(mesh->links, &kept->rings);
         kept->rings.rate = mesh->unit / kept->rings.parts;
     }
     return &kept->rings;

@@ -19,11 +19,16 @@ struct direct_rings {
     double rate;    /* bytes per second of each ring */
     uint8_t order[RINGS_MAX]
                  [RING_DEVICES_MAX]; /* the devices in the order of travel; the last one sends to the first */
+    uint8_t path[RING_DEVICES_MAX][RING_DEVICES_MAX]; /* [first device]: all devices along links, each path with a last
+                                                         one of its own: how rings over nodes pass a node */
 };
 
 /* links[a * devices + b] units join a and b, in both directions: fills count, parts and order; count 0 where no ring
  * passes all devices, or there are fewer than 3. The result depends on the links alone. */
 void direct_rings_search(const uint32_t *links, uint32_t devices, struct direct_rings *rings);
+
+/* Fills path, where there are rings. */
+void direct_rings_find_paths(const uint32_t *links, struct direct_rings *rings);
 
 /* The rings of members on the platform's hosts, which are in one node. NULL where the library lays none
  * (platform_library.rings), where the members are no mesh, or where they are no faster than one ring in order. What was

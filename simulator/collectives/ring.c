@@ -4,6 +4,10 @@
  */
 #include "simulator/collectives/algorithm.h"
 
+#include "base/arena.h"
+
+#include <stdlib.h>
+
 /* 2 when the ring is gone round twice. */
 static uint32_t turns(enum stagesim_collective kind)
 {
@@ -19,8 +23,9 @@ static double seconds(const struct collective_shape *shape, enum stagesim_collec
 }
 
 /* Over several nodes there are as many rings as ranks of a node, each of which leaves a node through another rank, so
- * that all network interfaces share the load; each carries its part of the data. Ring j enters node n at local rank j -
- * n and goes round the node to the local rank before, from where it goes on to the same local rank of the next node. */
+ * that all network interfaces share the load; each carries its part of the data. Ring j enters the first node at local
+ * rank j, passes all ranks of the node, along direct links where there are any, and goes on from the last one to the
+ * same local rank of the next node. */
 static bool has_nodes(const struct collective_shape *shape)
 {
     return shape->node_size > 1 && shape->node_size < shape->ranks;
@@ -31,34 +36,53 @@ static uint32_t ring_count(const struct collective_shape *shape)
     return has_nodes(shape) ? shape->node_size : shape->rings ? shape->rings->count : 1;
 }
 
-/* The rank at a place of a ring. */
-static uint32_t rank_at(const struct collective_shape *shape, uint32_t ring, uint32_t place)
+/* The local rank at a place behind the one where a ring enters a node. */
+static uint32_t local_at(const struct collective_shape *shape, uint32_t enters, uint32_t place)
 {
-    if (!has_nodes(shape))
+    return shape->rings ? shape->rings->path[enters][place] : (enters + place) % shape->node_size;
+}
+
+/* [node * node_size + ring]: the local rank where the ring enters the node; NULL without nodes. */
+static uint32_t *find_entries(const struct collective_shape *shape)
+{
+    uint32_t size = shape->node_size;
+    uint32_t *entries = has_nodes(shape) ? array_zeroed(shape->ranks, sizeof *entries) : NULL;
+    for (uint32_t rank = 0; entries && rank < shape->ranks; rank++)
+        entries[rank] = rank < size ? rank : local_at(shape, entries[rank - size], size - 1);
+    return entries;
+}
+
+/* The rank at a place of a ring. */
+static uint32_t rank_at(const struct collective_shape *shape, const uint32_t *entries, uint32_t ring, uint32_t place)
+{
+    if (!entries)
         return shape->rings ? shape->rings->order[ring][place] : place;
     uint32_t size = shape->node_size, node = place / size;
-    return node * size + (ring + place % size + size - node % size) % size;
+    return node * size + local_at(shape, entries[node * size + ring], place % size);
 }
 
 /* Every place hands the block of the place `back` behind it to the next one; rank r owns block r of each ring. */
-static void add_round(const struct collective_shape *shape, struct collective_steps *steps, uint32_t round,
-                      bool reduces, uint32_t back)
+static void add_round(const struct collective_shape *shape, const uint32_t *entries, struct collective_steps *steps,
+                      uint32_t round, bool reduces, uint32_t back)
 {
     uint32_t ranks = shape->ranks, rings = ring_count(shape);
     for (uint32_t ring = 0; ring < rings; ring++)
         for (uint32_t place = 0; place < ranks; place++)
-            steps_add(steps, round, rank_at(shape, ring, place), rank_at(shape, ring, (place + 1) % ranks), reduces,
-                      rank_at(shape, ring, (place + ranks - back) % ranks) * rings + ring, 1);
+            steps_add(steps, round, rank_at(shape, entries, ring, place),
+                      rank_at(shape, entries, ring, (place + 1) % ranks), reduces,
+                      rank_at(shape, entries, ring, (place + ranks - back) % ranks) * rings + ring, 1);
 }
 
 static void steps(const struct collective_shape *shape, enum stagesim_collective kind, struct collective_steps *steps)
 {
     uint32_t ranks = shape->ranks, blocks = ranks * ring_count(shape), round = 0;
+    uint32_t *entries = find_entries(shape);
     steps_cut(steps, blocks, blocks);
     for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_ALL_GATHER; step++, round++)
-        add_round(shape, steps, round, true, step + 1);
+        add_round(shape, entries, steps, round, true, step + 1);
     for (uint32_t step = 0; step < ranks - 1 && kind != STAGESIM_REDUCE_SCATTER; step++, round++)
-        add_round(shape, steps, round, false, step);
+        add_round(shape, entries, steps, round, false, step);
+    free(entries);
 }
 
 /* Flows between the members of a node, each of which sends `share` altogether: to the next one, or along the rings over

@@ -137,6 +137,23 @@ Test(collectives, every_rank_ends_with_every_contribution)
         for_each(ranks, check_contributions);
 }
 
+/* Over nodes whose four GPUs are all joined, rings go along the links. */
+Test(collectives, rings_along_links_over_nodes)
+{
+    uint32_t links[16];
+    struct direct_rings rings;
+    for (uint32_t i = 0; i < 16; i++)
+        links[i] = i % 5 ? 2 : 0;
+    direct_rings_search(links, 4, &rings);
+    direct_rings_find_paths(links, &rings);
+    for (uint32_t ranks = 8; ranks <= 32; ranks += 4) {
+        const struct collective_shape shape = {.ranks = ranks, .node_size = 4, .rings = &rings};
+        check_contributions(&algorithm_ring, &shape, STAGESIM_ALL_REDUCE);
+        check_contributions(&algorithm_ring, &shape, STAGESIM_REDUCE_SCATTER);
+        check_contributions(&algorithm_ring, &shape, STAGESIM_ALL_GATHER);
+    }
+}
+
 /* ---- closed forms ---- */
 
 static const struct collective_costs costs = {3e-6, 1e-9, 2e-10, 1e-6, 2e-10};

@@ -11,6 +11,30 @@ struct cable {
     uint32_t a, b, links;
 };
 
+/* Each path passes every device along links, and no two end at the same one. The most paths on one link's unit. */
+static uint32_t check_paths(const uint32_t *links, const struct direct_rings *rings)
+{
+    uint32_t n = rings->devices, load[RING_DEVICES_MAX * RING_DEVICES_MAX] = {0}, most = 0, ends = 0;
+    for (uint32_t start = 0; start < n; start++) {
+        const uint8_t *path = rings->path[start];
+        uint32_t passed = 1u << path[0];
+        cr_assert_eq(path[0], start);
+        for (uint32_t place = 1; place < n; place++) {
+            uint32_t arc = path[place - 1] * n + path[place];
+            cr_assert(links[arc], "the path from %u goes from %u to %u", start, path[place - 1], path[place]);
+            passed |= 1u << path[place];
+            load[arc]++;
+            most = (load[arc] + links[arc] - 1) / links[arc] > most ? (load[arc] + links[arc] - 1) / links[arc] : most;
+        }
+        ends |= 1u << path[n - 1];
+        cr_assert_eq(passed, (1u << n) - 1);
+    }
+    cr_assert_eq(ends, (1u << n) - 1);
+    return most;
+}
+
+static uint32_t most_on_a_link; /* of the last search */
+
 /* Searches, and checks what was found. */
 static struct direct_rings search(uint32_t devices, const struct cable *cables, size_t count)
 {
@@ -20,6 +44,7 @@ static struct direct_rings search(uint32_t devices, const struct cable *cables, 
         links[cables[i].a * devices + cables[i].b] = links[cables[i].b * devices + cables[i].a] = cables[i].links;
     clock_t begin = clock();
     direct_rings_search(links, devices, &rings);
+    direct_rings_find_paths(links, &rings);
     cr_assert_lt((double)(clock() - begin) / CLOCKS_PER_SEC, 1);
     for (uint32_t ring = 0; ring < rings.count; ring++) {
         uint32_t passed = 0;
@@ -30,6 +55,7 @@ static struct direct_rings search(uint32_t devices, const struct cable *cables, 
     for (uint32_t a = 0; a < devices; a++)
         for (uint32_t b = 0; b < devices; b++)
             cr_assert_leq(direct_rings_from_to(&rings, a, b), a == b ? 0 : rings.parts * links[a * devices + b]);
+    most_on_a_link = rings.count ? check_paths(links, &rings) : 0;
     return rings;
 }
 
@@ -56,6 +82,7 @@ Test(direct_rings, hybrid_cube_meshes)
                {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2});
     cr_assert_eq(dgx_1v.count, 6);
     cr_assert_eq(dgx_1v.parts, 1);
+    cr_assert_leq(most_on_a_link, 2);
     struct direct_rings other =
         SEARCH(8, {0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 6, 2}, {1, 2, 2}, {1, 3, 1}, {1, 7, 2}, {2, 3, 2}, {2, 4, 1},
                {3, 5, 1}, {4, 5, 2}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 1});
@@ -85,6 +112,7 @@ Test(direct_rings, xgmi_meshes)
     for (uint32_t devices = 3; devices <= RING_DEVICES_MAX; devices++) {
         struct direct_rings rings = search_mesh(devices, 1);
         cr_assert_geq(rings.count, (devices - 2) * rings.parts, "%u devices: %u rings", devices, rings.count);
+        cr_assert(devices % 2 || most_on_a_link == 1, "paths of %u devices share links", devices);
     }
 }
 
