@@ -60,10 +60,10 @@ def best_of(stagesim, folder, *arguments):
 
 
 def orders(stagesim, folder):
-    text = best_of(stagesim, folder, "stages.yaml", "--effort", "20000", "-o", "found.csv")
+    text = best_of(stagesim, folder, "stages.yaml", "--effort", "6000", "-o", "found.csv")
     rows = rows_of(text)
     check.that(len(rows) == 10 and rows == sorted(rows, key=lambda row: row[1]), text)
-    again = best_of(stagesim, folder, "stages.yaml", "--effort", "20000", "-o", "again.csv")
+    again = best_of(stagesim, folder, "stages.yaml", "--effort", "6000", "-o", "again.csv")
     check.that(text == again and (folder / "found.csv").read_bytes() == (folder / "again.csv").read_bytes(),
                "another run says something else")
     found = summary(stagesim, "stages.yaml", "found", "--set", "schedule={file: found.csv}", cwd=folder)
@@ -74,8 +74,8 @@ def orders(stagesim, folder):
 
 
 def partitions(stagesim, folder):
-    plain = rows_of(best_of(stagesim, folder, "job.yaml", "--effort", "3000", "-o", "plain.csv"))
-    text = best_of(stagesim, folder, "job.yaml", "--effort", "3000", "--partition", "-o", "moved.csv")
+    plain = rows_of(best_of(stagesim, folder, "job.yaml", "--effort", "1500", "-o", "plain.csv"))
+    text = best_of(stagesim, folder, "job.yaml", "--effort", "1500", "--partition", "-o", "moved.csv")
     rows = rows_of(text)
     check.that(rows[0][1] <= plain[0][1] * (1 + 1e-9), f"{rows[0]} after {plain[0]}")
     sets = shlex.split(re.search("scenario keys: (.*)", text).group(1))
