@@ -50,6 +50,7 @@ def read_options(help_text, listed):
             continue
         *names, last = match[1].split(", ")
         last, _, value = last.partition(" ")
+        last = last.partition("[=")[0]  # a value that may be left out is behind a '=': nothing is offered for it
         option = Option([*names, last], value, match[2])
         option.words, option.several = words_of(value, option.text)
         for name in option.names:

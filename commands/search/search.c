@@ -339,6 +339,7 @@ const struct command command_search = {
         "  --resume                         go on where a search into DIR was ended\n"
         "  --shard K/N|slurm                only the K-th of N parts, into DIR; slurm: what the task of a job array "
         "is\n"
+        "  --slurm[=OPTIONS]                as a job array of Slurm, with these options of sbatch\n"
         "  --merge DIR...                   join the parts in these directories; with --shard, simulate a part of "
         "the best\n"
         "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
