@@ -117,6 +117,8 @@ enum stagesim_kind {
     STAGESIM_EXPERT,           /* expert: tokens to the ranks of their experts, and back */
     STAGESIM_WEIGHTS,          /* weights: a stage's, on their way around the workers */
     STAGESIM_SHARE,            /* gradient-share: its gradient likewise */
+    STAGESIM_OFFLOAD,          /* offload: a stash to the memory of the host, from a position to itself */
+    STAGESIM_LOAD,             /* load: a stash from there */
     STAGESIM_KINDS
 };
 

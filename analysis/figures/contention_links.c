@@ -4,6 +4,7 @@
 #include "analysis/figures/partner.h"
 #include "base/arena.h"
 #include "simulator/collectives/assignment.h"
+#include "simulator/program/stream_route.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,8 @@ static uint16_t same_message(const struct counting *counting, uint32_t rank, uin
 
 static void count_messages(struct counting *counting, uint32_t rank, const struct stream *stream)
 {
-    struct platform_route route = route_of(counting, rank, partner_rank(counting->timeline->program, rank, stream));
+    struct platform_route route;
+    stream_route(counting->timeline->program, counting->platform, counting->hosts, rank, stream, &route);
     uint16_t watchers = route_watchers(counting, &route);
     const struct moment *moments = timeline_rank(counting->timeline, rank);
     for (uint32_t id = stream->first; watchers && id < stream->first + stream->count; id++)

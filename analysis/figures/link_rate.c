@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "platforms/view.h"
 #include "simulator/collectives/assignment.h"
+#include "simulator/program/stream_route.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,14 +83,19 @@ static void find_kinds(struct rating *rating)
 
 /* ---- changes ---- */
 
+static void add_links(struct rating *rating, const struct platform_route *route, double share, double *hops)
+{
+    for (uint32_t i = 0; i < route->link_count; i++) {
+        hops[rating->kind_of[route->links[i]]] += share;
+        rating->used[route->links[i]] = true;
+    }
+}
+
 static void add_route(struct rating *rating, uint32_t from, uint32_t to, double share, double *hops)
 {
     struct platform_route route;
     rating->platform->route(rating->platform, rating->hosts[from], rating->hosts[to], &route);
-    for (uint32_t i = 0; i < route.link_count; i++) {
-        hops[rating->kind_of[route.links[i]]] += share;
-        rating->used[route.links[i]] = true;
-    }
+    add_links(rating, &route, share, hops);
 }
 
 static void add_change(struct rating *rating, double time, uint32_t kind, double by)
@@ -119,8 +125,11 @@ static void add_messages(struct rating *rating, uint32_t entry, const struct pos
     uint32_t index = program->mesh->position_of[timeline->ranks[entry]];
     for (uint32_t replica = 0; replica < program->mesh->replicas; replica++) {
         uint32_t rank = mesh_rank(program->mesh, index, replica);
-        if (timeline->index_of[rank] == entry)
-            add_route(rating, rank, partner_rank(program, rank, sends), 1, hops);
+        struct platform_route route;
+        if (timeline->index_of[rank] != entry)
+            continue;
+        stream_route(program, rating->platform, rating->hosts, rank, sends, &route);
+        add_links(rating, &route, 1, hops);
     }
     for (uint32_t id = sends->first; id < sends->first + sends->count; id++)
         add_transfer(rating, &timeline->moments[entry][id], operation_cost(program, &position->operations[id])->bytes,

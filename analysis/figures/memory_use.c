@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/sum.h"
+#include "simulator/program/stream_route.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +28,16 @@ static const struct stagesim_cost *second_cost(const struct program *program, co
     return block ? &program->costs[block->cost] : NULL;
 }
 
+/* A stash that comes from the position itself, by way of host memory, is counted where it is sent. */
+static bool comes_back(const struct position *position, const struct operation *operation)
+{
+    return operation->type == OPERATION_RECEIVE && stream_offloads(&position->streams[operation->stream]);
+}
+
 static bool has_effect(const bool *effects, const struct position *position, const struct operation *operation)
 {
+    if (comes_back(position, operation))
+        return false;
     return effects[operation->cost] || (operation->is_block && effects[operation_block(position, operation)->cost]);
 }
 

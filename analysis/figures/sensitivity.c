@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/collectives/estimate.h"
+#include "simulator/program/stream_route.h"
 
 #include <math.h>
 
@@ -24,13 +25,6 @@ struct reading {
     struct estimated *estimated; /* the newest first: a path stays with a few groups for long */
     struct arena *arena;
 };
-
-static struct platform_route route_of(const struct reading *reading, uint32_t from, uint32_t to)
-{
-    struct platform_route route;
-    reading->platform->route(reading->platform, reading->hosts[from], reading->hosts[to], &route);
-    return route;
-}
 
 /* What of a transfer's time does not depend on its bytes. */
 struct start_up {
@@ -84,9 +78,13 @@ static struct start_up step_start_up(struct reading *reading, struct critical_st
     uint32_t rank = reading->timeline->ranks[step.entry];
     if (operation->type == OPERATION_COLLECTIVE)
         return collective_start_up(reading, rank, stream, operation);
-    uint32_t peer = partner_rank(reading->timeline->program, rank, stream);
+    const struct program *program = reading->timeline->program;
     bool receives = operation->type == OPERATION_RECEIVE;
-    return (struct start_up){.latency = route_of(reading, receives ? peer : rank, receives ? rank : peer).latency};
+    const struct stream *sends = receives ? &program->positions[stream->peer].streams[stream->opposite] : stream;
+    struct platform_route route;
+    stream_route(program, reading->platform, reading->hosts, receives ? partner_rank(program, rank, stream) : rank,
+                 sends, &route);
+    return (struct start_up){.latency = route.latency};
 }
 
 /* Whether a message stands behind the one before it in its stream: the latency of a pipelined one is over by then. */

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/sum.h"
 #include "simulator/collectives/assignment.h"
+#include "simulator/program/stream_route.h"
 
 #include <stdlib.h>
 
@@ -102,6 +103,16 @@ static double stream_bytes(const struct frame *frame, const struct position *pos
     return sum_total(&sum) / frame->measured;
 }
 
+/* Stashes between a rank and its host's memory. */
+static void add_to_memory(const struct frame *frame, struct flows *flows, uint32_t rank, const struct stream *stream,
+                          double bytes)
+{
+    struct platform_route route;
+    stream_route(frame->timeline->program, flows->platform, flows->hosts, rank, stream, &route);
+    for (uint32_t i = 0; i < route.link_count; i++)
+        flows->links[route.links[i]] += platform_link_bytes(&flows->platform->links[route.links[i]], bytes);
+}
+
 static void add_messages(const struct frame *frame, struct flows *flows)
 {
     const struct mesh *mesh = frame->timeline->program->mesh;
@@ -113,7 +124,10 @@ static void add_messages(const struct frame *frame, struct flows *flows)
                 continue;
             double bytes = stream_bytes(frame, position, stream);
             for (uint32_t replica = 0; replica < mesh->replicas; replica++)
-                flow_add(flows, mesh_rank(mesh, index, replica), mesh_rank(mesh, stream->peer, replica), bytes);
+                if (stream_offloads(stream))
+                    add_to_memory(frame, flows, mesh_rank(mesh, index, replica), stream, bytes);
+                else
+                    flow_add(flows, mesh_rank(mesh, index, replica), mesh_rank(mesh, stream->peer, replica), bytes);
         }
     }
 }

@@ -401,9 +401,10 @@ static void add_box(struct gantt *gantt, const struct report *report, bool bidir
     if (operation->stream == STREAM_COMPUTE) {
         gantt_add_work(gantt, report, bidirectional, box, &operation->work,
                        operation->is_block ? &operation->second : NULL);
-    } else if (operation->stream == STREAM_COLLECTIVE) {
+    } else if (operation->stream == STREAM_COLLECTIVE ||
+               (operation->stream == STREAM_SEND && operation->peer == operation->row)) {
         box.start = operation->data_start;
-        box.kind = GANTT_COLLECTIVE;
+        box.kind = operation->stream == STREAM_SEND ? GANTT_TRANSFER : GANTT_COLLECTIVE;
         box.lane = GANTT_LANE_COLLECTIVE;
         gantt_add_box(gantt, &box);
     }
@@ -412,8 +413,8 @@ static void add_box(struct gantt *gantt, const struct report *report, bool bidir
 static void add_arrow(struct gantt *gantt, const struct saved_operation *operation)
 {
     struct gantt_arrow arrow = {operation->data_start, operation->end, operation->row, operation->peer};
-    if (operation->stream == STREAM_SEND && arrow.to < gantt->row_count && gantt->arrow_count < GANTT_ARROWS_KEPT &&
-        arrow.end > arrow.start)
+    if (operation->stream == STREAM_SEND && arrow.to != arrow.from && arrow.to < gantt->row_count &&
+        gantt->arrow_count < GANTT_ARROWS_KEPT && arrow.end > arrow.start)
         gantt_add_arrow(gantt, &arrow);
 }
 

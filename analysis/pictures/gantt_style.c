@@ -24,7 +24,7 @@ static const struct look looks[GANTT_KINDS] = {
     [GANTT_OPTIMIZER] = {"optimizer", STAGESIM_OPTIMIZER, HATCH_NONE},
     [GANTT_COMPUTE] = {"other computation", STAGESIM_OTHER, HATCH_CROSS},
     [GANTT_COLLECTIVE] = {"collective", STAGESIM_GRADIENT_SYNC, HATCH_VERTICAL},
-    [GANTT_TRANSFER] = {"transfer to or from host memory", STAGESIM_EXCHANGE, HATCH_NONE},
+    [GANTT_TRANSFER] = {"transfer to or from host memory", STAGESIM_OFFLOAD, HATCH_NONE},
 };
 
 static const struct cause_look cause_looks[CAUSES] = {

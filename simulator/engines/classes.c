@@ -6,6 +6,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/overlap.h"
 #include "simulator/engines/refine.h"
+#include "simulator/program/stream_route.h"
 
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ static void add_messages(struct finder *finder, uint32_t rank)
             continue;
         uint32_t peer = mesh_rank(mesh, stream->peer, mesh->replica_of[rank]);
         struct platform_route route;
-        finder->platform->route(finder->platform, finder->hosts[rank], finder->hosts[peer], &route);
+        stream_route(finder->program, finder->platform, finder->hosts, rank, stream, &route);
         uint64_t label = refine_mix_number(mix_latency(finder, i, route.latency), route.bandwidth);
         refine_add_pair(&finder->refine, rank, peer, refine_mix(EDGE_SENDS, label), refine_mix(EDGE_RECEIVES, label));
     }

@@ -5,6 +5,7 @@
 #include "simulator/engines/class_network.h"
 #include "simulator/engines/class_store.h"
 #include "simulator/engines/classes.h"
+#include "simulator/program/stream_route.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -173,6 +174,8 @@ static struct folding *folding_of_classes(const struct engine *engine, const str
                             arena);
     if (has_profiles(job))
         return folding_none("the platform has profiles: speeds or bandwidths change over time", arena);
+    if (engine->weighs && program_offloads(job->program))
+        return folding_none("stashes move to host memory", arena);
     struct folding *folding = folding_none("", arena);
     folding->slices = mesh->replicas;
     if (engine->weighs)
@@ -216,7 +219,7 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
         run->folding = folding_none("the scenario says fold: off", arena);
     else
         run->folding = folding_of_classes(engine, job, arena);
-    if (fold && engine == &engine_simgrid && !run->folding->classes)
+    if (fold && engine == &engine_simgrid && !run->folding->classes && !program_offloads(job->program))
         run->folding = folding_of_replicas(job, run->folding->distinct, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);

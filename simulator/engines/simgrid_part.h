@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "platforms/host_memory.h"
 #include "platforms/library.h"
 #include "platforms/platform.h"
 #include "platforms/platform_file.h"
@@ -16,6 +17,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/overlap.h"
+#include "simulator/program/stream_route.h"
 
 /* What the part calls of the program; a new call from simulator/engines/simgrid/ needs a line here and one in
  * simulator/engines/simgrid/services.h. */
@@ -36,6 +38,7 @@
     SERVICE(group_instances)                                                                                           \
     SERVICE(group_ranks)                                                                                               \
     SERVICE(group_size)                                                                                                \
+    SERVICE(host_memory_platform)                                                                                      \
     SERVICE(library_complete)                                                                                          \
     SERVICE(library_owns)                                                                                              \
     SERVICE(library_set)                                                                                               \
@@ -43,9 +46,11 @@
     SERVICE(platform_file_check)                                                                                       \
     SERVICE(platform_sound)                                                                                            \
     SERVICE(position_group_stream)                                                                                     \
+    SERVICE(program_offloads)                                                                                          \
     SERVICE(properties_host_keys)                                                                                      \
     SERVICE(properties_set)                                                                                            \
     SERVICE(rating_find)                                                                                               \
+    SERVICE(stream_route)                                                                                              \
     SERVICE(timeline_finish_receives)                                                                                  \
     SERVICE(timeline_reset)
 

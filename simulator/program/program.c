@@ -222,11 +222,11 @@ uint32_t program_add_delay(struct program_builder *builder, uint32_t position, u
 void program_add_message(struct program_builder *builder, uint32_t from, uint32_t to, struct stagesim_identity identity,
                          uint32_t cost, uint32_t *send, uint32_t *receive)
 {
-    assert(from != to);
+    assert(from != to || identity.kind == STAGESIM_OFFLOAD || identity.kind == STAGESIM_LOAD);
     operation_add(builder, from, OPERATION_SEND, to, (uint8_t)identity.kind, identity, cost);
-    operation_add(builder, to, OPERATION_RECEIVE, from, (uint8_t)identity.kind, identity, cost);
-    if (send)
+    if (send) /* before the receive, which may be the same position's */
         *send = newest(&builder->positions[from]);
+    operation_add(builder, to, OPERATION_RECEIVE, from, (uint8_t)identity.kind, identity, cost);
     if (receive)
         *receive = newest(&builder->positions[to]);
 }
@@ -455,6 +455,8 @@ const char *kind_name(enum stagesim_kind kind)
         [STAGESIM_EXPERT] = "expert",
         [STAGESIM_WEIGHTS] = "weights",
         [STAGESIM_SHARE] = "gradient-share",
+        [STAGESIM_OFFLOAD] = "offload",
+        [STAGESIM_LOAD] = "load",
     };
     return names[kind];
 }

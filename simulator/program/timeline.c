@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/bulk.h"
+#include "simulator/program/stream_route.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -112,8 +113,7 @@ void timeline_note_latencies(struct timeline *timeline, struct platform *platfor
         for (uint32_t i = 0; i < position->stream_count; i++, latency++) {
             struct platform_route route = {.latency = 0};
             if (position->streams[i].type == OPERATION_SEND)
-                platform->route(platform, hosts[rank],
-                                hosts[mesh_rank(mesh, position->streams[i].peer, mesh->replica_of[rank])], &route);
+                stream_route(timeline->program, platform, hosts, rank, &position->streams[i], &route);
             *latency = route.latency;
         }
     }

@@ -68,6 +68,9 @@ static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_
         out->travels[0] = add_cost(l, (struct stagesim_cost){.bytes = at(costs->parameter, stage)});
         out->travels[1] = add_cost(l, (struct stagesim_cost){.bytes = gradient});
     }
+    double activation = at(costs->activation, stage), stash = chunk(l);
+    out->to_memory = add_cost(l, (struct stagesim_cost){.bytes = activation, .memory = -activation, .stash = -stash});
+    out->from_memory = add_cost(l, (struct stagesim_cost){.bytes = activation, .memory = activation, .stash = stash});
     out->half_message = add_cost(l, (struct stagesim_cost){.bytes = message / 2});
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         out->gradient[family] = add_cost(l, (struct stagesim_cost){.bytes = gradient_bytes(l, stage, family)});

@@ -49,6 +49,8 @@ struct stage_costs {
     uint32_t taken; /* what a forward takes, no time; for stashes that move */
     uint32_t stash_message;
     uint32_t travels[2]; /* its weights as a message, its gradient as one */
+    uint32_t to_memory,
+        from_memory;     /* the same to host memory, which gives room back, and from there, which takes it */
     uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
     uint32_t half_message;
     uint32_t optimizer;
@@ -91,7 +93,7 @@ struct exchange_group {
 /* A stash that is evicted to a partner and fetched back: the operations that mark the moments. */
 struct stash_move {
     uint32_t evict_own, evict_partner, fetch_partner, fetch_own;
-    uint32_t arrival; /* the receive of the evicted stash at the partner */
+    uint32_t arrival; /* the receive of the evicted stash at the partner; the send to host memory */
 };
 
 /* What is handed on around the ring of workers: P, Q or G of a stage and micro-batch. */

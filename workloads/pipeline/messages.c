@@ -70,13 +70,36 @@ static void add_return(struct lowering *l, uint32_t worker, const struct slot *s
     program_add_wait(l->builder, owner, l->backward_first[2 * cell(l, slot)], receive);
 }
 
+/* To host memory as soon as the forward has made it. */
+static void add_offload(struct lowering *l, uint32_t worker, const struct slot *slot)
+{
+    struct stash_move *move = &l->moves[cell(l, slot)];
+    program_add_message(l->builder, worker, worker, identify(l, slot, STAGESIM_OFFLOAD),
+                        l->stages[slot->stage].to_memory, &move->arrival, NULL);
+    program_add_wait(l->builder, worker, move->arrival, l->forward[cell(l, slot)]);
+}
+
+/* From host memory once its slot's turn has come; the backward waits for it. */
+static void add_load(struct lowering *l, uint32_t worker, const struct slot *slot)
+{
+    const struct stash_move *move = &l->moves[cell(l, slot)];
+    uint32_t send, receive;
+    program_add_message(l->builder, worker, worker, identify(l, slot, STAGESIM_LOAD),
+                        l->stages[slot->stage].from_memory, &send, &receive);
+    program_add_wait(l->builder, worker, send, move->fetch_own);
+    program_add_wait(l->builder, worker, send, move->arrival);
+    program_add_wait(l->builder, worker, l->backward_first[2 * cell(l, slot)], receive);
+}
+
 void lowering_add_stash_messages(struct lowering *l, enum slot_kind kind)
 {
     for (uint32_t worker = 0; worker < l->plan->workers; worker++)
         for (size_t i = 0; i < l->plan->orders[worker].count; i++) {
             const struct slot *slot = &l->plan->orders[worker].slots[i];
             bool own = plan_worker(l->plan, slot->pipeline, slot->stage) == worker;
-            if (slot->kind == kind && kind == SLOT_EVICT && own)
+            if (slot->kind == kind && plan_offloads(l->plan, worker))
+                (kind == SLOT_EVICT ? add_offload : add_load)(l, worker, slot);
+            else if (slot->kind == kind && kind == SLOT_EVICT && own)
                 add_eviction(l, worker, slot);
             else if (slot->kind == kind && kind == SLOT_FETCH && !own)
                 add_return(l, worker, slot);

@@ -25,7 +25,8 @@ struct pipeline_outline_request {
 };
 
 /* Peaks of all workers, in bytes, with the state of their parameters; peaks[worker]. Equal to what the program's
- * timeline shows, but for rounding. */
+ * timeline shows, but for rounding, and but for stashes that move to host memory: those count by the order of slots,
+ * whenever their transfers run. */
 void pipeline_outline_peaks(const struct plan *plan, const struct stagesim_pipeline *costs, double *peaks);
 
 /* Times that no synchronous iteration on the contention-free engine is shorter than; 0 where iterations cross each

@@ -283,12 +283,22 @@ static bool moves_stash(const struct slot *slot)
     return slot->kind == SLOT_EVICT || slot->kind == SLOT_FETCH;
 }
 
-/* A slot of a moving stash: an operation without time that marks the moment at which room is taken or given back. */
+/* A slot of a moving stash: an operation without time that marks the moment at which room is taken or given back; of
+ * one that comes from host memory, the moment from which it may. Messages to host memory and back take and give room
+ * themselves. */
 static void add_move(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
     uint32_t worker = state->worker;
     bool own = plan_worker(l->plan, slot->pipeline, slot->stage) == worker, evict = slot->kind == SLOT_EVICT;
     const struct stage_costs *costs = costs_of(l, slot);
+    bool offloads = plan_offloads(l->plan, worker);
+    if (offloads && evict)
+        return;
+    if (offloads) {
+        l->moves[cell(l, slot)].fetch_own =
+            add_compute(l, state, identify(l, slot, STAGESIM_EXCHANGE), l->nothing_cost);
+        return;
+    }
     uint32_t id =
         add_compute(l, state, identify(l, slot, STAGESIM_EXCHANGE), own == evict ? costs->released[0] : costs->taken);
     struct stash_move *move = &l->moves[cell(l, slot)];

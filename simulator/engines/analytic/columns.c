@@ -7,6 +7,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/collectives/estimate.h"
 #include "simulator/engines/class_store.h"
+#include "simulator/program/stream_route.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -238,10 +239,9 @@ static bool connect(struct columns *c, uint32_t position, const struct stream *s
     cursor->latency = arena_array(c->arena, 2 * (size_t)c->count, sizeof *cursor->latency);
     cursor->seconds_per_byte = &cursor->latency[c->count];
     for (uint32_t column = 0; column < c->count; column++) {
-        uint32_t rank = mesh_rank(c->program->mesh, position, c->replicas[column]),
-                 peer = mesh_rank(c->program->mesh, stream->peer, c->replicas[column]);
+        uint32_t rank = mesh_rank(c->program->mesh, position, c->replicas[column]);
         struct platform_route route;
-        platform->route(platform, c->job->hosts[rank], c->job->hosts[peer], &route);
+        stream_route(c->program, platform, c->job->hosts, rank, stream, &route);
         if (route.link_count == 0 && route.latency <= 0)
             return false;
         cursor->latency[column] = route.latency;

@@ -4,6 +4,7 @@
 #include "simulator/engines/analytic/walk.h"
 
 #include "simulator/engines/overlap.h"
+#include "simulator/program/stream_route.h"
 
 /* The platform's fault, not the simulation's. */
 static bool refuse_route(const struct walk *walk, uint32_t from, uint32_t to)
@@ -13,12 +14,23 @@ static bool refuse_route(const struct walk *walk, uint32_t from, uint32_t to)
                      walk->platform->hosts[from].name, walk->platform->hosts[to].name);
 }
 
+static bool refuse_memory(const struct walk *walk, uint32_t host)
+{
+    walk->fault->refused = !walk->fault->text[0];
+    return fault_set(walk->fault,
+                     "stashes move to host memory, but the platform does not say how host '%s' gets there: no route of "
+                     "its begins with a link of the class pcie, and there is no link pcie-%s",
+                     walk->platform->hosts[host].name, walk->platform->hosts[host].name);
+}
+
 static bool connect_send(struct walk *walk, uint32_t index, const struct stream *stream, struct cursor *cursor)
 {
     const struct mesh *mesh = walk->program->mesh;
     uint32_t rank = walk->timeline->ranks[index], peer = mesh_rank(mesh, stream->peer, mesh->replica_of[rank]);
     struct platform_route route;
-    walk->platform->route(walk->platform, walk->hosts[rank], walk->hosts[peer], &route);
+    stream_route(walk->program, walk->platform, walk->hosts, rank, stream, &route);
+    if (route.link_count == 0 && stream_offloads(stream))
+        return refuse_memory(walk, walk->hosts[rank]);
     if (route.link_count == 0 && route.latency <= 0)
         return refuse_route(walk, walk->hosts[rank], walk->hosts[peer]);
     cursor->latency = route.latency;

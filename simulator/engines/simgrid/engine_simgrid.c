@@ -11,13 +11,16 @@
 #include "simulator/engines/simgrid/run.h"
 
 #include "base/arena.h"
+#include "platforms/host_memory.h"
 #include "simulator/engines/simgrid/bridge.h"
+#include "simulator/program/stream_route.h"
 
 #include <math.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "simulator/engines/simgrid/services.h"
 
@@ -273,10 +276,9 @@ static void await_departure(struct stream_state *stream)
 {
     const struct rank *rank = stream->rank;
     const struct run *run = rank->run;
-    const struct mesh *mesh = run->program->mesh;
-    uint32_t peer = mesh_rank(mesh, rank->position->streams[stream->index].peer, mesh->replica_of[rank->number]);
     struct platform_route route;
-    run->platform->route(run->platform, run->hosts[rank->number], run->hosts[peer], &route);
+    stream_route(run->program, run->platform, run->hosts, rank->number, &rank->position->streams[stream->index],
+                 &route);
     uint32_t newest = rank->position->streams[stream->index].first + stream->next - 1;
     if (stream->next && route.latency <= 0)
         await(stream->rank, newest);
@@ -393,6 +395,8 @@ static enum service choose_service(const struct position *position, uint32_t ind
         return SERVED_BY_RANK;
     if (stream->type == OPERATION_COLLECTIVE)
         return ACTOR_GROUP;
+    if (stream->type == OPERATION_SEND && stream->kind == STAGESIM_LOAD)
+        return ACTOR_OWN; /* it sends from another host than the rank's */
     if (stream->type == OPERATION_SEND)
         return served_in_passing(position, stream) ? SERVED_BY_RANK : ACTOR_OWN;
     uint32_t waiter;
@@ -428,13 +432,21 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
     run->total += rank->position->operation_count;
 }
 
-/* The rank's actor and the mailboxes of what it receives. */
+/* The memory of the rank's host, on a site that has them: see host_memory_platform. */
+static uint32_t memory_place(const struct run *run, const struct rank *rank)
+{
+    return run->site->host_count + run->places[rank->number];
+}
+
+/* The rank's actor and the mailboxes of what it receives; what goes to host memory is addressed there. */
 static void rank_start(struct run *run, struct rank *rank)
 {
     void *actor = bridge_actor_start(run->site, run->places[rank->number], rank_actor, rank);
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->position->streams[i].type == OPERATION_RECEIVE)
-            rank->streams[i].box = run_mailbox(run, actor);
+            rank->streams[i].box = run_mailbox(run, rank->position->streams[i].kind == STAGESIM_OFFLOAD
+                                                        ? bridge_target_start(run->site, memory_place(run, rank))
+                                                        : actor);
 }
 
 static void connect_sends(struct run *run, struct rank *rank)
@@ -450,11 +462,19 @@ static void connect_sends(struct run *run, struct rank *rank)
     }
 }
 
+/* Where a stream's own actor is. */
+static uint32_t actor_place(const struct run *run, const struct rank *rank, const struct stream *stream)
+{
+    bool loads = stream->type == OPERATION_SEND && stream->kind == STAGESIM_LOAD;
+    return loads ? memory_place(run, rank) : run->places[rank->number];
+}
+
 static void own_actors_start(struct run *run, struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->streams[i].service == ACTOR_OWN)
-            bridge_actor_start(run->site, run->places[rank->number], stream_actor, &rank->streams[i]);
+            bridge_actor_start(run->site, actor_place(run, rank, &rank->position->streams[i]), stream_actor,
+                               &rank->streams[i]);
 }
 
 /* Collectives that wait for nothing are ready from the start. */
@@ -537,6 +557,18 @@ static bool run_ahead(struct run *run, struct fault *fault)
     return true;
 }
 
+/* A site with host memories. What SimGrid has read itself has its hosts for good. */
+static bool add_memories(struct run *run, struct fault *fault)
+{
+    if (run->platform->loader && !strcmp(run->platform->loader, "simgrid"))
+        return fault_set(fault,
+                         "stashes move to host memory, which the engine simgrid can only add to a platform that "
+                         "stagesim reads itself; %s",
+                         run->platform->loader_reason ? run->platform->loader_reason : "SimGrid has read this one");
+    run->site = host_memory_platform(run->platform, run->arena);
+    return true;
+}
+
 bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
 {
     struct run run = {.job = job,
@@ -548,7 +580,10 @@ bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
     run.network = job->folding ? job->folding->network : NULL;
     run.site = run.network ? &run.network->platform : job->platform;
     run.places = run.network ? run.network->place_of : job->hosts;
-    if (!run_ahead(&run, fault) || !bridge_adopt(run.site, fault)) {
+    bool ready = run_ahead(&run, fault);
+    if (ready && program_offloads(run.program))
+        ready = add_memories(&run, fault);
+    if (!ready || !bridge_adopt(run.site, fault)) {
         arena_destroy(run.arena);
         return false;
     }
