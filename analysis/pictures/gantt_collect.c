@@ -4,7 +4,6 @@
 #include "analysis/figures/memory_use.h"
 #include "base/arena.h"
 #include "base/table.h"
-#include "simulator/program/stream_route.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,7 +210,8 @@ static void add_boxes(struct collecting *run, uint32_t row)
     const struct position *position = position_of(run, row);
     for (uint32_t i = 0; i < position->stream_count; i++) {
         if (i == 0 || position->streams[i].type == OPERATION_COLLECTIVE ||
-            (position->streams[i].type == OPERATION_SEND && stream_offloads(&position->streams[i])))
+            (position->streams[i].type == OPERATION_SEND &&
+             position->streams[i].peer == run->report->workers[row].position)) /* to host memory and back */
             add_stream(run, row, &position->streams[i], i == 0);
     }
 }
@@ -225,7 +225,8 @@ static void add_messages(struct collecting *run, uint32_t row)
     const struct moment *moments = timeline_rank(run->timeline, worker->rank);
     for (uint32_t i = 0; i < position->stream_count; i++) {
         const struct stream *stream = &position->streams[i];
-        if (stream->type != OPERATION_SEND || stream_offloads(stream) || stream->peer >= run->report->worker_count)
+        if (stream->type != OPERATION_SEND || stream->peer == worker->position ||
+            stream->peer >= run->report->worker_count)
             continue;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
             struct gantt_arrow arrow = {moments[id].data_start, moments[id].end, row, stream->peer};
