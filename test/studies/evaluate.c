@@ -133,11 +133,11 @@ struct counts {
 static enum outcome compare(const struct job_outline *outline, const struct report *report, uint64_t seed)
 {
     bool memory = fabs(outline->peak_bytes - report->peak_bytes) <= 1e-9 * report->peak_bytes;
-    bool sliced = schedule_find(report->run.schedule)->slices; /* has a bound of any order only */
+    bool sliced = schedule_find(report->run.schedule)->slices; /* in more than one slice: a bound of any order only */
     bool bounds = outline->any > 0 && outline->any <= report->iteration;
-    bounds &= sliced ? outline->work <= 0 && outline->order <= 0
-                     : outline->work > 0 && outline->work <= report->iteration && outline->order > 0 &&
-                           outline->order <= report->iteration;
+    bounds &= sliced && outline->work <= 0 ? outline->order <= 0
+                                           : outline->work > 0 && outline->work <= report->iteration &&
+                                                 outline->order > 0 && outline->order <= report->iteration;
     bool judged = outline->fits == report->fits && outline->capacity_bytes == report->capacity_bytes;
     if (memory && bounds && judged)
         return FINE;

@@ -57,6 +57,15 @@ static int64_t random_option(struct random *random, const struct schedule_option
     return random_below(random, words);
 }
 
+/* To host memory, which random platforms do not have. */
+static bool moves_out(const struct plan *plan)
+{
+    bool moves = false;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        moves |= plan_offloads(plan, worker);
+    return moves;
+}
+
 /* Draws until something fits: all schedules are equally likely to be tried. */
 static struct plan *random_plan(struct random *random, struct random_job *job)
 {
@@ -72,8 +81,12 @@ static struct plan *random_plan(struct random *random, struct random_job *job)
         request.iterations = schedule->crosses ? 2 : 1;
         struct schedule_refusal refusal;
         job->schedule = schedule->name;
-        if (schedule_fits(schedule, &request, &refusal))
-            return schedule->plan(&request);
+        if (!schedule_fits(schedule, &request, &refusal))
+            continue;
+        struct plan *plan = schedule->plan(&request);
+        if (!moves_out(plan))
+            return plan;
+        plan_destroy(plan);
     }
 }
 

@@ -292,6 +292,9 @@ class Run:
                     steps.append((o.end, 2 * order + 1, -chunk / halves))
                 elif o.kind == "exchange" and o.memory:
                     steps.append((o.end, 2 * order, chunk if o.memory > 0 else -chunk))
+        for o in self.operations:  # to host memory, and back: counted where they are sent, what leaves first
+            if o.rank == rank and o.type == "send" and o.kind in ("offload", "load"):
+                steps.append((o.end, -1, -chunk) if o.kind == "offload" else (o.start, len(compute) * 2 + 2, chunk))
         level = peak = 0
         for _, _, change in sorted(steps):
             level += change

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_timing.h"
+#include "schedules/plan/plan_weights.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/engine.h"
@@ -164,6 +165,15 @@ static bool run_engine(const struct engine *engine, const struct program *progra
     return engine->run(&job, fault);
 }
 
+/* To host memory, which a mesh does not have: see platforms/host_memory.py. */
+static bool moves_out(const struct plan *plan)
+{
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        if (plan_offloads(plan, worker))
+            return true;
+    return false;
+}
+
 static void check_setting(const struct schedule *schedule, const struct setting *setting)
 {
     struct schedule_request request = schedule_request_default(schedule, setting->workers, setting->micro_batches);
@@ -176,6 +186,11 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     request.forward = setting->forward, request.backward = setting->backward, request.weight = setting->backward / 2;
     struct plan *plan = schedule->plan(&request);
     CHECK(plan_check(plan, NULL), "%s", schedule->name);
+    if (moves_out(plan)) {
+        plan_destroy(plan);
+        arena_destroy(arena);
+        return;
+    }
     struct mesh mesh = {0};
     struct program *program = pipeline_job(plan, setting, false, &mesh, arena);
     char *file = mesh_platform_write(mesh.ranks, setting->latency, setting->bandwidth);
@@ -197,7 +212,9 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     CHECK(makespan(simulated) >= makespan(analytic) - tolerance, "%s: simgrid %g is earlier than analytic %g",
           schedule->name, makespan(simulated), makespan(analytic));
     CHECK(simulated->activities == analytic->activities, "%s: activities differ", schedule->name);
-    if (setting->message <= 0 && setting->data == 1) {
+    /* Messages of weights that travel follow each other on one stream, where each takes the latency. */
+    bool queues = plan_travels(plan) && setting->latency > 0;
+    if (setting->message <= 0 && setting->data == 1 && !queues) {
         double expected = plan_makespan(plan, setting, arena);
         CHECK(fabs(makespan(analytic) - expected) <= 1e-9 * expected, "%s D=%u N=%u: %.12g, plan says %.12g",
               schedule->name, setting->workers, setting->micro_batches, makespan(analytic), expected);
