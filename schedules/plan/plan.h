@@ -146,6 +146,14 @@ static inline bool plan_offloads(const struct plan *plan, uint32_t worker)
 {
     return plan->partners && plan->partners[worker] == worker;
 }
+
+static inline bool plan_offloads_anywhere(const struct plan *plan)
+{
+    uint32_t worker = 0;
+    while (worker < plan->workers && !plan_offloads(plan, worker))
+        worker++;
+    return worker < plan->workers;
+}
 /* Where a stage of a pipeline lives. */
 static inline uint32_t plan_worker(const struct plan *plan, uint32_t pipeline, uint32_t stage)
 {

@@ -104,9 +104,7 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
     struct job_outline *sketch = job->sketch;
     struct pipeline_outline_request request = outline_request(job, costs);
     double *peaks = arena_array(job->arena, job->plan->workers, sizeof *peaks);
-    bool offloads = false; /* when stashes are gone depends on what else moves over the same links */
-    for (uint32_t worker = 0; worker < job->plan->workers; worker++)
-        offloads |= plan_offloads(job->plan, worker);
+    bool offloads = plan_offloads_anywhere(job->plan); /* then memory follows from what else moves over the links */
     *sketch = (struct job_outline){.known = job->plan->iterations == 1 && !job->plan->asynchronous && !offloads};
     if (!sketch->known)
         return;

@@ -13,7 +13,8 @@ STAGES = "forward: [1s, 1.1s, 0.9s, 1.3s], backward: 2s, weight: 0.9s, message: 
 # A file is one iteration and then a flush; these go on without one.
 OVERLAPPING = {"pipedream", "pipedream-2bw", "zb-h2", "zb-v", "zb-v-greedy"}
 # Their orders follow from times and messages, of which `schedule` knows others than `run`.
-ADAPTING = ("best", "zb-auto")
+ADAPTING = ("best", "pipe-offload", "zb-auto")
+PLATFORMS = {"pipe-offload": "pcie-a100-8.xml"}  # schedules that need host memory
 BATCHES = {"stp": 12}  # schedules that need more than 8 micro-batches
 BY_HAND = """worker,kind,stage,micro_batch
 0,F,0,0
@@ -33,8 +34,8 @@ def round_trip(check, binary, folder, name):
              "--weight", 0.9, "--format", "csv", "-o", f"{name}.csv", cwd=folder)
     found = []
     for schedule in (name, f"{{file: {name}.csv}}"):
-        tool.write_scenario(folder / "s.yaml", tool.ROOT / "platforms" / "mesh-8.xml", schedule, 4, batches, data=2,
-                            stages=STAGES)
+        tool.write_scenario(folder / "s.yaml", tool.ROOT / "platforms" / PLATFORMS.get(name, "mesh-8.xml"), schedule,
+                            4, batches, data=2, stages=STAGES)
         found.append(tool.summary(binary, "s.yaml", "out", cwd=folder))
     check.that(found[0]["time"].get("steady_state", False) == (name in OVERLAPPING),
                f"{name}: do its iterations overlap?")

@@ -57,16 +57,8 @@ static int64_t random_option(struct random *random, const struct schedule_option
     return random_below(random, words);
 }
 
-/* To host memory, which random platforms do not have. */
-static bool moves_out(const struct plan *plan)
-{
-    bool moves = false;
-    for (uint32_t worker = 0; worker < plan->workers; worker++)
-        moves |= plan_offloads(plan, worker);
-    return moves;
-}
-
-/* Draws until something fits: all schedules are equally likely to be tried. */
+/* Draws until something fits that needs no host memory, which random platforms do not have: all schedules are equally
+ * likely to be tried. */
 static struct plan *random_plan(struct random *random, struct random_job *job)
 {
     uint32_t schedules = 0;
@@ -84,7 +76,7 @@ static struct plan *random_plan(struct random *random, struct random_job *job)
         if (!schedule_fits(schedule, &request, &refusal))
             continue;
         struct plan *plan = schedule->plan(&request);
-        if (!moves_out(plan))
+        if (!plan_offloads_anywhere(plan))
             return plan;
         plan_destroy(plan);
     }

@@ -165,15 +165,6 @@ static bool run_engine(const struct engine *engine, const struct program *progra
     return engine->run(&job, fault);
 }
 
-/* To host memory, which a mesh does not have: see platforms/host_memory.py. */
-static bool moves_out(const struct plan *plan)
-{
-    for (uint32_t worker = 0; worker < plan->workers; worker++)
-        if (plan_offloads(plan, worker))
-            return true;
-    return false;
-}
-
 static void check_setting(const struct schedule *schedule, const struct setting *setting)
 {
     struct schedule_request request = schedule_request_default(schedule, setting->workers, setting->micro_batches);
@@ -186,7 +177,7 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     request.forward = setting->forward, request.backward = setting->backward, request.weight = setting->backward / 2;
     struct plan *plan = schedule->plan(&request);
     CHECK(plan_check(plan, NULL), "%s", schedule->name);
-    if (moves_out(plan)) {
+    if (plan_offloads_anywhere(plan)) { /* a mesh has no host memory: see platforms/host_memory.py */
         plan_destroy(plan);
         arena_destroy(arena);
         return;
