@@ -39,7 +39,7 @@ def arguments(folder, name):
 def run_case(command, name, folder, plugins):
     environment = dict(os.environ, STAGESIM_PLUGINS=plugins, LC_ALL="C")
     result = subprocess.run([command, *arguments(folder, name)], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                            capture_output=True, timeout=60)
+                            capture_output=True, timeout=180)  # a sanitizer takes long
     errors = result.stderr.decode("utf-8", "backslashreplace").replace(plugins, "PLUGINS")
     errors = re.sub(r"^stagesim: .* s so far.*\n", "", errors, flags=re.MULTILINE)  # a slow machine
     faults = []

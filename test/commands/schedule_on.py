@@ -74,8 +74,8 @@ def orders(stagesim, folder):
 
 
 def partitions(stagesim, folder):
-    plain = rows_of(best_of(stagesim, folder, "job.yaml", "--effort", "1500", "-o", "plain.csv"))
-    text = best_of(stagesim, folder, "job.yaml", "--effort", "1500", "--partition", "-o", "moved.csv")
+    plain = rows_of(best_of(stagesim, folder, "job.yaml", "--effort", "300", "-o", "plain.csv"))
+    text = best_of(stagesim, folder, "job.yaml", "--effort", "300", "--partition", "-o", "moved.csv")
     rows = rows_of(text)
     check.that(rows[0][1] <= plain[0][1] * (1 + 1e-9), f"{rows[0]} after {plain[0]}")
     sets = shlex.split(re.search("scenario keys: (.*)", text).group(1))
