@@ -3,13 +3,16 @@
 """collective_command.py STAGESIM: `stagesim collective` on SimGrid against closed forms on stars of private ports, of
 nodes and on tori, both engines and all formats, fitting a platform to a table made from known values, and what it says
 of bad input."""
+import functools
 import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool  # noqa: E402
 
 STAGESIM = pathlib.Path(sys.argv[1]).resolve()
 BETA, ALPHA = 1e-10, 2e-6  # 10 GB/s, 1 us a link
@@ -21,20 +24,9 @@ FORMS = {"all-reduce": ("ring", "double-tree", "in-network", "halving-doubling",
          "all-gather": ("ring", "bruck", "recursive-doubling"), "reduce-scatter": ("ring", "halving-doubling"),
          "broadcast": ("chain", "binomial"), "reduce": ("chain", "binomial"),
          "all-to-all": ("direct", "pairwise", "bruck"), "send-receive": ("direct",)}
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
-
-
-def run(*arguments, expect=0):
-    result = subprocess.run([STAGESIM, *map(str, arguments)], capture_output=True, text=True, timeout=100)
-    check(result.returncode == expect, f"{arguments}: exit code {result.returncode}, {result.stderr}")
-    return result
+checker = tool.Checker()
+check = checker.that
+run = functools.partial(tool.run, STAGESIM)
 
 
 def star(path, nodes, per_node, properties=""):
@@ -382,4 +374,4 @@ def bad_input(folder):
 with tempfile.TemporaryDirectory() as directory:
     for case in (against_closed_forms, on_tori, stepwise, formats, fitting, fitting_nodes, bad_input):
         case(pathlib.Path(directory))
-sys.exit(failures > 0)
+sys.exit(checker.done())

@@ -2,34 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """msccl.py STAGESIM: programs in MSCCL's XML. What stagesim writes is carried out here on numbers, in random orders of
 thread blocks; what it reads takes as long as the algorithm that it says; broken programs are refused at their line."""
+import functools
 import json
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
+import tool  # noqa: E402
 
 STAGESIM = pathlib.Path(sys.argv[1]).resolve()
 HERE = pathlib.Path(__file__).resolve().parent
 WORDS = {"allreduce": "all-reduce", "allgather": "all-gather", "reduce_scatter": "reduce-scatter",
          "alltoall": "all-to-all", "broadcast": "broadcast", "reduce": "reduce"}
 SLOTS = 8
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
-
-
-def run(*arguments, expect=0):
-    result = subprocess.run([STAGESIM, *map(str, arguments)], capture_output=True, text=True, timeout=100)
-    check(result.returncode == expect, f"{arguments}: exit code {result.returncode}, {result.stderr}")
-    return result
+checker = tool.Checker()
+check = checker.that
+run = functools.partial(tool.run, STAGESIM)
 
 
 def times(kind, platform, algorithm, size, *more):
@@ -303,5 +295,4 @@ with tempfile.TemporaryDirectory() as name:
     in_scenarios(pathlib.Path(name))
     broken(pathlib.Path(name))
     written(pathlib.Path(name))
-print("failures:", failures)
-sys.exit(failures > 0)
+sys.exit(checker.done())
