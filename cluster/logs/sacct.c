@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `sacct -P` prints: a line that names the columns, then a job or a step a line, between '|'. Steps (123.batch)
+ * are passed over: their job has a line. */
+#include "base/arena.h"
+#include "cluster/logs/arrival_log.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOB_ID, SUBMIT, START, END, TRES, STATE, LIMIT, NODES, CPUS, COLUMNS, REQUIRED = STATE };
+
+static const char *const column_names[COLUMNS] = {"JobID", "Submit",    "Start",  "End",  "AllocTRES",
+                                                  "State", "Timelimit", "NNodes", "NCPUS"};
+static const char *const other_names[COLUMNS] = {[JOB_ID] = "JobIDRaw", [NODES] = "AllocNodes", [CPUS] = "AllocCPUS"};
+
+enum { FIELDS_MAX = 256 };
+
+struct sacct {
+    struct arrival_reader *reader;
+    int columns[COLUMNS]; /* their fields; -1: not there */
+    unsigned count;       /* fields of a line */
+    unsigned line;
+    const char *begin; /* of the line */
+    struct sacct_field {
+        const char *text;
+        size_t size;
+    } fields[FIELDS_MAX];
+};
+
+static bool is(struct sacct_field field, const char *word)
+{
+    return field.size == strlen(word) && memcmp(field.text, word, field.size) == 0;
+}
+
+static struct sacct_field get(const struct sacct *sacct, unsigned column)
+{
+    int field = sacct->columns[column];
+    return field < 0 ? (struct sacct_field){sacct->begin, 0} : sacct->fields[field];
+}
+
+static bool mistake(const struct sacct *sacct, struct sacct_field field, const char *what, const char *expected)
+{
+    struct place at = {sacct->reader->log->file, sacct->line, (unsigned)(field.text - sacct->begin) + 1};
+    diag_error(sacct->reader->diag, at, "%s '%.*s'; expected %s", what, (int)(field.size < 40 ? field.size : 40),
+               field.text, expected);
+    return false;
+}
+
+/* Cuts a line; returns how many fields it has. */
+static unsigned split(struct sacct *sacct, const char *end)
+{
+    unsigned count = 0;
+    if (end > sacct->begin && end[-1] == '\r')
+        end--;
+    for (const char *at = sacct->begin;; count++) {
+        const char *bar = memchr(at, '|', (size_t)(end - at)), *past = bar ? bar : end;
+        if (count < FIELDS_MAX)
+            sacct->fields[count] = (struct sacct_field){at, (size_t)(past - at)};
+        if (!bar)
+            return count + 1;
+        at = bar + 1;
+    }
+}
+
+static bool read_names(struct sacct *sacct)
+{
+    struct place at = {sacct->reader->log->file, sacct->line, 1};
+    bool complete = true;
+    if (sacct->count > FIELDS_MAX) {
+        diag_error(sacct->reader->diag, at, "%u columns; at most %d are read", sacct->count, FIELDS_MAX);
+        return false;
+    }
+    for (unsigned column = 0; column < COLUMNS; column++) {
+        sacct->columns[column] = -1;
+        for (unsigned i = 0; i < sacct->count; i++)
+            if (is(sacct->fields[i], column_names[column]) ||
+                (other_names[column] && is(sacct->fields[i], other_names[column])))
+                sacct->columns[column] = (int)i;
+        if (sacct->columns[column] >= 0 || column >= REQUIRED)
+            continue;
+        diag_error(sacct->reader->diag, at,
+                   "there is no column %s; expected what `sacct -P -o JobID,Submit,Start,End,AllocTRES,State` prints",
+                   column_names[column]);
+        complete = false;
+    }
+    return complete;
+}
+
+/* Days from 1970-01-01 to a day of the Gregorian calendar; years begin in March, so that leap days come last. */
+static int64_t days_of(int year, int month, int day)
+{
+    int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+/* Some digits, a number; -1: they are none. */
+static int digits(const char *text, int count)
+{
+    int value = 0;
+    for (int i = 0; i < count; i++) {
+        if (!isdigit((unsigned char)text[i]))
+            return -1;
+        value = value * 10 + (text[i] - '0');
+    }
+    return value;
+}
+
+/* 2026-03-31T23:59:59: seconds since 1970, without a time zone. */
+static bool read_time(const struct sacct *sacct, unsigned column, double *seconds)
+{
+    static const int month_days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    struct sacct_field field = get(sacct, column);
+    const char *text = field.text;
+    bool good =
+        field.size == 19 && text[4] == '-' && text[7] == '-' && text[10] == 'T' && text[13] == ':' && text[16] == ':';
+    int year = good ? digits(text, 4) : -1, month = good ? digits(text + 5, 2) : -1;
+    int day = good ? digits(text + 8, 2) : -1, hour = good ? digits(text + 11, 2) : -1;
+    int minute = good ? digits(text + 14, 2) : -1, second = good ? digits(text + 17, 2) : -1;
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days[month - 1] || hour < 0 || hour > 23 ||
+        minute < 0 || minute > 59 || second < 0 || second > 60)
+        return mistake(sacct, field, column_names[column], "a time such as 2026-03-31T23:59:59");
+    *seconds = (double)((days_of(year, month, day) * 24 + hour) * 3600 + minute * 60 + second);
+    return true;
+}
+
+/* Digits up to another character, at most 7; -1: there are none, or more. */
+static int leading(const char **text, const char *end)
+{
+    const char *from = *text;
+    while (*text < end && isdigit((unsigned char)**text))
+        ++*text;
+    return *text > from && *text - from < 8 ? digits(from, (int)(*text - from)) : -1;
+}
+
+/* [DAYS-][HOURS:]MINUTES:SECONDS, as Slurm prints it; -1: it is no such text. */
+static double limit_of(struct sacct_field field)
+{
+    const char *text = field.text, *end = text + field.size;
+    double seconds = leading(&text, end);
+    bool days = text < end && *text == '-';
+    unsigned parts = 1;
+    if (days) {
+        text++;
+        seconds = 24 * seconds + leading(&text, end);
+    }
+    for (; text < end && *text == ':'; parts++) {
+        text++;
+        int part = leading(&text, end);
+        if (part < 0)
+            return -1;
+        seconds = 60 * seconds + part;
+    }
+    return text == end && parts <= 3 && parts >= (days ? 3 : 2) && seconds >= 0 ? seconds : -1;
+}
+
+/* A job without a limit has none. */
+static bool read_limit(const struct sacct *sacct, double *seconds)
+{
+    struct sacct_field field = get(sacct, LIMIT);
+    if (field.size == 0 || is(field, "UNLIMITED") || is(field, "Partition_Limit"))
+        return true;
+    double limit = limit_of(field);
+    if (limit < 0)
+        return mistake(sacct, field, "Timelimit", "[DAYS-]HOURS:MINUTES:SECONDS, such as 1-00:00:00");
+    if (limit > 0 && limit <= ARRIVAL_SECONDS_MAX)
+        *seconds = limit;
+    return true;
+}
+
+/* The number behind "KEY=" among those between commas; `typed`: behind "KEY:...=", added up. */
+static uint64_t tres(struct sacct_field field, const char *key, bool typed)
+{
+    size_t length = strlen(key);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < field.size;) {
+        const char *item = field.text + i, *comma = memchr(item, ',', field.size - i);
+        size_t size = comma ? (size_t)(comma - item) : field.size - i;
+        const char *equals = memchr(item, '=', size);
+        bool named = equals && (size_t)(equals - item) >= length && memcmp(item, key, length) == 0 &&
+                     (typed ? item[length] == ':' : (size_t)(equals - item) == length);
+        uint64_t value = 0;
+        for (const char *c = named ? equals + 1 : item + size; c < item + size && isdigit((unsigned char)*c); c++)
+            value = value < UINT32_MAX ? value * 10 + (uint64_t)(*c - '0') : value;
+        sum += value;
+        i += size + 1;
+    }
+    return sum < UINT32_MAX ? sum : UINT32_MAX;
+}
+
+static uint32_t count_in(struct sacct_field field)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < field.size && isdigit((unsigned char)field.text[i]) && value < UINT32_MAX; i++)
+        value = value * 10 + (uint64_t)(field.text[i] - '0');
+    return value < UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* What has not begun or not ended. */
+static bool is_open(const struct sacct *sacct)
+{
+    struct sacct_field start = get(sacct, START), end = get(sacct, END);
+    return is(start, "Unknown") || is(start, "None") || is(start, "") || is(end, "Unknown") || is(end, "None") ||
+           is(end, "");
+}
+
+static void read_job(struct sacct *sacct)
+{
+    struct arrival_log *log = sacct->reader->log;
+    struct sacct_field id = get(sacct, JOB_ID), resources = get(sacct, TRES);
+    double submit, start, end;
+    if (sacct->count == 1 && sacct->fields[0].size == 0)
+        return;
+    if (id.size && memchr(id.text, '.', id.size)) /* a step */
+        return;
+    if (is_open(sacct)) {
+        log->passed_over++;
+        return;
+    }
+    struct arrival *arrival = arrival_log_room(sacct->reader, sacct->line);
+    if (!read_time(sacct, SUBMIT, &submit) || !read_time(sacct, START, &start) || !read_time(sacct, END, &end) ||
+        !read_limit(sacct, &arrival->limit))
+        return;
+    uint64_t gpus = tres(resources, "gres/gpu", false), typed = tres(resources, "gres/gpu", true);
+    uint64_t nodes = tres(resources, "node", false), cpus = tres(resources, "cpu", false);
+    arrival->nodes = nodes ? (uint32_t)nodes : count_in(get(sacct, NODES));
+    arrival->processors = gpus ? (uint32_t)gpus : typed ? (uint32_t)typed : (uint32_t)cpus;
+    if (!arrival->processors)
+        arrival->processors = count_in(get(sacct, CPUS));
+    if (end <= start || (!arrival->nodes && !arrival->processors)) {
+        log->passed_over++; /* cancelled before it had anything */
+        return;
+    }
+    /* Slurm moves the submit time of a job that is requeued; its wait is not negative. */
+    arrival->submit = submit;
+    arrival->wait = fmax(0, start - submit);
+    arrival->run = end - start;
+    arrival->name = arena_print(sacct->reader->arena, "%.*s", (int)(id.size < 64 ? id.size : 64), id.text);
+    log->count++;
+}
+
+/* Times from the first submission on. */
+static void shift(struct arrival_log *log)
+{
+    double first = INFINITY;
+    for (size_t i = 0; i < log->count; i++)
+        first = fmin(first, log->arrivals[i].submit);
+    for (size_t i = 0; i < log->count; i++)
+        log->arrivals[i].submit -= first;
+}
+
+void arrival_read_sacct(struct arrival_reader *reader)
+{
+    struct sacct sacct = {.reader = reader};
+    unsigned columns = 0;
+    for (const char *at = reader->text, *end; at < reader->end; at = end + 1) {
+        end = memchr(at, '\n', (size_t)(reader->end - at));
+        end = end ? end : reader->end;
+        sacct.line++;
+        sacct.begin = at;
+        sacct.count = split(&sacct, end);
+        if (columns == 0) {
+            columns = sacct.count;
+            if (!read_names(&sacct))
+                return;
+        } else if (sacct.count == columns)
+            read_job(&sacct);
+        else if (sacct.count > 1 || sacct.fields[0].size > 0)
+            diag_error(reader->diag, (struct place){reader->log->file, sacct.line, 1},
+                       "the line has %u fields between '|'; the first line names %u", sacct.count, columns);
+    }
+    shift(reader->log);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logs in three formats held to jobs written down by hand, and broken ones to their messages with places. */
+#include "cluster/logs/arrival_log.h"
+#include "base/arena.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The same two jobs in each format, the second one submitted first. */
+static const char swf[] = "; MaxNodes: 64\n; MaxProcs: 512\n\n"
+                          "2 100 5 60.5 16 -1 -1 16 120 -1 1 7 1 -1 1 -1 -1 -1\n"
+                          "  1 40 -1 30 -1 -1 -1 8 -1 -1 0 7 1 -1 1 -1 -1 -1\r\n"
+                          "3 41 9 -1 8 -1 -1 8 -1 -1 5 7 1 -1 1 -1 -1 -1\n"
+                          "4 42 0 50 8 -1 -1 8 -1 -1 2 7 1 -1 1 -1 -1 -1\n";
+static const char sacct[] =
+    "JobID|Submit|Start|End|AllocTRES|State|Timelimit|User\n"
+    "2|2024-02-29T23:59:00|2024-02-29T23:59:05|2024-03-01T00:00:06|billing=16,cpu=128,gres/gpu=16,node=2|COMPLETED|"
+    "00:02:00|ann\n"
+    "2.batch|2024-02-29T23:59:05|2024-02-29T23:59:05|2024-03-01T00:00:06|cpu=64,node=1|COMPLETED||\n"
+    "1|2024-02-29T23:58:00|2024-02-29T23:58:00|2024-02-29T23:58:30|gres/gpu:a100=4,gres/gpu:h100=4,node=1|FAILED|"
+    "1-02:03:04|bob\n"
+    "3|2024-02-29T23:58:10|Unknown|Unknown||PENDING|UNLIMITED|bob\n"
+    "4|2024-02-29T23:58:10|2024-02-29T23:58:20|2024-02-29T23:58:20||CANCELLED by 7|UNLIMITED|bob\n";
+static const char table[] = "# ours\nnodes,submit,name,run,limit,type,iterations\n"
+                            "2,100,\"b, second\",61,120,,\n"
+                            "1,40,,,,llama,200\n";
+
+static struct arrival_log *parse(const char *text, struct arena *arena)
+{
+    struct diag diag = {.out = stderr};
+    struct arrival_log *log = arrival_log_parse("log", text, strlen(text), ARRIVALS_UNKNOWN, arena, &diag);
+    cr_assert(log != NULL);
+    return log;
+}
+
+Test(arrival_log, swf)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log = parse(swf, arena);
+    const struct arrival *a = &log->arrivals[0], *b = &log->arrivals[1];
+    cr_assert(log->format == ARRIVALS_SWF && log->count == 2 && log->passed_over == 2);
+    cr_assert(log->nodes == 64 && log->processors == 512);
+    cr_assert(a->submit == 40 && a->wait == -1 && a->run == 30 && a->processors == 8 && a->limit == -1);
+    cr_assert(strcmp(a->name, "1") == 0 && a->at.line == 5);
+    cr_assert(b->submit == 100 && b->wait == 5 && b->run == 60.5 && b->processors == 16 && b->limit == 120);
+    arena_destroy(arena);
+}
+
+Test(arrival_log, sacct)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log = parse(sacct, arena);
+    const struct arrival *a = &log->arrivals[0], *b = &log->arrivals[1];
+    cr_assert(log->format == ARRIVALS_SACCT && log->count == 2 && log->passed_over == 2);
+    cr_assert(a->submit == 0 && a->wait == 0 && a->run == 30 && a->processors == 8 && a->nodes == 1);
+    cr_assert(a->limit == 93784, "a day, two hours, three minutes and four seconds");
+    cr_assert(b->submit == 60 && b->wait == 5 && b->run == 61, "over the end of a leap February");
+    cr_assert(b->nodes == 2 && b->processors == 16 && b->limit == 120 && strcmp(b->name, "2") == 0);
+    arena_destroy(arena);
+}
+
+Test(arrival_log, csv)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log = parse(table, arena);
+    const struct arrival *a = &log->arrivals[0], *b = &log->arrivals[1];
+    cr_assert(log->format == ARRIVALS_CSV && log->count == 2 && log->passed_over == 0);
+    cr_assert(a->submit == 40 && a->run == -1 && a->nodes == 1 && a->iterations == 200);
+    cr_assert(strcmp(a->kind, "llama") == 0 && strcmp(a->name, "2") == 0);
+    cr_assert(b->submit == 100 && b->run == 61 && b->limit == 120 && b->nodes == 2 && !b->kind);
+    cr_assert(strcmp(b->name, "b, second") == 0);
+    arena_destroy(arena);
+}
+
+static void refuse(const char *text, const char *message)
+{
+    struct arena *arena = arena_create();
+    char *reports = NULL;
+    size_t size = 0;
+    struct diag diag = {.out = open_memstream(&reports, &size)};
+    cr_assert(arrival_log_parse("log", text, strlen(text), ARRIVALS_UNKNOWN, arena, &diag) == NULL);
+    fclose(diag.out);
+    cr_assert(strstr(reports, message) != NULL, "expected '%s' in '%s'", message, reports);
+    free(reports);
+    arena_destroy(arena);
+}
+
+Test(arrival_log, mistakes)
+{
+    refuse("1 0 0 10 4\n", "log:1:1: error: a line has 18 numbers; this one has 5");
+    refuse("1 0 0 10 4 -1 -1 4 -1 -1 1 7 1 -1 1 -1 -1 -1 5\n", "log:1:46: error: a line has 18 numbers; this one");
+    refuse("1 0 0 1O 4 -1 -1 4 -1 -1 1 7 1 -1 1 -1 -1 -1\n", "log:1:7: error: run time '1O'; expected a number");
+    refuse("1 0 0 1e99 4 -1 -1 4 -1 -1 1 7 1 -1 1 -1 -1 -1\n", "log:1:7: error: run time '1e99'; expected");
+    refuse("1 -1 0 10 4 -1 -1 4 -1 -1 1 7 1 -1 1 -1 -1 -1\n", "log:1:1: error: the job has no submit time");
+    refuse("; only words\n", "log: error: the log has no job that ran");
+    refuse("", "log: error: the log has no job that ran");
+    refuse("JobID|Submit|Start|AllocTRES\n", "log:1:1: error: there is no column End; expected what `sacct -P");
+    refuse("JobID|Submit|Start|End|AllocTRES\n1|2024-02-30|x|y|cpu=1\n",
+           "log:2:3: error: Submit '2024-02-30'; expected a time such as 2026-03-31T23:59:59");
+    refuse("JobID|Submit|Start|End|AllocTRES\n1|x|y\n", "log:2:1: error: the line has 3 fields between '|'; the first");
+    refuse("JobID|Submit|Start|End|AllocTRES|Timelimit\n"
+           "1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T00:00:01|cpu=1|1-2-3\n",
+           "log:2:69: error: Timelimit '1-2-3'; expected [DAYS-]HOURS:MINUTES:SECONDS");
+    refuse("submit,nodes\n0,1\n", "log:2:1: error: the job has neither `run`");
+    refuse("submit,nodes,run\n0,0,5\n", "log:2:3: error: a job has at least one node");
+    refuse("submit,nodes,run\n0,1,-5\n", "log:2:5: error: run is -5; expected a number above 0");
+    refuse("submit,run\n0,1\n", "nodes");
+}
