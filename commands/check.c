@@ -15,7 +15,7 @@ static int run(const struct command *command, int argc, char **argv)
         } else {
             struct diag diag = {.out = stderr};
             struct scenario_request request = {options.files[0], options.sets, options.set_count, NULL,
-                                               options.plugins};
+                                               options.plugins,  true};
             struct scenario *scenario = scenario_load(&request, arena, &diag);
             code = scenario ? simulation_check(scenario) : EXIT_BAD_INPUT;
         }

@@ -55,7 +55,8 @@ static struct scenario *load(struct comparison *comparison, const char *file, co
 {
     const struct options *options = comparison->options;
     struct arena *arena = comparison->arena;
-    struct scenario_request request = {file, options->sets, options->set_count, variant->schedule, options->plugins};
+    struct scenario_request request = {
+        file, options->sets, options->set_count, variant->schedule, options->plugins, .kinds = true};
     if (variant->what_if) {
         struct scenario_set *set = arena_alloc(arena, sizeof *set);
         *set = (struct scenario_set){"--what-if", variants_what_if(variant->what_if, arena).set};
@@ -202,8 +203,10 @@ static void stop_at(struct comparison *comparison, size_t done, struct output *o
 {
     for (size_t i = done; output && i < comparison->count; i++)
         output_drop(output, comparison->runs[i].directory);
-    for (size_t i = done; i < comparison->count; i++)
+    for (size_t i = done; i < comparison->count; i++) {
         gantt_destroy(comparison->runs[i].result.gantt);
+        free(comparison->runs[i].result.parts);
+    }
     comparison->asked = comparison->count;
     comparison->count = done;
 }
@@ -328,7 +331,10 @@ static void sort_rows(const struct comparison *comparison, struct comparison_row
 
 static struct comparison_row *collect_rows(const struct comparison *comparison, size_t *count)
 {
-    struct comparison_row *rows = arena_array(comparison->arena, 2 * comparison->count, sizeof *rows);
+    size_t most = 2 * comparison->count;
+    for (size_t i = 0; i < comparison->count; i++)
+        most += comparison->runs[i].result.part_count;
+    struct comparison_row *rows = arena_array(comparison->arena, most, sizeof *rows);
     *count = 0;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct comparison_run *run = &comparison->runs[i];
@@ -340,6 +346,8 @@ static struct comparison_row *collect_rows(const struct comparison *comparison, 
                 snprintf(rows[*count].directory, sizeof rows->directory, "%.*s", (int)strlen(run->directory) - 1,
                          run->directory);
         }
+        for (size_t part = 0; part < run->result.part_count && !run->reason; part++)
+            rows[(*count)++] = run->result.parts[part];
     }
     sort_rows(comparison, rows, *count);
     return rows;
@@ -349,7 +357,8 @@ static size_t most_workers(const struct comparison *comparison)
 {
     size_t most = 0;
     for (size_t i = 0; i < comparison->count; i++)
-        if (comparison->runs[i].result.gantt && comparison->runs[i].result.gantt->row_count > most)
+        if (!comparison->runs[i].scenario->kind && comparison->runs[i].result.gantt &&
+            comparison->runs[i].result.gantt->row_count > most)
             most = comparison->runs[i].result.gantt->row_count;
     return most;
 }
@@ -357,7 +366,7 @@ static size_t most_workers(const struct comparison *comparison)
 static void print_utilization(const struct comparison *comparison)
 {
     size_t workers = most_workers(comparison);
-    if (workers > UTILIZATION_WORKERS_MAX)
+    if (!workers || workers > UTILIZATION_WORKERS_MAX)
         return;
     struct table *table = table_create();
     table_column(table, "utilization of worker", '<');
@@ -368,7 +377,7 @@ static void print_utilization(const struct comparison *comparison)
     }
     for (size_t i = 0; i < comparison->count; i++) {
         const struct comparison_run *run = &comparison->runs[i];
-        if (run->reason)
+        if (run->reason || run->scenario->kind)
             continue;
         table_cell(table, "%.*s", (int)strlen(run->directory) - 1, run->directory);
         for (size_t worker = 0; worker < workers; worker++) {
@@ -526,8 +535,10 @@ static int run(const struct command *command, int argc, char **argv)
         comparison.options = &options;
         code = options.file_count ? compare(&comparison) : command_usage(command, "expected at least one scenario");
     }
-    for (size_t i = 0; i < comparison.count; i++)
+    for (size_t i = 0; i < comparison.count; i++) {
         gantt_destroy(comparison.runs[i].result.gantt);
+        free(comparison.runs[i].result.parts);
+    }
     free(comparison.runs);
     arena_destroy(comparison.arena);
     end_if_interrupted();

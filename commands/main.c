@@ -10,6 +10,7 @@
 #include "base/room.h"
 #include "base/standard_streams.h"
 #include "base/table.h"
+#include "cluster/cluster.h"
 #include "commands/cli/help_text.h"
 
 #include <locale.h>
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
     unsetenv("POSIXLY_CORRECT"); /* options may stand behind other arguments */
     room_set_limit();
     apart_ready();
+    cluster_register();
     int code = run_arguments(argc, argv);
     if (!standard_output_finish(&fault) && code == EXIT_DONE) {
         fprintf(stderr, "stagesim: %s\n", fault.text);

@@ -7,6 +7,9 @@
 #include "studies/record.h"
 #include "studies/simulation.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Simulates with its files in the output set, which appears when all went well. */
 static int run_into(struct simulation_request *request, const char *directory, struct simulation_result *result)
 {
@@ -31,11 +34,24 @@ static int run_into(struct simulation_request *request, const char *directory, s
     return code;
 }
 
+/* With the parts of what is no job behind the whole. */
+static void print_rows(const struct simulation_result *result, enum table_format format, struct arena *arena)
+{
+    size_t count = result->row_count + result->part_count;
+    struct comparison_row *rows = arena_array(arena, count, sizeof *rows);
+    memcpy(rows, result->rows, result->row_count * sizeof *rows);
+    if (result->part_count)
+        memcpy(rows + result->row_count, result->parts, result->part_count * sizeof *rows);
+    if (table_is_read(format))
+        putchar('\n');
+    comparison_print(stdout, rows, count, format);
+}
+
 static int run_scenario(const struct options *options, const char *typed, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL,
-                                                options->plugins};
+                                                options->plugins,  true};
     struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;
@@ -49,16 +65,14 @@ static int run_scenario(const struct options *options, const char *typed, struct
     int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
     if (!simulation_print(&result))
         code = EXIT_FAILED;
-    if (code == EXIT_DONE && (options->format != TABLE_TEXT || result.row_count > 1)) {
-        if (table_is_read(options->format))
-            putchar('\n');
-        comparison_print(stdout, result.rows, result.row_count, options->format);
-    }
+    if (code == EXIT_DONE && (options->format != TABLE_TEXT || result.row_count > 1))
+        print_rows(&result, options->format, arena);
     if (code == EXIT_DONE && options->output && !options->quiet) {
         fflush(stdout); /* both streams may go to one file */
         diag_print(stderr, "written to %s\n", options->output);
     }
     gantt_destroy(result.gantt);
+    free(result.parts);
     return code;
 }
 

@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "simulator/scenario/write/inputs.h"
 #include "simulator/scenario/write/scenario_resolve.h"
+#include "simulator/scenario/write/scenario_write.h"
 
 #include <cairo.h>
 #include <expat.h>
@@ -22,10 +23,15 @@ bool record_scenario(struct output *output, const char *directory, const char *f
 {
     struct arena *arena = arena_create();
     FILE *out = output_open(output, arena_print(arena, "%sscenario.yaml", folder), fault);
-    bool done = out && scenario_write_resolved(out, scenario, arena_print(arena, "%s/%s", directory, folder), study,
-                                               "Every key with its value, as stagesim " STAGESIM_VERSION
-                                               " took it: gives the same results again. See about.json.",
-                                               fault);
+    const char *place = arena_print(arena, "%s/%s", directory, folder);
+    bool done = out != NULL;
+    if (done && scenario->kind)
+        scenario_write(out, scenario, place);
+    else if (done)
+        done = scenario_write_resolved(out, scenario, place, study,
+                                       "Every key with its value, as stagesim " STAGESIM_VERSION
+                                       " took it: gives the same results again. See about.json.",
+                                       fault);
     arena_destroy(arena);
     return done;
 }
@@ -67,26 +73,40 @@ static bool is_in(const struct scenario_input *list, size_t count, const struct 
     return false;
 }
 
+struct known_inputs {
+    struct scenario_input *items;
+    size_t count, capacity;
+};
+
+/* Those of a job that were not written yet. */
+static void write_new_inputs(struct json_writer *json, const struct scenario *scenario, struct known_inputs *known,
+                             struct arena *arena, struct fault *fault)
+{
+    size_t count;
+    const struct scenario_input *list = scenario_input_list(scenario, &count, arena, fault);
+    for (size_t k = 0; list && k < count; k++) {
+        if (is_in(known->items, known->count, &list[k]))
+            continue;
+        known->items = array_grow(known->items, &known->capacity, known->count + 1, sizeof *known->items);
+        known->items[known->count++] = list[k];
+        write_input(json, &list[k]);
+    }
+}
+
 /* Of all scenarios, each once. */
 static bool write_inputs(struct json_writer *json, const struct scenario *const *scenarios, size_t count,
                          struct arena *arena, struct fault *fault)
 {
-    struct scenario_input *known = NULL;
-    size_t known_count = 0, capacity = 0;
+    struct known_inputs known = {NULL, 0, 0};
     json_array_begin(json, "inputs", true);
     for (size_t i = 0; i < count; i++) {
-        size_t inputs;
-        const struct scenario_input *list = scenario_input_list(scenarios[i], &inputs, arena, fault);
-        for (size_t k = 0; list && k < inputs; k++) {
-            if (is_in(known, known_count, &list[k]))
-                continue;
-            known = array_grow(known, &capacity, known_count + 1, sizeof *known);
-            known[known_count++] = list[k];
-            write_input(json, &list[k]);
-        }
+        if (!scenarios[i]->kind)
+            write_new_inputs(json, scenarios[i], &known, arena, fault);
+        for (size_t part = 0; scenarios[i]->kind && part < scenarios[i]->part_count; part++)
+            write_new_inputs(json, scenarios[i]->parts[part], &known, arena, fault);
     }
     json_array_end(json);
-    free(known);
+    free(known.items);
     return !fault->text[0];
 }
 

@@ -16,6 +16,7 @@
 #include "simulator/engines/folded_run.h"
 #include "simulator/engines/progress.h"
 #include "simulator/engines/simgrid_part.h"
+#include "simulator/scenario/scenario_kind.h"
 #include "simulator/scenario/steady_run.h"
 #include "studies/describe.h"
 #include "studies/levers.h"
@@ -317,10 +318,45 @@ static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run 
     return code;
 }
 
+/* What is no job. SimGrid is there before the kind makes processes of its own. */
+static int visit_kind(const struct simulation_request *request, const struct scenario *scenario, bool simulates,
+                      struct isolated *self)
+{
+    struct run run = {.request = request, .scenario = scenario, .self = self, .arena = arena_create()};
+    run.diag = (struct diag){.out = mistakes_of(&run)};
+    int code = scenario->kind->platform ? load_platform(&run, simulates) : EXIT_DONE;
+    struct simulation_context context = {.request = request,
+                                         .scenario = scenario,
+                                         .platform = run.platform,
+                                         .self = self,
+                                         .arena = run.arena,
+                                         .diag = run.diag};
+    guard_doing("simulating %s", scenario->name);
+    if (code == EXIT_DONE)
+        code = request ? scenario->kind->run(&context) : scenario->kind->check(&context);
+    diag_rest(&context.diag);
+    fflush(context.diag.out);
+    arena_destroy(run.arena);
+    return code;
+}
+
+void simulation_hand_over(const struct simulation_context *context, const struct comparison_row *whole,
+                          const struct comparison_row *parts, size_t count, const struct gantt *gantt)
+{
+    FILE *out = context->self->results;
+    fwrite(whole, sizeof *whole, 1, out);
+    fwrite(&count, sizeof count, 1, out);
+    if (count)
+        fwrite(parts, sizeof *parts, count, out);
+    gantt_save(gantt, out);
+}
+
 static int child(void *user, struct isolated *self)
 {
     const struct simulation_request *request = user;
     struct run run = {.request = request, .scenario = request->scenario};
+    if (request->scenario->kind)
+        return visit_kind(request, request->scenario, request->scenario->engine != ENGINE_ANALYTIC, self);
     return prepare_and(run_engines, run.scenario->engine != ENGINE_ANALYTIC, &run, self);
 }
 
@@ -373,6 +409,8 @@ static int check_program(struct run *run)
 static int check_child(void *user, struct isolated *self)
 {
     struct run run = {.scenario = user};
+    if (run.scenario->kind)
+        return visit_kind(NULL, run.scenario, false, self);
     return prepare_and(check_program, false, &run, self);
 }
 
@@ -410,10 +448,22 @@ static int report_abnormal_end(const struct scenario *scenario, int stage, const
     return EXIT_FAILED;
 }
 
+/* The rows of the parts of what is no job. */
+static bool read_parts(FILE *results, struct simulation_result *result)
+{
+    size_t capacity = 0;
+    if (fread(&result->part_count, sizeof result->part_count, 1, results) != 1)
+        return false;
+    result->parts = array_grow(NULL, &capacity, result->part_count + 1, sizeof *result->parts);
+    return fread(result->parts, sizeof *result->parts, result->part_count, results) == result->part_count;
+}
+
 static bool read_results(const struct simulation_request *request, FILE *results, struct simulation_result *result)
 {
-    result->row_count = request->scenario->engine == ENGINE_BOTH ? 2 : 1;
-    if (fread(result->rows, sizeof *result->rows, result->row_count, results) == result->row_count)
+    bool whole = request->scenario->kind;
+    result->row_count = request->scenario->engine == ENGINE_BOTH && !whole ? 2 : 1;
+    if (fread(result->rows, sizeof *result->rows, result->row_count, results) == result->row_count &&
+        (!whole || read_parts(results, result)))
         result->gantt = gantt_load(results);
     if (!result->gantt)
         fputs("stagesim: the simulation's results could not be read back\n", stderr);

@@ -26,6 +26,8 @@ struct simulation_request {
 struct simulation_result {
     struct comparison_row rows[2];
     size_t row_count;
+    struct comparison_row *parts; /* of a scenario of several jobs a row for each; the caller frees it */
+    size_t part_count;
     struct gantt *gantt; /* the caller owns it */
     FILE *printed;       /* what people read, at its beginning; simulation_print closes it. NULL: not asked for */
 };
@@ -46,6 +48,22 @@ int simulation_finish(const struct simulation_request *request, struct isolation
 
 /* Copies what people read to standard output. False after it was reported that it cannot be read back. */
 bool simulation_print(struct simulation_result *result);
+
+/* What a scenario of another kind than a job (simulator/scenario/scenario_kind.h) is checked and run with, in a process
+ * of its own. All borrowed. */
+struct simulation_context {
+    const struct simulation_request *request; /* NULL: it is checked */
+    const struct scenario *scenario;
+    struct platform *platform; /* NULL where its kind has none */
+    struct isolated *self;
+    struct arena *arena;
+    struct diag diag;
+};
+
+/* Its figures: a row of the whole, one for each of `count` parts, and the picture's boxes. What is printed goes to
+ * context->self->results behind them. */
+void simulation_hand_over(const struct simulation_context *context, const struct comparison_row *whole,
+                          const struct comparison_row *parts, size_t count, const struct gantt *gantt);
 
 /* Something else to do with a scenario's platform, in a process of its own: `body` writes what it finds out to
  * `results`, reports mistakes to `diag`, and returns an exit code. */

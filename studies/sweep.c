@@ -169,6 +169,7 @@ static void finish(struct working *working, struct lane *lane)
     if (result->status != SWEEP_OPEN)
         note(working, lane->combination);
     gantt_destroy(simulated.gantt);
+    free(simulated.parts);
     fclose(lane->request.mistakes);
     arena_destroy(lane->arena);
     lane->isolation = NULL;

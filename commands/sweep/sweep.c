@@ -109,8 +109,8 @@ static bool choose_axes(struct wanted *wanted)
     struct arena *arena = wanted->arena;
     wanted->axes = arena_array(arena, options->set_count + 3, sizeof *wanted->axes);
     wanted->sets = arena_array(arena, options->set_count + 1, sizeof *wanted->sets);
-    wanted->request.scenario =
-        (struct scenario_request){.file = options->files[0], .sets = wanted->sets, .plugins = options->plugins};
+    wanted->request.scenario = (struct scenario_request){
+        .file = options->files[0], .sets = wanted->sets, .plugins = options->plugins, .kinds = true};
     wanted->request.axes = wanted->axes;
     if (!add_sets(wanted) || !add_schedules(wanted))
         return false;

@@ -26,7 +26,11 @@ struct engine_job {
     double lasts; /* seconds that the whole job takes without contention where this is a part of it; 0: this is all */
     bool apart;   /* another run may follow in this process */
     bool resumes; /* operations whose times the timeline has are done; the analytic engine, without folding */
-    struct class_store *classes; /* shared with other runs; NULL: none are */
+    struct class_store *classes;     /* shared with other runs; NULL: none are */
+    double begins;                   /* seconds after the beginning at which the job does, with those beside it */
+    const struct engine_job *beside; /* another that runs at the same time, over the same links, on other hosts, and may
+                                        have one beside it; NULL: none. SimGrid's engine, without folding; the others'
+                                        timelines are filled as well, all in the time of the whole */
     bool transfers_free; /* messages and collectives take no time, the latter once all members have come; the analytic
                             engine */
 };

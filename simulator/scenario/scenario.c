@@ -9,6 +9,7 @@
 #include "simulator/collectives/msccl/msccl.h"
 #include "simulator/program/program.h"
 #include "simulator/scenario/plugin.h"
+#include "simulator/scenario/scenario_kind.h"
 #include "simulator/scenario/scenario_parts.h"
 #include "simulator/scenario/scenario_tables.h"
 
@@ -451,9 +452,51 @@ struct scenario_request scenario_request_with(const struct scenario_request *req
     return longer;
 }
 
+/* ---- more than one job ---- */
+
+const struct scenario_kind *const *scenario_kinds;
+
+static const struct scenario_kind *find_kind(const struct node *root)
+{
+    for (const struct scenario_kind *const *kind = scenario_kinds; root && kind && *kind; kind++)
+        if (node_get(root, (*kind)->key))
+            return *kind;
+    return NULL;
+}
+
+static struct scenario *read_kind(const struct scenario_kind *kind, const struct scenario_request *request,
+                                  struct node *root, unsigned errors, struct arena *arena, struct diag *diag)
+{
+    struct scenario *scenario = NULL;
+    if (request->kinds)
+        scenario = kind->read(request, root, arena, diag);
+    else
+        diag_error(diag, node_get(root, kind->key)->key_at,
+                   "'%s' makes this a scenario of %s, which run, compare, check and sweep take; expected one of a job",
+                   kind->key, kind->summary);
+    diag_rest(diag);
+    if (!scenario || diag->errors > errors)
+        return NULL;
+    scenario->kind = kind;
+    scenario->root = root;
+    scenario->request = *request;
+    return scenario;
+}
+
+struct scenario *scenario_load_part(const struct scenario_request *request, struct node *root, const char *name,
+                                    struct arena *arena, struct diag *diag)
+{
+    struct scenario *scenario = finish(request, root, diag->errors, arena, diag);
+    if (scenario && name)
+        scenario->name = name;
+    return scenario;
+}
+
 struct scenario *scenario_load(const struct scenario_request *request, struct arena *arena, struct diag *diag)
 {
     unsigned errors = diag->errors;
     struct place at = {.file = arena_copy(arena, request->file)};
-    return finish(request, document_load(request->file, at, arena, diag), errors, arena, diag);
+    struct node *root = document_load(request->file, at, arena, diag);
+    const struct scenario_kind *kind = find_kind(root);
+    return kind ? read_kind(kind, request, root, errors, arena, diag) : finish(request, root, errors, arena, diag);
 }

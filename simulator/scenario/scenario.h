@@ -55,6 +55,7 @@ struct scenario_request {
      * is not checked: see scenario_check_pipeline. */
     const char *schedule;
     bool plugins; /* a plug-in that the scenario names by a path may be loaded: its code runs */
+    bool kinds;   /* it may be more than one job, see scenario_kind.h; refused otherwise */
 };
 
 /* All memory belongs to the arena given to scenario_load. */
@@ -105,6 +106,11 @@ struct scenario {
     bool keeps_order;         /* the job keeps the order of its pipeline: set like `bounded` */
     bool bounded;             /* the job says what no order takes less than: for comparisons, which set it */
     struct scenario_search search;
+    const struct scenario_kind *kind; /* NULL: it is a job; otherwise most of this says nothing of it */
+    void *whole;                      /* what its kind has read */
+    struct scenario *const *parts;    /* its jobs, part_count of them */
+    size_t part_count;
+
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
 

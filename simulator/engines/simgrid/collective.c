@@ -391,6 +391,7 @@ static void finish_collective(struct group_driver *driver)
 static void driver_actor(void *argument)
 {
     struct group_driver *driver = argument;
+    run_await_beginning(driver->run);
     for (driver->current = 0; driver->current < driver->group->collective_count; driver->current++) {
         choose(driver);
         if (driver->flows && collective_goes_by_members(driver->flows))
@@ -571,7 +572,7 @@ struct drivers drivers_create(struct run *run)
             struct group_driver *driver = driver_create(run, group, i);
             if (!driver)
                 continue;
-            driver->number = drivers.count;
+            driver->number = run->groups + drivers.count;
             drivers.items[drivers.count++] = driver;
         }
     }

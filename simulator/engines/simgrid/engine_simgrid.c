@@ -32,8 +32,14 @@ struct rank *run_rank(const struct run *run, uint32_t number)
 sg_mailbox_t run_mailbox(struct run *run, void *actor)
 {
     char name[24];
-    snprintf(name, sizeof name, "%u", run->mailboxes++);
+    snprintf(name, sizeof name, "%u", (*run->mailboxes)++);
     return bridge_mailbox(name, actor);
+}
+
+void run_await_beginning(const struct run *run)
+{
+    if (simgrid_get_clock() < run->job->begins)
+        sg_actor_sleep_for(run->job->begins - simgrid_get_clock());
 }
 
 void run_stagger(const struct run *run, uint32_t count)
@@ -223,6 +229,7 @@ static void drain(struct rank *rank)
 static void rank_actor(void *argument)
 {
     struct rank *rank = argument;
+    run_await_beginning(rank->run);
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->position->streams[i].type == OPERATION_SEND && rank->streams[i].service == SERVED_BY_RANK)
             send_advance(&rank->streams[i]);
@@ -334,6 +341,7 @@ static void own_delay(struct stream_state *stream, uint32_t id)
 static void stream_actor(void *argument)
 {
     struct stream_state *stream = argument;
+    run_await_beginning(stream->rank->run);
     const struct stream *description = &stream->rank->position->streams[stream->index];
     if (description->type == OPERATION_SEND && stream->rank->run->program->pipelined) {
         pipelined_sends(stream);
@@ -497,14 +505,13 @@ static uint32_t expected_actors(const struct run *run, const struct rank *rank, 
     return rank->streams[index].service == ACTOR_OWN;
 }
 
-static void expect_actors(const struct run *run, const struct drivers *drivers)
+static uint64_t count_actors(const struct run *run)
 {
-    uint64_t actors = run->timeline->rank_count + drivers_actor_count(drivers);
+    uint64_t actors = run->timeline->rank_count + drivers_actor_count(&run->drivers);
     for (uint32_t index = 0; index < run->timeline->rank_count; index++)
         for (uint32_t i = 0; i < run->ranks[index].position->stream_count; i++)
             actors += expected_actors(run, &run->ranks[index], i);
-    if (actors > MANY_ACTORS)
-        bridge_expect_many_actors();
+    return actors;
 }
 
 static void ranks_init(struct run *run)
@@ -519,11 +526,8 @@ static void ranks_init(struct run *run)
                   services[mesh->position_of[run->timeline->ranks[index]]]);
 }
 
-static void start_all(struct run *run)
+static void start(struct run *run)
 {
-    ranks_init(run);
-    struct drivers drivers = drivers_create(run);
-    expect_actors(run, &drivers);
     for (uint32_t index = 0; index < run->timeline->rank_count; index++)
         rank_start(run, &run->ranks[index]);
     for (uint32_t index = 0; index < run->timeline->rank_count; index++) {
@@ -531,8 +535,23 @@ static void start_all(struct run *run)
         own_actors_start(run, &run->ranks[index]);
         arrive_ready(&run->ranks[index]);
     }
-    for (uint32_t i = 0; i < drivers.count; i++)
-        driver_start(drivers.items[i]);
+    for (uint32_t i = 0; i < run->drivers.count; i++)
+        driver_start(run->drivers.items[i]);
+}
+
+static void start_all(struct run *runs, uint32_t count)
+{
+    uint64_t actors = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        runs[i].groups = i ? runs[i - 1].groups + runs[i - 1].drivers.count : 0;
+        ranks_init(&runs[i]);
+        runs[i].drivers = drivers_create(&runs[i]);
+        actors += count_actors(&runs[i]);
+    }
+    if (actors > MANY_ACTORS)
+        bridge_expect_many_actors();
+    for (uint32_t i = 0; i < count; i++)
+        start(&runs[i]);
 }
 
 /* The job without contention: a program that cannot finish is refused, and how long it takes says how fine a clock is
@@ -552,9 +571,21 @@ static bool run_ahead(struct run *run, struct fault *fault)
                     run->timeline->moments[index][position->streams[i].first + position->streams[i].count - 1].end);
     }
     timeline_reset(run->timeline);
-    run->length = last;
-    run->precision = bridge_set_precision(fmax(LEAST_PRECISION, PRECISION_SHARE * last));
+    run->length = run->job->begins + last;
     return true;
+}
+
+/* A clock that is fine enough for all of them. */
+static void set_precision(struct run *runs, uint32_t count)
+{
+    double last = 0;
+    for (uint32_t i = 0; i < count; i++)
+        last = fmax(last, runs[i].length);
+    double precision = bridge_set_precision(fmax(LEAST_PRECISION, PRECISION_SHARE * last));
+    for (uint32_t i = 0; i < count; i++) {
+        runs[i].length = last;
+        runs[i].precision = precision;
+    }
 }
 
 /* A site with host memories. What SimGrid has read itself has its hosts for good. */
@@ -569,34 +600,69 @@ static bool add_memories(struct run *run, struct fault *fault)
     return true;
 }
 
-bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
+static struct run run_of(const struct engine_job *job, struct arena *arena)
 {
     struct run run = {.job = job,
                       .program = job->program,
                       .platform = job->platform,
                       .hosts = job->hosts,
                       .timeline = job->timeline,
-                      .arena = arena_create()};
+                      .arena = arena};
     run.network = job->folding ? job->folding->network : NULL;
     run.site = run.network ? &run.network->platform : job->platform;
     run.places = run.network ? run.network->place_of : job->hosts;
-    bool ready = run_ahead(&run, fault);
-    if (ready && program_offloads(run.program))
-        ready = add_memories(&run, fault);
-    if (!ready || !bridge_adopt(run.site, fault)) {
-        arena_destroy(run.arena);
+    return run;
+}
+
+/* Those beside it share its site. */
+static bool prepare(struct run *runs, uint32_t count, struct fault *fault)
+{
+    bool ready = true, offloads = false;
+    for (uint32_t i = 0; i < count && ready; i++) {
+        ready = run_ahead(&runs[i], fault);
+        offloads |= program_offloads(runs[i].program);
+    }
+    if (!ready)
+        return false;
+    set_precision(runs, count);
+    if (offloads && !add_memories(&runs[0], fault))
+        return false;
+    for (uint32_t i = 1; i < count; i++)
+        runs[i].site = runs[0].site;
+    return bridge_adopt(runs[0].site, fault);
+}
+
+static bool finish(const struct run *run, struct fault *fault)
+{
+    run->job->timeline->activities = run->activities;
+    if (run->done != run->total)
+        return fault_set(fault, "the simulation ended with %llu of %llu operations done", (unsigned long long)run->done,
+                         (unsigned long long)run->total);
+    timeline_finish_receives(run->job->timeline);
+    return true;
+}
+
+bool simgrid_run_program(const struct engine_job *job, struct fault *fault)
+{
+    struct arena *arena = arena_create();
+    uint32_t count = 0, mailboxes = 0;
+    for (const struct engine_job *one = job; one; one = one->beside)
+        count++;
+    struct run *runs = arena_array(arena, count, sizeof *runs);
+    for (uint32_t i = 0; i < count; i++, job = job->beside) {
+        runs[i] = run_of(job, arena);
+        runs[i].mailboxes = &mailboxes;
+    }
+    if (!prepare(runs, count, fault)) {
+        arena_destroy(arena);
         return false;
     }
-    start_all(&run);
+    start_all(runs, count);
     if (!bridge_run(fault))
         return false; /* killed actors may still refer to the arena; the process ends anyway */
-    bool ok = run.done == run.total;
-    if (ok)
-        timeline_finish_receives(job->timeline);
-    else
-        fault_set(fault, "the simulation ended with %llu of %llu operations done", (unsigned long long)run.done,
-                  (unsigned long long)run.total);
-    job->timeline->activities = run.activities;
-    arena_destroy(run.arena);
+    bool ok = true;
+    for (uint32_t i = 0; i < count; i++)
+        ok &= finish(&runs[i], fault);
+    arena_destroy(arena);
     return ok;
 }

@@ -314,6 +314,7 @@ static void member_actor(void *argument)
 {
     struct member *member = argument;
     struct group_driver *driver = member->driver;
+    run_await_beginning(driver->run);
     for (uint32_t index = 0; index < driver->group->collective_count; index++) {
         while (!operation_ready(member->alike->rank, member->alike->first + index))
             member_sleep(member);

@@ -150,6 +150,11 @@ struct group_driver {
     struct meeting_point *all; /* of all members */
 };
 
+struct drivers {
+    struct group_driver **items;
+    uint32_t count;
+};
+
 struct run {
     const struct engine_job *job;
     const struct program *program;
@@ -162,10 +167,12 @@ struct run {
     struct arena *arena;
     struct rank *ranks; /* [timeline index] */
     uint64_t done, total, activities;
-    uint32_t mailboxes;      /* names given so far */
+    uint32_t *mailboxes;     /* names given so far, by all runs of the simulation */
+    uint32_t groups;         /* drivers of the runs before it */
     struct spare_box *boxes; /* mailboxes for two that nobody uses now */
-    double length;           /* seconds that the job takes without contention */
-    double precision;        /* seconds within which events are one */
+    struct drivers drivers;
+    double length;    /* seconds that all jobs take without contention */
+    double precision; /* seconds within which events are one */
 };
 
 /* ---- engine_simgrid.c ---- */
@@ -180,17 +187,14 @@ bool simgrid_run_program(const struct engine_job *job, struct fault *fault);
 bool operation_ready(const struct rank *rank, uint32_t id);
 /* Called when an operation has ended, its end recorded: sets off what waits for it. */
 void operation_done(struct rank *rank, uint32_t id);
+/* What an actor does first: sleeps until its job begins. */
+void run_await_beginning(const struct run *run);
 /* Sleeps for that many staggers, see STAGGER. */
 void run_stagger(const struct run *run, uint32_t count);
 /* A mailbox with a name of its own, addressed to an actor; NULL: whoever takes a message out of it. */
 sg_mailbox_t run_mailbox(struct run *run, void *actor);
 
 /* ---- collective.c ---- */
-
-struct drivers {
-    struct group_driver **items;
-    uint32_t count;
-};
 
 /* Drivers of all group instances that have simulated members; tells these ranks. */
 struct drivers drivers_create(struct run *run);

@@ -26,9 +26,11 @@ static const char *moved_path(const struct writing *writing, const struct node *
     return access(path, F_OK) == 0 ? path_relative(writing->directory, path, arena) : node->text;
 }
 
-/* Whether a key of a section holds the name of a file. */
-static bool is_path(const struct scenario *scenario, const char *section, const char *key)
+/* Whether a key of a section holds the name of a file. What is no job has the keys of many: whatever looks like one. */
+static bool is_path(const struct scenario *scenario, const char *section, const char *key, const char *text)
 {
+    if (scenario->kind)
+        return strpbrk(text, "./") != NULL;
     if (!section)
         return !strcmp(key, "platform") || !strcmp(key, "workload");
     if (!strcmp(section, "schedule") || !strcmp(section, "platform"))
@@ -59,7 +61,7 @@ void scenario_write_text(FILE *out, const char *text, bool quoted)
 static void write_flow(const struct writing *writing, const char *section, const struct node *node)
 {
     if (node->kind == NODE_SCALAR) {
-        bool path = node->key && is_path(writing->scenario, section, node->key);
+        bool path = node->key && is_path(writing->scenario, section, node->key, node->text);
         scenario_write_text(writing->out, path ? moved_path(writing, node) : node->text, node->quoted);
         return;
     }

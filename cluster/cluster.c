@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/cluster.h"
+
+#include "cluster/jobs/jobs.h"
+
+#include <stddef.h>
+
+/* A line for each key of the top level. */
+static const struct scenario_kind *const kinds[] = {&jobs_kind, NULL};
+
+void cluster_register(void)
+{
+    scenario_kinds = kinds;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job of the cluster on its hosts, and jobs simulated side by side. */
+#ifndef STAGESIM_JOB_RUN_H
+#define STAGESIM_JOB_RUN_H
+
+#include "cluster/jobs/jobs.h"
+#include "simulator/engines/engine.h"
+#include "simulator/scenario/job.h"
+
+struct arena;
+
+/* A job that was built for some iterations. */
+struct job_run {
+    const struct cluster_job *described;
+    const struct job *job;
+    struct platform *part;     /* its own hosts */
+    uint32_t *hosts;           /* [rank]: index into the hosts of the whole platform */
+    uint32_t iterations;       /* of the program */
+    double start;              /* seconds after the beginning of the simulation */
+    struct timeline *timeline; /* filled by job_runs_simulate, in the job's own time: it starts at 0. The caller's */
+};
+
+/* Builds the job for that many iterations, on hosts of the whole platform. False with the mistakes reported. Memory
+ * from the arena. */
+bool job_run_create(const struct cluster_job *described, struct platform *whole, const uint32_t *hosts,
+                    uint32_t iterations, struct arena *arena, struct diag *diag, struct job_run *run);
+
+/* Simulates jobs on one platform, in a process of its own. False with the fault filled when that fails: then there are
+ * no timelines. */
+bool job_runs_simulate(struct job_run *runs, uint32_t count, struct platform *whole, const struct engine *engine,
+                       struct fault *fault);
+
+void job_runs_finish(struct job_run *runs, uint32_t count);
+
+#endif

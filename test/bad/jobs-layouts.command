@@ -1,0 +1,1 @@
+layouts jobs-layouts.yaml
