@@ -228,8 +228,9 @@ static void write_context(struct script *s)
     if (s->job->context == 1)
         return;
     direct_count(s, "parallel.context", s->job->context);
-    bool ring = s->job->parameters->routing.context_method == CONTEXT_RING;
-    word(s, "cp-comm-type", ring ? "p2p" : "all_gather");
+    static const char *const words[] = {
+        [CONTEXT_GATHER] = "all_gather", [CONTEXT_RING] = "p2p", [CONTEXT_HEADS] = "a2a"};
+    word(s, "cp-comm-type", words[s->job->parameters->routing.context_method]);
 }
 
 static void write_layout(struct script *s)

@@ -306,6 +306,8 @@ static void write_parallelism(const struct file *f)
         fputs("enable_async_tensor_parallel = true\n", f->out);
     if (f->job->context > 1) {
         bool ring = p->routing.context_method == CONTEXT_RING;
+        if (p->routing.context_method == CONTEXT_HEADS)
+            export_remark(f->job, "transformer.context_method", "gathers keys and values or passes them around a ring");
         count(f, "context_parallel_degree", f->job->context);
         text(f, "context_parallel_rotate_method", ring ? "alltoall" : "allgather");
     }

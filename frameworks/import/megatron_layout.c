@@ -82,14 +82,16 @@ static void read_context(struct arguments *a)
 {
     const struct argument *argument = argument_find(a, "cp-comm-type");
     const char *how = argument_text(a, "cp-comm-type", "p2p");
-    bool ring = !strcmp(how, "p2p"), gather = !strcmp(how, "all_gather");
+    bool ring = !strcmp(how, "p2p"), gather = !strcmp(how, "all_gather"), heads = !strcmp(how, "a2a");
     if (argument_count(a, "context-parallel-size", 1) <= 1)
         return;
-    if (!ring && !gather)
+    if (!ring && !gather && !heads)
         settings_remark(a->settings, REMARK_PARTIAL, argument->at, argument->label,
-                        "%s exchanges heads: stagesim has a ring or a gather of keys and values, and takes the ring",
-                        how);
-    settings_put(a->settings, "transformer.context_method", gather ? "all-gather" : "ring",
+                        "%s exchanges heads within nodes and has rings over them: stagesim takes one ring", how);
+    settings_put(a->settings, "transformer.context_method",
+                 gather  ? "all-gather"
+                 : heads ? "all-to-all"
+                         : "ring",
                  argument ? argument_source(a, argument) : argument_absent(a, "cp-comm-type"));
 }
 

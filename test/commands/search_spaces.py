@@ -68,8 +68,8 @@ def experts(draw):
 
 
 def context(draw):
-    return transformer(draw), {"context": [1, 2, 4], "context_method": ["all-gather", "ring"], "micro": [1, 2],
-                               "schedules": "1f1b", "zero": some(draw, [0, 1, 3]), "recompute": "none"}
+    return transformer(draw), {"context": [1, 2, 4], "context_method": ["all-gather", "ring", "all-to-all"],
+                               "micro": [1, 2], "schedules": "1f1b", "zero": some(draw, [0, 1, 3]), "recompute": "none"}
 
 
 def overlaps(draw):

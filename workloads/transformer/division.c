@@ -8,15 +8,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const context_method_names[] = {"all-gather", "ring", NULL};
+const char *const context_method_names[] = {"all-gather", "ring", "all-to-all", NULL};
 const char *const dispatch_precision_names[] = {"same", "fp8", NULL};
 
 /* ---- context ---- */
 
+static bool exchanges_heads(const struct transformer_job *j)
+{
+    return j->layout.context > 1 && j->parameters->routing.context_method == CONTEXT_HEADS;
+}
+
+/* Ranks that exchange heads have as many of each kind. */
+static bool check_heads(const struct transformer_job *j)
+{
+    uint64_t ranks = (uint64_t)(j->layout.tensor * j->layout.context);
+    bool latent = j->model.kv_rank > 0, queries = j->model.heads % ranks != 0;
+    if (!exchanges_heads(j) || (!queries && (latent || j->model.kv_heads % ranks == 0)))
+        return true;
+    j->api->error(j->job, "context_method",
+                  "%llu heads%s cannot be divided over %.0f tensor-parallel ranks and over %.0f context-parallel ones "
+                  "in them; expected ring or all-gather",
+                  (unsigned long long)(queries ? j->model.heads : j->model.kv_heads),
+                  queries ? "" : " of keys and values", j->layout.tensor, j->layout.context);
+    return false;
+}
+
 static bool check_context(const struct transformer_job *j)
 {
-    uint32_t context = (uint32_t)j->layout.context,
-             chunks = j->parameters->routing.context_balance && j->model.causal ? 2 : 1;
+    bool twice = j->parameters->routing.context_balance && j->model.causal && !exchanges_heads(j);
+    uint32_t context = (uint32_t)j->layout.context, chunks = twice ? 2 : 1;
     if (context == 1 || j->model.sequence % ((uint64_t)chunks * context) == 0)
         return true;
     j->api->error(j->job, "model.sequence",
@@ -31,7 +51,8 @@ static bool check_context(const struct transformer_job *j)
 static bool set_context_factors(struct transformer_job *j)
 {
     uint32_t context = (uint32_t)j->layout.context;
-    if (context == 1 || j->parameters->routing.context_balance || !j->model.causal || !j->layout.flash)
+    if (context == 1 || j->parameters->routing.context_balance || !j->model.causal || !j->layout.flash ||
+        exchanges_heads(j))
         return true;
     j->division.context_factors = array_zeroed(context, sizeof(double));
     for (uint32_t i = 0; j->division.context_factors && i < context; i++)
@@ -205,6 +226,7 @@ bool transformer_divide(struct transformer_job *j)
     bool latent = j->model.kv_rank > 0, shares = j->layout.context > 1 || j->model.experts > 0 || latent;
     j->division = (struct transformer_division){.busiest = 1};
     bool ok = check_context(j);
+    ok &= check_heads(j);
     ok &= check_experts(j);
     ok &= refuse(j, latent && j->model.biases, "model.biases",
                  "matrices of latent attention (kv_rank) have no biases; expected biases: false");

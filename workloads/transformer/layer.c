@@ -110,6 +110,24 @@ static uint32_t ring_attention(const struct transformer_job *j, struct stagesim_
     return 4;
 }
 
+/* A rank gives away the other ranks' heads of its tokens and gets their tokens of its own heads, of queries, keys and
+ * values before the products over scores, and of what these give behind them. The backward is the same the other way.
+ */
+static uint32_t exchanged_attention(const struct transformer_job *j, struct stagesim_part *parts)
+{
+    struct transformer_widths widths = transformer_widths_of(&j->model);
+    double column =
+        j->layout.element_bytes * j->layout.samples * (double)j->model.sequence / j->layout.context / j->layout.tensor;
+    double in = column * (widths.query + widths.key + widths.value), out = column * widths.output;
+    add_exchange(&parts[0].forward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in, 3));
+    add_exchange(&parts[1].forward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, out, 1));
+    if (computes_again(j))
+        add_exchange(&parts[2].backward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in + out, 4));
+    add_exchange(&parts[2].backward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, out, 1));
+    add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in, 3));
+    return 3;
+}
+
 /* A linear map whose exchanges run beside it. */
 static struct stagesim_part hiding_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
 {
@@ -148,8 +166,14 @@ static uint32_t attention_parts(const struct transformer_job *j, uint32_t layer,
         parts[1].varies = "context";
         parts[1].factors = j->division.context_factors;
     }
-    return j->parameters->routing.context_method == CONTEXT_RING ? ring_attention(j, parts)
-                                                                 : gathered_attention(j, parts);
+    switch (j->parameters->routing.context_method) {
+    case CONTEXT_RING:
+        return ring_attention(j, parts);
+    case CONTEXT_HEADS:
+        return exchanged_attention(j, parts);
+    default:
+        return gathered_attention(j, parts);
+    }
 }
 
 /* ---- experts ---- */

@@ -8,9 +8,10 @@
 
 struct transformer_job;
 
-/* How keys and values reach the ranks that share a sequence: as one all-gather (Llama 3), or block by block around a
- * ring (Liu et al. 2023, "Ring Attention", arXiv 2310.01889). */
-enum context_method { CONTEXT_GATHER, CONTEXT_RING };
+/* How keys and values reach the ranks that share a sequence: as one all-gather (Llama 3), block by block around a ring
+ * (Liu et al. 2023, "Ring Attention", arXiv 2310.01889), or not at all: ranks exchange parts of the sequence for some
+ * heads of all of it (Jacobs et al. 2023, "DeepSpeed Ulysses", arXiv 2309.14509). */
+enum context_method { CONTEXT_GATHER, CONTEXT_RING, CONTEXT_HEADS };
 extern const char *const context_method_names[];
 
 /* In which precision tokens travel to their experts; back they travel as they were computed. */

@@ -8,10 +8,11 @@
 
 /* Sizes that all operators derive from: elements unless said otherwise. */
 struct operator_shape {
-    double rows;     /* tokens of the micro-batch on this rank */
-    double samples;  /* of the micro-batch on this rank */
-    double sequence; /* tokens whose keys and values it meets */
-    double hidden;   /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
+    double rows;    /* tokens of the micro-batch on this rank */
+    double samples; /* of the micro-batch on this rank */
+    double keys;    /* tokens whose keys and values it meets; where heads are exchanged, in numbers of all heads */
+    double length;  /* tokens of one sequence whose queries meet them */
+    double hidden;  /* of an activation on this rank between blocks: rows x h, divided under sequence parallelism */
     double query, key_value,
         output;        /* columns of this rank's heads: queries, keys and values, what the attention gives */
     double key;        /* of key_value those of keys */

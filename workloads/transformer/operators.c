@@ -8,7 +8,8 @@ struct operator_shape operator_shape_of(const struct transformer_model *m, const
     struct transformer_widths widths = transformer_widths_of(m);
     struct operator_shape shape = {.rows = l->samples * s / l->context,
                                    .samples = l->samples,
-                                   .sequence = l->samples * s,
+                                   .keys = l->samples * s / (l->exchanged_heads ? l->context : 1),
+                                   .length = s / (l->exchanged_heads ? 1 : l->context),
                                    .h = (double)m->hidden / l->width,
                                    .gathered = l->gathered_rows,
                                    .element = l->element_bytes,
@@ -91,7 +92,7 @@ static void add_scores_product(struct transformer_operators *out, const struct t
 {
     double columns = product == PRODUCT_KEYS ? s->query : s->output;
     double flops = 2 * s->scores * head_width(m, s, product),
-           bytes = s->element * (s->scores + (s->rows + s->sequence) * columns);
+           bytes = s->element * (s->scores + (s->rows + s->keys) * columns);
     add(out, (struct transformer_operator){.name = name, .matrix = true, .wide = true, .flops = flops, .bytes = bytes});
 }
 
@@ -102,12 +103,12 @@ static void add_flash(struct transformer_operators *out, const struct transforme
 {
     double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
     double flops = 2 * s->scores * width * (m->causal ? 0.5 * transformer_window_share(m) : 1);
-    double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->sequence * s->key_value);
-    /* Ranks that share a sequence compute with blocks of it. */
+    double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->keys * s->key_value);
+    /* Ranks that share a sequence compute with blocks of it, or with some heads of all of it. */
     struct kernel_shape shape = {.kind = KERNEL_ATTENTION,
                                  .stage = m->causal ? KERNEL_FORWARD : KERNEL_FORWARD_FULL,
-                                 .groups = s->scores / (s->rows * (double)m->sequence) * s->samples,
-                                 .m = s->rows / s->samples,
+                                 .groups = s->scores / (s->length * (double)m->sequence),
+                                 .m = s->length,
                                  .n = head_width(m, s, PRODUCT_KEYS),
                                  .k = head_width(m, s, PRODUCT_VALUES)};
     if (passes > 1)

@@ -23,6 +23,7 @@ struct transformer_layout {
                              before; 1 in 1D */
     bool whole_inner;     /* matrix products sum over the whole inner dimension: panels are gathered before */
     double context;       /* ranks that share each sequence */
+    bool exchanged_heads; /* in attention they share heads in its place, of whole sequences */
     double expert;        /* ranks that share the experts of a layer */
     double expert_tensor; /* ranks along tensor that share each expert: all of them or one */
     double padding;       /* a rank computes and sends so many times the tokens that its experts get on average */

@@ -332,14 +332,16 @@ static double layer_activation(const struct transformer_job *j)
 }
 
 /* Keys and values of other ranks: with an all-gather of all of them, around a ring of the block in use and the one that
- * comes. */
+ * comes; where heads are exchanged, what comes of queries, keys and values before what was sent is given up. */
 static double context_buffers(const struct transformer_job *j)
 {
     struct transformer_widths widths = transformer_widths_of(&j->model);
-    double bytes = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence *
-                   (widths.key + widths.value) / j->layout.tensor;
+    double column = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence / j->layout.tensor,
+           bytes = column * (widths.key + widths.value);
     if (j->layout.context <= 1)
         return 0;
+    if (j->layout.exchanged_heads)
+        return (column * widths.query + bytes) / j->layout.context;
     return j->parameters->routing.context_method == CONTEXT_RING ? 2 * bytes / j->layout.context : bytes;
 }
 

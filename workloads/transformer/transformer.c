@@ -97,8 +97,8 @@ static const struct stagesim_field fields[] = {
     {"bucket", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, bucket), false, 0, 1e15, NULL,
      "gradients that are synchronised together; default 25MB"},
     WORD("context_method", routing.context_method, context_method_names,
-         "how keys and values reach the ranks that share a sequence: all-gather, or block by block around a ring; "
-         "default all-gather"),
+         "how keys and values reach the ranks that share a sequence: all-gather, block by block around a ring, or "
+         "all-to-all, by which ranks exchange tokens for heads; default all-gather"),
     FLAG("context_balance", routing.context_balance,
          "of 2 c chunks of a causal sequence each of the c ranks has one of the beginning and one of the end; default "
          "true"),
@@ -479,6 +479,7 @@ static void describe_job(struct transformer_job *j)
         .element_bytes = element,
         .gradient_bytes = p->gradients ? element : 4,
         .context = j->api->axis(j->job, "context"),
+        .exchanged_heads = p->routing.context_method == CONTEXT_HEADS,
         .expert = j->api->axis(j->job, "expert"),
         .expert_tensor = (double)j->api->axis(j->job, "tensor") / j->api->axis(j->job, "whole_experts"),
         .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,

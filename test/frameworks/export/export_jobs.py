@@ -166,7 +166,7 @@ def draw_megatron(draw):
         options += ["--expert-tensor-parallel-size", 1] if draw.random() < 0.3 else []
     options += ["--tensor-model-parallel-size", tensor, "--pipeline-model-parallel-size", pipeline]
     options += ["--context-parallel-size", context] if context > 1 else []
-    options += ["--cp-comm-type", draw.choice(["p2p", "all_gather"])] if context > 1 else []
+    options += ["--cp-comm-type", draw.choice(["p2p", "all_gather", "a2a"])] if context > 1 else []
     if experts or draw.random() < 0.5:
         options += ["--sequence-parallel"]
         options += ["--tp-comm-overlap"] if tensor > 1 and not experts and draw.random() < 0.5 else []

@@ -106,9 +106,13 @@ def ring(ranks, size):
 # ---- the formulas; t, c, d, p, e ranks along the axes, split those that share each expert (t or 1), `again` 1 where
 # layers are computed again ----
 
-def context_bytes(layers, t, c, again):
+def context_bytes(layers, t, c, again, method="ring"):
     """Keys and values of all tokens, in the forward and again in the backward, and their gradients: Llama 3, section
-    3.3; Ring Attention."""
+    3.3; Ring Attention. Where heads are exchanged, queries, keys, values and what comes of them, of a rank's tokens, in
+    both directions: DeepSpeed Ulysses, section 3.2."""
+    if method == "all-to-all":
+        columns = (HEADS + 2 * KV_HEADS + HEADS) * (HIDDEN // HEADS) / t
+        return MICRO_BATCHES * layers * (2 + again) * ring(c, 2 * MICRO * SEQUENCE / c * columns)
     keys_and_values = 2 * MICRO * SEQUENCE * 2 * KV_HEADS * (HIDDEN // HEADS) / t
     return MICRO_BATCHES * layers * (3 + again) * ring(c, keys_and_values)
 
@@ -151,6 +155,7 @@ def stage_of(rank, t, c, p):
 def check_volumes(folder, mesh, zero, recompute, *sets):
     t, c, d, p, e = (mesh.get(axis, 1) for axis in ("tensor", "context", "data", "pipeline", "expert"))
     split = mesh.get("expert_tensor", t)
+    method = next((text.split("=")[1] for text in sets if "context_method" in text), "")
     again, what = int(recompute == "full"), f"{mesh} zero {zero} {recompute} {sets}"
     sums = sent(run(folder, mesh, f"transformer.zero={zero}", f"schedule.recompute={recompute}", *sets))
     expect(len(sums) in (0, t * c * d * p), f"{what}: {len(sums)} ranks")
@@ -159,7 +164,7 @@ def check_volumes(folder, mesh, zero, recompute, *sets):
         layers = LAYERS // p
         experts = sum(layer >= DENSE for layer in range(stage * layers, (stage + 1) * layers))
         sync, gather = sync_bytes(stage, zero, t, c, d, p, e, split)
-        near(sums[rank]["context"], context_bytes(layers, t, c, again), f"context, {of}")
+        near(sums[rank]["context"], context_bytes(layers, t, c, again, method), f"context, {of}")
         near(sums[rank]["expert"], expert_bytes(experts, t, c, e, again), f"expert, {of}")
         near(sums[rank]["tensor"], tensor_bytes(stage, layers, experts, t, c, p, split, again), f"tensor, {of}")
         near(sums[rank]["gradient-sync"], sync, f"gradient-sync, {of}")
@@ -179,7 +184,8 @@ def check_grid(folder):
                ((2, 1, 2, 1, 1), (2, 1, 2, 1, 2), (2, 1, 4, 1, 8), (4, 1, 2, 2, 2), (4, 1, 2, 2, 4), (2, 2, 2, 2, 4),
                 (2, 2, 2, 2, 8), (2, 1, 8, 2, 16), (1, 2, 4, 1, 8))]
     for number, mesh in enumerate(meshes):
-        for method in ("all-gather", "ring"):
+        heads = KV_HEADS % (mesh["tensor"] * mesh["context"]) == 0
+        for method in ("all-gather", "ring") + ("all-to-all",) * heads:
             zero, recompute = (0, 1, 3)[number % 3], ("none", "full")[number % 2]
             granularity = ("layer", "stage")[number // 2 % 2]
             check_volumes(folder, mesh, zero, recompute, f"transformer.context_method={method}",
@@ -240,6 +246,33 @@ def check_causal_balance(folder):
                     near(uneven[i] - even[i], attention * ((2 * i + 1) / c - 1), f"flop beyond the mean, {of}", 1e-9)
                     near(uneven_s[i] - even_s[i], attention * ((2 * i + 1) / c - 1) / 156e12,
                          f"seconds beyond the mean, {of}", 1e-7)
+
+
+def check_heads(folder):
+    """Ranks that exchange heads have the flop of others that share sequences in balance, in either order of chunks, and
+    with measured kernels the time of whole sequences with fewer heads, not of blocks with all."""
+    mesh = {"context": 4}
+    for granularity in ("stage", "layer"):
+        sets = [f"transformer.granularity={granularity}"]
+        ring_work, _ = work(run(folder, mesh, "transformer.context_method=ring", *sets), 1, 4)
+        for balance in ("true", "false"):
+            mine, seconds = work(run(folder, mesh, "transformer.context_method=all-to-all",
+                                     f"transformer.context_balance={balance}", *sets), 1, 4)
+            for i in range(4):
+                near(mine[i], ring_work[i], f"flop of rank {i}, heads exchanged, {granularity}", 1e-9)
+                near(seconds[i], seconds[0], f"seconds of rank {i}, heads exchanged, {granularity}", 1e-9)
+    for method, heads, length, times in (("all-to-all", HEADS // 4, SEQUENCE, 1),
+                                         ("all-gather", HEADS, SEQUENCE // 4, 4)):
+        rows = run(folder, mesh, f"transformer.context_method={method}", "platform={preset: dgx-h100, nodes: 1}",
+                   "compute={precision: bf16, kernels: measured}", "transformer.granularity=layer")
+        out = subprocess.run([STAGESIM, "kernel", "attention", "--gpu", "H100", "--batch", str(MICRO), "--heads",
+                              str(heads), "--sequence", str(length), "--head-size", str(HIDDEN // HEADS), "--format",
+                              "json"], capture_output=True, text=True, check=True).stdout
+        expected = times * json.loads(out)["seconds"]
+        found = [float(row["end_s"]) - float(row["start_s"]) for row in rows
+                 if row["rank"] == "0" and row["kind"] == "F"]
+        expect(sum(abs(value / expected - 1) < 1e-6 for value in found) == LAYERS * MICRO_BATCHES,
+               f"{method}: no attention of {expected} s")
 
 
 def check_imbalance(folder):
@@ -304,7 +337,8 @@ def check_granularity(folder):
     """Without contention whole stages take as long as single layers, but for the latencies of bursts."""
     for mesh in ({"context": 4, "data": 2, "expert": 4},
                  {"context": 2, "tensor": 2, "pipeline": 2, "data": 2, "expert": 2}):
-        for sets in (["transformer.context_method=ring"], ["transformer.expert_overlap=true"],
+        for sets in (["transformer.context_method=ring"], ["transformer.context_method=all-to-all"],
+                     ["transformer.expert_overlap=true"],
                      ["transformer.context_balance=false"]):
             times = []
             for granularity in ("stage", "layer"):
@@ -317,9 +351,13 @@ def check_memory(folder):
     """One micro-batch's activations (flash attention, no dropout), 18 bytes of a parameter, keys and values of other
     ranks."""
     heads = 2 * KV_HEADS * (HIDDEN // HEADS)
+    room = {"all-gather": lambda c: heads, "ring": lambda c: 2 / c * heads,
+            "all-to-all": lambda c: (HIDDEN + heads) / c}
     for t, c, d, e, split in ((1, 1, 4, 4, 1), (1, 2, 2, 4, 1), (1, 4, 1, 2, 1), (2, 1, 4, 4, 2), (2, 1, 4, 8, 1),
                            (4, 2, 1, 8, 1)):
-        for method in ("all-gather", "ring"):
+        for method in room:
+            if method == "all-to-all" and KV_HEADS % (t * c):
+                continue
             mesh = {"tensor": t, "context": c, "data": d, "expert": e, "expert_tensor": split}
             run(folder, mesh, f"transformer.context_method={method}", "transformer.granularity=stage")
             tokens = MICRO * SEQUENCE / c / t
@@ -328,7 +366,7 @@ def check_memory(folder):
                                                          EXPERT_FFN) + 4 * EXPERTS + 2 * TOP_K * HIDDEN
             activations = tokens * (LAYERS * layer + DENSE * 6 * FFN + (LAYERS - DENSE) * experts + 4 * HIDDEN + 4 *
                                     VOCABULARY)
-            others = 0 if c == 1 else 2 * MICRO * SEQUENCE * heads / t * (1 if method == "all-gather" else 2 / c)
+            others = 0 if c == 1 else 2 * MICRO * SEQUENCE / t * room[method](c)
             peak = json.loads((folder / "out" / "summary.json").read_text())["memory"]["peak_bytes"]
             near(peak, 18 * sum(parameters(0, t, 1, e, split)) + activations + others, f"memory, {mesh}, {method}")
 
@@ -357,9 +395,9 @@ def check_blocks_hide(folder):
 def check_engines(folder):
     """On private links SimGrid is never earlier, and later only where two groups use a link at once."""
     subprocess.run([STAGESIM, "platform", "generate", "mesh", "--nodes", "8", "-o", folder / "mesh.xml"], check=True)
-    for sets in (["transformer.context_method=ring"], ["transformer.context_balance=false"],
-                 ["transformer.expert_imbalance=1.5"], ["transformer.expert_overlap=true"],
-                 ["transformer.expert_node=2", "transformer.granularity=layer"]):
+    for sets in (["transformer.context_method=ring"], ["transformer.context_method=all-to-all"],
+                 ["transformer.context_balance=false"], ["transformer.expert_imbalance=1.5"],
+                 ["transformer.expert_overlap=true"], ["transformer.expert_node=2", "transformer.granularity=layer"]):
         times = []
         for engine in ("analytic", "simgrid"):
             rows = run(folder, {"data": 4, "context": 2, "expert": 4}, "platform=mesh.xml", "compute.precision=fp32",
@@ -373,8 +411,8 @@ def main():
         folder = pathlib.Path(directory)
         (folder / "job.yaml").write_text(BASE)
         (folder / "gpus.xml").write_text(PLATFORM)
-        for check in (check_grid, check_experts_further, check_causal_balance, check_imbalance, check_loads,
-                      check_nothing_changes,
+        for check in (check_grid, check_experts_further, check_causal_balance, check_heads, check_imbalance,
+                      check_loads, check_nothing_changes,
                       check_granularity, check_memory, check_blocks_hide, check_engines):
             check(folder)
     print("\n".join(faults[:40]))
