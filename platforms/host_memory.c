@@ -94,12 +94,24 @@ static void find_route(struct platform *platform, uint32_t from, uint32_t to, st
         *route = (struct platform_route){.bandwidth = INFINITY};
 }
 
+/* A host reaches its own memory, and hosts what they reached before. */
+static bool reaches(struct platform *platform, uint32_t from, uint32_t to)
+{
+    struct platform *base = platform->handle;
+    uint32_t hosts = base->host_count;
+    if (from < hosts && to < hosts)
+        return !base->reaches || base->reaches(base, from, to);
+    return to == from + hosts || from == to + hosts;
+}
+
 struct platform *host_memory_platform(struct platform *platform, struct arena *arena)
 {
     struct platform *whole = arena_alloc(arena, sizeof *whole);
     uint32_t count = platform->host_count;
     *whole = *platform;
     whole->route = find_route;
+    whole->reaches = reaches;
+    whole->bundle = NULL;
     whole->handle = platform;
     whole->hosts = arena_array(arena, 2 * (size_t)count + 1, sizeof *whole->hosts);
     for (uint32_t host = 0; host < count; host++) {

@@ -2,9 +2,11 @@
 #include "studies/search_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A file without a name in $TMPDIR; -1 with the fault filled. */
@@ -12,13 +14,19 @@ static int open_nameless(struct fault *fault)
 {
     const char *folder = getenv("TMPDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/stagesim-XXXXXX", folder && *folder ? folder : "/tmp");
-    int file = mkstemp(path);
-    if (file < 0)
-        fault_set(fault, "no temporary file %s: %s", path, strerror(errno));
-    else
-        unlink(path);
-    return file;
+    folder = folder && *folder ? folder : "/tmp";
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file >= 0)
+        return file;
+    /* A file system without such files gives one with a name, which is there for a moment. */
+    snprintf(path, sizeof path, "%s/stagesim-XXXXXX", folder);
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0 && unlink(path) == 0)
+        return file;
+    fault_set(fault, "no temporary file %s: %s", path, strerror(errno));
+    if (file >= 0)
+        close(file);
+    return -1;
 }
 
 void *search_scratch_map(size_t bytes, struct fault *fault)

@@ -225,14 +225,17 @@ struct source {
 };
 
 /* Numbers that no crash exits with. */
-enum outcome { OUTCOME_READ = 40, OUTCOME_REFUSED, OUTCOME_NOT_LOADED };
+enum outcome { OUTCOME_READ = 40, OUTCOME_REFUSED, OUTCOME_NOT_LOADED, OUTCOME_NO_MEMORY };
 
 static enum outcome read_source(const struct source *source, struct fault *fault)
 {
+    errno = 0;
     SCOPED(destroy_topology) hwloc_topology_t topology = new_topology();
     if (!topology || hwloc_topology_set_xmlbuffer(topology, source->text, (int)source->size + 1) != 0 ||
         hwloc_topology_load(topology) != 0)
-        return OUTCOME_NOT_LOADED;
+        return errno == ENOMEM ? OUTCOME_NO_MEMORY : OUTCOME_NOT_LOADED;
+    if (errno == ENOMEM) /* it has left out what it found no memory for, and says nothing */
+        return OUTCOME_NO_MEMORY;
     if (!check_counts(topology, source->name, source->facts, fault))
         return OUTCOME_REFUSED;
     const char *version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "hwlocVersion");
@@ -274,13 +277,17 @@ bool import_hwloc_text(struct import *import, const char *name, const char *text
 {
     struct source source = {import, name, text, size, facts, options};
     int outcome = try_source(&source);
+    if (outcome == OUTCOME_READ || outcome == OUTCOME_REFUSED)
+        outcome = (int)read_source(&source, fault);
     if (outcome < 0)
         return fault_set(fault, "%s: hwloc fails on it: the file is damaged", name);
+    if (outcome == OUTCOME_NO_MEMORY)
+        return fault_set(fault, "%s: hwloc finds no memory to load it", name);
     if (outcome == OUTCOME_NOT_LOADED)
         return fault_set(
             fault, "%s: hwloc cannot load it: an object is missing, of an unknown type, or in an impossible place",
             name);
-    return read_source(&source, fault) == OUTCOME_READ;
+    return outcome == OUTCOME_READ;
 }
 
 bool import_hwloc_here(struct import *import, const struct import_options *options, struct fault *fault)

@@ -64,7 +64,8 @@ static uint64_t mix_messages(uint64_t hash, const struct program *program)
         const struct position *position = &program->positions[index];
         for (uint32_t i = 0; i < position->stream_count; i++)
             if (position->streams[i].type == OPERATION_SEND)
-                hash = refine_mix(refine_mix(hash, i), position->streams[i].peer);
+                hash =
+                    refine_mix(refine_mix(refine_mix(hash, i), position->streams[i].peer), position->streams[i].kind);
         hash = refine_mix(hash, UINT32_MAX);
     }
     return hash;

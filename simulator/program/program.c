@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/bulk.h"
+#include "simulator/program/stream_table.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct draft_position {
     size_t operation_count, operation_capacity;
     struct stream *streams;
     size_t stream_count, stream_capacity;
+    struct stream_table table; /* of the streams; kept until they are linked */
     struct wait *waits;
     size_t wait_count, wait_capacity;
     struct block *blocks;
@@ -69,8 +71,10 @@ void program_builder_destroy(struct program_builder *builder)
 {
     if (!builder)
         return;
-    for (uint32_t position = 0; position < builder->mesh->positions; position++)
+    for (uint32_t position = 0; position < builder->mesh->positions; position++) {
         draft_finish(builder, &builder->positions[position]);
+        stream_table_finish(&builder->positions[position].table);
+    }
     for (size_t group = 0; group < builder->group_count; group++)
         free(builder->groups[group].positions);
     free(builder->positions);
@@ -133,19 +137,17 @@ uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const
     return (uint32_t)builder->group_count++;
 }
 
-/* The stream of that type, peer and kind; added when it is new. Positions have few streams, so a scan from the newest.
- */
+/* The stream of that type, peer and kind; added when it is new. */
 static uint32_t stream_find(struct draft_position *draft, enum operation_type type, uint32_t peer, uint8_t kind)
 {
-    for (size_t i = draft->stream_count; i-- > 0;) {
-        const struct stream *stream = &draft->streams[i];
-        if (stream->type == type && (type == OPERATION_COMPUTE || (stream->peer == peer && stream->kind == kind)))
-            return (uint32_t)i;
-    }
+    uint32_t known = stream_table_find(&draft->table, draft->streams, draft->stream_count, type, peer, kind);
+    if (known != UINT32_MAX)
+        return known;
     draft->streams =
         array_grow(draft->streams, &draft->stream_capacity, draft->stream_count + 1, sizeof *draft->streams);
-    draft->streams[draft->stream_count] = (struct stream){.type = (uint8_t)type, .kind = kind, .peer = peer};
-    return (uint32_t)draft->stream_count++;
+    draft->streams[draft->stream_count++] = (struct stream){.type = (uint8_t)type, .kind = kind, .peer = peer};
+    stream_table_add(&draft->table, draft->streams, draft->stream_count);
+    return (uint32_t)draft->stream_count - 1;
 }
 
 static uint16_t narrow(uint32_t value)
@@ -361,28 +363,28 @@ static void lay_out_position(struct program_builder *builder, struct draft_posit
         position->blocks[i].operation = renamed[position->blocks[i].operation];
     free(renamed);
     draft_finish(builder, draft);
-    *draft = (struct draft_position){0};
+    *draft = (struct draft_position){.table = draft->table};
 }
 
-static uint32_t opposite_stream(const struct position *peer, enum operation_type type, uint32_t position, uint8_t kind)
+static uint32_t opposite_stream(const struct program_builder *builder, const struct program *program, uint32_t peer,
+                                enum operation_type type, uint32_t index, uint8_t kind)
 {
-    for (uint32_t i = 0; i < peer->stream_count; i++)
-        if (peer->streams[i].type == type && peer->streams[i].peer == position && peer->streams[i].kind == kind)
-            return i;
-    assert(!"a message stream without its opposite");
-    return 0;
+    const struct position *position = &program->positions[peer];
+    uint32_t stream = stream_table_find(&builder->positions[peer].table, position->streams, position->stream_count,
+                                        type, index, kind);
+    assert(stream != UINT32_MAX); /* a message stream has its opposite */
+    return stream;
 }
 
-static void link_streams(struct program *program, uint32_t index)
+static void link_streams(const struct program_builder *builder, struct program *program, uint32_t index)
 {
     struct position *position = &program->positions[index];
     for (uint32_t i = 0; i < position->stream_count; i++) {
         struct stream *stream = &position->streams[i];
         if (stream->type == OPERATION_SEND)
-            stream->opposite =
-                opposite_stream(&program->positions[stream->peer], OPERATION_RECEIVE, index, stream->kind);
+            stream->opposite = opposite_stream(builder, program, stream->peer, OPERATION_RECEIVE, index, stream->kind);
         else if (stream->type == OPERATION_RECEIVE)
-            stream->opposite = opposite_stream(&program->positions[stream->peer], OPERATION_SEND, index, stream->kind);
+            stream->opposite = opposite_stream(builder, program, stream->peer, OPERATION_SEND, index, stream->kind);
         else if (stream->type == OPERATION_COLLECTIVE)
             program->groups[stream->peer].collective_count = stream->count;
     }
@@ -415,7 +417,7 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
     for (uint32_t position = 0; position < positions; position++)
         lay_out_position(builder, &builder->positions[position], &program->positions[position], arena);
     for (uint32_t position = 0; position < positions; position++)
-        link_streams(program, position);
+        link_streams(builder, program, position);
     return program;
 }
 

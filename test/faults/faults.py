@@ -28,8 +28,12 @@ CALLS = ("open", "read", "write", "rename", "exchange", "link", "unlink", "mkdir
 KILLED_AT = ("open", "write", "rename", "link", "unlink", "mkdir",
              "fork")  # between two of these nothing changes on the disk
 SAMPLE = {"error": 3, "kill": 2}
+# Every how many-th n where a sample of three finds too little: hwloc says nothing of what it finds no memory for.
+STEPS = {("import", "malloc", "error"): 5, ("search", "unlink", "error"): 3}
 FEW = 4  # as many calls are all tried
 SKIPPED = 77
+# The C library's loader of shared libraries ends a process itself when it finds no memory for a symbol.
+LOADER_ENDS, LOADER_SAYS = 127, b"out of memory\n"
 
 # Arguments, and the output directory or file. OUT stands for a time that differs between the old set and the new one.
 COMMANDS = {
@@ -189,6 +193,8 @@ class Sweep:
     def try_error(self, call, number):
         code, printed, said, count = self.start(call, number, "error", "new")
         what = f"{self.name}: {call} {number} of {count} fails, exit code {code}"
+        if code == LOADER_ENDS and call == "malloc" and said == LOADER_SAYS:
+            code = 3
         if code not in (0, 1, 3):
             self.fault(f"{what}\n{said.decode('utf-8', 'replace')[-400:]}")
         if code and not said:
@@ -218,9 +224,11 @@ class Sweep:
     def sweep(self, call, action, options):
         """n from 1 on until a run passes untouched, or a sample of these."""
         count = self.start(call, 0, "error", "new")[3]
-        some = SAMPLE[action]
+        some, step = SAMPLE[action], STEPS.get((self.name, call, action))
         if options.full or options.every > 1 or count <= FEW:
             numbers = range(options.first, count + 1, options.every)
+        elif step:
+            numbers = range(1, count + 1, step)
         else:
             numbers = [1 + (count - 1) * i // (some - 1) for i in range(some)]
         for number in numbers:

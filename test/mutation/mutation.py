@@ -173,8 +173,11 @@ def insert(source, mutants):
             text = text[:mutant["begin"]] + mutant["change"].replace("%d", str(mutant["number"]), 1) + \
                 text[mutant["end"]:]
         (source / name).write_bytes(('#include "test/mutation/mutant.h"\n' + text).encode("latin-1"))
-    list_file = source / "base/meson.build"
-    list_file.write_text(list_file.read_text() + "\nsources += files('../test/mutation/mutant.c')\n")
+    # SimGrid's part is a library of its own.
+    for folder, name in (("base", "sources"), ("simulator/engines/simgrid", "simgrid_sources")):
+        list_file = source / folder / "meson.build"
+        switch = os.path.relpath(source / "test/mutation/mutant.c", source / folder)
+        list_file.write_text(f"{list_file.read_text()}\n{name} += files('{switch}')\n")
 
 
 def configure(work, folder, sanitize):
