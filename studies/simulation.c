@@ -11,6 +11,7 @@
 #include "base/process/guard.h"
 #include "base/process/interruption.h"
 #include "base/table.h"
+#include "simulator/engines/analytic/columns.h"
 #include "simulator/engines/class_store.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
@@ -115,6 +116,7 @@ static struct gantt *make_gantt(const struct run *run, const struct timeline *ti
  * run, there are no such figures. */
 struct nested {
     struct timeline *free, *alone; /* to be destroyed; NULL: not run */
+    struct idle_run free_time;
     struct idle_timelines timelines;
 };
 
@@ -130,18 +132,39 @@ static struct timeline *run_nested(struct run *run, bool transfers_free)
     return folded_run(&engine_analytic, &job, true, run->arena, &folded, &fault) ? folded.timeline : NULL;
 }
 
-static struct nested run_all_nested(struct run *run, const struct engine *engine, const struct timeline *timeline)
+/* How long it takes with free transfers, which is all that is printed of that run. */
+static bool time_free(struct run *run, const struct engine *engine, const struct folding *folding,
+                      struct idle_run *free_time)
 {
-    struct nested nested = {NULL, NULL, {NULL, NULL}};
+    struct columns_time time;
+    struct engine_job job = {.program = run->job->program,
+                             .platform = run->platform,
+                             .hosts = run->job->hosts,
+                             .classes = run->classes,
+                             .folding = engine == &engine_analytic && folding->classes ? folding : NULL,
+                             .transfers_free = true};
+    if (run->request->files || run->scenario->fold != FOLD_AUTO || !columns_run(&job, run->arena, &time))
+        return false;
+    *free_time = (struct idle_run){time.iteration, time.busy, time.busy_max};
+    return true;
+}
+
+static void run_all_nested(struct run *run, const struct engine *engine, const struct folded_run *folded,
+                           struct nested *nested)
+{
+    const struct timeline *timeline = folded->timeline;
+    *nested = (struct nested){0};
     if (!run->request->split)
-        return nested;
+        return;
     guard_doing("splitting the idle time of %s", run->scenario->name);
-    nested.free = run_nested(run, true);
-    if (nested.free && engine != &engine_analytic && !run->alone)
-        nested.alone = run_nested(run, false);
-    nested.timelines.free = nested.free;
-    nested.timelines.alone = engine == &engine_analytic ? timeline : run->alone ? run->alone : nested.alone;
-    return nested;
+    if (time_free(run, engine, folded->folding, &nested->free_time))
+        nested->timelines.free_time = &nested->free_time;
+    else
+        nested->free = run_nested(run, true);
+    if ((nested->free || nested->timelines.free_time) && engine != &engine_analytic && !run->alone)
+        nested->alone = run_nested(run, false);
+    nested->timelines.free = nested->free;
+    nested->timelines.alone = engine == &engine_analytic ? timeline : run->alone ? run->alone : nested->alone;
 }
 
 /* How many classes of ranks there are and, where that is written, how many it would be if latencies were left out. */
@@ -195,15 +218,17 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     if (!ok || !describe(run, engine, &job, folded.folding, &description, &fault))
         return fault.refused ? refuse(run, &fault) : fail(run, EXIT_FAILED, &fault);
     description.steady = steady;
-    struct report *report = report_create(&description, timeline, run->platform, run->arena);
-    struct nested nested = run_all_nested(run, engine, timeline);
-    report->idle = idle_split_of(frame_create(timeline, run->arena), &nested.timelines, run->arena);
+    description.printed = !run->request->files;
+    const struct frame *frame = frame_create(timeline, run->arena);
+    struct report *report = report_of_frame(&description, frame, run->platform, run->arena);
+    struct nested nested;
+    run_all_nested(run, engine, &folded, &nested);
+    report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(report, run->platform, wall);
     if (last)
         levers_find(run->scenario, run->platform, run->job->program, report, run->arena);
     if (run->alone)
-        report->contention = contention_create(run->alone, frame_create(timeline, run->arena), run->platform,
-                                               run->job->hosts, run->arena);
+        report->contention = contention_create(run->alone, frame, run->platform, run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);
     row.bound = run->job->bound;
     fwrite(&row, sizeof row, 1, run->self->results);
@@ -367,6 +392,7 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     struct run_description description;
     job_describe(run->job, &description);
     description.engine = engine_analytic.name;
+    description.printed = true;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
     const struct mesh *mesh = run->job->program->mesh;
     uint64_t operations = 0;

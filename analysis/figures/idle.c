@@ -44,11 +44,12 @@ static struct idle_run run_of(const struct frame *frame)
 
 struct idle_split idle_split_of(const struct frame *frame, const struct idle_timelines *timelines, struct arena *arena)
 {
-    struct idle_split split = {.known = timelines->free && timelines->alone && frame->iteration > 0};
+    bool runs = timelines->free || timelines->free_time;
+    struct idle_split split = {.known = runs && timelines->alone && frame->iteration > 0};
     if (!split.known)
         return split;
     struct idle_run real = run_of(frame);
-    split.free = run_of(frame_create(timelines->free, arena));
+    split.free = timelines->free_time ? *timelines->free_time : run_of(frame_create(timelines->free, arena));
     split.alone = timelines->alone == frame->timeline ? real : run_of(frame_create(timelines->alone, arena));
     double idle_free = split.free.iteration - split.free.busy, idle_alone = split.alone.iteration - split.alone.busy;
     const double seconds[IDLE_PARTS] = {

@@ -12,15 +12,16 @@ enum idle_part { IDLE_ORDER, IDLE_IMBALANCE, IDLE_TRANSFER, IDLE_CONTENTION, IDL
 extern const char *const idle_names[IDLE_PARTS];
 extern const char *const idle_definitions[IDLE_PARTS]; /* a sentence for people */
 
-/* The other runs of the program of a timeline; borrowed. */
-struct idle_timelines {
-    const struct timeline *free;  /* transfers take no time; NULL: there is none, and no split */
-    const struct timeline *alone; /* nothing disturbs a transfer: the analytic engine's */
-};
-
 /* Seconds of one iteration; idle time is T less the mean over ranks of the time in which they compute. */
 struct idle_run {
     double iteration, busy, busy_max; /* busy: mean over ranks, busy_max: of the busiest one */
+};
+
+/* The other runs of the program of a timeline; borrowed. */
+struct idle_timelines {
+    const struct timeline *free;      /* transfers take no time; NULL: there is none */
+    const struct idle_run *free_time; /* the same without a timeline; both NULL: no split */
+    const struct timeline *alone;     /* nothing disturbs a transfer: the analytic engine's */
 };
 
 struct idle_split {

@@ -346,8 +346,14 @@ struct report *report_of_time(const struct run_description *run, const struct pr
 struct report *report_create(const struct run_description *run, const struct timeline *timeline,
                              struct platform *platform, struct arena *arena)
 {
+    return report_of_frame(run, frame_create(timeline, arena), platform, arena);
+}
+
+struct report *report_of_frame(const struct run_description *run, const struct frame *frame, struct platform *platform,
+                               struct arena *arena)
+{
+    const struct timeline *timeline = frame->timeline;
     const struct program *program = timeline->program;
-    const struct frame *frame = frame_create(timeline, arena);
     struct report *report = arena_alloc(arena, sizeof *report);
     *report = (struct report){.run = *run,
                               .mesh = program->mesh,
@@ -385,7 +391,8 @@ struct report *report_create(const struct run_description *run, const struct tim
     describe_workers(&making, path);
     report->sent_bytes = traffic_total(frame);
     report->collectives = collective_uses(frame, &report->collective_count, arena);
-    links_rank(report, frame, platform, arena);
+    if (!run->printed)
+        links_rank(report, frame, platform, arena);
     describe_path(&making, path);
     return report;
 }

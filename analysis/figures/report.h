@@ -40,6 +40,7 @@ struct run_description {
     bool brief;         /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
     bool communication; /* what of it is exposed is asked for, too; all the same where not brief */
     bool memory_known;  /* of a brief report: it fits, and memory is not asked for */
+    bool printed;       /* only what people are shown on the terminal is asked for: no links */
     /* For people; NULL: not known. Inputs: "scenario demo.yaml sha256 ...". */
     const char *model, *precision, *gpu, *currency, *command, *simgrid;
     const char *const *inputs;
@@ -164,5 +165,8 @@ struct report *report_of_time(const struct run_description *run, const struct pr
 /* Computes all figures; memory from the arena. `simulation` figures other than activities are left to the caller. */
 struct report *report_create(const struct run_description *run, const struct timeline *timeline,
                              struct platform *platform, struct arena *arena);
+/* The same where the timeline's frame is there. */
+struct report *report_of_frame(const struct run_description *run, const struct frame *frame, struct platform *platform,
+                               struct arena *arena);
 
 #endif

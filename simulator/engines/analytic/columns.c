@@ -5,176 +5,14 @@
 #include "base/bulk.h"
 #include "base/sum.h"
 #include "simulator/collectives/assignment.h"
-#include "simulator/collectives/estimate.h"
-#include "simulator/engines/class_store.h"
-#include "simulator/program/stream_route.h"
+#include "simulator/engines/analytic/columns_walk.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 64 };
+enum { PROGRESS_INTERVAL = 1 << 16 };
 
-/* What a kind and cost of collectives take, in each column. */
-struct timed_collective {
-    uint32_t cost;
-    unsigned collective;
-    double *seconds; /* [column] */
-    struct timed_collective *next;
-};
-
-/* Flows that were estimated on a column's own instance. */
-struct timed_flows {
-    const struct collective_flows *flows;
-    struct estimate *estimates; /* [column] that stands for those that it is coupled with */
-    struct timed_flows *next;
-};
-
-struct gathering {
-    uint32_t coupled[COLUMNS_MAX]; /* [column]: the lowest one that its instance reaches */
-    bool couples;                  /* some instance reaches several */
-    uint32_t arrived;              /* positions that have come to the current collective */
-    struct timed_collective *timed;
-    struct timed_flows *flows;
-    double *latest; /* [column]: arrivals at the current one */
-};
-
-struct lane_cursor {
-    uint32_t next, end;
-    uint8_t type;
-    bool queued, arrived;
-    uint32_t peer, opposite;            /* send: position that receives and its stream; collective: peer is the group */
-    double *latency, *seconds_per_byte; /* send: [column] */
-    const double *free;                 /* [column]: end of the operation before */
-};
-
-struct lane_position {
-    const struct position *position;
-    struct lane_cursor *cursors;
-    double *ends;     /* [operation * columns + column] */
-    double *slowness; /* [column]: how much longer its host computes than that of the position's first replica */
-    double *busy;     /* [column] */
-    bool even;        /* slowness is 1 everywhere */
-};
-
-struct pair {
-    uint32_t position, stream;
-};
-
-struct columns {
-    const struct engine_job *job;
-    const struct program *program;
-    struct arena *arena;
-    uint32_t count;
-    uint32_t replicas[COLUMNS_MAX]; /* the first of each */
-    uint32_t weights[COLUMNS_MAX];  /* how many there are */
-    uint32_t *column_of;            /* [replica] */
-    struct lane_position *positions;
-    struct gathering *gatherings; /* [group] */
-    struct pair *stack;
-    size_t stack_count;
-    uint64_t done, total;
-    double begun; /* the first operation that begins something */
-    double *zeros;
-};
-
-/* ---- columns ---- */
-
-static bool same_column(const struct columns *c, const uint32_t *first_of, uint32_t a, uint32_t b)
-{
-    const struct mesh *mesh = c->program->mesh;
-    for (uint32_t position = 0; position < mesh->positions; position++)
-        if (first_of[mesh_rank(mesh, position, a)] != first_of[mesh_rank(mesh, position, b)])
-            return false;
-    return true;
-}
-
-static bool find_columns(struct columns *c)
-{
-    const struct mesh *mesh = c->program->mesh;
-    struct classes classes = {.count = mesh->ranks};
-    if (mesh->replicas > 1)
-        classes = class_store_find(c->job->classes, c->program, c->job->platform, c->job->hosts, c->arena);
-    c->column_of = arena_array(c->arena, mesh->replicas, sizeof *c->column_of);
-    for (uint32_t replica = 0; replica < mesh->replicas; replica++) {
-        uint32_t column = 0;
-        while (column < c->count &&
-               (!classes.first_of || !same_column(c, classes.first_of, c->replicas[column], replica)))
-            column++;
-        if (column == COLUMNS_MAX)
-            return false;
-        if (column == c->count)
-            c->replicas[c->count++] = replica;
-        c->column_of[replica] = column;
-        c->weights[column]++;
-    }
-    return (uint64_t)c->count * mesh->positions <= 2 * (uint64_t)classes.count;
-}
-
-/* ---- groups ---- */
-
-static uint64_t columns_reached(const struct columns *c, const struct group *group, uint32_t replica, uint32_t *ranks)
-{
-    uint64_t reached = 0;
-    group_ranks(c->program, group, group_instance_of(c->program, group, replica), ranks);
-    for (uint32_t i = 0; i < group_size(c->program, group); i++)
-        reached |= UINT64_C(1) << c->column_of[c->program->mesh->replica_of[ranks[i]]];
-    return reached;
-}
-
-/* False where instances couple columns in a way that is not the same for all of them. */
-static bool couple(const struct columns *c, const struct group *group, struct gathering *gathering, uint32_t *ranks)
-{
-    uint64_t reached[COLUMNS_MAX];
-    for (uint32_t column = 0; column < c->count; column++) {
-        reached[column] = columns_reached(c, group, c->replicas[column], ranks);
-        uint32_t lowest = 0;
-        while (!(reached[column] >> lowest & 1))
-            lowest++;
-        if (lowest > column || reached[lowest] != reached[column])
-            return false;
-        gathering->coupled[column] = lowest;
-        gathering->couples |= reached[column] != UINT64_C(1) << column;
-    }
-    return true;
-}
-
-/* Members begin together, and there is a way from each to the next. */
-static bool is_plain(const struct columns *c, uint32_t group, uint32_t *ranks)
-{
-    const struct group *description = &c->program->groups[group];
-    struct platform *platform = c->job->platform;
-    uint32_t count = 0, size = group_size(c->program, description);
-    const struct collective_flows *const *sets = size > 1 ? assignment_all_flows(c->program, group, &count) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        if (sets[i]->start != START_TOGETHER)
-            return false;
-    for (uint32_t column = 0; column < c->count && size > 1; column++) {
-        group_ranks(c->program, description, group_instance_of(c->program, description, c->replicas[column]), ranks);
-        for (uint32_t i = 0; i < size; i++) {
-            struct platform_route route;
-            platform->route(platform, c->job->hosts[ranks[i]], c->job->hosts[ranks[(i + 1) % size]], &route);
-            if (route.link_count == 0 && route.latency <= 0)
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool init_groups(struct columns *c)
-{
-    const struct program *program = c->program;
-    uint32_t *ranks = arena_array(c->arena, program->mesh->ranks, sizeof *ranks);
-    c->gatherings = arena_array(c->arena, program->group_count + (size_t)1, sizeof *c->gatherings);
-    for (uint32_t group = 0; group < program->group_count; group++) {
-        struct gathering *gathering = &c->gatherings[group];
-        gathering->latest = arena_array(c->arena, c->count, sizeof *gathering->latest);
-        if (program->groups[group].collective_count &&
-            (!couple(c, &program->groups[group], gathering, ranks) || !is_plain(c, group, ranks)))
-            return false;
-    }
-    return true;
-}
+/* ---- what collectives take ---- */
 
 /* The estimates of flows, each column's on its own instance where no lower one is coupled with it. */
 static const struct estimate *estimates_of(struct columns *c, uint32_t group, const struct collective_flows *flows)
@@ -208,10 +46,16 @@ static struct timed_collective *time_collective(struct columns *c, uint32_t grou
     struct collective_choice choice = assignment_choose(c->program, group, operation);
     double repeats = fmax(cost->repeats, 1);
     struct timed_collective *timed = arena_alloc(c->arena, sizeof *timed);
-    *timed = (struct timed_collective){operation->cost, operation->collective,
-                                       arena_array(c->arena, c->count, sizeof *timed->seconds), gathering->timed};
-    const struct estimate *estimates =
-        choice.algorithm ? estimates_of(c, group, assignment_flows(c->program, group, operation)) : NULL;
+    *timed = (struct timed_collective){.cost = operation->cost,
+                                       .collective = operation->collective,
+                                       .seconds = arena_array(c->arena, c->count, sizeof *timed->seconds),
+                                       .next = gathering->timed};
+    gathering->timed = timed;
+    if (c->job->transfers_free)
+        return timed;
+    const struct collective_flows *flows = choice.algorithm ? assignment_flows(c->program, group, operation) : NULL;
+    const struct estimate *estimates = flows ? estimates_of(c, group, flows) : NULL;
+    timed->flows = flows ? flows->count : 0;
     for (uint32_t column = 0; column < c->count; column++) {
         uint32_t lowest = gathering->coupled[column];
         timed->seconds[column] = repeats * choice.delay;
@@ -219,81 +63,15 @@ static struct timed_collective *time_collective(struct columns *c, uint32_t grou
             timed->seconds[column] +=
                 repeats * estimate_seconds(&estimates[lowest], &choice.ratios, cost->bytes / repeats);
     }
-    return gathering->timed = timed;
+    return timed;
 }
 
-/* What the collective takes, in each column. */
-static const double *seconds_of(struct columns *c, uint32_t group, const struct operation *operation)
+static const struct timed_collective *timed_of(struct columns *c, uint32_t group, const struct operation *operation)
 {
     struct timed_collective *timed = c->gatherings[group].timed;
     while (timed && (timed->cost != operation->cost || timed->collective != operation->collective))
         timed = timed->next;
-    return timed ? timed->seconds : time_collective(c, group, operation)->seconds;
-}
-
-/* ---- positions ---- */
-
-static bool connect(struct columns *c, uint32_t position, const struct stream *stream, struct lane_cursor *cursor)
-{
-    struct platform *platform = c->job->platform;
-    cursor->latency = arena_array(c->arena, 2 * (size_t)c->count, sizeof *cursor->latency);
-    cursor->seconds_per_byte = &cursor->latency[c->count];
-    for (uint32_t column = 0; column < c->count; column++) {
-        uint32_t rank = mesh_rank(c->program->mesh, position, c->replicas[column]);
-        struct platform_route route;
-        stream_route(c->program, platform, c->job->hosts, rank, stream, &route);
-        if (route.link_count == 0 && route.latency <= 0)
-            return false;
-        cursor->latency[column] = route.latency;
-        cursor->seconds_per_byte[column] = 1 / route.bandwidth;
-    }
-    return true;
-}
-
-static void find_slowness(struct columns *c, uint32_t index, struct lane_position *lanes)
-{
-    const struct platform_host *hosts = c->job->platform->hosts;
-    lanes->even = true;
-    for (uint32_t column = 0; column < c->count; column++) {
-        const struct platform_host *first = &hosts[c->job->hosts[mesh_rank(c->program->mesh, index, 0)]],
-                                   *own =
-                                       &hosts[c->job->hosts[mesh_rank(c->program->mesh, index, c->replicas[column])]];
-        lanes->slowness[column] = platform_full_speed(first) / own->speed;
-        lanes->even = lanes->even && lanes->slowness[column] == 1;
-    }
-}
-
-static bool init_position(struct columns *c, uint32_t index)
-{
-    struct lane_position *lanes = &c->positions[index];
-    const struct position *position = lanes->position;
-    lanes->cursors = arena_array(c->arena, position->stream_count, sizeof *lanes->cursors);
-    lanes->slowness = arena_array(c->arena, 2 * (size_t)c->count, sizeof *lanes->slowness);
-    lanes->busy = &lanes->slowness[c->count];
-    find_slowness(c, index, lanes);
-    for (uint32_t i = 0; i < position->stream_count; i++) {
-        const struct stream *stream = &position->streams[i];
-        lanes->cursors[i] = (struct lane_cursor){.next = stream->first,
-                                                 .end = stream->first + stream->count,
-                                                 .type = stream->type,
-                                                 .peer = stream->peer,
-                                                 .opposite = stream->opposite,
-                                                 .free = c->zeros};
-        if (stream->type == OPERATION_SEND && !connect(c, index, stream, &lanes->cursors[i]))
-            return false;
-    }
-    return true;
-}
-
-static size_t count_all(struct columns *c)
-{
-    size_t streams = 0;
-    for (uint32_t index = 0; index < c->program->mesh->positions; index++) {
-        c->positions[index].position = &c->program->positions[index];
-        c->total += c->program->positions[index].operation_count;
-        streams += c->program->positions[index].stream_count;
-    }
-    return streams;
+    return timed ? timed : time_collective(c, group, operation);
 }
 
 /* ---- the walk ---- */
@@ -359,11 +137,13 @@ static inline void note_begin(struct columns *c, const struct operation *operati
         c->begun = start[i] < c->begun ? start[i] : c->begun;
 }
 
-static void add_seconds(const struct columns *c, struct lane_position *lanes, const struct operation *operation,
+/* Ends stand where starts do. */
+static void add_seconds(struct columns *c, struct lane_position *lanes, const struct operation *operation,
                         bool computes, double *times)
 {
     double seconds = operation_cost(c->program, operation)->seconds;
     bool varies = c->program->variation_of[operation->cost] != VARIATION_NONE;
+    c->activities += computes && seconds > 0 ? lanes->entries : 0;
     if (!varies && (lanes->even || !computes)) {
         for (uint32_t i = 0; i < c->count; i++)
             times[i] += seconds;
@@ -379,6 +159,45 @@ static void add_seconds(const struct columns *c, struct lane_position *lanes, co
     }
 }
 
+/* ---- moments, where there is a timeline ---- */
+
+static inline void begin_moments(const struct columns *c, const struct lane_position *lanes, uint32_t id,
+                                 const double *starts)
+{
+    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+        if (lanes->moments[i])
+            lanes->moments[i][id].start = lanes->moments[i][id].data_start = starts[i];
+}
+
+static inline void end_moments(const struct columns *c, const struct lane_position *lanes, uint32_t id,
+                               const double *ends)
+{
+    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+        if (lanes->moments[i])
+            lanes->moments[i][id].end = ends[i];
+}
+
+static inline void note_receive(const struct columns *c, const struct lane_position *lanes, uint32_t id,
+                                const double *free, const double *starts, const double *ends)
+{
+    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+        if (lanes->moments[i])
+            lanes->moments[i][id] = (struct moment){free[i], starts[i], ends[i]};
+}
+
+/* It began when its rank came. */
+static inline void end_collective(const struct columns *c, const struct lane_position *lanes, uint32_t id,
+                                  const double *starts, const double *ends)
+{
+    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+        if (lanes->moments[i]) {
+            lanes->moments[i][id].data_start = starts[i];
+            lanes->moments[i][id].end = ends[i];
+        }
+}
+
+/* ---- operations ---- */
+
 static void advance_local(struct columns *c, uint32_t index, struct lane_cursor *cursor)
 {
     struct lane_position *lanes = &c->positions[index];
@@ -389,19 +208,24 @@ static void advance_local(struct columns *c, uint32_t index, struct lane_cursor 
         if (!find_start(c, lanes, cursor, operation, times))
             return;
         note_begin(c, operation, times);
+        begin_moments(c, lanes, id, times);
         add_seconds(c, lanes, operation, cursor->type == OPERATION_COMPUTE, times);
+        end_moments(c, lanes, id, times);
         cursor->free = times;
         cursor->next++;
         set_off(c, index, id);
     }
 }
 
-static void deliver(struct columns *c, const struct lane_cursor *send, const double *ends)
+static void deliver(struct columns *c, const struct lane_cursor *send, const double *starts, const double *ends)
 {
     struct lane_position *lanes = &c->positions[send->peer];
     struct lane_cursor *cursor = &lanes->cursors[send->opposite];
     uint32_t id = cursor->next++;
-    memcpy(ends_of(c, lanes, id), ends, c->count * sizeof *ends);
+    double *times = ends_of(c, lanes, id);
+    memcpy(times, ends, c->count * sizeof *ends);
+    note_receive(c, lanes, id, cursor->free, starts, ends);
+    cursor->free = times;
     set_off(c, send->peer, id);
 }
 
@@ -415,12 +239,18 @@ static void advance_sends(struct columns *c, uint32_t index, struct lane_cursor 
         if (!find_start(c, lanes, cursor, operation, times))
             return;
         note_begin(c, operation, times);
+        begin_moments(c, lanes, id, times);
+        double starts[COLUMNS_MAX];
+        if (c->timeline)
+            memcpy(starts, times, c->count * sizeof *times);
         for (uint32_t i = 0; i < c->count; i++)
             times[i] += cursor->latency[i] + bytes * cursor->seconds_per_byte[i];
+        end_moments(c, lanes, id, times);
+        c->activities += lanes->entries;
         cursor->free = times;
         cursor->next++;
         set_off(c, index, id);
-        deliver(c, cursor, times);
+        deliver(c, cursor, starts, times);
     }
 }
 
@@ -436,13 +266,17 @@ static void join_coupled(const struct columns *c, struct gathering *gathering)
         latest[i] = latest[gathering->coupled[i]];
 }
 
-static void end_gathering(struct columns *c, uint32_t group, const double *seconds)
+static void end_gathering(struct columns *c, uint32_t group, const struct timed_collective *timed)
 {
     struct gathering *gathering = &c->gatherings[group];
+    double starts[COLUMNS_MAX];
     if (gathering->couples)
         join_coupled(c, gathering);
+    if (c->timeline)
+        memcpy(starts, gathering->latest, c->count * sizeof *starts);
     for (uint32_t i = 0; i < c->count; i++)
-        gathering->latest[i] += seconds[i];
+        gathering->latest[i] += timed->seconds[i];
+    c->activities += gathering->instances * timed->flows;
     for (uint32_t i = 0; i < c->program->groups[group].position_count; i++) {
         uint32_t index = c->program->groups[group].positions[i];
         struct lane_position *lanes = &c->positions[index];
@@ -450,6 +284,7 @@ static void end_gathering(struct columns *c, uint32_t group, const double *secon
         struct lane_cursor *cursor = &lanes->cursors[stream];
         uint32_t id = cursor->next++;
         double *ends = ends_of(c, lanes, id);
+        end_collective(c, lanes, id, starts, gathering->latest);
         memcpy(ends, gathering->latest, c->count * sizeof *ends);
         cursor->free = ends;
         cursor->arrived = false;
@@ -472,13 +307,14 @@ static void arrive(struct columns *c, uint32_t index, struct lane_cursor *cursor
     if (!find_start(c, lanes, cursor, operation, start))
         return;
     note_begin(c, operation, start);
+    begin_moments(c, lanes, id, start);
     cursor->arrived = true;
     if (gathering->arrived++)
         raise(gathering->latest, start, c->count);
     else
         memcpy(gathering->latest, start, c->count * sizeof *start);
     if (gathering->arrived == c->program->groups[group].position_count)
-        end_gathering(c, group, seconds_of(c, group, operation));
+        end_gathering(c, group, timed_of(c, group, operation));
 }
 
 static void advance(struct columns *c, struct pair next)
@@ -501,13 +337,25 @@ static void advance(struct columns *c, struct pair next)
     }
 }
 
+static void report_progress(struct columns *c)
+{
+    const struct engine_progress *progress = c->job->progress;
+    c->report_at = c->done + PROGRESS_INTERVAL;
+    if (progress)
+        progress->report(progress->user, c->done, c->total);
+}
+
 static void walk(struct columns *c)
 {
     for (uint32_t index = c->program->mesh->positions; index-- > 0;)
         for (uint32_t stream = c->positions[index].position->stream_count; stream-- > 0;)
             push(c, index, stream);
-    while (c->stack_count)
+    c->report_at = PROGRESS_INTERVAL;
+    while (c->stack_count) {
         advance(c, c->stack[--c->stack_count]);
+        if (c->done >= c->report_at)
+            report_progress(c);
+    }
 }
 
 /* ---- the outcome ---- */
@@ -536,40 +384,66 @@ static double mean_busy(const struct columns *c)
     return sum_total(&sum) / c->program->mesh->ranks;
 }
 
+static double busy_max(const struct columns *c)
+{
+    double most = 0;
+    for (uint32_t index = 0; index < c->program->mesh->positions; index++)
+        for (uint32_t column = 0; column < c->count; column++)
+            most = fmax(most, c->positions[index].busy[column]);
+    return most;
+}
+
+/* Whether streams go on by what they wait for alone. */
 static bool is_simple(const struct engine_job *job)
 {
-    const struct program *program = job->program;
     const struct platform *platform = job->platform;
-    for (uint32_t rank = 0; rank < program->mesh->ranks; rank++)
+    for (uint32_t rank = 0; rank < job->program->mesh->ranks; rank++)
         if (platform->hosts[job->hosts[rank]].varies)
             return false;
-    return program->iterations == 1 && !program->pipelined && !program->overlapping && !program->independent &&
-           program->period == 1 && !job->resumes && !job->transfers_free && platform->library.overlap_node <= 0 &&
+    return !job->program->pipelined && !job->resumes && platform->library.overlap_node <= 0 &&
            platform->library.overlap_network <= 0;
+}
+
+/* False: the program cannot finish. */
+static bool run_all(struct columns *c)
+{
+    size_t bytes = c->total * c->count * sizeof(double);
+    double *ends = bulk_alloc(bytes + 1);
+    for (uint32_t index = 0, first = 0; index < c->program->mesh->positions; index++) {
+        c->positions[index].ends = &ends[(size_t)first * c->count];
+        first += c->positions[index].position->operation_count;
+    }
+    walk(c);
+    bool finished = c->done == c->total;
+    c->last = finished ? last_end(c) : 0;
+    bulk_free(ends, bytes + 1);
+    return finished;
 }
 
 bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time)
 {
-    struct columns c = {.job = job, .program = job->program, .arena = arena, .begun = INFINITY};
-    uint32_t positions = job->program->mesh->positions;
-    if (!is_simple(job) || !find_columns(&c) || !init_groups(&c))
+    const struct program *program = job->program;
+    struct columns c = {.job = job, .program = program, .arena = arena, .begun = INFINITY};
+    bool once = program->iterations == 1 && !program->overlapping && !program->independent && program->period == 1;
+    if (!once || !is_simple(job) || !columns_init(&c) || !run_all(&c))
         return false;
-    c.positions = arena_array(arena, positions, sizeof *c.positions);
-    c.stack = arena_array(arena, count_all(&c), sizeof *c.stack);
-    c.zeros = arena_array(arena, c.count, sizeof *c.zeros);
-    for (uint32_t index = 0; index < positions; index++)
-        if (!init_position(&c, index))
-            return false;
-    size_t bytes = c.total * c.count * sizeof(double);
-    double *ends = bulk_alloc(bytes + 1);
-    for (uint32_t index = 0, first = 0; index < positions; index++) {
-        c.positions[index].ends = &ends[(size_t)first * c.count];
-        first += c.positions[index].position->operation_count;
+    *time = (struct columns_time){c.last - (isinf(c.begun) ? 0 : c.begun), mean_busy(&c), busy_max(&c)};
+    return true;
+}
+
+bool columns_fill(const struct engine_job *job)
+{
+    struct columns c = {.job = job, .program = job->program, .timeline = job->timeline};
+    if (!job->folding || job->program->mesh->extra || !is_simple(job))
+        return false;
+    c.arena = arena_create();
+    bool fills = columns_init(&c);
+    if (fills && !run_all(&c)) {
+        timeline_reset(job->timeline);
+        fills = false;
     }
-    walk(&c);
-    bool finished = c.done == c.total;
-    if (finished)
-        *time = (struct columns_time){last_end(&c) - (isinf(c.begun) ? 0 : c.begun), mean_busy(&c)};
-    bulk_free(ends, bytes + 1);
-    return finished;
+    if (fills)
+        job->timeline->activities = c.activities;
+    arena_destroy(c.arena);
+    return fills;
 }

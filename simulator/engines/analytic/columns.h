@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a job takes without contention, and nothing else: what searches ask thousands of times.
+/* How long a job takes without contention, which searches ask thousands of times, and the times of its operations.
  *
  * Replicas whose ranks are alike position by position are a column, and all columns go through the program together: an
- * operation is looked at once and has a time for each column. Only ends are kept. A collective whose members are all of
+ * operation is looked at once and has a time for each column. A collective whose members are all of
  * one column ends for each column by itself, another one for all columns that it couples at once. */
 #ifndef STAGESIM_COLUMNS_H
 #define STAGESIM_COLUMNS_H
@@ -14,11 +14,16 @@ struct arena;
 struct columns_time {
     double iteration; /* seconds from the first operation that begins to the last end */
     double busy;      /* seconds that a rank computes, the mean over ranks */
+    double busy_max;  /* of the rank that computes most */
 };
 
 /* The times that engine_analytic gives. False where that engine has to be asked: jobs of several iterations, profiles,
  * collectives that slow computations down or whose members begin by and by, pipelined messages, ranks that are alike in
  * no such columns, programs that cannot finish. Memory from the arena. */
 bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time);
+
+/* Fills the timeline of a job with a folding as engine_analytic does, which calls this. False with times NaN where the
+ * engine itself has to go through every entry: as above, but for iterations. */
+bool columns_fill(const struct engine_job *job);
 
 #endif

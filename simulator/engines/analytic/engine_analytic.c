@@ -4,6 +4,7 @@
  * route's latency plus its bytes over the narrowest link, a collective as long as its flows take that share links with
  * each other, whatever else is under way. Where collectives take a share of their ranks' compute, computations end and
  * members come to such collectives in the order of time (analytic_overlap.h); all else runs ahead as before. */
+#include "simulator/engines/analytic/columns.h"
 #include "simulator/engines/analytic/walk.h"
 #include "simulator/engines/deadlock.h"
 
@@ -178,6 +179,8 @@ static void walk_all(struct walk *walk)
 
 static bool analytic_run(const struct engine_job *job, struct fault *fault)
 {
+    if (columns_fill(job))
+        return true;
     struct walk walk = {.program = job->program,
                         .platform = job->platform,
                         .hosts = job->hosts,

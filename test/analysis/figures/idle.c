@@ -38,7 +38,7 @@ Test(idle, worked_by_hand)
             near(free->moments[rank][id].start, starts[rank][id]);
             near(free->moments[rank][id].end, ends[rank][id]);
         }
-    struct idle_timelines timelines = {free, example->timeline};
+    struct idle_timelines timelines = {.free = free, .alone = example->timeline};
     struct idle_split split =
         idle_split_of(frame_create(example->timeline, example->arena), &timelines, example->arena);
     cr_assert(split.known);
@@ -46,6 +46,11 @@ Test(idle, worked_by_hand)
     near(split.shares[IDLE_IMBALANCE], 0);
     near(split.shares[IDLE_TRANSFER], 0.2 / 9.2);
     near(split.shares[IDLE_CONTENTION], 0);
+    struct idle_timelines without = {.free_time = &split.free, .alone = example->timeline};
+    struct idle_split same = idle_split_of(frame_create(example->timeline, example->arena), &without, example->arena);
+    cr_assert(same.known);
+    for (int i = 0; i < IDLE_PARTS; i++)
+        near(same.shares[i], split.shares[i]);
     timeline_destroy(free);
     worked_example_destroy(example);
 }
@@ -61,7 +66,7 @@ Test(idle, every_part)
     for (uint32_t id = 0; id < 8; id++)
         if (real->timeline->moments[0][id].end > 9)
             real->timeline->moments[0][id].start += 0.7, real->timeline->moments[0][id].end += 0.7;
-    struct idle_timelines timelines = {free, example->timeline};
+    struct idle_timelines timelines = {.free = free, .alone = example->timeline};
     struct idle_split split = idle_split_of(frame_create(real->timeline, real->arena), &timelines, real->arena);
     near(split.free.iteration, 9);
     near(split.free.busy_max, 6);
@@ -83,7 +88,7 @@ Test(idle, seconds_alone)
 {
     struct worked_example *example = worked_example_create(1, 0);
     struct timeline *free = free_transfers(example);
-    struct idle_timelines timelines = {free, example->timeline};
+    struct idle_timelines timelines = {.free = free, .alone = example->timeline};
     struct idle_alone *alone = idle_alone_create(&timelines, example->arena);
     static const double seconds[8] = {1, 1, 2, 2, 0.1, 0.1, 0.1, 0.1};
     for (uint32_t id = 0; id < 8; id++)
@@ -96,7 +101,7 @@ Test(idle, seconds_alone)
 Test(idle, nothing_is_known_without_the_other_timelines)
 {
     struct worked_example *example = worked_example_create(1, 0);
-    struct idle_timelines timelines = {NULL, example->timeline};
+    struct idle_timelines timelines = {.alone = example->timeline};
     cr_assert_not(idle_split_of(frame_create(example->timeline, example->arena), &timelines, example->arena).known);
     worked_example_destroy(example);
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What columns know while they go through a program, for their sources alone: columns.c (the order of things) and
+ * columns_setup.c. */
+#ifndef STAGESIM_COLUMNS_WALK_H
+#define STAGESIM_COLUMNS_WALK_H
+
+#include "simulator/collectives/estimate.h"
+#include "simulator/engines/engine.h"
+
+struct arena;
+
+enum { COLUMNS_MAX = 64 };
+
+/* What a kind and cost of collectives take, in each column. */
+struct timed_collective {
+    uint32_t cost;
+    unsigned collective;
+    double *seconds; /* [column] */
+    size_t flows;    /* that an instance begins */
+    struct timed_collective *next;
+};
+
+/* Flows that were estimated on a column's own instance. */
+struct timed_flows {
+    const struct collective_flows *flows;
+    struct estimate *estimates; /* [column] that stands for those that it is coupled with */
+    struct timed_flows *next;
+};
+
+struct gathering {
+    uint32_t coupled[COLUMNS_MAX]; /* [column]: the lowest one that its instance reaches */
+    bool couples;                  /* some instance reaches several */
+    uint32_t arrived;              /* positions that have come to the current collective */
+    uint32_t instances;            /* where there is a timeline: of it */
+    struct timed_collective *timed;
+    struct timed_flows *flows;
+    double *latest; /* [column]: arrivals at the current one */
+};
+
+struct lane_cursor {
+    uint32_t next, end;
+    uint8_t type;
+    bool queued, arrived;
+    uint32_t peer, opposite;            /* send: position that receives and its stream; collective: peer is the group */
+    double *latency, *seconds_per_byte; /* send: [column] */
+    const double *free;                 /* [column]: end of the operation before */
+};
+
+struct lane_position {
+    const struct position *position;
+    struct lane_cursor *cursors;
+    double *ends;     /* [operation * columns + column] */
+    double *slowness; /* [column]: how much longer its host computes than that of the position's first replica */
+    double *busy;     /* [column] */
+    bool even;        /* slowness is 1 everywhere */
+    /* Where there is a timeline: [column] of the lowest that has the entry; NULL for the others that share it. */
+    struct moment **moments;
+    uint32_t entries; /* of it */
+};
+
+struct pair {
+    uint32_t position, stream;
+};
+
+struct columns {
+    const struct engine_job *job;
+    const struct program *program;
+    struct arena *arena;
+    uint32_t count;
+    uint32_t replicas[COLUMNS_MAX]; /* the first of each */
+    uint32_t weights[COLUMNS_MAX];  /* how many there are */
+    uint32_t *column_of;            /* [replica] */
+    struct lane_position *positions;
+    struct gathering *gatherings; /* [group] */
+    struct pair *stack;
+    size_t stack_count;
+    uint64_t done, total;
+    uint64_t report_at, activities;
+    double begun; /* the first operation that begins something */
+    double last;  /* end of all */
+    double *zeros;
+    struct timeline *timeline; /* that is filled; NULL: only ends are asked for */
+};
+
+/* Finds columns and makes groups and positions ready for a job, program, arena and timeline. False: see columns_run. */
+bool columns_init(struct columns *c);
+
+#endif
