@@ -246,7 +246,7 @@ def stopped_early(check, binary, folder):
     limited = tool.run(binary, *wide, "-o", "limited", "--time-limit", "400ms", cwd=folder, expect=None)
     text = limited.stdout + limited.stderr
     check.that("stopped early" in text or limited.returncode == 0 and "candidates" in text, f"time limit: {text!r}")
-    wide += ["--set", "search.schedules=all", "--jobs", "1"]
+    wide += ["--set", "search.schedules=[1f1b, gpipe, interleaved, zb-v, hanayo]", "--jobs", "1"]
     for number in (signal.SIGINT, signal.SIGTERM):
         interrupted(check, binary, folder, wide, number)
 
