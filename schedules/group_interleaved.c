@@ -5,30 +5,17 @@
  * for k groups between a micro-batch's chunks, and h = gcd(v, k) keeps chunks apart modulo v. The first backward of
  * worker w comes 3 (D - 1 - w) + 1 slots after its first forward in the last chunk; backwards follow as forwards do,
  * from the last chunk down, each with its weight gradient right behind it. Workers execute their slots in order. */
+#include "schedules/group_interleaved.h"
+
 #include "base/arena.h"
 #include "schedules/schedules.h"
 #include "schedules/stage_times.h"
 
-enum { OPTION_CHUNKS, OPTION_GROUP };
-
-static const struct schedule_option options[] = {
-    [OPTION_CHUNKS] = {.key = "chunks",
-                       .initial = 2,
-                       .least = 1,
-                       .most = SCHEDULE_STAGES_MAX,
-                       .doc = "chunks of the model per worker (v)"},
-    [OPTION_GROUP] = {.key = "group",
-                      .initial = 0,
-                      .least = 0,
-                      .most = SCHEDULE_STAGES_MAX,
-                      .doc = "micro-batches that follow each other in one chunk (g), at most as many as workers; 0: "
-                             "half as many"},
-    {0},
-};
+static const struct schedule_option options[] = {GROUP_OPTION_ROWS, {0}};
 
 static uint32_t stages(const struct schedule_request *request)
 {
-    return request->workers * (uint32_t)request->options[OPTION_CHUNKS];
+    return request->workers * (uint32_t)request->options[GROUP_OPTION_CHUNKS];
 }
 
 /* The table in columns of g micro-batches: chunk c of group j has column start[c] + j v. */
@@ -77,7 +64,8 @@ static uint32_t span_of(const struct schedule_request *request, struct arena *ar
 
 static struct table table_of(const struct schedule_request *request, struct arena *arena)
 {
-    uint32_t chunks = (uint32_t)request->options[OPTION_CHUNKS], group = (uint32_t)request->options[OPTION_GROUP];
+    uint32_t chunks = (uint32_t)request->options[GROUP_OPTION_CHUNKS],
+             group = (uint32_t)request->options[GROUP_OPTION_GROUP];
     struct table table = {
         .workers = request->workers, .chunks = chunks, .group = group ? group : (request->workers + 1) / 2};
     uint32_t apart = (span_of(request, arena) + table.group - 1) / table.group;
@@ -152,13 +140,18 @@ static struct plan *generate(const struct schedule_request *request)
     return plan;
 }
 
-static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
+bool group_interleaved_fits(const char *name, const struct schedule_request *request, struct schedule_refusal *refusal)
 {
-    if (request->options[OPTION_CHUNKS] >= 1 && request->options[OPTION_GROUP] <= request->workers)
+    if (request->options[GROUP_OPTION_CHUNKS] >= 1 && request->options[GROUP_OPTION_GROUP] <= request->workers)
         return true;
     return schedule_refuse(refusal, REFUSED_OPTION, "group",
-                           "group-interleaved takes groups of 1 to %u micro-batches, as many as workers, not %lld",
-                           request->workers, (long long)request->options[OPTION_GROUP]);
+                           "%s takes groups of 1 to %u micro-batches, as many as workers, not %lld", name,
+                           request->workers, (long long)request->options[GROUP_OPTION_GROUP]);
+}
+
+static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
+{
+    return group_interleaved_fits(schedule_group_interleaved.name, request, refusal);
 }
 
 const struct schedule schedule_group_interleaved = {

@@ -18,24 +18,15 @@
  * In the order an E stands where its stash has left, an L where room for it is taken, which is when its transfer
  * begins. All this is done in whole numbers. */
 #include "base/arena.h"
+#include "schedules/group_interleaved.h"
 #include "schedules/plan/plan_walk.h"
 #include "schedules/schedules.h"
 #include "schedules/stage_times.h"
 
-enum { OPTION_CHUNKS, OPTION_GROUP, OPTION_OFFLOAD, OPTION_TRANSFER };
+enum { OPTION_OFFLOAD = GROUP_OPTIONS, OPTION_TRANSFER };
 
 static const struct schedule_option options[] = {
-    [OPTION_CHUNKS] = {.key = "chunks",
-                       .initial = 2,
-                       .least = 1,
-                       .most = SCHEDULE_STAGES_MAX,
-                       .doc = "chunks of the model per worker (v)"},
-    [OPTION_GROUP] = {.key = "group",
-                      .initial = 0,
-                      .least = 0,
-                      .most = SCHEDULE_STAGES_MAX,
-                      .doc = "micro-batches that follow each other in one chunk (g), at most as many as workers; 0: "
-                             "half as many"},
+    GROUP_OPTION_ROWS,
     [OPTION_OFFLOAD] = {.key = "offload",
                         .initial = 1,
                         .least = 0,
@@ -455,14 +446,13 @@ static struct plan *generate(const struct schedule_request *request)
 
 static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
 {
-    if (request->options[OPTION_GROUP] > request->workers)
-        return schedule_refuse(refusal, REFUSED_OPTION, "group",
-                               "pipe-offload takes groups of 1 to %u micro-batches, as many as workers, not %lld",
-                               request->workers, (long long)request->options[OPTION_GROUP]);
-    if (request->options[OPTION_OFFLOAD] > request->options[OPTION_CHUNKS])
+    if (!group_interleaved_fits(schedule_pipe_offload.name, request, refusal))
+        return false;
+    if (request->options[OPTION_OFFLOAD] > request->options[GROUP_OPTION_CHUNKS])
         return schedule_refuse(refusal, REFUSED_OPTION, "offload",
                                "pipe-offload moves the stashes of at most all %lld chunks, not of %lld",
-                               (long long)request->options[OPTION_CHUNKS], (long long)request->options[OPTION_OFFLOAD]);
+                               (long long)request->options[GROUP_OPTION_CHUNKS],
+                               (long long)request->options[OPTION_OFFLOAD]);
     struct plan *plan = build(request, refusal);
     bool good = plan != NULL;
     plan_destroy(plan);

@@ -103,9 +103,11 @@ static void add_lever(const struct levers *l, const struct change *change, doubl
 /* Another schedule, without options of the one before, but with what it computes again, if all stages do the same. */
 static struct change other_schedule(const struct levers *l, const char *name)
 {
-    static const char *const recomputed[] = {NULL, "schedule.recompute=selective", "schedule.recompute=full"};
-    enum scenario_recompute how = l->scenario->recompute_count ? RECOMPUTE_NONE : l->scenario->recompute;
-    return (struct change){{arena_print(l->arena, "schedule=%s", name), recomputed[how]}, 1 << SCHEDULE};
+    bool again = !l->scenario->recompute_count && l->scenario->recompute != RECOMPUTE_NONE;
+    const char *how = scenario_recompute_text(l->scenario, l->arena);
+    return (struct change){{arena_print(l->arena, "schedule=%s", name),
+                            again ? arena_print(l->arena, "schedule.recompute=%s", how) : NULL},
+                           1 << SCHEDULE};
 }
 
 /* As many samples in smaller micro-batches. */

@@ -372,23 +372,13 @@ void search_space_values(const struct search_space *space, uint64_t index, const
     take_apart(space, index, values, arena);
 }
 
-/* As in the scenario. */
-static const char *recompute_text(const struct scenario *scenario, struct arena *arena)
-{
-    static const char *const names[] = {"none", "selective", "full"};
-    const char *text = "";
-    for (uint32_t stage = 0; stage < scenario->recompute_count; stage++)
-        text = arena_print(arena, "%s%s%s", text, stage ? ", " : "", names[scenario->recompute_of[stage]]);
-    return scenario->recompute_count ? arena_print(arena, "[%s]", text) : names[scenario->recompute];
-}
-
 /* "schedule={name: interleaved, recompute: full, chunks: 4}". */
 static const char *schedule_set(const struct search_variant *variant, const char *const values[DIMENSIONS],
                                 const struct scenario *scenario, struct arena *arena)
 {
     const char *recompute = values[DIMENSION_recompute];
     if (!recompute)
-        recompute = recompute_text(scenario, arena);
+        recompute = scenario_recompute_text(scenario, arena);
     char *text = arena_print(arena, "schedule={name: %s, recompute: %s", variant->schedule->name, recompute);
     const struct node *written = node_get(scenario->root, "schedule");
     for (const struct schedule_option *option = variant->schedule->options; option && option->key; option++) {

@@ -132,6 +132,8 @@ struct place scenario_place(const struct scenario *scenario, const char *path);
 /* The same for a key as in the workload's field table: "forward" is stages.forward, "model.layers" is itself; NULL: the
  * workload's section, or the value of `workload` where it has none. */
 struct place scenario_workload_place(const struct scenario *scenario, const char *key);
+/* schedule.recompute as a scenario has it: a word, or "[none, full]" where stages differ. Memory from the arena. */
+const char *scenario_recompute_text(const struct scenario *scenario, struct arena *arena);
 /* Where to report what the workload says about a key: that key's place. If it was not written in the scenario itself (a
  * file that the scenario names has it, or nobody), the fault lies rather with a value of the command line: the first
  * whose key the message names, or the last in the key's section. */

@@ -91,6 +91,15 @@ static void read_recompute(struct loader *loader, const struct node *node)
     scenario->recompute_count = list ? count : 0;
 }
 
+const char *scenario_recompute_text(const struct scenario *scenario, struct arena *arena)
+{
+    const char *text = "";
+    for (uint32_t stage = 0; stage < scenario->recompute_count; stage++)
+        text = arena_print(arena, "%s%s%s", text, stage ? ", " : "",
+                           scenario_recompute_names[scenario->recompute_of[stage]]);
+    return scenario->recompute_count ? arena_print(arena, "[%s]", text) : scenario_recompute_names[scenario->recompute];
+}
+
 void scenario_read_schedule(struct loader *loader, const char *replacement)
 {
     struct scenario *scenario = loader->scenario;

@@ -63,6 +63,20 @@ Test(document, places_hold_beyond_ascii_and_a_byte_order_mark)
     cr_assert_eq(node_find(root, "\xC3\xA4.b")->at.column, 14);
 }
 
+/* Columns count characters and begin anew with each line: the byte behind "b: " is the fourth of its line. */
+Test(document, a_byte_that_is_no_text_has_its_place)
+{
+    char *messages;
+    size_t size;
+    struct diag diag = {.out = open_memstream(&messages, &size)};
+    const char *text = "\xC3\xA4: 1\nb: \xFFx\n";
+    document_parse_kind(&document_scenario, "file.yaml", text, strlen(text), arena, &diag);
+    fflush(diag.out);
+    cr_expect(strstr(messages, "file.yaml:2:4: "), "%s", messages);
+    fclose(diag.out);
+    free(messages);
+}
+
 Test(document, refuses_what_a_scenario_has_no_use_for)
 {
     parse("a: &x 1\n", 1);

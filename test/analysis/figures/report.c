@@ -176,3 +176,18 @@ Test(report, a_program_of_no_time)
     cr_assert_eq(report->samples_per_s, 0);
     worked_example_destroy(example);
 }
+
+/* The first operation of a rank is the last of all: the path goes over it, as over any other. */
+Test(report, the_first_operation_may_end_last)
+{
+    struct worked_example *example = worked_example_create(1, 0);
+    struct moment *first = &example->timeline->moments[1][0];
+    first->end = 20;
+    const struct frame *frame = frame_create(example->timeline, example->arena);
+    const struct critical_path *path = critical_path_create(frame, example->arena);
+    near(path->length, 20);
+    cr_assert(path->step_count > 0);
+    cr_assert_eq(path->steps[path->step_count - 1].entry, 1);
+    cr_assert_eq(path->steps[path->step_count - 1].id, 0);
+    worked_example_destroy(example);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "platforms/generate/xml.h"
 #include "platforms/presets/presets.h"
 
 #include <criterion/criterion.h>
@@ -102,6 +103,47 @@ Test(generate, refusals)
         cr_assert(generated(cases[i].request, &fault) == NULL);
         cr_assert(eq(str, fault.text, (char *)cases[i].text));
     }
+}
+
+/* What XML gives a meaning is escaped; ASCII's control characters have no place in it; all others stay. */
+Test(generate, texts_of_attributes)
+{
+    char *text, expected[1024], input[512] = "";
+    size_t size, length = 0, at = 0;
+    for (int c = 1; c < 0x80; c++) {
+        const char *escape = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : NULL;
+        input[length++] = (char)c;
+        if (escape)
+            at += (size_t)snprintf(expected + at, sizeof expected - at, "%s", escape);
+        else
+            expected[at++] = c < ' ' || c == 0x7f ? '?' : (char)c;
+    }
+    expected[at] = input[length] = '\0';
+    FILE *out = open_memstream(&text, &size);
+    xml_text(out, input);
+    fclose(out);
+    cr_expect_str_eq(text, expected);
+    free(text);
+}
+
+/* Links that leave a group of Aries lead to all others alike: their number times the other groups is the same for any
+ * number of groups, but for what is rounded. */
+Test(generate, links_between_groups)
+{
+    unsigned counts[5];
+    for (uint32_t groups = 2; groups <= 4; groups++) {
+        struct fault fault = {0};
+        char *text = generated((struct platform_request){.preset = "piz-daint", .nodes = 384 * groups}, &fault);
+        const char *parameters = text ? strstr(text, "topo_parameters=\"") : NULL;
+        unsigned found;
+        cr_assert(parameters != NULL, "%s", fault.text);
+        cr_assert_eq(sscanf(parameters, "topo_parameters=\"%u,%u;", &found, &counts[groups]), 2);
+        cr_assert_eq(found, groups);
+        free(text);
+    }
+    for (unsigned groups = 3; groups <= 4; groups++)
+        cr_expect(counts[2] / (groups - 1) == counts[groups], "%u links of 2 groups, %u of %u", counts[2],
+                  counts[groups], groups);
 }
 
 static uint32_t route_length(const struct node *node, uint32_t from, uint32_t to, double *narrowest)

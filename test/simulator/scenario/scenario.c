@@ -324,6 +324,25 @@ Test(scenario, sections_of_stagesim_are_not_for_workloads)
              "wants the section 'batch'");
 }
 
+/* Outputs call a preset by its name, nodes and interface, and all that was asked for beyond. */
+Test(scenario, a_preset_has_a_name)
+{
+    static const char rest[] = "\nworkload: stages\nstages: {forward: 1s, backward: 2s}\n";
+    static const struct {
+        const char *platform, *name;
+    } cases[] = {
+        {"platform: {preset: dgx-h100, nodes: 4}", "dgx-h100:4"},
+        {"platform: {preset: dgx-h100, nodes: 4, pod: 2}", "dgx-h100:4 (pod 2)"},
+        {"platform: {preset: dgx-h100, nodes: 4, gpus_per_node: 2, pod: 2, oversubscription: 2}",
+         "dgx-h100:4 (gpus_per_node 2, pod 2, oversubscription 2)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s", cases[i].platform, rest);
+        cr_expect_str_eq(load_good(text)->platform_name, cases[i].name);
+    }
+}
+
 Test(scenario, platforms_are_found_where_installed)
 {
     setenv("STAGESIM_PLATFORMS", folder, 1);

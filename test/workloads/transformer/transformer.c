@@ -153,6 +153,23 @@ Test(transformer, operators_add_up_to_the_model)
     }
 }
 
+/* Each operator of a list is one: it computes or moves bytes, and has a name. */
+Test(transformer, operators_do_something)
+{
+    for (int block = BLOCK_INPUT; block <= BLOCK_OUTPUT; block++)
+        for (unsigned back = 0; back < 2; back++) {
+            struct transformer_layout layout = layout_of(4, 8, true, false, TRANSFORMER_KEEP);
+            struct transformer_operators list;
+            memset(&list, 0, sizeof list);
+            (back ? transformer_backward : transformer_forward)(&gpt, &layout, (enum transformer_block)block, &list);
+            for (uint32_t i = 0; i < list.count; i++) {
+                const struct transformer_operator *operator= & list.items[i];
+                cr_expect(operator->name &&(operator->flops> 0 || operator->bytes> 0), "block %d: operator %u of %u",
+                          block, i, list.count);
+            }
+        }
+}
+
 /* Flop of one block's forward and backward on a rank. */
 static double block_flops(const struct transformer_model *model, const struct transformer_layout *layout,
                           enum transformer_block block)
