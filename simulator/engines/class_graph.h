@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The graph of a program on a platform whose nodes are ranks, links that can bind, flows, and instances of groups.
+ * Nodes that refining it leaves alike are of one class. */
+#ifndef STAGESIM_CLASS_GRAPH_H
+#define STAGESIM_CLASS_GRAPH_H
+
+#include "platforms/platform.h"
+#include "simulator/engines/refine.h"
+#include "simulator/program/program.h"
+
+struct arena;
+
+/* A message stream of a rank, or a flow of an instance of a group. */
+struct graph_flow {
+    uint32_t from, to; /* ranks */
+    uint32_t owner;    /* number of the instance among all, UINT32_MAX: a message */
+    uint32_t link_count;
+    size_t first_link; /* into links; those that can bind */
+    double latency;
+    uint64_t colour;
+};
+
+struct graph_owner {
+    uint32_t group, instance;
+    size_t first_flow, flow_count; /* of all sets, one after the other */
+};
+
+struct class_graph {
+    const struct program *program;
+    struct platform *platform;
+    const uint32_t *hosts;
+    struct arena *arena;
+    struct graph_flow *flows;
+    size_t flow_count, flow_capacity;
+    uint32_t *links;
+    size_t link_count, link_capacity;
+    struct graph_owner *owners;
+    size_t owner_count, owner_capacity;
+    size_t message_count; /* of the flows, they come first */
+    struct refine refine;
+    uint32_t *ranks; /* scratch: of an instance */
+    char *reason;
+    size_t reason_size;
+    bool latencies; /* routes that differ in one are not alike */
+};
+
+/* Classes of nodes that follow each other, numbered as they come. */
+struct class_numbering {
+    uint32_t *class_of, *size, *first; /* [node], [class], [class] */
+    uint32_t count;
+};
+
+/* Says in the graph's text why there are no classes; false. */
+bool class_graph_refuse(struct class_graph *graph, const char *reason);
+
+/* Lists the flows and finds the coarsest partition; false: there is none, for a reason that is given. */
+bool class_graph_refine(struct class_graph *graph);
+void class_graph_finish(struct class_graph *graph);
+
+/* The number of the node that stands for a link, a flow, an instance; ranks come first. */
+uint32_t class_graph_link(const struct class_graph *graph, uint32_t link);
+uint32_t class_graph_flow(const struct class_graph *graph, size_t flow);
+uint32_t class_graph_owner(const struct class_graph *graph, size_t owner);
+
+/* Numbers the classes of nodes first .. first + count - 1 of a graph that was refined. */
+struct class_numbering class_graph_number(const struct class_graph *graph, uint32_t first, size_t count);
+void class_numbering_finish(struct class_numbering *numbering);
+
+#endif
