@@ -45,6 +45,7 @@ enum stagesim_field_type {
     STAGESIM_FIELD_ROWS,       /* struct stagesim_rows: a list of maps with the keys of `rows`, or a CSV file with such
                                   columns */
     STAGESIM_FIELD_TEXTS,      /* struct stagesim_texts: any text, or a list of texts */
+    STAGESIM_FIELD_WATTS,      /* double, watts: 500W */
 };
 
 /* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
@@ -408,6 +409,10 @@ struct stagesim_api {
     double (*recomputed)(struct stagesim_job *job, uint32_t stage);
     /* As recompute, of one stage: the scenario may give each stage its own. */
     unsigned (*recompute_of)(const struct stagesim_job *job, uint32_t stage);
+    /* The share of its full clock, above 0 and at most 1, at which a position's device (of its first replica) computes.
+     * Whoever asks gives seconds at that clock: arithmetic takes as many times longer, and moving bytes does not. Times
+     * of a workload that does not ask are stretched for it, all but those of optimizers. */
+    double (*clock)(struct stagesim_job *job, uint32_t position);
 };
 
 /* ---- what a plug-in is ---- */

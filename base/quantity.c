@@ -34,6 +34,7 @@ static const struct unit rates[] = {
     {"KiBps", 0, 0x1p10}, {"MiBps", 0, 0x1p20}, {"GiBps", 0, 0x1p30}, {"TiBps", 0, 0x1p40}, {NULL, 0, 0}};
 static const struct unit flops[] = {{"f", 0, 1},   {"kf", 3, 1},  {"Mf", 6, 1},  {"Gf", 9, 1},
                                     {"Tf", 12, 1}, {"Pf", 15, 1}, {"Ef", 18, 1}, {NULL, 0, 0}};
+static const struct unit powers[] = {{"W", 0, 1}, {"kW", 3, 1}, {"MW", 6, 1}, {"GW", 9, 1}, {NULL, 0, 0}};
 static const struct unit lengths[] = {{"mm", -3, 1},          {"cm", -2, 1},          {"in", 0, 0.0254},
                                       {"pt", 0, 0.0254 / 72}, {"px", 0, 0.0254 / 96}, {NULL, 0, 0}};
 
@@ -48,6 +49,7 @@ static const struct type {
     [QUANTITY_BYTES] = {"size", "a size such as 80GiB", sizes, 1e24},
     [QUANTITY_RATE] = {"rate", "a rate such as 400Gbps (bits per second) or 25GBps (bytes per second)", rates, 1e24},
     [QUANTITY_FLOPS] = {"speed", "a speed such as 312Tf (flop/s)", flops, 1e27},
+    [QUANTITY_POWER] = {"power", "a power such as 500W or 2MW", powers, 1e12},
     [QUANTITY_LENGTH] = {"length", "a length such as 84mm", lengths, 1e3},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
@@ -134,10 +136,10 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
 static const struct spelling {
     const char *theirs, *ours;
 } spellings[] = {
-    {"seconds", "s"},  {"second", "s"},  {"secs", "s"},     {"sec", "s"},   {"minutes", "min"},
-    {"minute", "min"}, {"mins", "min"},  {"hours", "h"},    {"hour", "h"},  {"hrs", "h"},
-    {"hr", "h"},       {"bit/s", "bps"}, {"bits/s", "bps"}, {"/s", "ps"},   {"flop/s", "f"},
-    {"flops/s", "f"},  {"flops", "f"},   {"flop", "f"},     {"bytes", "B"}, {"byte", "B"},
+    {"seconds", "s"},  {"second", "s"}, {"secs", "s"},   {"sec", "s"},     {"minutes", "min"}, {"minute", "min"},
+    {"mins", "min"},   {"hours", "h"},  {"hour", "h"},   {"hrs", "h"},     {"hr", "h"},        {"bit/s", "bps"},
+    {"bits/s", "bps"}, {"/s", "ps"},    {"flop/s", "f"}, {"flops/s", "f"}, {"flops", "f"},     {"flop", "f"},
+    {"bytes", "B"},    {"byte", "B"},   {"watts", "W"},  {"watt", "W"},
 };
 
 /* The unit that these many letters and an ending make, if there is one; with other capitals if there is none with
@@ -160,7 +162,11 @@ static const struct unit *find_spelt(const struct unit *units, const char *prefi
 /* What is left out of a unit most often. */
 static const char *ending_of(const struct type *type)
 {
-    return type->units == sizes ? "B" : type->units == flops ? "f" : type->units == lengths ? "m" : "ps";
+    return type->units == sizes     ? "B"
+           : type->units == flops   ? "f"
+           : type->units == lengths ? "m"
+           : type->units == powers  ? "W"
+                                    : "ps";
 }
 
 /* The unit that was meant, or NULL: spelt in another way, with other capitals, cut short, or the nearest. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as users write them, with their unit: 1.5us, 80GiB, 400Gbps, 312Tf, 0.6, 8. */
+/* Numbers as users write them, with their unit: 1.5us, 80GiB, 400Gbps, 312Tf, 500W, 0.6, 8. */
 #ifndef STAGESIM_QUANTITY_H
 #define STAGESIM_QUANTITY_H
 
@@ -13,6 +13,7 @@ enum quantity {
     QUANTITY_BYTES,  /* B kB MB GB TB PB KiB MiB GiB TiB PiB */
     QUANTITY_RATE,   /* bytes per second, from bits (400Gbps) or bytes (25GBps, 20GiBps) */
     QUANTITY_FLOPS,  /* flop/s: f kf Mf Gf Tf Pf Ef */
+    QUANTITY_POWER,  /* watts: W kW MW GW */
     QUANTITY_LENGTH, /* metres, of what is printed: mm cm in pt (1/72 in) px (1/96 in) */
 };
 

@@ -49,6 +49,11 @@ struct platform_link {
                        bandwidth is as many times its rate; 0: transfers are whole */
 };
 
+/* What a link draws: with nothing on it, and full. Watts. */
+struct platform_link_watts {
+    double idle, busy;
+};
+
 /* Bytes per second that it carries; bytes of a transfer that pass it each time that a route has it. */
 static inline double platform_link_rate(const struct platform_link *link)
 {
@@ -154,6 +159,7 @@ struct platform {
     struct platform_host *hosts;
     uint32_t link_count;
     struct platform_link *links; /* all links, by name in version order */
+    struct platform_link_watts *link_watts; /* [link], 0 where not given: property wattage_range; NULL: of none */
     struct platform_library library;
     /* The route between two hosts, from the platform file's routing; no link and no latency where there is none. */
     void (*route)(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route);

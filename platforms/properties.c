@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WATTS_MOST 1e12
+
 const char *const properties_host_keys[] = {
     "model",     "node",     "nic",    "peak_fp32",        "peak_tf32",         "peak_fp16",
     "peak_bf16", "peak_fp8", "memory", "memory_bandwidth", "wattage_per_state", NULL};
@@ -93,5 +95,16 @@ bool properties_set(struct platform_host *host, const char *key, const char *val
         return set_amount(host, &host->memory_bandwidth, key, value, "2039GBps", fault);
     if (!strcmp(key, "wattage_per_state"))
         return set_watts(host, value, fault);
+    return true;
+}
+
+bool properties_link_watts(struct platform_link_watts *watts, const char *link, const char *value, struct fault *fault)
+{
+    char *rest = NULL;
+    double idle = strtod(value, &rest), busy = *rest == ':' && rest > value ? strtod(rest + 1, &rest) : NAN;
+    if (*rest || !(idle >= 0 && idle <= WATTS_MOST) || !(busy >= idle && busy <= WATTS_MOST))
+        return fault_set(fault, "link '%s': property wattage_range=\"%s\" is none; expected one like 10:25", link,
+                         value);
+    *watts = (struct platform_link_watts){idle, busy};
     return true;
 }

@@ -17,4 +17,7 @@ extern const char *const properties_host_keys[];
 bool properties_set(struct platform_host *host, const char *key, const char *value, struct arena *arena,
                     struct fault *fault);
 
+/* wattage_range of a link, "idle:busy". False with the fault filled when the value is wrong. */
+bool properties_link_watts(struct platform_link_watts *watts, const char *link, const char *value, struct fault *fault);
+
 #endif

@@ -18,6 +18,7 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .asynchronous = job->asynchronous,
                                     .staleness = job->staleness,
                                     .hosts = job->hosts,
+                                    .power = job->power,
                                     .reserve = scenario->reserve};
 }
 

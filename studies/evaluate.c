@@ -64,7 +64,7 @@ static bool evaluate_time(const struct evaluation_request *request, const struct
         .program = job->program, .platform = platform, .hosts = job->hosts, .classes = request->classes};
     struct columns_time time;
     struct run_description description;
-    if (!request->fits || request->communication || request->order || scenario->fold != FOLD_AUTO ||
+    if (!request->fits || job->power || request->communication || request->order || scenario->fold != FOLD_AUTO ||
         !columns_run(&timed, arena, &time))
         return false;
     job_describe(job, &description);

@@ -203,15 +203,44 @@ static void check_memory(struct making *making)
 static void find_energy(struct making *making)
 {
     struct report *report = making->report;
+    const struct power_plan *power = report->run.power;
     struct sum joules = {0, 0};
     for (uint32_t rank = 0; rank < report->ranks; rank++) {
         const struct platform_host *host = &making->platform->hosts[report->run.hosts[rank]];
         double busy = making->figures[making->frame->timeline->index_of[rank]].times.busy;
-        if (!host->has_watts)
+        if (!power && !host->has_watts)
             return;
-        sum_add(&joules, host->busy_watts * busy + host->idle_watts * (report->iteration - busy));
+        struct power_state own = {1, host->idle_watts, host->busy_watts, host->busy_watts};
+        sum_add(&joules, energy_of_device(power ? &power->states[rank] : &own, busy, report->iteration));
     }
-    report->energy = sum_total(&joules);
+    report->link_energy =
+        energy_of_links(making->frame, making->platform, report->run.hosts, report->iteration, making->arena);
+    report->energy = sum_total(&joules) + report->link_energy;
+}
+
+static void describe_power(struct making *making)
+{
+    struct report *report = making->report;
+    const struct power_plan *plan = report->run.power;
+    if (!plan || report->energy < 0)
+        return;
+    struct sum peak = {0, 0};
+    for (uint32_t rank = 0; rank < report->ranks; rank++)
+        sum_add(&peak, plan->states[rank].busy);
+    report->power = (struct power_figures){.cap = plan->cap,
+                                           .budget = plan->settings->budget,
+                                           .clock = plan->least_clock,
+                                           .compute_bound = plan->stretched,
+                                           .peak = sum_total(&peak),
+                                           .table = plan->settings->table_count > 0,
+                                           .pue = plan->settings->pue};
+    if (!report->run.steady.cycles)
+        report->power.measured = energy_measured(making->frame->timeline);
+    bool trains = report->training_s > 0 && report->iteration > 0;
+    double iterations = trains ? report->training_s / report->iteration : report->iterations;
+    struct energy_use use = {report->energy, report->iteration, iterations,
+                             report->tokens_per_s * report->iteration * iterations};
+    energy_carbon(&report->power, plan->settings, &use);
 }
 
 /* ---- workers ---- */
@@ -384,9 +413,12 @@ struct report *report_of_frame(const struct run_description *run, const struct f
     find_limits(&making);
     find_throughput(report, program->mesh);
     check_memory(&making);
+    if (!run->brief || run->power) {
+        find_energy(&making);
+        describe_power(&making);
+    }
     if (run->brief)
         return report;
-    find_energy(&making);
     const struct critical_path *path = critical_path_create(frame, arena);
     describe_workers(&making, path);
     report->sent_bytes = traffic_total(frame);

@@ -7,6 +7,7 @@
 #include "abi/workload.h"
 #include "analysis/figures/collective_use.h"
 #include "analysis/figures/contention.h"
+#include "analysis/figures/energy.h"
 #include "analysis/figures/idle.h"
 #include "platforms/platform.h"
 #include "simulator/program/steady.h"
@@ -36,7 +37,8 @@ struct run_description {
     uint32_t fold_classes_but_latency; /* that there would be if no routes differed in a latency alone; 0: not said */
     const char *fold_reason;           /* why all were simulated; NULL or empty: not said */
     struct steady steady; /* how much was run; of a brief report the timeline may be that of the shorter job */
-    double reserve;       /* share of every GPU's memory that is held back */
+    const struct power_plan *power; /* NULL: the scenario says nothing of power */
+    double reserve;                 /* share of every GPU's memory that is held back */
     bool brief;         /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
     bool communication; /* what of it is exposed is asked for, too; all the same where not brief */
     bool memory_known;  /* of a brief report: it fits, and memory is not asked for */
@@ -131,7 +133,9 @@ struct report {
     double million_tokens_cost;       /* price of a million tokens; 0: not asked for */
     struct lever *levers; /* of a job that does not fit, the one that saves least first; filled by the caller */
     uint32_t lever_count;
-    double energy; /* joules; negative: the platform has no wattage */
+    double energy;      /* joules; negative: the platform has no wattage */
+    double link_energy; /* of it that of links; 0: the platform says nothing of theirs */
+    struct power_figures power;
     struct worker_report *workers;
     uint32_t worker_count;
     struct link_report *links; /* the 20 busiest, busiest first, then by name */

@@ -171,6 +171,48 @@ static void resource_figures(FILE *out, const struct report *report)
                readable_joules(text, report->energy));
 }
 
+static void power_figures(FILE *out, const struct report *report)
+{
+    char text[READABLE_MAX], value[64];
+    const struct power_figures *power = &report->power;
+    if (power->clock <= 0)
+        return;
+    group(out, "Power");
+    if (power->budget > 0)
+        figure(out, "Budget", "All devices of the platform together", readable_watts(text, power->budget));
+    if (power->cap > 0)
+        figure(out, "Cap of a GPU", "As the scenario says, or its share of the budget where that is less",
+               readable_watts(text, power->cap));
+    number(out, "Clock",
+           power->table
+               ? "Share of the speed without a cap, by the scenario's table"
+               : "Share of the full clock at which GPUs draw the cap, by the curve W&#8320; + (W&#8321; &minus; "
+                 "W&#8320;) x<sup>&alpha;</sup>: an assumption",
+           power->clock, "");
+    figure(out, "All computing", "What the GPUs draw if all compute at once", readable_watts(text, power->peak));
+    if (report->iteration > 0)
+        figure(out, "Mean power", "Energy over T", readable_watts(text, report->energy / report->iteration));
+    if (report->link_energy > 0)
+        figure(out, "Energy of links", "Idle watts for all of T, and more while they carry something",
+               readable_joules(text, report->link_energy));
+    if (power->measured > 0)
+        figure(out, "Energy by SimGrid", "Of the GPUs, measured by SimGrid's own plug-in",
+               readable_joules(text, power->measured));
+    if (power->carbon <= 0)
+        return;
+    snprintf(value, sizeof value, "%.6g kg", power->carbon);
+    figure(out, "Carbon dioxide",
+           report->training_s > 0 ? "Energy of the whole training &times; PUE &times; intensity"
+                                  : "Energy of the simulated iterations &times; PUE &times; intensity",
+           value);
+    if (power->carbon_per_token > 0) {
+        snprintf(value, sizeof value, "%.6g kg", power->carbon_per_token);
+        figure(out, "Carbon dioxide per token", "That over the tokens", value);
+    }
+    number(out, "Intensity", "Grams for a kilowatt hour, the mean over the time", power->intensity, " g/kWh");
+    number(out, "PUE", "Power of the data centre over that of its devices", power->pue, "");
+}
+
 static void critical_figures(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
@@ -204,6 +246,7 @@ static void figures(FILE *out, const struct report *report)
     bubble_figures(out, report);
     group(out, "Communication and resources");
     resource_figures(out, report);
+    power_figures(out, report);
     critical_figures(out, report);
     fputs("</tbody>\n</table></div>\n", out);
 }

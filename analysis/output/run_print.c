@@ -122,6 +122,32 @@ static void print_energy(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
+/* What the scenario asks of power. */
+static void print_power(FILE *out, const struct report *report)
+{
+    char text[READABLE_MAX];
+    const struct power_figures *power = &report->power;
+    if (power->clock <= 0)
+        return;
+    fprintf(out, "%-18s ", "power");
+    if (power->cap > 0)
+        fprintf(out, "cap %s a GPU, ", readable_watts(text, power->cap));
+    if (power->clock < 1)
+        fprintf(out, "%s %.4g%s", power->table ? "speed" : "clock", power->clock,
+                power->table ? " by the table" : " by the curve, which is assumed");
+    else
+        fputs("full clock", out);
+    fprintf(out, "; at most %s\n", readable_watts(text, power->peak));
+    if (power->carbon > 0)
+        fprintf(out, "%-18s %.6g kg of CO2 in %s, %.4g g/kWh, PUE %.4g\n", "carbon", power->carbon,
+                report->training_s > 0   ? "training"
+                : report->iterations > 1 ? "these iterations"
+                                         : "an iteration",
+                power->intensity, power->pue);
+    if (power->carbon_per_token > 0)
+        fprintf(out, "%-18s %.6g kg per token\n", "", power->carbon_per_token);
+}
+
 static void print_training(FILE *out, const struct report *report)
 {
     const char *label = "training";
@@ -167,6 +193,7 @@ static void print_throughput(FILE *out, const struct report *report)
     print_limits(out, report);
     print_training(out, report);
     print_energy(out, report);
+    print_power(out, report);
 }
 
 static void print_communication(FILE *out, const struct report *report)

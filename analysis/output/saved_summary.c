@@ -82,6 +82,18 @@ static const struct member report_members[] = {
     REPORT("memory.capacity_bytes", TYPE_POSITIVE, false, capacity_bytes),
     REPORT("memory.fits", TYPE_FLAG, false, fits),
     REPORT("energy.total_j", TYPE_POSITIVE, false, energy),
+    REPORT("energy.links_j", TYPE_POSITIVE, false, link_energy),
+    REPORT("energy.simgrid_j", TYPE_POSITIVE, false, power.measured),
+    REPORT("power.cap_w", TYPE_POSITIVE, false, power.cap),
+    REPORT("power.budget_w", TYPE_POSITIVE, false, power.budget),
+    REPORT("power.clock", TYPE_POSITIVE, false, power.clock),
+    REPORT("power.compute_bound", TYPE_NUMBER, false, power.compute_bound),
+    REPORT("power.most_w", TYPE_POSITIVE, false, power.peak),
+    REPORT("power.table", TYPE_FLAG, false, power.table),
+    REPORT("power.pue", TYPE_POSITIVE, false, power.pue),
+    REPORT("carbon.kg", TYPE_POSITIVE, false, power.carbon),
+    REPORT("carbon.kg_per_token", TYPE_POSITIVE, false, power.carbon_per_token),
+    REPORT("carbon.intensity_g_per_kwh", TYPE_POSITIVE, false, power.intensity),
     REPORT("scenario.model", TYPE_TEXT, false, run.model),
     REPORT("scenario.precision", TYPE_TEXT, false, run.precision),
     REPORT("scenario.gpu", TYPE_TEXT, false, run.gpu),
@@ -414,7 +426,7 @@ static struct report *read_report(const struct reader *reader, const struct node
     struct report *report = arena_alloc(reader->arena, sizeof *report);
     bool synchronous = true;
     static const struct member synchronous_member = {"scenario.synchronous", TYPE_FLAG, false, 0};
-    *report = (struct report){.over_ideal = INFINITY, .energy = -1, .fits = true};
+    *report = (struct report){.over_ideal = INFINITY, .energy = -1, .power = {.compute_bound = -1}, .fits = true};
     read_members(reader, root, report_members, COUNT_OF(report_members), report);
     read_member(reader, root, &synchronous_member, (char *)&synchronous);
     report->run.asynchronous = !synchronous;

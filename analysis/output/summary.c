@@ -216,6 +216,29 @@ static void write_collectives(struct json_writer *json, const struct report *rep
     json_array_end(json);
 }
 
+static void write_power(struct json_writer *json, const struct power_figures *power)
+{
+    if (power->clock <= 0)
+        return;
+    json_object_begin(json, "power", false);
+    write_positive(json, "cap_w", power->cap);
+    write_positive(json, "budget_w", power->budget);
+    json_number(json, "clock", power->clock);
+    if (power->clock < 1 && power->compute_bound >= 0)
+        json_number(json, "compute_bound", power->compute_bound);
+    json_number(json, "most_w", power->peak);
+    json_flag(json, "table", power->table);
+    json_number(json, "pue", power->pue);
+    json_object_end(json);
+    if (power->carbon <= 0)
+        return;
+    json_object_begin(json, "carbon", false);
+    json_number(json, "kg", power->carbon);
+    write_positive(json, "kg_per_token", power->carbon_per_token);
+    json_number(json, "intensity_g_per_kwh", power->intensity);
+    json_object_end(json);
+}
+
 static void write_resources(struct json_writer *json, const struct report *report)
 {
     json_object_begin(json, "communication", false);
@@ -242,8 +265,11 @@ static void write_resources(struct json_writer *json, const struct report *repor
     if (report->energy >= 0) {
         json_object_begin(json, "energy", false);
         json_number(json, "total_j", report->energy);
+        write_positive(json, "links_j", report->link_energy);
+        write_positive(json, "simgrid_j", report->power.measured);
         json_object_end(json);
     }
+    write_power(json, &report->power);
 }
 
 static void write_critical_path(struct json_writer *json, const struct report *report)

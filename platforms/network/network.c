@@ -73,6 +73,15 @@ uint32_t network_add_link(struct network *network, struct platform_link link)
     return (uint32_t)network->link_count++;
 }
 
+void network_set_watts(struct network *network, struct platform_link_watts watts)
+{
+    while (network->watts_count < network->link_count) {
+        GROW(network, link_watts, watts_capacity, watts_count);
+        network->link_watts[network->watts_count++] = (struct platform_link_watts){0, 0};
+    }
+    network->link_watts[network->link_count - 1] = watts;
+}
+
 /* The two texts joined. */
 static const char *joined(struct arena *arena, const char *left, const char *right)
 {

@@ -74,8 +74,9 @@ struct network {
     struct arena *arena;
     struct network_point *points;
     struct network_zone *zones;
-    struct platform_link *links; /* as they were added */
-    uint32_t *order;             /* [link]: its index in the platform */
+    struct platform_link *links;            /* as they were added */
+    struct platform_link_watts *link_watts; /* [link], of watts_count links that were added first; see platform.h */
+    uint32_t *order;                        /* [link]: its index in the platform */
     struct network_route *routes;
     struct network_edge *edges;
     uint32_t *steps;
@@ -84,7 +85,7 @@ struct network {
     uint8_t *kinds;              /* [host]: enum network_kind */
     size_t point_count, zone_count, link_count, route_count, edge_count, step_count, host_count;
     size_t point_capacity, zone_capacity, link_capacity, route_capacity, edge_capacity, step_capacity, host_capacity,
-        kind_capacity, host_point_capacity;
+        kind_capacity, host_point_capacity, watts_count, watts_capacity;
     uint32_t dragonfly_links; /* SimGrid numbers them across dragonflies */
     uint32_t loopback;        /* link */
     uint32_t *exits;          /* [zone]: see network_exit; NULL until one is asked for */
@@ -106,6 +107,8 @@ uint32_t network_add_point(struct network *network, const char *name, uint32_t z
 uint32_t network_add_host(struct network *network, const struct platform_host *host, enum network_kind kind,
                           uint32_t zone);
 uint32_t network_add_link(struct network *network, struct platform_link link);
+/* The watts of the link that was added last. */
+void network_set_watts(struct network *network, struct platform_link_watts watts);
 /* A link in each direction, name_UP and name_DOWN behind it; returns the first. */
 uint32_t network_add_pair(struct network *network, const char *name, double bandwidth, double latency);
 void network_add_step(struct network *network, uint32_t link, uint32_t flags);

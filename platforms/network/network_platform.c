@@ -160,6 +160,10 @@ static bool fill_links(struct platform *platform, struct network *network)
         network->order[order[i]] = (uint32_t)i;
         distinct &= i == 0 || strcmp(platform->links[i - 1].name, platform->links[i].name) != 0;
     }
+    if (network->watts_count)
+        platform->link_watts = arena_array(network->arena, network->link_count + 1, sizeof *platform->link_watts);
+    for (size_t i = 0; i < network->watts_count; i++)
+        platform->link_watts[network->order[i]] = network->link_watts[i];
     free(names);
     free(order);
     return distinct;

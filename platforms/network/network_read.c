@@ -268,6 +268,23 @@ static void host_property(struct reader *reader, const char *key, const char *va
         reader_leave(reader, "the property '%.60s' of a host", key);
 }
 
+/* SimGrid gives what a pair says to the pair, which draws nothing. */
+static void link_property(struct reader *reader, const char *key, const char *value)
+{
+    struct fault fault = {""};
+    struct platform_link_watts watts;
+    const struct network *network = reader->network;
+    if (strcmp(key, "wattage_range") != 0)
+        return;
+    const char *link = network->links[network->link_count - 1].name;
+    if (name_table_find(&reader->links, link) == NAME_UNKNOWN)
+        reader_leave(reader, "the property '%.60s' of a pair of links", key);
+    else if (!properties_link_watts(&watts, link, value, &fault))
+        reader_leave(reader, "%s", fault.text);
+    else
+        network_set_watts(reader->network, watts);
+}
+
 static void start_property(struct reader *reader, const char **attributes)
 {
     const char *values[2];
@@ -283,7 +300,9 @@ static void start_property(struct reader *reader, const char **attributes)
         host_property(reader, values[0], values[1]);
     else if (is_zone && library_owns(values[0]) && reader->network->zones[of->zone].depth < 2)
         keep_library_property(reader, values[0], values[1], of->zone);
-    else if (!is_zone && of->element != AT_LINK)
+    else if (of->element == AT_LINK)
+        link_property(reader, values[0], values[1]);
+    else if (!is_zone)
         reader_leave(reader, "<prop> at this place");
     reader_push(reader, AT_LEAF, of->zone);
 }

@@ -48,6 +48,7 @@
     SERVICE(position_group_stream)                                                                                     \
     SERVICE(program_offloads)                                                                                          \
     SERVICE(properties_host_keys)                                                                                      \
+    SERVICE(properties_link_watts)                                                                                     \
     SERVICE(properties_set)                                                                                            \
     SERVICE(rating_find)                                                                                               \
     SERVICE(stream_route)                                                                                              \

@@ -5,6 +5,7 @@
 #define STAGESIM_PROGRAM_H
 
 #include "abi/workload.h"
+#include "platforms/power/power.h"
 #include "simulator/program/mesh.h"
 
 #include <stdbool.h>
@@ -111,7 +112,8 @@ struct program {
     uint32_t period;  /* iterations that repeat as a whole; at least 1 */
     uint32_t workers,
         stages; /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */
-    uint32_t micro_batches; /* per iteration and replica */
+    uint32_t micro_batches;           /* per iteration and replica */
+    const struct power_state *states; /* [rank]: of the hosts, for engines that measure energy; NULL: not asked for */
 };
 
 /* ---- building; the builder checks nothing that a workload's author could not see at once: mistakes are asserts ----

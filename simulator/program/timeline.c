@@ -37,7 +37,8 @@ static void allocate_moments(struct timeline *timeline, bool shared)
     size_t count = 1;
     for (uint32_t index = 0; index < timeline->rank_count; index++)
         count += operation_count(timeline, index);
-    timeline->bytes = count * sizeof(struct moment);
+    size_t joules = timeline->program->states ? timeline->rank_count * sizeof(double) / sizeof(struct moment) + 1 : 0;
+    timeline->bytes = (count + joules) * sizeof(struct moment);
     struct moment *block = NULL;
     if (shared)
         block = mmap(NULL, timeline->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -51,6 +52,7 @@ static void allocate_moments(struct timeline *timeline, bool shared)
         timeline->moments[index] = block;
         block += operation_count(timeline, index);
     }
+    timeline->joules = joules ? (double *)(timeline->moments[0] + count) : NULL;
 }
 
 struct timeline *timeline_create_folded(const struct program *program, const uint32_t *equals, bool shared)

@@ -21,7 +21,9 @@ struct timeline {
     uint64_t activities;     /* computations plus transfers that the engine executed */
     double rounding;         /* share of a span of time by which the engine's times are not exact, see base/cycle.h */
     bool shared;             /* moments live in memory shared with child processes */
-    size_t bytes;            /* of the block that holds all moments, moments[0] */
+    double *joules; /* [rank_count]: of their hosts from 0 to the end, where the program has states and the engine
+                       measures them, otherwise NaN; in the block of moments. NULL: the program has none */
+    size_t bytes;   /* of the block that holds all moments, moments[0] */
 };
 
 /* A timeline for all ranks of the program's mesh, times NaN. The caller owns it. */

@@ -38,6 +38,7 @@ static const struct {
     [STAGESIM_FIELD_AMOUNT] = {"elements or size", sizeof(struct stagesim_amount), QUANTITY_BYTES, ""},
     [STAGESIM_FIELD_ROWS] = {"list of maps, or csv file", sizeof(struct stagesim_rows), QUANTITY_RATIO, ""},
     [STAGESIM_FIELD_TEXTS] = {"text or list", sizeof(struct stagesim_texts), QUANTITY_RATIO, ""},
+    [STAGESIM_FIELD_WATTS] = {"power", sizeof(double), QUANTITY_POWER, "W"},
 };
 
 const char *fields_type_name(enum stagesim_field_type type)

@@ -9,6 +9,7 @@
 #include "schedules/plan_store.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/program_check.h"
+#include "simulator/program/stretch.h"
 #include "simulator/scenario/abi.h"
 #include "simulator/scenario/placement.h"
 #include "workloads/pipeline/pipeline.h"
@@ -327,6 +328,16 @@ static struct stagesim_device api_device(const struct stagesim_job *job, uint32_
     return device;
 }
 
+/* 1 where all times are stretched alike. */
+static double api_clock(struct stagesim_job *job, uint32_t position)
+{
+    const struct power_plan *power = job->job->power;
+    if (!power || !power->capped || !power_by_operator(power->settings))
+        return 1;
+    job->clocked = true;
+    return power->states[mesh_rank(&job->scenario->mesh, position, 0)].clock;
+}
+
 static double api_micro_batch_size(const struct stagesim_job *job)
 {
     return (double)job->scenario->micro_batch_size;
@@ -394,6 +405,7 @@ static const struct stagesim_api api = {
     .micro_batch_size = api_micro_batch_size,
     .recompute = api_recompute,
     .recompute_of = api_recompute_of,
+    .clock = api_clock,
     .efficiency_table = api_efficiency_table,
     .declare = api_declare,
     .varying_cost = job_add_varying_cost,
@@ -426,6 +438,30 @@ static bool build(struct stagesim_job *building)
     return sound;
 }
 
+/* Computing times under a cap, where the workload has not seen to it. An optimizer moves bytes, unless it is said what
+ * share goes with the clock. */
+static void stretch(struct stagesim_job *building, struct program *program)
+{
+    struct power_plan *power = building->job->power;
+    const struct power_settings *settings = power->settings;
+    const struct stagesim_figures *figures = &building->job->figures;
+    if (!power->capped || building->clocked)
+        return;
+    bool alike = !power_by_operator(settings);
+    power->stretched = settings->table_count          ? 1
+                       : settings->compute_bound >= 0 ? settings->compute_bound
+                       : figures->bounds_known        ? 1 - figures->memory_bound
+                                                      : 1;
+    uint32_t positions = program->mesh->positions;
+    double *factors = arena_array(building->arena, 2 * (size_t)positions + 1, sizeof *factors);
+    for (uint32_t position = 0; position < positions; position++) {
+        double clock = power->states[mesh_rank(program->mesh, position, 0)].clock;
+        factors[position] = power_stretch(clock, power->stretched);
+        factors[positions + position] = alike ? factors[position] : 1;
+    }
+    program_stretch(program, factors, &factors[positions], building->arena);
+}
+
 static struct program *finish_program(struct stagesim_job *building)
 {
     struct program *program = program_finish(building->builder, building->arena);
@@ -439,7 +475,37 @@ static struct program *finish_program(struct stagesim_job *building)
     program->workers = building->scenario->workers;
     program->stages = plan ? plan->stages : building->scenario->workers;
     program->micro_batches = building->scenario->micro_batches;
+    if (building->job->power) {
+        stretch(building, program);
+        program->states = building->job->power->states;
+    }
     return program;
+}
+
+/* Clocks and watts of the hosts. Times are those of a position's first replica, so the others have its clock. */
+static bool plan_power(const struct scenario *scenario, struct job *job, struct arena *arena, struct diag *diag)
+{
+    struct fault fault = {""};
+    const char *key = "power";
+    const struct mesh *mesh = &scenario->mesh;
+    if (!scenario->power.given)
+        return true;
+    job->power = power_plan_create(&scenario->power, job->platform, job->hosts, mesh->ranks, arena, &key, &fault);
+    for (uint32_t rank = 0; job->power && rank < mesh->ranks; rank++) {
+        uint32_t first = mesh_rank(mesh, mesh->position_of[rank], 0);
+        double own = job->power->states[rank].clock, clock = job->power->states[first].clock;
+        if (own < clock || own > clock) {
+            fault_set(&fault,
+                      "the cap slows '%.80s' to %.4g of its clock and '%.80s' to %.4g, which do the same work for "
+                      "different samples; expected one kind of GPU there",
+                      job->platform->hosts[job->hosts[first]].name, clock, job->platform->hosts[job->hosts[rank]].name,
+                      own);
+            break;
+        }
+    }
+    if (*fault.text)
+        diag_error(diag, scenario_place(scenario, key), "%s: %s", key, fault.text);
+    return !*fault.text;
 }
 
 /* What a workload's calls act on, with the ranks on their hosts. False with the mistake reported. */
@@ -458,7 +524,7 @@ static bool begin(struct stagesim_job *building, const struct scenario *scenario
                                       .arena = arena,
                                       .diag = diag,
                                       .crossing = 1};
-    if (!placement_fill(scenario, platform, job->hosts, diag))
+    if (!placement_fill(scenario, platform, job->hosts, diag) || !plan_power(scenario, job, arena, diag))
         return false;
     building->builder = program_builder_create(&job->mesh);
     return true;

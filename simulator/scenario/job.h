@@ -26,6 +26,7 @@ struct job {
     uint32_t *hosts;                 /* [rank]: index into the platform's hosts */
     struct stagesim_figures figures; /* what the workload declared; zero otherwise */
     const struct job_order *order;   /* NULL: not asked for, or not one that rows can say */
+    struct power_plan *power;        /* NULL: the scenario says nothing of power */
     double bound;                    /* no order of these stages on these workers takes less, without contention; 0: not
                                         known, or the scenario does not ask for it. Seconds */
     bool asynchronous;               /* the schedule is not equivalent to synchronous training */

@@ -26,6 +26,7 @@ struct stagesim_job {
     struct stagesim_pace pace;
     uint32_t *seen;                /* [position]: number of the newest group that names it, counted from 1 */
     uint32_t groups;               /* so far */
+    bool clocked;                  /* the workload has asked for a clock: its times are those at it */
     bool refused;                  /* the workload has made a mistake, which has been reported */
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;

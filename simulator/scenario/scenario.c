@@ -284,7 +284,8 @@ static const char *const *list_paths(void *user)
 {
     const struct loader *loader = user;
     static const struct fields_section *const sections[] = {&parallel_section, &batch_section,  &schedule_section,
-                                                            &platform_section, &memory_section, &output_section};
+                                                            &platform_section, &memory_section, &power_section,
+                                                            &output_section};
     const struct stagesim_workload *workload = loader->scenario->workload;
     struct arena *arena = loader->fields.arena;
     const char **paths = arena_array(arena, PATHS_MAX + 1, sizeof *paths);
@@ -412,6 +413,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     read_root(loader);
     read_output(loader);
     read_memory(loader);
+    scenario_read_power(loader);
     scenario_read_search(loader);
     read_simgrid(loader);
     scenario_check_inputs(loader);

@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/words/paper_size.h"
 #include "platforms/platform.h"
+#include "platforms/power/power.h"
 #include "platforms/what_if.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
@@ -111,6 +112,7 @@ struct scenario {
     struct scenario *const *parts;    /* its jobs, part_count of them */
     size_t part_count;
 
+    struct power_settings power;
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
 

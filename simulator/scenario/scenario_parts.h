@@ -42,6 +42,8 @@ void scenario_read_schedule(struct loader *loader, const char *replacement);
 const struct schedule *scenario_find_schedule(struct loader *loader, const char *name, struct place at);
 /* inputs: files are the ones that the scenario was written with. */
 void scenario_check_inputs(struct loader *loader);
+/* power: caps, states and carbon. */
+void scenario_read_power(struct loader *loader);
 /* search: every value is one that its key could have. */
 void scenario_read_search(struct loader *loader);
 

@@ -138,6 +138,7 @@ void scenario_print_keys(FILE *out)
     print_section(out, "communication", "communication.", communication_fields_create(NULL, arena));
     arena_destroy(arena);
     print_section(out, "memory", "memory.", memory_section.fields);
+    print_section(out, "power", "power.", power_section.fields);
     print_section(out, "output", "output.", output_fields);
     print_section(out, "search", "search.", search_section.fields);
     print_section(out, "simgrid", "", simgrid_settings);

@@ -4,6 +4,7 @@
 #define STAGESIM_SCENARIO_TABLES_H
 
 #include "platforms/platform.h"
+#include "platforms/power/power.h"
 #include "simulator/program/mesh.h"
 #include "simulator/scenario/fields.h"
 
@@ -22,6 +23,13 @@ struct root_values {
 struct memory_values {
     const char *reserve; /* NULL: not given */
 };
+
+struct power_values {
+    struct power_settings settings;
+    double carbon; /* a number in place of rows; negative: not given */
+    struct stagesim_rows intensities, table;
+};
+extern const struct power_values power_defaults;
 
 struct platform_values { /* NULL, 0: not given */
     const char *file, *preset, *nic;
@@ -74,7 +82,7 @@ union simgrid_value {
 
 /* Sections of the scenario's own; parallel_fields fill uint64_t[PARALLEL_SIZES]. */
 extern const struct fields_section root_section, platform_section, parallel_section, batch_section, schedule_section,
-    output_section, simgrid_section, search_section, memory_section;
+    output_section, simgrid_section, search_section, memory_section, power_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 /* Its fields with the words that they take: those of algorithms are the ones of the table of algorithms that carry out
@@ -89,5 +97,8 @@ extern const char *const communication_keys[];
 extern const char inputs_section_name[];
 /* Keys of the top level that are not in root_fields; NULL-terminated. */
 extern const char *const section_names[];
+
+/* `power` with a number for its key `carbon` where the section, which may be NULL, gives one; otherwise rows. */
+struct fields_section power_section_create(const struct node *node, struct arena *arena);
 
 #endif

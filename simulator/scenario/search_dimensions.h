@@ -65,6 +65,7 @@ enum search_role {
     LINE(shard_ranks, "transformer.shard_ranks", SEARCH_KEY, "", "neighbours that share what zero says; default: all") \
     LINE(bucket, "transformer.bucket", SEARCH_KEY, "",                                                                 \
          "gradients that are synchronised together; default: the scenario's")                                          \
+    LINE(cap, "power.cap", SEARCH_KEY, "", "watts that each GPU may draw; default: the scenario's")                    \
     LINE(dense, "layers.dense", SEARCH_KEY, "replicated divided",                                                      \
          "of the workload layers: whether dense layers are divided along the axis data; default both")
 

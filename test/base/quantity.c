@@ -37,6 +37,9 @@ Test(quantity, values_are_rounded_once)
         {QUANTITY_RATE, "8bps", 1},
         {QUANTITY_FLOPS, "312Tf", 3.12e14},
         {QUANTITY_FLOPS, "1Ef", 1e18},
+        {QUANTITY_POWER, "500W", 500},
+        {QUANTITY_POWER, "1.5kW", 1500},
+        {QUANTITY_POWER, "2MW", 2e6},
         {QUANTITY_LENGTH, "84mm", 0.084},
         {QUANTITY_LENGTH, "1in", 0.0254},
         {QUANTITY_LENGTH, "72pt", 0.0254},
@@ -84,6 +87,8 @@ Test(quantity, mistakes_say_what_was_expected)
         {QUANTITY_BYTES, "25GBps", "is a rate; expected a size"},
         {QUANTITY_RATE, "25GB", "is a size; expected a rate such as 400Gbps (bits per second) or 25GBps"},
         {QUANTITY_FLOPS, "312T", "'T' is no unit of a speed"},
+        {QUANTITY_POWER, "500", "has no unit; expected a power such as 500W or 2MW"},
+        {QUANTITY_POWER, "500GiB", "is a size; expected a power"},
         {QUANTITY_RATIO, "60%", "has text after the number"},
         {QUANTITY_RATIO, "1s", "is a time; expected a plain number such as 0.6"},
         {QUANTITY_RATIO, "1e16", "is too large"},
@@ -128,6 +133,9 @@ Test(quantity, units_that_were_meant)
         {QUANTITY_FLOPS, "312Tflop/s", "312Tf"},
         {QUANTITY_FLOPS, "1.5Pflops/s", "1.5Pf"},
         {QUANTITY_FLOPS, "312W", NULL},
+        {QUANTITY_POWER, "500w", "500W"},
+        {QUANTITY_POWER, "2megawatts", NULL},
+        {QUANTITY_POWER, "500watts", "500W"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct quantity_reason reason = {""};
@@ -178,15 +186,16 @@ Test(quantity, counts)
 /* Every unit of every type is told apart from the others: none is in two tables. */
 Test(quantity, units_are_unambiguous)
 {
-    static const char *const units[] = {
-        "s",    "ms",    "us",    "ns",    "min",   "h",    "B",    "kB",   "MB",   "GB",  "TB",   "PB",   "KiB",
-        "MiB",  "GiB",   "TiB",   "PiB",   "bps",   "kbps", "Mbps", "Gbps", "Tbps", "Bps", "kBps", "MBps", "GBps",
-        "TBps", "KiBps", "MiBps", "GiBps", "TiBps", "f",    "kf",   "Mf",   "Gf",   "Tf",  "Pf",   "Ef"};
+    static const char *const units[] = {"s",     "ms",    "us",    "ns",    "min", "h",    "B",    "kB",   "MB",
+                                        "GB",    "TB",    "PB",    "KiB",   "MiB", "GiB",  "TiB",  "PiB",  "bps",
+                                        "kbps",  "Mbps",  "Gbps",  "Tbps",  "Bps", "kBps", "MBps", "GBps", "TBps",
+                                        "KiBps", "MiBps", "GiBps", "TiBps", "f",   "kf",   "Mf",   "Gf",   "Tf",
+                                        "Pf",    "Ef",    "W",     "kW",    "MW",  "GW"};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         char text[32];
         int accepted = 0;
         snprintf(text, sizeof text, "1%s", units[i]);
-        for (enum quantity type = QUANTITY_RATIO; type <= QUANTITY_FLOPS; type++) {
+        for (enum quantity type = QUANTITY_RATIO; type <= QUANTITY_POWER; type++) {
             double value;
             struct quantity_reason reason;
             accepted += quantity_parse(type, text, &value, &reason);

@@ -61,6 +61,12 @@ static bool same_links(const struct comparison *comparison)
             x->sharing != y->sharing)
             return differ(comparison, "link %u: %s %.17g B/s %.17g s and %s %.17g B/s %.17g s", i, x->name,
                           x->bandwidth, x->latency, y->name, y->bandwidth, y->latency);
+        static const struct platform_link_watts none = {0, 0};
+        const struct platform_link_watts *v = a->link_watts ? &a->link_watts[i] : &none,
+                                         *w = b->link_watts ? &b->link_watts[i] : &none;
+        if (v->idle != w->idle || v->busy != w->busy)
+            return differ(comparison, "link %u: %s %.17g:%.17g W and %.17g:%.17g W", i, x->name, v->idle, v->busy,
+                          w->idle, w->busy);
     }
     return true;
 }

@@ -54,6 +54,7 @@ bool layers_device(const struct layers_job *j, uint32_t position, struct efficie
     *device = (struct efficiency_device){.efficiency = efficiency,
                                          .peak = find_peak(&host, j->parameters->precision),
                                          .fp8 = j->parameters->precision == FP8_INDEX,
+                                         .clock = j->api->clock(j->job, position),
                                          .bandwidth = host.memory_bandwidth};
     if (device->peak > 0)
         return read_efficiency(j, &host, efficiency);

@@ -72,7 +72,7 @@ static bool add_worker(struct layers_steps *s, uint32_t index)
     if (index > 0 && !layers_device(j, index, &efficiency, &device))
         return false;
     bool alike = index > 0 && device.peak == j->device.peak && device.bandwidth == j->device.bandwidth &&
-                 (j->parameters->efficiency > 0 || j->parameters->table);
+                 device.clock == j->device.clock && (j->parameters->efficiency > 0 || j->parameters->table);
     *worker = (struct layers_worker){
         .position = index,
         .operations = alike ? s->workers[0].operations : array_zeroed(j->count, sizeof *worker->operations),

@@ -153,13 +153,20 @@ static bool same_device(const struct stagesim_device *a, const struct stagesim_d
     return same;
 }
 
+/* A profile's times are nobody's operators. */
+static double clock_of(const struct transformer_job *j, uint32_t position)
+{
+    return j->parameters->profile ? 1 : j->api->clock(j->job, position);
+}
+
 /* The kind of the position's GPU, a new one when it is like none before. NULL after a mistake was reported. */
 static struct transformer_device *find_kind(struct transformer_job *j, uint32_t position)
 {
     struct stagesim_device device = j->api->device(j->job, position);
     struct transformer_device *kind = j->kinds;
+    double clock = clock_of(j, position);
     for (; kind; kind = kind->next)
-        if (same_device(&kind->host, &device))
+        if (same_device(&kind->host, &device) && !(kind->device.clock < clock) && !(kind->device.clock > clock))
             return kind;
     kind = array_zeroed(1, sizeof *kind);
     *kind = (struct transformer_device){.host = device, .next = j->kinds};
@@ -168,6 +175,7 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
                                               .peak = find_peak(&device, precision),
                                               .wide_peak = find_peak(&device, wide),
                                               .fp8 = precision == FP8,
+                                              .clock = clock,
                                               .bandwidth = device.memory_bandwidth};
     j->kinds = kind;
     if (kind->device.peak > 0 && kind->device.wide_peak > 0)

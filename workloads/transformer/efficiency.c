@@ -135,19 +135,31 @@ double efficiency_at(const struct efficiency_curve *curve, double size)
     return curve->value[above - 1] + part * (curve->value[above] - curve->value[above - 1]);
 }
 
+/* A measured time at the full clock, at the device's. */
+static double at_clock(const struct efficiency_device *device, const struct transformer_operator *operator,
+                       double seconds)
+{
+    if (!(device->clock > 0 && device->clock < 1) || !operator->matrix)
+        return seconds;
+    double arithmetic = operator->flops /(operator->wide ? device->wide_peak : device->peak);
+    bool bound = device->bandwidth <= 0 || arithmetic >= operator->bytes / device->bandwidth;
+    return bound ? seconds / device->clock : fmax(seconds, arithmetic / device->clock);
+}
+
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator)
 {
     const struct efficiency *efficiency = device->efficiency;
     double measured;
     bool said = operator->flash && device->own_flash;
     if (device->kernels && !said && kernel_use_seconds(device, operator, & measured))
-        return measured;
+        return at_clock(device, operator, measured);
     bool narrow = device->fp8 && !operator->wide && efficiency->matrix_fp8.count> 0;
     /* A grouped product reaches what one of its groups reaches. */
     double flops = operator->shape.kind == KERNEL_GROUPED ? operator->flops / operator->shape.groups : operator->flops;
     double share = operator->flash ? efficiency->flash
                                    : efficiency_at(narrow ? &efficiency->matrix_fp8 : &efficiency->matrix, flops);
     double peak = operator->wide ? device->wide_peak : device->peak;
+    peak *= device->clock > 0 ? device->clock : 1;
     double computing = operator->matrix ? operator->flops /(peak *share) : 0;
     double moving = device->bandwidth > 0 ? operator->bytes /(
                                                 device->bandwidth *efficiency_at(&efficiency->memory, operator->bytes))

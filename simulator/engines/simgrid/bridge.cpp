@@ -17,6 +17,7 @@ extern "C" {
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <simgrid/plugins/energy.h>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
 #include <xbt/config.hpp>
@@ -207,6 +208,19 @@ enum link_sharing sharing_of(const sg4::Link *link)
     }
 }
 
+void fill_link_watts(struct platform *platform, uint32_t index, const sg4::Link *link, const loaded *loaded)
+{
+    struct fault fault = {};
+    const char *value = link->get_property("wattage_range");
+    if (!value)
+        return;
+    if (!platform->link_watts)
+        platform->link_watts = static_cast<struct platform_link_watts *>(
+            arena_array(loaded->arena, platform->link_count + 1, sizeof(struct platform_link_watts)));
+    if (!properties_link_watts(&platform->link_watts[index], link->get_cname(), value, &fault))
+        throw bad_property(fault.text);
+}
+
 void fill_links(struct platform *platform, sg4::Engine *engine, loaded *loaded)
 {
     std::vector<sg4::Link *> links = engine->get_all_links();
@@ -221,6 +235,7 @@ void fill_links(struct platform *platform, sg4::Engine *engine, loaded *loaded)
         loaded->link_index[link] = index;
         platform->links[index] = {arena_copy(loaded->arena, link->get_cname()), link->get_bandwidth(),
                                   link->get_latency(), sharing_of(link), 0};
+        fill_link_watts(platform, index, link, loaded);
     }
 }
 
@@ -347,6 +362,19 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         set_host_model(root.get_host_model());
     }
 
+    /* A host of two states, at full and at its own clock, in the second. */
+    void make_host(uint32_t index, const struct power_state &state)
+    {
+        struct platform_host &given = platform_->hosts[index];
+        char watts[128];
+        snprintf(watts, sizeof watts, "%.17g:%.17g,%.17g:%.17g", state.idle, state.full, state.idle, state.busy);
+        sg4::Host *host = create_host(given.name, std::vector<double>{given.speed, given.speed * state.clock});
+        host->set_property("wattage_per_state", watts);
+        given.handle = host->seal();
+        host->set_pstate(1);
+        host_of_point_.push_back(index);
+    }
+
     sg4::Host *host(uint32_t index)
     {
         struct platform_host &given = platform_->hosts[index];
@@ -468,6 +496,25 @@ bool bridge_adopt(struct platform *platform, struct fault *fault)
         return fault_set(fault, "%s", exception.what());
     }
     return true;
+}
+
+bool bridge_measures_energy(const struct platform *platform)
+{
+    if (platform->route == find_route)
+        return false;
+    sg_host_energy_plugin_init();
+    return true;
+}
+
+void bridge_host_state(struct platform *platform, uint32_t host, const struct power_state *state)
+{
+    if (!platform->hosts[host].handle)
+        flat()->make_host(host, *state);
+}
+
+double bridge_host_joules(struct platform *platform, uint32_t host)
+{
+    return sg_host_get_consumed_energy(host_of(platform, host));
 }
 
 void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(void *argument), void *argument)

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "platforms/platform.h"
+#include "platforms/power/power.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,15 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
  * into being as the job uses them. Nothing happens for one that is SimGrid's already. After bridge_configure; the
  * platform has to outlive the process's simulation. False with the fault filled. */
 bool bridge_adopt(struct platform *platform, struct fault *fault);
+
+/* SimGrid's own plug-in for the energy of hosts, to be started before bridge_adopt. False where SimGrid has read the
+ * platform, whose hosts are there already. */
+bool bridge_measures_energy(const struct platform *platform);
+/* What a host draws, and its clock, in which times are those of `state->clock` times its speed. Before anything starts
+ * on it. */
+void bridge_host_state(struct platform *platform, uint32_t host, const struct power_state *state);
+/* What it has consumed until now. */
+double bridge_host_joules(struct platform *platform, uint32_t host);
 
 /* Why flows do not share links by their latencies alone, as SimGrid is set; NULL: they do. */
 const char *bridge_weighs(void);

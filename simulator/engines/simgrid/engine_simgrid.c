@@ -433,6 +433,8 @@ static void rank_init(struct run *run, struct rank *rank, uint32_t number, const
         .ghosts = run->job->folding && run->job->folding->ghosts ? run->job->folding->ghosts[position] : NULL,
         .speed = platform_full_speed(&run->platform->hosts[run->hosts[mesh_rank(run->program->mesh, position, 0)]]),
         .last_post = -1};
+    if (run->measures)
+        rank->speed *= run->program->states[mesh_rank(run->program->mesh, position, 0)].clock;
     rank->streams = arena_array(run->arena, rank->position->stream_count, sizeof *rank->streams);
     rank->members = arena_array(run->arena, rank->position->stream_count, sizeof(struct member *));
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
@@ -449,6 +451,8 @@ static uint32_t memory_place(const struct run *run, const struct rank *rank)
 /* The rank's actor and the mailboxes of what it receives; what goes to host memory is addressed there. */
 static void rank_start(struct run *run, struct rank *rank)
 {
+    if (run->measures)
+        bridge_host_state(run->site, run->places[rank->number], &run->program->states[rank->number]);
     void *actor = bridge_actor_start(run->site, run->places[rank->number], rank_actor, rank);
     for (uint32_t i = 0; i < rank->position->stream_count; i++)
         if (rank->position->streams[i].type == OPERATION_RECEIVE)
@@ -629,12 +633,16 @@ static bool prepare(struct run *runs, uint32_t count, struct fault *fault)
         return false;
     for (uint32_t i = 1; i < count; i++)
         runs[i].site = runs[0].site;
+    runs[0].measures = count == 1 && runs[0].program->states && !offloads && bridge_measures_energy(runs[0].site);
     return bridge_adopt(runs[0].site, fault);
 }
 
 static bool finish(const struct run *run, struct fault *fault)
 {
-    run->job->timeline->activities = run->activities;
+    struct timeline *timeline = run->job->timeline;
+    timeline->activities = run->activities;
+    for (uint32_t index = 0; index < timeline->rank_count && run->measures; index++)
+        timeline->joules[index] = bridge_host_joules(run->site, run->places[timeline->ranks[index]]);
     if (run->done != run->total)
         return fault_set(fault, "the simulation ended with %llu of %llu operations done", (unsigned long long)run->done,
                          (unsigned long long)run->total);

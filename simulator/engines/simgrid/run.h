@@ -173,6 +173,7 @@ struct run {
     struct drivers drivers;
     double length;    /* seconds that all jobs take without contention */
     double precision; /* seconds within which events are one */
+    bool measures;    /* energy of hosts: the program has their states, and SimGrid makes them so */
 };
 
 /* ---- engine_simgrid.c ---- */

@@ -40,6 +40,7 @@ extern
 #define program_offloads(...) (*simgrid_services->to_program_offloads)(__VA_ARGS__)
 #define properties_host_keys (*simgrid_services->to_properties_host_keys)
 #define properties_set(...) (*simgrid_services->to_properties_set)(__VA_ARGS__)
+#define properties_link_watts(...) (*simgrid_services->to_properties_link_watts)(__VA_ARGS__)
 #define rating_find(...) (*simgrid_services->to_rating_find)(__VA_ARGS__)
 #define stream_route(...) (*simgrid_services->to_stream_route)(__VA_ARGS__)
 #define timeline_finish_receives(...) (*simgrid_services->to_timeline_finish_receives)(__VA_ARGS__)

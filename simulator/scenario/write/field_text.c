@@ -23,6 +23,7 @@ static const struct units {
            {"B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "TiB"},
            {1, 1e3, 1e6, 1e9, 0x1p10, 0x1p20, 0x1p30, 0x1p40}},
   rates = {QUANTITY_RATE, {"Bps", "MBps", "GBps"}, {1, 1e6, 1e9}},
+  powers = {QUANTITY_POWER, {"W", "kW", "MW"}, {1, 1e3, 1e6}},
   speeds = {QUANTITY_FLOPS, {"f", "Gf", "Tf"}, {1, 1e9, 1e12}}, none = {QUANTITY_RATIO, {""}, {1}};
 
 static const struct units *units_of(enum stagesim_field_type type)
@@ -38,6 +39,8 @@ static const struct units *units_of(enum stagesim_field_type type)
         return &rates;
     case STAGESIM_FIELD_FLOPS:
         return &speeds;
+    case STAGESIM_FIELD_WATTS:
+        return &powers;
     default:
         return &none;
     }

@@ -282,6 +282,17 @@ static void write_memory(const struct resolving *resolving)
     write_own(resolving, &memory_section, &values);
 }
 
+static void write_power(const struct resolving *resolving)
+{
+    struct power_values values = power_defaults;
+    if (!resolving->scenario->power.given)
+        return;
+    struct fields_section section =
+        power_section_create(node_get(resolving->scenario->root, power_section.name), resolving->arena);
+    read_given(resolving, &section, &values);
+    write_own(resolving, &section, &values);
+}
+
 static void write_output(const struct resolving *resolving)
 {
     struct output_values values = {0};
@@ -401,6 +412,7 @@ bool scenario_write_resolved(FILE *out, const struct scenario *scenario, const c
         write_communication(&resolving);
         write_workload(&resolving);
         write_memory(&resolving);
+        write_power(&resolving);
         write_output(&resolving);
         write_simgrid(&resolving);
         if (study)

@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
+#include "simulator/scenario/scenario_tables.h"
 #include "simulator/scenario/write/relative.h"
 
 #include <string.h>
@@ -35,6 +36,8 @@ static bool is_path(const struct scenario *scenario, const char *section, const 
         return !strcmp(key, "platform") || !strcmp(key, "workload");
     if (!strcmp(section, "schedule") || !strcmp(section, "platform"))
         return !strcmp(key, "file");
+    if (!strcmp(section, power_section.name))
+        return !strcmp(key, "table") || !strcmp(key, "carbon");
     bool own = !strcmp(section, scenario->workload->name);
     size_t length = strlen(section);
     for (const struct stagesim_field *field = scenario->workload->fields; field && field->key; field++) {

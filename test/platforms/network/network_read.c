@@ -100,10 +100,14 @@ static void write_link(struct text *text)
     static const char kinds[] = "lpf";
     static const char *const policies[] = {"", " sharing_policy=\"SPLITDUPLEX\"", " sharing_policy=\"FATPIPE\""};
     uint32_t kind = draw(text, 3);
-    fprintf(text->out, "<link id=\"%c%u\" bandwidth=\"%u.%u%s\" latency=\"%u%s\"%s/>\n", kinds[kind], text->links++,
+    fprintf(text->out, "<link id=\"%c%u\" bandwidth=\"%u.%u%s\" latency=\"%u%s\"%s", kinds[kind], text->links++,
             1 + draw(text, 90), draw(text, 100),
             ONE_OF(text, "GBps", "Gbps", "MiBps", "Tbps", "kBps", "Bps", "", "Kibps", "GiBps", "Mbps"),
             draw(text, 1000), ONE_OF(text, "us", "ns", "ms", "s", "ps", "", "m"), policies[kind]);
+    if (kind != 1 && draw(text, 4) == 0)
+        fprintf(text->out, "><prop id=\"wattage_range\" value=\"%u:%u\"/></link>\n", draw(text, 9), 9 + draw(text, 9));
+    else
+        fputs("/>\n", text->out);
 }
 
 /* Links are looked for by their letter: what was declared is found again in the text. */
