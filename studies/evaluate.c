@@ -82,7 +82,8 @@ static bool evaluate_short(const struct evaluation_request *request, const struc
     struct shortened shortened;
     struct job_outline outline;
     struct diag silent = {0};
-    if (request->whole || request->order || request->communication ||
+    /* What links carry is known of a whole timeline. */
+    if ((platform->link_watts && scenario->power.given) || request->whole || request->order || request->communication ||
         !shortened_run(scenario, platform, request->classes, arena, &shortened))
         return false;
     /* What is said of the whole job. */

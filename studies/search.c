@@ -10,6 +10,7 @@
 #include "studies/search_bounds.h"
 #include "studies/simulation.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,8 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
     if (!out)
         return 0;
     fprintf(out, "%s %u %u %d\n", STAGESIM_VERSION, search->space.gpus, request->kept, request->exhaustive);
+    if (search->objective != OBJECTIVE_TIME)
+        fprintf(out, "%s\n", search_objective_names[search->objective]);
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         for (uint32_t k = 0; k < search->space.values[i].count; k++)
             fprintf(out, "%s %s\n", search_dimensions[i].key, search->space.values[i].texts[k]);
@@ -63,7 +66,10 @@ int search_create(struct search *search, const struct scenario *scenario, const 
     struct diag diag = {.out = stderr};
     struct fault fault = {""};
     uint32_t gpus = 0;
-    *search = (struct search){.scenario = scenario, .kept = request->kept, .table = {.reasons = -1}};
+    *search = (struct search){.scenario = scenario,
+                              .objective = (enum search_objective)scenario->search.objective,
+                              .kept = request->kept,
+                              .table = {.reasons = -1}};
     int code = find_gpus(scenario, &gpus);
     if (code != EXIT_DONE)
         return code;
@@ -143,8 +149,10 @@ static int verify(struct search *search, uint64_t index, bool quiet, struct aren
     struct simulation_request simulation = {.scenario = scenario_load(&request, arena, &diag), .quiet = quiet};
     struct simulation_result simulated;
     int code = simulation.scenario ? simulate(&simulation, &simulated) : EXIT_FAILED;
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE) {
         result->verified = simulated.rows[0].iteration;
+        result->verified_energy = fmax(0, simulated.rows[0].energy);
+    }
     gantt_destroy(code == EXIT_DONE ? simulated.gantt : NULL);
     return code;
 }
@@ -152,7 +160,8 @@ static int verify(struct search *search, uint64_t index, bool quiet, struct aren
 static bool note_verified(const struct search *search, const struct search_request *request, uint64_t index)
 {
     struct fault fault = {""};
-    struct search_result found = {.verified = search->table.results[index].verified};
+    struct search_result found = {.verified = search->table.results[index].verified,
+                                  .verified_energy = search->table.results[index].verified_energy};
     if (!request->journal)
         return true;
     int journal = journal_extend(request->journal, &fault);
@@ -170,8 +179,9 @@ static int by_verified(const void *left, const void *right, void *user)
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     const struct search_result *x = &search->table.results[search->ranked[a]],
                                *y = &search->table.results[search->ranked[b]];
-    if (x->verified != y->verified)
-        return x->verified < y->verified ? -1 : 1;
+    double left_value = search_value(search, x, true), right_value = search_value(search, y, true);
+    if (left_value != right_value)
+        return left_value < right_value ? -1 : 1;
     if (x->peak_bytes != y->peak_bytes)
         return x->peak_bytes < y->peak_bytes ? -1 : 1;
     return (a > b) - (a < b);

@@ -19,8 +19,9 @@ struct search {
     struct search_space space;
     struct search_table table;
     struct search_identity identity;
+    enum search_objective objective;
     uint32_t kept; /* how many of the best are exact */
-    /* Candidates that were timed, the fastest first, then the smallest, then by number: ranked_count of them, in memory
+    /* Candidates that were timed, the best first, then the smallest, then by number: ranked_count of them, in memory
      * that search_finish gives back. Of those with equal time and memory all but the first are like it. */
     uint64_t *ranked;
     uint64_t ranked_count, different; /* different: without those that are like another */
@@ -36,6 +37,10 @@ struct search {
     bool stopped;           /* before it was done */
     uint32_t merged_shards; /* parts that the search was cut into; 0: not merged */
 };
+
+/* What the best one has least of: seconds, joules, or their product; on SimGrid where the layout was simulated and
+ * `verified` asks for it. */
+double search_value(const struct search *search, const struct search_result *result, bool verified);
 
 /* Prepares a search: its space, on the platform's GPUs, and an empty table. Returns an exit code after every mistake
  * was reported on standard error. Memory from the arena; finish it all the same. */

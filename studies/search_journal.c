@@ -39,10 +39,11 @@ static void take(void *user, const void *record, size_t size)
         return;
     both.reason[size - sizeof both.entry] = '\0';
     struct search_result *result = &table->results[both.entry.index];
-    double verified = result->verified;
+    double verified = result->verified, joules = result->verified_energy;
     if (both.entry.result.status != SEARCH_UNTRIED)
         *result = both.entry.result;
     result->verified = both.entry.result.verified > 0 ? both.entry.result.verified : verified;
+    result->verified_energy = both.entry.result.verified > 0 ? both.entry.result.verified_energy : joules;
     if (size > sizeof both.entry)
         search_table_put_reason(table, result, both.reason);
 }

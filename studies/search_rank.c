@@ -27,18 +27,30 @@ static int compare_numbers(double a, double b)
     return (a > b) - (a < b);
 }
 
-static int faster_first(const void *left, const void *right, void *user)
+double search_value(const struct search *search, const struct search_result *result, bool verified)
 {
-    const struct search_result *results = user;
+    bool simulated = verified && result->verified > 0;
+    double seconds = simulated ? result->verified : result->iteration;
+    double joules = simulated ? result->verified_energy : result->energy;
+    return search->objective == OBJECTIVE_TIME     ? seconds
+           : search->objective == OBJECTIVE_ENERGY ? joules
+                                                   : joules * seconds;
+}
+
+static int better_first(const void *left, const void *right, void *user)
+{
+    const struct search *search = user;
+    const struct search_result *results = search->table.results;
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    int order = compare_numbers(results[a].iteration, results[b].iteration);
+    int order = compare_numbers(search_value(search, &results[a], false), search_value(search, &results[b], false));
     order = order ? order : compare_numbers(results[a].peak_bytes, results[b].peak_bytes);
     return order ? order : (a > b) - (a < b);
 }
 
-static bool are_alike(const struct search_result *a, const struct search_result *b)
+static bool are_alike(const struct search *search, const struct search_result *a, const struct search_result *b)
 {
-    return a->iteration == b->iteration && a->peak_bytes == b->peak_bytes;
+    return a->iteration == b->iteration && a->peak_bytes == b->peak_bytes &&
+           (search->objective == OBJECTIVE_TIME || a->energy == b->energy);
 }
 
 /* All that were timed and fit, in order; the time of the K-th best. */
@@ -53,12 +65,12 @@ static void sort_timed(struct ranking *ranking)
         release(search, i);
     }
     if (search->ranked_count)
-        qsort_r(search->ranked, search->ranked_count, sizeof *search->ranked, faster_first, results);
+        qsort_r(search->ranked, search->ranked_count, sizeof *search->ranked, better_first, search);
     ranking->last = INFINITY;
     for (uint64_t rank = 0; rank < search->ranked_count; rank++) {
         const struct search_result *result = &results[search->ranked[rank]];
         ranking->least[rank] = rank ? fmin(ranking->least[rank - 1], result->peak_bytes) : result->peak_bytes;
-        different += rank == 0 || !are_alike(result, &results[search->ranked[rank - 1]]);
+        different += rank == 0 || !are_alike(search, result, &results[search->ranked[rank - 1]]);
         if (different == search->kept && isinf(ranking->last))
             ranking->last = result->iteration;
     }
@@ -114,7 +126,7 @@ static void mark_ranked(struct search *search, struct arena *arena)
     search->best = arena_array(arena, (size_t)search->kept + 1, sizeof *search->best);
     for (uint64_t rank = 0; rank < search->ranked_count; rank++) {
         struct search_result *result = &results[search->ranked[rank]];
-        if (rank && are_alike(result, &results[search->ranked[rank - 1]]))
+        if (rank && are_alike(search, result, &results[search->ranked[rank - 1]]))
             continue;
         search->different++;
         if (search->best_count < search->kept)

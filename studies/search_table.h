@@ -37,6 +37,7 @@ struct search_result {
     double mfu, bubble;                /* mfu 0: not known */
     double peak_bytes, capacity_bytes; /* of the fullest rank; 0: not known */
     double verified;                   /* iteration on the SimGrid engine; 0: not run */
+    double energy, verified_energy;    /* joules of an iteration, on either engine; 0: not known */
 };
 
 struct search_table {

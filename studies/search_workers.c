@@ -83,6 +83,7 @@ static void take_report(struct search_result *result, const struct report *repor
     result->samples_per_s = report->fits ? report->samples_per_s : 0;
     result->mfu = report->fits ? report->mfu : 0;
     result->bubble = report->fits ? report->bubble : 0;
+    result->energy = report->fits && report->energy > 0 ? report->energy : 0;
     if (result->work > 0)
         return; /* the outline's memory stays, which is the same but for rounding: bounds have been compared with it */
     result->peak_bytes = report->peak_bytes;

@@ -113,7 +113,8 @@ static void fill_request(struct wanted *wanted)
     uint32_t best = shown(options);
     wanted->request.kept = best > KEPT_LEAST ? best : KEPT_LEAST;
     wanted->request.jobs = options->jobs ? options->jobs : processors();
-    wanted->request.exhaustive = options->exhaustive;
+    /* Bounds are of times. */
+    wanted->request.exhaustive = options->exhaustive || wanted->scenario->search.objective != OBJECTIVE_TIME;
     wanted->request.quiet = options->quiet;
     wanted->request.time_limit = options->time_limit;
     wanted->request.resume = options->resume;

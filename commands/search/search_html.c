@@ -70,6 +70,9 @@ static void put_tiles(FILE *out, const struct search *search)
     char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
     tile(out, readable_seconds(text, search_time(first)), "iteration time");
+    if (search->objective != OBJECTIVE_TIME)
+        tile(out, readable_joules(text, first->verified > 0 ? first->verified_energy : first->energy),
+             "energy of an iteration");
     snprintf(text, sizeof text, "%.4g /s", search_at_time(first, first->samples_per_s));
     tile(out, text, "samples");
     if (first->mfu > 0)

@@ -28,6 +28,8 @@ static struct table *begin_table(const struct search *search, bool verified)
     if (verified)
         table_column(table, "iteration", '>');
     table_column(table, verified ? "analytic" : "iteration", '>');
+    if (search->objective != OBJECTIVE_TIME)
+        table_column(table, "energy", '>');
     table_column(table, "samples/s", '>');
     table_column(table, "MFU", '>');
     table_column(table, "bubble", '>');
@@ -50,6 +52,8 @@ static void add_row(struct table *table, const struct search *search, uint32_t n
     if (verified)
         table_cell(table, "%s", result->verified > 0 ? readable_seconds(text, result->verified) : "");
     table_cell(table, "%s", readable_seconds(text, result->iteration));
+    if (search->objective != OBJECTIVE_TIME)
+        table_cell(table, "%s", readable_joules(text, result->verified > 0 ? result->verified_energy : result->energy));
     table_cell(table, "%.4g", search_at_time(result, result->samples_per_s));
     table_cell(table, "%s", result->mfu > 0 ? readable_percent(text, search_at_time(result, result->mfu)) : "");
     table_cell(table, "%s", readable_percent(text, result->bubble));
@@ -190,6 +194,8 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
         text_char(text, ',');
     put_number(text, result->iteration, timed);
     put_number(text, result->verified, timed && result->verified > 0);
+    if (search->objective != OBJECTIVE_TIME)
+        put_number(text, result->verified > 0 ? result->verified_energy : result->energy, timed);
     put_number(text, search_time(result) / (double)search->scenario->global_batch, timed);
     put_number(text, search_at_time(result, result->samples_per_s), timed);
     put_number(text, search_at_time(result, result->mfu), timed && result->mfu > 0);
@@ -240,7 +246,10 @@ static void print_csv(FILE *out, const struct search *search)
             text_string(text, search_dimension_name(i));
             text_char(text, ',');
         }
-    text_string(text, "micro_batches,iteration_s,verified_iteration_s,seconds_per_sample,samples_per_s,mfu,"
+    text_string(text, "micro_batches,iteration_s,verified_iteration_s,");
+    if (search->objective != OBJECTIVE_TIME)
+        text_string(text, "energy_j,");
+    text_string(text, "seconds_per_sample,samples_per_s,mfu,"
                       "bubble_ratio,exposed_ratio,peak_bytes,bound_s,pareto,reason\n");
     put_ranked(text, search);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
@@ -283,6 +292,8 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
     json_number(json, "iteration_s", result->iteration);
     if (result->verified > 0)
         json_number(json, "verified_iteration_s", result->verified);
+    if (search->objective != OBJECTIVE_TIME)
+        json_number(json, "energy_j", result->verified > 0 ? result->verified_energy : result->energy);
     json_number(json, "seconds_per_sample", search_time(result) / (double)search->scenario->global_batch);
     json_number(json, "samples_per_s", search_at_time(result, result->samples_per_s));
     if (result->mfu > 0)

@@ -21,7 +21,8 @@ bool search_repeats(const struct search *search, uint64_t rank)
 {
     const struct search_result *result = search_result_at(search, rank),
                                *before = rank ? search_result_at(search, rank - 1) : NULL;
-    return before && before->iteration == result->iteration && before->peak_bytes == result->peak_bytes;
+    return before && before->iteration == result->iteration && before->peak_bytes == result->peak_bytes &&
+           (search->objective == OBJECTIVE_TIME || before->energy == result->energy);
 }
 
 double search_time(const struct search_result *result)
@@ -62,7 +63,10 @@ void search_verdict(FILE *out, const struct search *search)
     char left[READABLE_MAX], right[READABLE_MAX];
     search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
     search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
-    fprintf(out, "%.2g %% faster than the second: ", 100 * (search_time(second) / search_time(first) - 1));
+    static const char *const better[] = {"faster than the second", "better than the second in energy",
+                                         "better than the second in energy times time"};
+    double more = search_value(search, second, true) / search_value(search, first, true) - 1;
+    fprintf(out, "%.2g %% %s: ", 100 * more, better[search->objective]);
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         if (search->space.shown[i] && strcmp(one[i] ? one[i] : "", other[i] ? other[i] : "") != 0) {
             fprintf(out, "%s%s %s for %s", separator, search_dimension_name(i), one[i] ? one[i] : "none",

@@ -34,8 +34,12 @@ enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4, TRACE_PER
 enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* bits of scenario.pictures */
 
 /* What `search` varies; a dimension that is not given has count 0. */
+enum search_objective { OBJECTIVE_TIME, OBJECTIVE_ENERGY, OBJECTIVE_ENERGY_DELAY };
+extern const char *const search_objective_names[]; /* [enum search_objective], NULL-terminated */
+
 struct scenario_search {
-    uint64_t gpus; /* 0: all of the platform */
+    uint64_t gpus;      /* 0: all of the platform */
+    unsigned objective; /* enum search_objective */
     struct stagesim_texts values[DIMENSIONS];
 };
 

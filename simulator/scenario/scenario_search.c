@@ -128,6 +128,10 @@ void scenario_read_search(struct loader *loader)
     const struct node *node = node_get(loader->root, search_section.name);
     fields_check_keys(&loader->fields, &search_section, NULL, node);
     fields_read(&loader->fields, &search_section, node, loader->root->at, &loader->scenario->search);
+    const struct node *objective = node_get(node, "objective");
+    if (loader->scenario->search.objective != OBJECTIVE_TIME && !loader->scenario->power.given)
+        diag_error(loader->fields.diag, objective->at,
+                   "objective: energy needs watts; expected the section power, such as power: {cap: 500W}");
     for (enum search_dimension i = 0; node && i < DIMENSIONS; i++) {
         const struct node *values = node_get(node, search_dimensions[i].key);
         if (values)

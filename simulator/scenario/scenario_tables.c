@@ -228,7 +228,11 @@ const struct stagesim_field output_fields[] = {
 #define DIMENSION(key, path, role, defaults, text)                                                                     \
     {#key, STAGESIM_FIELD_TEXTS, offsetof(struct scenario_search, values[DIMENSION_##key]), .doc = text},
 
+const char *const search_objective_names[] = {"time", "energy", "energy-delay", NULL};
+
 static const struct stagesim_field search_fields[] = {
+    {"objective", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, objective), .names = search_objective_names,
+     .doc = "what the best layout has least of; energy needs the section power; default time"},
     {"gpus", STAGESIM_FIELD_COUNT, offsetof(struct scenario_search, gpus), .least = 1, .most = (double)RANKS_MAX,
      .doc = "how many GPUs a layout has; default: all of the platform"},
     SEARCH_DIMENSIONS(DIMENSION){0},
