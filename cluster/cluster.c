@@ -2,11 +2,12 @@
 #include "cluster/cluster.h"
 
 #include "cluster/jobs/jobs.h"
+#include "cluster/power/pairs.h"
 
 #include <stddef.h>
 
 /* A line for each key of the top level. */
-static const struct scenario_kind *const kinds[] = {&jobs_kind, NULL};
+static const struct scenario_kind *const kinds[] = {&jobs_kind, &pairs_kind, NULL};
 
 void cluster_register(void)
 {
