@@ -158,7 +158,7 @@ struct platform {
         host_count; /* hosts that can hold a rank (property kind absent everywhere, or kind=gpu), in version order */
     struct platform_host *hosts;
     uint32_t link_count;
-    struct platform_link *links; /* all links, by name in version order */
+    struct platform_link *links;            /* all links, by name in version order */
     struct platform_link_watts *link_watts; /* [link], 0 where not given: property wattage_range; NULL: of none */
     struct platform_library library;
     /* The route between two hosts, from the platform file's routing; no link and no latency where there is none. */

@@ -34,7 +34,7 @@ struct power_settings {
     double pue;                           /* power of the data centre over power of its devices */
     const struct power_intensity *carbon; /* carbon_count of them, times ascending from 0; 0: not asked for */
     size_t carbon_count;
-    bool series; /* `carbon` was not given as one number */
+    bool series;         /* `carbon` was not given as one number */
     double carbon_start; /* when the job begins, on the clock of `carbon` */
 };
 

@@ -93,8 +93,8 @@ def check_refused(check, binary, folder):
                             ("platform: half.xml\n", "", ":1:"), (", mixed.yaml, memory.yaml", "", ":3:")):
         (folder / "bad.yaml").write_text(good.replace(old, new))
         result = tool.run(binary, "check", "bad.yaml", cwd=folder, expect=1)
-        check.that(result.stderr.startswith(f"bad.yaml{place}") and ("expected" in result.stderr or "did you mean" in result.stderr),
-                   f"{new}: {result.stderr}")
+        said = "expected" in result.stderr or "did you mean" in result.stderr
+        check.that(result.stderr.startswith(f"bad.yaml{place}") and said, f"{new}: {result.stderr}")
     (folder / "bad.yaml").write_text(good.replace(f"{BUDGET}W", "60W"))
     check.that("no two jobs stay" in tool.run(binary, "run", "bad.yaml", cwd=folder, expect=1).stderr, "a low budget")
 
