@@ -68,16 +68,18 @@ static double known_seconds(struct kernel_use *use, const struct efficiency_devi
     return known->seconds;
 }
 
-/* Operands of a product in 8 bits are cast from 16 and scaled. The forward casts
- * what comes in and the weights; of the backward's two products the first casts the gradient that both use. */
-static double cast_seconds(const struct efficiency_device *device, const struct kernel_shape *shape)
+/* Operands of a product in 8 bits are cast from 16 and scaled. The forward casts what comes in, or a rank's share of
+ * what ranks then gather, and the weights; of the backward's two products the first casts the gradient that both use.
+ */
+static double cast_seconds(const struct efficiency_device *device, const struct kernel_shape *shape, double share)
 {
     double weights = shape->stage == KERNEL_FORWARD ? shape->n : 0;
     struct kernel_shape cast = {.kind = KERNEL_MEMORY,
                                 .type = KERNEL_BF16,
                                 .stage = KERNEL_CAST,
                                 .groups = 1,
-                                .m = device->kernels->cast_bytes * shape->groups * shape->k * (shape->m + weights),
+                                .m = device->kernels->cast_bytes * shape->groups * shape->k *
+                                     (shape->m * (share > 0 ? share : 1) + weights),
                                 .n = 1,
                                 .k = 1};
     return shape->stage == KERNEL_WEIGHT ? 0 : fmax(0, known_seconds(device->kernels, device, &cast));
@@ -106,6 +108,6 @@ bool kernel_use_seconds(const struct efficiency_device *device, const struct tra
     /* Masks, windows and ranks that share a sequence leave a part of the square. */
     if (shape.kind == KERNEL_ATTENTION)
         *seconds *= operator->flops / kernel_flops(&shape);
-    *seconds += narrow ? cast_seconds(device, &shape) : 0;
+    *seconds += narrow ? cast_seconds(device, &shape, operator->cast_share) : 0;
     return true;
 }

@@ -21,8 +21,8 @@ static double attention_divided(const struct transformer_model *m, const struct 
            scores = 0; /* softmax, and where there is dropout its mask and what is left */
     if (!l->flash && l->recompute == TRANSFORMER_KEEP)
         scores = (e + mask * (e + 1)) * (double)m->heads * (double)m->sequence;
-    if (l->recompute == TRANSFORMER_OPERATORS) /* queries, values, and what attention gives; in fp8 that alone */
-        return e * (widths.output + (l->narrow ? 0 : widths.query + widths.value));
+    if (l->recompute == TRANSFORMER_OPERATORS) /* queries, values, and what attention gives */
+        return e * (widths.output + widths.query + widths.value);
     double normalised = m->qk_norm ? e * (widths.query + widths.key) : 0;
     return e * (widths.query + widths.output + widths.key + widths.value) + normalised + scores;
 }
@@ -30,7 +30,7 @@ static double attention_divided(const struct transformer_model *m, const struct 
 static double ffn_divided(const struct transformer_model *m, const struct transformer_layout *l, double inner)
 {
     if (l->recompute == TRANSFORMER_OPERATORS) /* one of the first products, see operators.c */
-        return l->narrow ? 0 : l->element_bytes * inner;
+        return l->element_bytes * inner;
     return (m->gated ? 3 : 2) * l->element_bytes * inner;
 }
 
@@ -40,7 +40,7 @@ static double between_blocks(const struct transformer_model *m, const struct tra
 {
     struct transformer_norms norms = transformer_norms_of(m);
     if (l->recompute == TRANSFORMER_OPERATORS) /* the layer's input, and the second matrix's product */
-        return (l->narrow ? 1 : 2) * l->element_bytes * (double)m->hidden / between(l);
+        return 2 * l->element_bytes * (double)m->hidden / between(l);
     double inputs = 2 + 2 * norms.ffn + 2 * norms.behind;
     return (inputs * l->element_bytes + 2.0 * m->dropout) * (double)m->hidden / between(l);
 }
@@ -87,6 +87,12 @@ double transformer_output_activation(const struct transformer_model *m, const st
 {
     double inputs = (m->final_norm ? 2 : 1) * l->element_bytes * (double)m->hidden / between(l);
     return rows(m, l) * (inputs + 4 * (double)m->vocabulary / l->tensor);
+}
+
+double transformer_logits_buffer(const struct transformer_model *m, const struct transformer_layout *l,
+                                 double logits_bytes)
+{
+    return rows(m, l) * (logits_bytes - 4) * (double)m->vocabulary / l->tensor;
 }
 
 struct transformer_state transformer_state_of(enum transformer_optimizer optimizer, double element_bytes,

@@ -19,6 +19,10 @@ double transformer_input_activation(const struct transformer_model *model, const
 /* Of the output: inputs of the final normalisation and of the projection, logits in fp32: 4 s b h/t (1 + V/h). */
 double transformer_output_activation(const struct transformer_model *model, const struct transformer_layout *layout);
 
+/* What is held of logits beside their 4 bytes while the loss and its gradient are computed. */
+double transformer_logits_buffer(const struct transformer_model *model, const struct transformer_layout *layout,
+                                 double logits_bytes);
+
 enum transformer_optimizer { OPTIMIZER_ADAM, OPTIMIZER_MOMENTUM, OPTIMIZER_SGD };
 
 /* Bytes of a parameter's state. Mixed precision with Adam: 2 + 4 + 12 = 18 (gradients accumulated in fp32), 2 + 2 + 12

@@ -22,6 +22,7 @@ struct operator_shape {
     double h;          /* columns of an activation between blocks on this rank */
     double h_inner, output_inner, ffn_inner; /* inner dimensions of this rank's matrix products */
     double gathered;                         /* rows of a matrix product for each of `rows` */
+    double cast_share;                       /* as in the layout */
     double element, mask;                    /* bytes of an element, and of a dropout mask's (0: no dropout) */
 };
 
@@ -35,6 +36,9 @@ void operators_add_norms(struct transformer_operators *out, const struct operato
 /* rows x inner times inner x columns. */
 void operators_add_matrix(struct transformer_operators *out, const struct operator_shape *shape, const char *name,
                           double inner, double columns);
+/* Such a product whose input tensor-parallel ranks gather. */
+void operators_add_gathered_matrix(struct transformer_operators *out, const struct operator_shape *shape,
+                                   const char *name, double inner, double columns);
 /* Backward of such a product: gradient of the input, and of the weight, which is added to the accumulated one. */
 void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *layout,
                                    const struct operator_shape *shape, const char *name, double inner, double columns);

@@ -12,6 +12,7 @@ struct operator_shape operator_shape_of(const struct transformer_model *m, const
                                    .length = s / (l->exchanged_heads ? 1 : l->context),
                                    .h = (double)m->hidden / l->width,
                                    .gathered = l->gathered_rows,
+                                   .cast_share = l->cast_share,
                                    .element = l->element_bytes,
                                    .mask = m->dropout};
     shape.hidden = shape.rows * shape.h / (l->sequence_parallel ? t : 1);
@@ -56,6 +57,13 @@ void operators_add_matrix(struct transformer_operators *out, const struct operat
             .bytes = bytes,
             .shape = {
                 .kind = KERNEL_MATMUL, .stage = KERNEL_FORWARD, .groups = 1, .m = rows, .n = columns, .k = inner}});
+}
+
+void operators_add_gathered_matrix(struct transformer_operators *out, const struct operator_shape *s, const char *name,
+                                   double inner, double columns)
+{
+    operators_add_matrix(out, s, name, inner, columns);
+    out->items[out->count - 1].cast_share = s->cast_share;
 }
 
 void operators_add_matrix_backward(struct transformer_operators *out, const struct transformer_layout *l,
@@ -156,7 +164,7 @@ static void projections(const struct transformer_model *m, const struct transfor
     if (m->kv_rank)
         latent_projections(m, l, s, out);
     else
-        operators_add_matrix(out, s, "query, key, value", s->h_inner, s->query + s->key_value);
+        operators_add_gathered_matrix(out, s, "query, key, value", s->h_inner, s->query + s->key_value);
     operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
     if (m->qk_norm)
         operators_add_vector(out, "query, key normalisation", 2 * s->element * s->rows * (s->query + s->key));
@@ -226,32 +234,31 @@ static double inputs(const struct transformer_model *m)
 
 /* Recomputation of single operators (torchtitan's `op`): of a layer's products in their order every second one is kept,
  * and what flash attention gives. Keys, the projection and a half of a gated first matrix run again, and all that is no
- * product. Products in fp8 are another operator, of which none is kept; the last one's result is not needed. */
+ * product. In fp8 as much is kept: the published peaks of both are the same. */
 static void attention_again(const struct transformer_model *m, const struct transformer_layout *l,
                             enum transformer_block block, const struct operator_shape *s,
                             struct transformer_operators *out)
 {
     bool whole = block == BLOCK_ATTENTION;
-    if ((whole || block == BLOCK_PROJECTIONS) && (l->narrow || m->kv_rank))
+    if ((whole || block == BLOCK_PROJECTIONS) && m->kv_rank)
         projections(m, l, s, out);
     else if (whole || block == BLOCK_PROJECTIONS) {
         operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
-        operators_add_matrix(out, s, "key", s->h_inner, s->key);
+        operators_add_gathered_matrix(out, s, "key", s->h_inner, s->key);
         operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
     }
     if (whole || block == BLOCK_JOIN)
         join(m, s, out);
 }
 
-static void ffn_again(const struct transformer_model *m, const struct transformer_layout *l,
-                      enum transformer_block block, const struct operator_shape *s, struct transformer_operators *out)
+static void ffn_again(const struct transformer_model *m, enum transformer_block block, const struct operator_shape *s,
+                      struct transformer_operators *out)
 {
-    double kept = l->narrow ? 0 : 1;
     if (block == BLOCK_SECOND)
         return;
     operators_add_norms(out, s, transformer_norms_of(m).ffn, false);
-    if (inputs(m) > kept)
-        operators_add_matrix(out, s, "first matrix", s->h_inner, (inputs(m) - kept) * s->ffn);
+    if (inputs(m) > 1)
+        operators_add_gathered_matrix(out, s, "first matrix", s->h_inner, (inputs(m) - 1) * s->ffn);
     operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
 }
 
@@ -284,7 +291,7 @@ static void ffn_forward(const struct transformer_model *m, const struct transfor
     add_copies(l, s, block == BLOCK_FFN ? 2 : 1, out);
     if (block != BLOCK_SECOND) {
         operators_add_norms(out, s, transformer_norms_of(m).ffn, false);
-        operators_add_matrix(out, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
+        operators_add_gathered_matrix(out, s, "first matrix", s->h_inner, inputs(m) * s->ffn);
         operators_add_vector(out, "activation", (inputs(m) + 1) * s->element * s->rows * s->ffn);
     }
     if (block != BLOCK_FIRST) {
@@ -301,7 +308,7 @@ static void ffn_backward(const struct transformer_model *m, const struct transfo
     if (l->recompute == TRANSFORMER_FULL)
         ffn_forward(m, l, block, s, out);
     else if (l->recompute == TRANSFORMER_OPERATORS)
-        ffn_again(m, l, block, s, out);
+        ffn_again(m, block, s, out);
     add_copies(l, s, block == BLOCK_FFN ? 3 : block == BLOCK_FIRST ? 2 : 1, out);
     if (block != BLOCK_FIRST) {
         operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
@@ -343,6 +350,46 @@ static void output_backward(const struct transformer_model *m, const struct tran
 
 /* ---- all together ---- */
 
+/* ---- shared weights ---- */
+
+/* Elements of the matrices of a block of attention or of a dense feed-forward block. */
+static double block_weights(const struct transformer_model *m, const struct operator_shape *s,
+                            enum transformer_block block)
+{
+    double projections = s->h_inner * (s->query + s->key_value), join_weights = s->output_inner * s->h,
+           first = s->h_inner * inputs(m) * s->ffn, second = s->ffn_inner * s->h;
+    switch (block) {
+    case BLOCK_ATTENTION:
+        return projections + join_weights;
+    case BLOCK_PROJECTIONS:
+        return projections;
+    case BLOCK_JOIN:
+        return join_weights;
+    case BLOCK_FFN:
+        return first + second;
+    case BLOCK_FIRST:
+        return first;
+    case BLOCK_SECOND:
+        return second;
+    default:
+        return 0;
+    }
+}
+
+/* Weights that were gathered from those who share them are copied out of the buffer, gradients into theirs, in the
+ * precision in which they are summed up. */
+static void add_shard_copies(const struct transformer_model *m, const struct transformer_layout *l,
+                             enum transformer_block block, const struct operator_shape *s, bool backward,
+                             struct transformer_operators *out)
+{
+    double bytes = !backward || l->gathers_again ? 2 * l->element_bytes : 0, weights = block_weights(m, s, block);
+    bytes += backward ? l->element_bytes + l->gradient_bytes : 0;
+    if (!l->shard_copies || !(weights > 0))
+        return;
+    operators_add_vector(out, "shards", bytes * weights);
+    out->items[out->count - 1].single = true;
+}
+
 void transformer_forward(const struct transformer_model *model, const struct transformer_layout *layout,
                          enum transformer_block block, struct transformer_operators *out)
 {
@@ -370,6 +417,7 @@ void transformer_forward(const struct transformer_model *model, const struct tra
     default:
         experts_forward(model, layout, block, out);
     }
+    add_shard_copies(model, layout, block, &shape, false, out);
 }
 
 void transformer_backward(const struct transformer_model *model, const struct transformer_layout *layout,
@@ -399,6 +447,7 @@ void transformer_backward(const struct transformer_model *model, const struct tr
     default:
         experts_backward(model, layout, block, out);
     }
+    add_shard_copies(model, layout, block, &shape, true, out);
 }
 
 void operators_keep_wide(struct transformer_operators *out, unsigned from)
@@ -417,7 +466,7 @@ double transformer_operators_flops(const struct transformer_operators *operators
 }
 
 /* Of a block of one sample on a single rank. */
-static double again_of(const struct transformer_model *model, enum transformer_recompute recompute, bool narrow,
+static double again_of(const struct transformer_model *model, enum transformer_recompute recompute,
                        enum transformer_block block)
 {
     struct transformer_layout whole = {.samples = 1,
@@ -431,14 +480,13 @@ static double again_of(const struct transformer_model *model, enum transformer_r
                                        .flash = true,
                                        .element_bytes = 2,
                                        .gradient_bytes = 4,
-                                       .recompute = recompute,
-                                       .narrow = narrow};
+                                       .recompute = recompute};
     struct transformer_operators operators;
     transformer_backward(model, &whole, block, &operators);
     return transformer_operators_flops(&operators, false);
 }
 
-double transformer_again_flops(const struct transformer_model *model, const struct transformer_layout *layout)
+double transformer_again_flops(const struct transformer_model *model)
 {
     static const enum transformer_block blocks[] = {BLOCK_ATTENTION, BLOCK_FFN, BLOCK_SHARED, BLOCK_EXPERTS};
     double with_experts = (double)transformer_expert_layers(model, (uint32_t)model->layers), sum = 0;
@@ -446,8 +494,8 @@ double transformer_again_flops(const struct transformer_model *model, const stru
     const double layers[] = {(double)model->layers, dense, with_experts, with_experts};
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (layers[i] > 0)
-            sum += layers[i] * (again_of(model, TRANSFORMER_OPERATORS, layout->narrow, blocks[i]) -
-                                again_of(model, TRANSFORMER_KEEP, layout->narrow, blocks[i]));
+            sum += layers[i] *
+                   (again_of(model, TRANSFORMER_OPERATORS, blocks[i]) - again_of(model, TRANSFORMER_KEEP, blocks[i]));
     return sum;
 }
 
@@ -459,7 +507,7 @@ double transformer_repeated_flops(const struct transformer_model *model, const s
     if (layout->recompute == TRANSFORMER_FULL)
         return transformer_layers_flops(model) + flash;
     if (layout->recompute == TRANSFORMER_OPERATORS)
-        return transformer_again_flops(model, layout) + flash;
+        return transformer_again_flops(model) + flash;
     return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? 3 * attention : flash;
 }
 

@@ -32,8 +32,10 @@ struct transformer_layout {
     double element_bytes;   /* of an activation or weight */
     double gradient_bytes;  /* of a gradient in the accumulation buffer */
     enum transformer_recompute recompute;
-    bool narrow; /* products are in fp8 */
-    bool copies; /* what is gathered or scattered is copied once more */
+    bool copies;        /* what is gathered or scattered is copied once more */
+    double cast_share;  /* of the rows of gathered operands, those that a rank casts to fp8 */
+    bool shard_copies;  /* gathered weights are copied to their places, and gradients before they are scattered */
+    bool gathers_again; /* weights are gathered for the backward, too */
 };
 
 /* Parts of the model that run one after the other. A layer is an attention block and a feed-forward block; where a
@@ -67,6 +69,8 @@ struct transformer_operator {
                   */
     double flops, bytes;
     struct kernel_shape shape; /* of products and flash attention; groups 0: none that is measured */
+    bool single;               /* one kernel whether operators are fused or not */
+    double cast_share;         /* of the rows of its input, those that are cast to fp8; 0: all */
 };
 
 enum { TRANSFORMER_OPERATORS_MAX = 32 };
@@ -96,7 +100,7 @@ double transformer_operators_flops(const struct transformer_operators *operators
 double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout);
 
 /* Flop of products that recomputation of single operators runs again, of all layers and one sample. */
-double transformer_again_flops(const struct transformer_model *model, const struct transformer_layout *layout);
+double transformer_again_flops(const struct transformer_model *model);
 
 /* Tensor-parallel communication of a block in one direction: buffers of `bytes` that are all-reduced one after the
  * other (with sequence parallelism each is gathered and scattered instead, which moves as much; the backward gathers

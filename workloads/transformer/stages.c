@@ -68,7 +68,7 @@ static double repeated_share(const struct transformer_job *j)
     if (j->layout.recompute == TRANSFORMER_FULL)
         return 1;
     if (j->layout.recompute == TRANSFORMER_OPERATORS)
-        return transformer_again_flops(&j->model, &j->layout) / transformer_layers_flops(&j->model);
+        return transformer_again_flops(&j->model) / transformer_layers_flops(&j->model);
     bool scores = j->layout.recompute == TRANSFORMER_SELECTIVE && !j->layout.flash;
     return scores ? transformer_attention_flops(&j->model) / transformer_layer_flops(&j->model) : 0;
 }
@@ -125,7 +125,8 @@ static double expert_host(const struct transformer_job *j, enum transformer_bloc
 static void move_unfused(const struct transformer_job *j, struct transformer_operators *operators)
 {
     for (unsigned i = 0; i < operators->count; i++)
-        operators->items[i].bytes *= operators->items[i].matrix ? 1 : j->parameters->unfused;
+        operators->items[i].bytes *=
+            operators->items[i].matrix || operators->items[i].single ? 1 : j->parameters->unfused;
 }
 
 static struct stagesim_part compute_part(const struct transformer_job *j, const struct transformer_model *model,
@@ -425,8 +426,11 @@ static void set_memory(struct stages *s, uint32_t stage)
     /* Of gathered weights those of two layers are held, or where they are kept for the backward all; and operands that
      * are gathered for one linear map. */
     double gathered = j->zero < 3 ? 0 : j->parameters->reshard ? 2 * layer : whole;
-    s->arrays[BUFFERS][stage] =
-        again_buffers(&on, stage) + context_buffers(j) + gathered + tensor_panels(&j->tensor, &j->model, &on.layout);
+    double logits =
+        stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
+    s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j) + gathered + logits +
+                                tensor_panels(&j->tensor, &j->model, &on.layout) +
+                                j->parameters->extra_memory * (double)j->workers / j->stages;
 }
 
 static void set_transfers(struct stages *s, uint32_t stage)
@@ -434,7 +438,8 @@ static void set_transfers(struct stages *s, uint32_t stage)
     const struct transformer_job *j = s->j;
     bool divided = j->layout.sequence_parallel || divides_messages(j);
     s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
-    double bytes_moved = held(j, stage, 1) * j->state.update, chunks = (double)j->workers / j->stages;
+    double bytes_moved = held(j, stage, 1) * j->state.update * j->parameters->optimizer_unfused,
+           chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
     s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->device.bandwidth <= 0
                                       ? 0

@@ -30,6 +30,8 @@ static const struct transformer_parameters defaults = {
     .cast_bytes = 3,
     .overlap_hidden = 1,
     .unfused = 1,
+    .optimizer_unfused = 1,
+    .logits_bytes = 4,
     .tensor_overlap = OVERLAP_GATHER | OVERLAP_SCATTER | OVERLAP_INPUT | OVERLAP_DATA,
     .routing = {.context_balance = true, .expert_imbalance = 1},
 };
@@ -83,6 +85,16 @@ static const struct stagesim_field fields[] = {
          "dimension; default false"),
     WORD("tensor_gathers", tensor_gathers, dispatch_precision_names,
          "sequence_parallel: precision of what is gathered: same as computed with, or fp8; default same"),
+    FLAG("shard_copies", shard_copies,
+         "zero: 3: gathered weights of layers are copied to their places, gradients once more before they are "
+         "scattered; default false"),
+    RATIO("optimizer_unfused", optimizer_unfused, 1, 100,
+          "what the optimizer's step moves over what one fused kernel would; default 1"),
+    RATIO("logits_bytes", logits_bytes, 4, 64,
+          "bytes of each logit that are held while the loss and its gradient are computed; default 4"),
+    {"extra_memory", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, extra_memory), false, 0, 1e15, NULL,
+     "what a rank holds that no formula counts, such as the context of its GPU and buffers of communication; default "
+     "0"},
     WORD("optimizer", optimizer, optimizers, "what is updated with: its state and its time; default adam"),
     WORD("gradients", gradients, gradient_types,
          "precision in which gradients are accumulated and reduced; default fp32"),
@@ -484,9 +496,12 @@ static void describe_job(struct transformer_job *j)
         .expert_tensor = (double)j->api->axis(j->job, "tensor") / j->api->axis(j->job, "whole_experts"),
         .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
         .recompute = (enum transformer_recompute)j->api->recompute(j->job),
-        .narrow = p->precision == FP8,
-        .copies = p->tensor_copies};
+        .copies = p->tensor_copies,
+        .shard_copies = p->shard_copies && j->zero == 3,
+        .gathers_again = p->reshard};
     tensor_set_layout(&j->tensor, &j->layout);
+    bool casts_parts = p->tensor_gathers == DISPATCH_FP8 && j->layout.sequence_parallel;
+    j->layout.cast_share = casts_parts ? 1 / j->layout.tensor : 0;
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
 }
 

@@ -49,6 +49,10 @@ struct transformer_parameters {
     double unfused;               /* times the bytes of operators that only move memory */
     bool tensor_copies;           /* what tensor-parallel ranks gather or scatter is copied once more */
     unsigned tensor_gathers;      /* enum dispatch_precision */
+    bool shard_copies;            /* shared weights are copied once gathered, gradients before they are scattered */
+    double optimizer_unfused;     /* times the bytes of a fused optimizer's step */
+    double logits_bytes;          /* of each logit while the loss is computed */
+    double extra_memory;          /* bytes of a rank that no formula counts */
 };
 
 /* The job while it is built. */

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """framework_costs.py STAGESIM: keys that say what a framework's way of working costs, each against what `stagesim
 kernel` says of the operators that it adds, from formulas written here: recompute: operators, compute.flash, cast_bytes,
-unfused, expert_dispatch, transformer.tensor_copies, tensor_gathers and tensor_overlap_hidden."""
+unfused, expert_dispatch, transformer.tensor_copies, tensor_gathers, tensor_overlap_hidden, shard_copies,
+optimizer_unfused, logits_bytes and extra_memory."""
 import json
 import pathlib
 import sys
@@ -82,8 +83,12 @@ def operators(folder):
     less = 2 * S * (2 * H + KEY + 2 * FFN)
     check.near(kept["memory"]["peak_bytes"] - again["memory"]["peak_bytes"], (LAYERS - 1) * less, "its memory", 1e-6)
     narrow = [busy(folder, ", precision: fp8", recompute=recompute) for recompute in ("none", "operators")]
-    added = forward_moves() + sum(product(a, b, "fp8") + moving("cast", 3 * a * (S + b)) for a, b in PRODUCTS[:3])
-    check.near(narrow[1] - narrow[0], LAYERS * added, "in fp8 no product is kept", 1e-6)
+    added = forward_moves() + sum(product(a, b, "fp8") + moving("cast", 3 * a * (S + b))
+                                  for a, b in ((H, KEY), (H, H), (H, FFN)))
+    check.near(narrow[1] - narrow[0], LAYERS * added, "in fp8 the same products are kept", 1e-6)
+    peaks = [job(folder, f", precision: {precision}", recompute="operators")["memory"]["peak_bytes"]
+             for precision in ("bf16", "fp8")]
+    check.near(peaks[1], peaks[0], "in fp8 as much memory", 1e-12)
 
 
 def attention(folder):
@@ -128,7 +133,44 @@ def tensor(folder):
     check.that(times[0] > 1.02 * times[2], f"what is exposed costs: {times}")
 
 
+def gathered_casts(folder):
+    """Ranks cast their part of the rows of what they gather in fp8."""
+    seconds = [busy(folder, ", precision: fp8", f", tensor_gathers: {word}", parallel="{tensor: 2}")
+               for word in ("same", "fp8")]
+    spared = sum(moving("cast", 3 * H * (S + columns)) - moving("cast", 3 * H * (S / 2 + columns))
+                 for columns in (H // 2 + KEY, FFN))
+    check.near(seconds[0] - seconds[1], LAYERS * spared, "casts of gathered operands", 1e-6)
+
+
+WEIGHTS = H * (H + 2 * KEY) + H * H, 3 * H * FFN
+
+
+def shards(folder):
+    plain, copied, kept, whole, ignored = (
+        busy(folder, "", f", zero: {zero}{more}", "{data: 8}")
+        for zero, more in ((3, ""), (3, ", shard_copies: true"), (3, ", shard_copies: true, reshard: false"), (2, ""),
+                           (2, ", shard_copies: true")))
+    both = [sum(moving("add", 4 * weights) + moving("add", back * weights) for weights in WEIGHTS) for back in (10, 6)]
+    check.near(copied - plain, LAYERS * both[0], "shard_copies", 1e-6)
+    check.near(kept - plain, LAYERS * both[1], "shard_copies without a second gather", 1e-6)
+    check.near(ignored, whole, "shard_copies where weights are not shared", 1e-12)
+
+
+def step(folder):
+    times = [job(folder, "", f", optimizer_unfused: {times}")["time"]["iteration_s"] for times in (1, 3)]
+    parameters = LAYERS * (sum(WEIGHTS) + 2 * H) + 2 * V * H + H
+    check.near(times[1] - times[0], moving("add", 3 * 30 * parameters) - moving("add", 30 * parameters),
+               "optimizer_unfused", 1e-6)
+
+
+def memory(folder):
+    few, many, more = (job(folder, "", text, "{pipeline: 2}")["memory"]["peak_bytes"]
+                       for text in ("", ", logits_bytes: 12", ", extra_memory: 3GB"))
+    check.near(many - few, S * V * (12 - 4), "logits_bytes, on the last worker", 1e-6)
+    check.near(more - few, 3e9, "extra_memory", 1e-6)
+
+
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (operators, attention, casts, unfused, experts, tensor):
+    for part in (operators, attention, casts, unfused, experts, tensor, gathered_casts, shards, step, memory):
         part(pathlib.Path(scratch))
 sys.exit(check.done())
