@@ -1,1 +1,1 @@
-search search-stages.yaml -o results
+search search-stages.yaml -o results-stages

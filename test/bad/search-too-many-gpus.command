@@ -1,1 +1,1 @@
-search search-too-many-gpus.yaml --gpus 8 -o results
+search search-too-many-gpus.yaml --gpus 8 -o results-many
