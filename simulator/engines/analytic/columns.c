@@ -12,6 +12,9 @@
 
 enum { PROGRESS_INTERVAL = 1 << 16 };
 
+/* Of the walk, which is compiled for some numbers of columns apart: `n` is c->count. */
+#define INLINED inline __attribute__((always_inline))
+
 /* ---- what collectives take ---- */
 
 /* The estimates of flows, each column's on its own instance where no lower one is coupled with it. */
@@ -99,12 +102,12 @@ static inline void set_off(struct columns *c, uint32_t index, uint32_t id)
     }
 }
 
-static inline double *ends_of(const struct columns *c, const struct lane_position *lanes, uint32_t id)
+static INLINED double *ends_of(uint32_t n, const struct lane_position *lanes, uint32_t id)
 {
-    return &lanes->ends[(size_t)id * c->count];
+    return &lanes->ends[(size_t)id * n];
 }
 
-static inline void raise(double *times, const double *others, uint32_t count)
+static INLINED void raise(double *times, const double *others, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         times[i] = others[i] > times[i] ? others[i] : times[i];
@@ -112,8 +115,8 @@ static inline void raise(double *times, const double *others, uint32_t count)
 
 /* When the next operation of a stream can start, in each column, into where its end will stand. False: what it waits
  * for is not done. */
-static inline bool find_start(const struct columns *c, const struct lane_position *lanes,
-                              const struct lane_cursor *cursor, const struct operation *operation, double *start)
+static INLINED bool find_start(uint32_t n, const struct lane_position *lanes, const struct lane_cursor *cursor,
+                               const struct operation *operation, double *start)
 {
     const struct position *position = lanes->position;
     uint32_t waits = operation_wait_count(operation);
@@ -122,36 +125,36 @@ static inline bool find_start(const struct columns *c, const struct lane_positio
         if (awaited >= lanes->cursors[position->operations[awaited].stream].next)
             return false;
     }
-    memcpy(start, cursor->free, c->count * sizeof *start);
+    memcpy(start, cursor->free, n * sizeof *start);
     for (uint32_t i = 0; i < waits; i++)
-        raise(start, ends_of(c, lanes, operation_wait(position, operation, i)), c->count);
+        raise(start, ends_of(n, lanes, operation_wait(position, operation, i)), n);
     return true;
 }
 
 /* A rank waits from the beginning for what it receives, and markers take no time. */
-static inline void note_begin(struct columns *c, const struct operation *operation, const double *start)
+static INLINED void note_begin(struct columns *c, uint32_t n, const struct operation *operation, const double *start)
 {
     if (c->begun <= 0 || (operation->kind == STAGESIM_EXCHANGE && operation_cost(c->program, operation)->seconds == 0))
         return;
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t i = 0; i < n; i++)
         c->begun = start[i] < c->begun ? start[i] : c->begun;
 }
 
 /* Ends stand where starts do. */
-static void add_seconds(struct columns *c, struct lane_position *lanes, const struct operation *operation,
-                        bool computes, double *times)
+static INLINED void add_seconds(struct columns *c, uint32_t n, struct lane_position *lanes,
+                                const struct operation *operation, bool computes, double *times)
 {
     double seconds = operation_cost(c->program, operation)->seconds;
     bool varies = c->program->variation_of[operation->cost] != VARIATION_NONE;
     c->activities += computes && seconds > 0 ? lanes->entries : 0;
     if (!varies && (lanes->even || !computes)) {
-        for (uint32_t i = 0; i < c->count; i++)
+        for (uint32_t i = 0; i < n; i++)
             times[i] += seconds;
-        for (uint32_t i = 0; computes && i < c->count; i++)
+        for (uint32_t i = 0; computes && i < n; i++)
             lanes->busy[i] += seconds;
         return;
     }
-    for (uint32_t i = 0; i < c->count; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         double own =
             seconds * operation_factor(c->program, operation, c->replicas[i]) * (computes ? lanes->slowness[i] : 1);
         times[i] += own;
@@ -161,35 +164,35 @@ static void add_seconds(struct columns *c, struct lane_position *lanes, const st
 
 /* ---- moments, where there is a timeline ---- */
 
-static inline void begin_moments(const struct columns *c, const struct lane_position *lanes, uint32_t id,
-                                 const double *starts)
+static INLINED void begin_moments(const struct columns *c, uint32_t n, const struct lane_position *lanes, uint32_t id,
+                                  const double *starts)
 {
-    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+    for (uint32_t i = 0; c->timeline && i < n; i++)
         if (lanes->moments[i])
             lanes->moments[i][id].start = lanes->moments[i][id].data_start = starts[i];
 }
 
-static inline void end_moments(const struct columns *c, const struct lane_position *lanes, uint32_t id,
-                               const double *ends)
+static INLINED void end_moments(const struct columns *c, uint32_t n, const struct lane_position *lanes, uint32_t id,
+                                const double *ends)
 {
-    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+    for (uint32_t i = 0; c->timeline && i < n; i++)
         if (lanes->moments[i])
             lanes->moments[i][id].end = ends[i];
 }
 
-static inline void note_receive(const struct columns *c, const struct lane_position *lanes, uint32_t id,
-                                const double *free, const double *starts, const double *ends)
+static INLINED void note_receive(const struct columns *c, uint32_t n, const struct lane_position *lanes, uint32_t id,
+                                 const double *free, const double *starts, const double *ends)
 {
-    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+    for (uint32_t i = 0; c->timeline && i < n; i++)
         if (lanes->moments[i])
             lanes->moments[i][id] = (struct moment){free[i], starts[i], ends[i]};
 }
 
 /* It began when its rank came. */
-static inline void end_collective(const struct columns *c, const struct lane_position *lanes, uint32_t id,
-                                  const double *starts, const double *ends)
+static INLINED void end_collective(const struct columns *c, uint32_t n, const struct lane_position *lanes, uint32_t id,
+                                   const double *starts, const double *ends)
 {
-    for (uint32_t i = 0; c->timeline && i < c->count; i++)
+    for (uint32_t i = 0; c->timeline && i < n; i++)
         if (lanes->moments[i]) {
             lanes->moments[i][id].data_start = starts[i];
             lanes->moments[i][id].end = ends[i];
@@ -198,83 +201,82 @@ static inline void end_collective(const struct columns *c, const struct lane_pos
 
 /* ---- operations ---- */
 
-static void advance_local(struct columns *c, uint32_t index, struct lane_cursor *cursor)
+static INLINED void advance_local(struct columns *c, uint32_t n, uint32_t index, struct lane_cursor *cursor)
 {
     struct lane_position *lanes = &c->positions[index];
     while (cursor->next < cursor->end) {
         uint32_t id = cursor->next;
         const struct operation *operation = &lanes->position->operations[id];
-        double *times = ends_of(c, lanes, id);
-        if (!find_start(c, lanes, cursor, operation, times))
+        double *times = ends_of(n, lanes, id);
+        if (!find_start(n, lanes, cursor, operation, times))
             return;
-        note_begin(c, operation, times);
-        begin_moments(c, lanes, id, times);
-        add_seconds(c, lanes, operation, cursor->type == OPERATION_COMPUTE, times);
-        end_moments(c, lanes, id, times);
+        note_begin(c, n, operation, times);
+        begin_moments(c, n, lanes, id, times);
+        add_seconds(c, n, lanes, operation, cursor->type == OPERATION_COMPUTE, times);
+        end_moments(c, n, lanes, id, times);
         cursor->free = times;
         cursor->next++;
         set_off(c, index, id);
     }
 }
 
-static void deliver(struct columns *c, const struct lane_cursor *send, const double *starts, const double *ends)
+static INLINED void deliver(struct columns *c, uint32_t n, const struct lane_cursor *send, const double *starts,
+                            const double *ends)
 {
     struct lane_position *lanes = &c->positions[send->peer];
     struct lane_cursor *cursor = &lanes->cursors[send->opposite];
     uint32_t id = cursor->next++;
-    double *times = ends_of(c, lanes, id);
-    memcpy(times, ends, c->count * sizeof *ends);
-    note_receive(c, lanes, id, cursor->free, starts, ends);
+    double *times = ends_of(n, lanes, id);
+    memcpy(times, ends, n * sizeof *ends);
+    note_receive(c, n, lanes, id, cursor->free, starts, ends);
     cursor->free = times;
     set_off(c, send->peer, id);
 }
 
-static void advance_sends(struct columns *c, uint32_t index, struct lane_cursor *cursor)
+static INLINED void advance_sends(struct columns *c, uint32_t n, uint32_t index, struct lane_cursor *cursor)
 {
     struct lane_position *lanes = &c->positions[index];
     while (cursor->next < cursor->end) {
         uint32_t id = cursor->next;
         const struct operation *operation = &lanes->position->operations[id];
-        double *times = ends_of(c, lanes, id), bytes = operation_cost(c->program, operation)->bytes;
-        if (!find_start(c, lanes, cursor, operation, times))
+        double *times = ends_of(n, lanes, id), bytes = operation_cost(c->program, operation)->bytes;
+        if (!find_start(n, lanes, cursor, operation, times))
             return;
-        note_begin(c, operation, times);
-        begin_moments(c, lanes, id, times);
+        note_begin(c, n, operation, times);
+        begin_moments(c, n, lanes, id, times);
         double starts[COLUMNS_MAX];
-        if (c->timeline)
-            memcpy(starts, times, c->count * sizeof *times);
-        for (uint32_t i = 0; i < c->count; i++)
+        memcpy(starts, times, n * sizeof *times);
+        for (uint32_t i = 0; i < n; i++)
             times[i] += cursor->latency[i] + bytes * cursor->seconds_per_byte[i];
-        end_moments(c, lanes, id, times);
+        end_moments(c, n, lanes, id, times);
         c->activities += lanes->entries;
         cursor->free = times;
         cursor->next++;
         set_off(c, index, id);
-        deliver(c, cursor, starts, times);
+        deliver(c, n, cursor, starts, times);
     }
 }
 
 /* Columns that instances couple have come when the last of them has. */
-static void join_coupled(const struct columns *c, struct gathering *gathering)
+static INLINED void join_coupled(uint32_t n, struct gathering *gathering)
 {
     double *latest = gathering->latest;
-    for (uint32_t i = 0; i < c->count; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t lowest = gathering->coupled[i];
         latest[lowest] = latest[i] > latest[lowest] ? latest[i] : latest[lowest];
     }
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t i = 0; i < n; i++)
         latest[i] = latest[gathering->coupled[i]];
 }
 
-static void end_gathering(struct columns *c, uint32_t group, const struct timed_collective *timed)
+static INLINED void end_gathering(struct columns *c, uint32_t n, uint32_t group, const struct timed_collective *timed)
 {
     struct gathering *gathering = &c->gatherings[group];
     double starts[COLUMNS_MAX];
     if (gathering->couples)
-        join_coupled(c, gathering);
-    if (c->timeline)
-        memcpy(starts, gathering->latest, c->count * sizeof *starts);
-    for (uint32_t i = 0; i < c->count; i++)
+        join_coupled(n, gathering);
+    memcpy(starts, gathering->latest, n * sizeof *starts);
+    for (uint32_t i = 0; i < n; i++)
         gathering->latest[i] += timed->seconds[i];
     c->activities += gathering->instances * timed->flows;
     for (uint32_t i = 0; i < c->program->groups[group].position_count; i++) {
@@ -283,9 +285,9 @@ static void end_gathering(struct columns *c, uint32_t group, const struct timed_
         uint32_t stream = position_group_stream(lanes->position, group);
         struct lane_cursor *cursor = &lanes->cursors[stream];
         uint32_t id = cursor->next++;
-        double *ends = ends_of(c, lanes, id);
-        end_collective(c, lanes, id, starts, gathering->latest);
-        memcpy(ends, gathering->latest, c->count * sizeof *ends);
+        double *ends = ends_of(n, lanes, id);
+        end_collective(c, n, lanes, id, starts, gathering->latest);
+        memcpy(ends, gathering->latest, n * sizeof *ends);
         cursor->free = ends;
         cursor->arrived = false;
         set_off(c, index, id);
@@ -295,7 +297,7 @@ static void end_gathering(struct columns *c, uint32_t group, const struct timed_
     gathering->arrived = 0;
 }
 
-static void arrive(struct columns *c, uint32_t index, struct lane_cursor *cursor)
+static INLINED void arrive(struct columns *c, uint32_t n, uint32_t index, struct lane_cursor *cursor)
 {
     struct lane_position *lanes = &c->positions[index];
     uint32_t id = cursor->next, group = cursor->peer;
@@ -303,34 +305,34 @@ static void arrive(struct columns *c, uint32_t index, struct lane_cursor *cursor
     if (id == cursor->end || cursor->arrived)
         return;
     const struct operation *operation = &lanes->position->operations[id];
-    double *start = ends_of(c, lanes, id);
-    if (!find_start(c, lanes, cursor, operation, start))
+    double *start = ends_of(n, lanes, id);
+    if (!find_start(n, lanes, cursor, operation, start))
         return;
-    note_begin(c, operation, start);
-    begin_moments(c, lanes, id, start);
+    note_begin(c, n, operation, start);
+    begin_moments(c, n, lanes, id, start);
     cursor->arrived = true;
     if (gathering->arrived++)
-        raise(gathering->latest, start, c->count);
+        raise(gathering->latest, start, n);
     else
-        memcpy(gathering->latest, start, c->count * sizeof *start);
+        memcpy(gathering->latest, start, n * sizeof *start);
     if (gathering->arrived == c->program->groups[group].position_count)
-        end_gathering(c, group, timed_of(c, group, operation));
+        end_gathering(c, n, group, timed_of(c, group, operation));
 }
 
-static void advance(struct columns *c, struct pair next)
+static INLINED void advance(struct columns *c, uint32_t n, struct pair next)
 {
     struct lane_cursor *cursor = &c->positions[next.position].cursors[next.stream];
     cursor->queued = false;
     switch ((enum operation_type)cursor->type) {
     case OPERATION_COMPUTE:
     case OPERATION_DELAY:
-        advance_local(c, next.position, cursor);
+        advance_local(c, n, next.position, cursor);
         return;
     case OPERATION_SEND:
-        advance_sends(c, next.position, cursor);
+        advance_sends(c, n, next.position, cursor);
         return;
     case OPERATION_COLLECTIVE:
-        arrive(c, next.position, cursor);
+        arrive(c, n, next.position, cursor);
         return;
     case OPERATION_RECEIVE: /* goes on when the message is sent */
         return;
@@ -345,16 +347,35 @@ static void report_progress(struct columns *c)
         progress->report(progress->user, c->done, c->total);
 }
 
-static void walk(struct columns *c)
+static INLINED void walk_with(struct columns *c, uint32_t n)
 {
     for (uint32_t index = c->program->mesh->positions; index-- > 0;)
         for (uint32_t stream = c->positions[index].position->stream_count; stream-- > 0;)
             push(c, index, stream);
     c->report_at = PROGRESS_INTERVAL;
     while (c->stack_count) {
-        advance(c, c->stack[--c->stack_count]);
+        advance(c, n, c->stack[--c->stack_count]);
         if (c->done >= c->report_at)
             report_progress(c);
+    }
+}
+
+/* Loops are shorter where the compiler knows how many columns there are. */
+static void walk(struct columns *c)
+{
+    switch (c->count) {
+    case 1:
+        walk_with(c, 1);
+        return;
+    case 2:
+        walk_with(c, 2);
+        return;
+    case 4:
+        walk_with(c, 4);
+        return;
+    default:
+        walk_with(c, c->count);
+        return;
     }
 }
 
@@ -369,7 +390,7 @@ static double last_end(const struct columns *c)
         for (uint32_t i = 0; i < lanes->position->stream_count; i++) {
             const struct stream *stream = &lanes->position->streams[i];
             for (uint32_t column = 0; stream->count && column < c->count; column++)
-                last = fmax(last, ends_of(c, lanes, stream->first + stream->count - 1)[column]);
+                last = fmax(last, ends_of(c->count, lanes, stream->first + stream->count - 1)[column]);
         }
     }
     return last;
