@@ -106,6 +106,8 @@ PEER = """
 import json, logging, sys, time, types
 sys.path[:0] = [{folder!r}]
 sys.modules.setdefault("pandas", types.ModuleType("pandas"))  # only what writes tables of all layouts needs it
+sys.modules.setdefault("numpy", types.ModuleType("numpy"))  # only what writes JSON needs it
+sys.modules.setdefault("psutil", types.ModuleType("psutil"))  # only what runs on several cores needs it
 from calculon.llm import Llm, System
 read = lambda name: json.load(open({folder!r} + name))
 application, system = Llm.Application(read("/models/megatron-1T.json")), System(read("/systems/a100_80g.json"))
@@ -210,6 +212,7 @@ def search_row(peer, python, folder):
     stubs.mkdir()
     (stubs / "psutil.py").write_text("import os\n\n\ndef cpu_count(logical=True):\n    return os.cpu_count()\n")
     (stubs / "pandas.py").write_text("")  # only another command of it needs that
+    (stubs / "numpy.py").write_text("integer = floating = ndarray = bool_ = ()\n")  # its writer of JSON asks for these
     search = (f"env PYTHONPATH={peer}:{stubs} {python} {peer}/bin/calculon loe -c 1 -n %s "
               f"{peer}/models/megatron-22B.json %s float16 {peer}/systems/a100_80g.json out.json")
     counted, sample = (
