@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/cluster.h"
 
+#include "cluster/idle/idle_nodes.h"
 #include "cluster/jobs/jobs.h"
 #include "cluster/power/pairs.h"
 
 #include <stddef.h>
 
 /* A line for each key of the top level. */
-static const struct scenario_kind *const kinds[] = {&jobs_kind, &pairs_kind, NULL};
+static const struct scenario_kind *const kinds[] = {&jobs_kind, &idle_kind, &pairs_kind, NULL};
 
 void cluster_register(void)
 {

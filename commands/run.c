@@ -4,6 +4,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/words.h"
+#include "simulator/scenario/scenario_kind.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
 
@@ -55,17 +56,18 @@ static int run_scenario(const struct options *options, const char *typed, struct
     struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;
+    bool own_table = scenario->kind && scenario->kind->tables;
     struct simulation_request request = {.scenario = scenario,
                                          .command = typed,
                                          .split = true,
                                          .quiet = options->quiet,
-                                         .print = table_is_read(options->format),
+                                         .print = table_is_read(options->format) || own_table,
                                          .format = options->format};
     struct simulation_result result = {0};
     int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
     if (!simulation_print(&result))
         code = EXIT_FAILED;
-    if (code == EXIT_DONE && (options->format != TABLE_TEXT || result.row_count > 1))
+    if (code == EXIT_DONE && !own_table && (options->format != TABLE_TEXT || result.row_count > 1))
         print_rows(&result, options->format, arena);
     if (code == EXIT_DONE && options->output && !options->quiet) {
         fflush(stdout); /* both streams may go to one file */

@@ -75,12 +75,24 @@ bool run_files_open_drawn(struct run_files *files, unsigned pictures, const stru
     return open_drawn(files, pictures, report, output, directory, fault);
 }
 
+/* What is no job has tables of its own in place of those of operations. */
+static bool open_tables(struct run_files *files, const struct scenario *scenario, struct output *output,
+                        const char *directory, struct fault *fault)
+{
+    const char *const *names = scenario->kind ? scenario->kind->tables : NULL;
+    bool ok = open_traces(files, names ? scenario->traces & ~(unsigned)TRACE_CSV : scenario->traces, output, directory,
+                          fault);
+    for (size_t i = 0; ok && names && names[i] && scenario->traces & TRACE_CSV; i++)
+        ok = open_file(&files->tables[i], output, directory, names[i], fault);
+    return ok;
+}
+
 bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output,
                     const char *directory, struct fault *fault)
 {
     *files = (struct run_files){.form = picture_form_of(scenario)};
     return open_file(&files->summary, output, directory, "summary.json", fault) &&
-           open_traces(files, scenario->traces, output, directory, fault) &&
+           open_tables(files, scenario, output, directory, fault) &&
            open_drawn(files, scenario->pictures, scenario->report, output, directory, fault);
 }
 

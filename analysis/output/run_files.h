@@ -8,13 +8,14 @@
 #include "analysis/pictures/gantt.h"
 #include "analysis/pictures/picture_form.h"
 #include "base/files/output.h"
-#include "simulator/scenario/scenario.h"
+#include "simulator/scenario/scenario_kind.h"
 
 enum { PICTURE_FORMATS = 3 };
 
 /* Open for writing; NULL: not wanted. Opened in the parent, so that all runs' files appear together. */
 struct run_files {
     FILE *summary, *operations, *critical_path, *slack, *memory, *paje, *chrome, *chrome_gzip, *perfetto, *html;
+    FILE *tables[KIND_TABLES_MAX];   /* of what is no job, in the order of its kind; NULL: not wanted */
     FILE *pictures[PICTURE_FORMATS]; /* by enum canvas_format */
     struct picture_form form;        /* of them */
 };

@@ -37,6 +37,7 @@ struct choice {
 
 struct chooser {
     const char *name, *summary;
+    bool forward; /* it looks at how long the choice is expected to last */
     /* Memory that is needed only for the choice is from the arena. */
     void (*choose)(const struct choice *choice, struct arena *arena);
 };

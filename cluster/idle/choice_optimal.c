@@ -87,5 +87,6 @@ void choice_best(const struct choice_job *jobs, size_t count, uint32_t nodes, do
 const struct chooser chooser_optimal = {
     .name = "optimal",
     .summary = "the sizes that are worth most, found exactly",
+    .forward = true,
     .choose = choose,
 };

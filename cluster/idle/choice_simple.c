@@ -92,5 +92,6 @@ const struct chooser chooser_equal = {
 const struct chooser chooser_greedy = {
     .name = "greedy",
     .summary = "jobs keep what they have; free nodes go where each of them gains most",
+    .forward = true,
     .choose = choose_greedy,
 };

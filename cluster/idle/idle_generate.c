@@ -54,11 +54,6 @@ double idle_fragment_length(double quantile)
     return part < below ? low + (mean - low) * part / below : mean + (high - mean) * (part - below) / (1 - below);
 }
 
-double idle_fragment_mean(void)
-{
-    return mean_length;
-}
-
 /* ---- drawing ---- */
 
 /* splitmix64: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014. In [0, 1). */

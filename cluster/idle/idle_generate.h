@@ -22,7 +22,5 @@ struct idle_log *idle_generate(const struct idle_generation *generation, struct 
 /* The length of an idle fragment in seconds of which a share `quantile` (0 .. 1) of all is shorter: two weeks of a
  * machine of 4,608 nodes. Between the published lengths, each class has its published mean. */
 double idle_fragment_length(double quantile);
-/* Their mean, seconds. */
-double idle_fragment_mean(void);
 
 #endif

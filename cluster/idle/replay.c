@@ -37,6 +37,7 @@ struct state {
     size_t active_count;
     uint32_t *order; /* jobs by submit time; those from `next` on are still to come */
     size_t next;
+    double lost;  /* work, since the last decision */
     double *best; /* [node_count + 1]: what these jobs produce in a second at best */
 };
 
@@ -101,6 +102,7 @@ static void take_back(struct state *state, struct active *active)
 
 static void lose(struct state *state, const struct active *active, double seconds, double rate)
 {
+    state->lost += weight_of(state, job_of(state, active)) * seconds * rate;
     figures_of(state, active)->samples -= seconds * rate;
 }
 
@@ -340,6 +342,8 @@ static void decide(struct state *state, const struct idle_moment *moment)
                                        .best = state->best[state->idle]};
     choose_sizes(state, sizes, &profiled, scratch);
     apply(state, sizes, profiled, &decision);
+    decision.lost = state->lost;
+    state->lost = 0;
     decision.used = state->idle - state->free.count;
     for (size_t i = 0; i < state->active_count; i++)
         decision.rate += state->active[i]->objective[state->active[i]->nodes.count];
@@ -463,7 +467,7 @@ static void run(struct state *state)
         bool ended = jobs_end(state), came = jobs_come(state);
         if (ended || came)
             find_best(state);
-        if (state->active_count)
+        if (state->active_count || ended)
             decide(state, moment);
     }
 }

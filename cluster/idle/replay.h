@@ -56,7 +56,8 @@ struct replay_decision {
     uint32_t running;      /* jobs */
     uint32_t grown, shrunk;
     double rate,
-        best; /* work a second, after it; and at best: with these jobs and nodes, and changes that cost nothing */
+        best;    /* work a second, after it; and at best: with these jobs and nodes, and changes that cost nothing */
+    double lost; /* work, in this moment by nodes that left and sizes that changed */
 };
 
 /* A node's time with a job. */

@@ -458,6 +458,25 @@ struct scenario_request scenario_request_with(const struct scenario_request *req
 
 const struct scenario_kind *const *scenario_kinds;
 
+void scenario_apply_set(struct node *root, const struct scenario_set *set, const char *example, struct arena *arena,
+                        struct diag *diag)
+{
+    const char *equals = strchr(set->text, '=');
+    bool plain = !set->option || !strcmp(set->option, "--set");
+    const char *path = arena_print(arena, "%.*s", (int)strcspn(set->text, "="), set->text);
+    struct place at = {.file = plain ? arena_print(arena, "--set %s", path) : set->option};
+    if (equals)
+        document_set(root, path, equals + 1, at, arena, diag);
+    else
+        diag_error(diag, at, "there is no '='; expected KEY=VALUE such as %s", example);
+}
+
+void scenario_read_output(struct scenario *scenario, struct node *root, const struct fields_reader *fields)
+{
+    struct loader loader = {.scenario = scenario, .root = root, .fields = *fields};
+    read_output(&loader);
+}
+
 static const struct scenario_kind *find_kind(const struct node *root)
 {
     for (const struct scenario_kind *const *kind = scenario_kinds; root && kind && *kind; kind++)

@@ -4,14 +4,20 @@
 #ifndef STAGESIM_SCENARIO_KIND_H
 #define STAGESIM_SCENARIO_KIND_H
 
+#include "simulator/scenario/fields.h"
 #include "simulator/scenario/scenario.h"
 
 struct simulation_context;
+
+enum { KIND_TABLES_MAX = 4 };
 
 struct scenario_kind {
     const char *key;     /* of the top level; at most one such key is in a scenario */
     const char *summary; /* what such a scenario is, for messages: "several jobs on one platform" */
     bool platform;       /* it has one, which is loaded before it is checked or run */
+    /* Tables that it writes where a job writes those of its operations (output.trace: csv), NULL-terminated, at most
+     * KIND_TABLES_MAX. It then prints its own table in every format as well. NULL: neither. */
+    const char *const *tables;
     /* Reads the scenario, whose changes (the request's sets) are not in the tree yet. The result has its place, its
      * name, what every command reads of a scenario (platform, engine, output), `parts` and `whole`. NULL with the
      * mistakes reported. */
@@ -30,5 +36,11 @@ extern const struct scenario_kind *const *scenario_kinds;
  * is called; NULL: as its file. */
 struct scenario *scenario_load_part(const struct scenario_request *request, struct node *root, const char *name,
                                     struct arena *arena, struct diag *diag);
+
+/* What readers of other kinds share with that of jobs: `--set` in the tree (`example`: of one that is right, for
+ * messages), and `output`. */
+void scenario_apply_set(struct node *root, const struct scenario_set *set, const char *example, struct arena *arena,
+                        struct diag *diag);
+void scenario_read_output(struct scenario *scenario, struct node *root, const struct fields_reader *fields);
 
 #endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `check` and `run` do with idle nodes. */
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/table.h"
+#include "cluster/idle/idle_output.h"
+#include "studies/simulation.h"
+
+#include <string.h>
+
+static bool plugins_of(const struct simulation_context *context)
+{
+    return context->scenario->request.plugins;
+}
+
+static int check(struct simulation_context *context)
+{
+    const struct idle_nodes *nodes = context->scenario->whole;
+    const struct idle_study *study = idle_study_create(nodes, plugins_of(context), context->arena, &context->diag);
+    if (!study)
+        return EXIT_BAD_INPUT;
+    size_t policies = nodes->policy_count;
+    diag_print(stdout, "%s: ok\n%u nodes, %zu changes in %s; %zu elastic job%s; %zu way%s to decide\n",
+               context->scenario->file, study->log->node_count, study->moments.count,
+               idle_duration(study->moments.duration, context->arena), study->job_count,
+               readable_plural(study->job_count), policies, readable_plural(policies));
+    return EXIT_DONE;
+}
+
+/* It has no iteration, which is what comparisons are about. */
+static void hand_over(const struct simulation_context *context, const struct idle_study *study)
+{
+    struct comparison_row row = {.samples_per_s = study->replays[0]->work / study->replays[0]->duration};
+    snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
+    snprintf(row.schedule, sizeof row.schedule, "idle nodes");
+    snprintf(row.reason, sizeof row.reason,
+             "idle nodes have no iteration; expected run, which compares what idle_nodes.decide lists");
+    struct gantt *gantt = gantt_create(context->scenario->name, "", GANTT_SECONDS);
+    gantt_finish(gantt);
+    simulation_hand_over(context, &row, NULL, 0, gantt);
+    gantt_destroy(gantt);
+}
+
+static int run(struct simulation_context *context)
+{
+    const struct idle_nodes *nodes = context->scenario->whole;
+    const struct simulation_request *request = context->request;
+    struct fault fault = {""};
+    struct idle_study *study = idle_study_create(nodes, plugins_of(context), context->arena, &context->diag);
+    if (!study)
+        return EXIT_BAD_INPUT;
+    for (size_t i = 0; i < nodes->policy_count; i++) {
+        struct replay_request replay = {.moments = &study->moments,
+                                        .node_count = study->log->node_count,
+                                        .jobs = study->jobs,
+                                        .job_count = study->job_count,
+                                        .policy = nodes->policies[i]};
+        study->replays[i] = replay_run(&replay, context->arena);
+    }
+    hand_over(context, study);
+    if (request->print)
+        idle_print(context->self->results, study, context->scenario->name, request->format);
+    bool done = !request->files || idle_files_write(request->files, study, context->scenario->name, &fault);
+    done = done && (!request->output || output_flush(request->output, &fault));
+    for (size_t i = 0; i < nodes->policy_count; i++)
+        replay_destroy(study->replays[i]);
+    if (!done)
+        diag_print(context->diag.out, "stagesim: %s\n", fault.text);
+    return done ? EXIT_DONE : EXIT_FAILED;
+}
+
+const struct scenario_kind idle_kind = {
+    .key = "idle_nodes",
+    .summary = "elastic jobs on idle nodes",
+    .tables = idle_table_names,
+    .read = idle_read,
+    .check = check,
+    .run = run,
+};
