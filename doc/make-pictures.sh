@@ -72,3 +72,8 @@ mv "$work/sweep/sweep.svg" "$images/sweep-field.svg"
 "$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic \
     -o "$work/search" --picture png --quiet >"$work/log"
 mv "$work/search/search.png" "$images/search.png"
+
+# Elastic jobs, for doc/idle-nodes.md.
+"$stagesim" run "$(dirname "$0")/../scenarios/idle-nodes.yaml" --set idle_nodes.duration=24h -o "$work/idle" \
+    --picture png --quiet >"$work/log"
+mv "$work/idle/timeline.png" "$images/idle-nodes.png"

@@ -100,8 +100,7 @@ static bool write_inputs(struct json_writer *json, const struct scenario *const 
     struct known_inputs known = {NULL, 0, 0};
     json_array_begin(json, "inputs", true);
     for (size_t i = 0; i < count; i++) {
-        if (!scenarios[i]->kind)
-            write_new_inputs(json, scenarios[i], &known, arena, fault);
+        write_new_inputs(json, scenarios[i], &known, arena, fault);
         for (size_t part = 0; scenarios[i]->kind && part < scenarios[i]->part_count; part++)
             write_new_inputs(json, scenarios[i]->parts[part], &known, arena, fault);
     }

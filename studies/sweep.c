@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "base/process/interruption.h"
 #include "simulator/engines/progress.h"
+#include "simulator/scenario/scenario_kind.h"
 #include "simulator/scenario/write/scenario_write.h"
 #include "studies/simulation.h"
 
@@ -66,6 +67,11 @@ static struct scenario *load(const struct sweep *sweep, size_t combination, stru
     struct diag diag = {.out = open_memstream(&text, &size)};
     struct scenario_request request = request_of(sweep, combination, arena);
     struct scenario *scenario = scenario_load(&request, arena, &diag);
+    if (scenario && scenario->kind && scenario->kind->tables) {
+        diag_error(&diag, (struct place){0}, "a scenario of %s has no iteration time to sweep over; expected run",
+                   scenario->kind->summary);
+        scenario = NULL;
+    }
     bool fits = scenario && (!scenario->schedule || scenario_check_pipeline(scenario, &diag));
     if (diag.out)
         fclose(diag.out);

@@ -122,6 +122,9 @@ struct reading {
     const struct node *root, *section;
     struct idle_nodes *nodes;
     struct idle_entry *entries;
+    bool plugins;            /* may be loaded */
+    struct scenario **parts; /* part_count of them: those that entries name */
+    size_t part_count;
 };
 
 /* ---- the log ---- */
@@ -214,6 +217,15 @@ static void read_bounds(const struct reading *reading, const struct node *node, 
                    "expected the least and the most nodes such as [1, 64], or one number for both");
 }
 
+/* Its mistakes are said now; what becomes of it on n nodes is asked later. */
+static void read_scenario(struct reading *reading, const char *file)
+{
+    struct scenario_request request = {.file = file, .plugins = reading->plugins};
+    struct scenario *scenario = scenario_load(&request, reading->fields.arena, reading->fields.diag);
+    if (scenario)
+        reading->parts[reading->part_count++] = scenario;
+}
+
 static void read_job(struct reading *reading, const struct node *node)
 {
     struct job_values values = {.count = 1, .grow = 18, .shrink = 12};
@@ -244,6 +256,8 @@ static void read_job(struct reading *reading, const struct node *node)
                    points ? "points and a scenario" : "no throughput");
     else if (points)
         read_points(reading, points, entry);
+    else if (values.scenario)
+        read_scenario(reading, values.scenario);
     read_bounds(reading, node, &values, entry);
     if (every && values.count == 1)
         diag_error(diag, every->key_at, "there is one such job; expected 'every' with a 'count'");
@@ -262,6 +276,7 @@ static void read_jobs(struct reading *reading)
     }
     reading->entries = arena_array(reading->fields.arena, list->count, sizeof *reading->entries);
     reading->nodes->entries = reading->entries;
+    reading->parts = arena_array(reading->fields.arena, list->count, sizeof(struct scenario *));
     for (const struct node *child = list->first; child; child = child->next)
         if (child->kind != NODE_REFUSED)
             read_job(reading, child);
@@ -364,6 +379,7 @@ struct scenario *idle_read(const struct scenario_request *request, struct node *
         scenario_apply_set(root, &request->sets[i], "idle_nodes.decide.running=4", arena, diag);
     struct reading reading = {.fields = {path_directory(request->file, arena), arena, diag, NULL, NULL},
                               .root = root,
+                              .plugins = request->plugins,
                               .section = node_get(root, "idle_nodes"),
                               .nodes = arena_alloc(arena, sizeof *reading.nodes)};
     scenario->file = arena_copy(arena, request->file);
@@ -374,6 +390,8 @@ struct scenario *idle_read(const struct scenario_request *request, struct node *
     scenario->whole = reading.nodes;
     check_top(&reading);
     scenario_read_output(scenario, root, &reading.fields);
+    if (scenario->traces & ~(unsigned)(TRACE_CSV | TRACE_PAJE))
+        diag_error(diag, node_place(root, "output.trace"), "idle nodes have no operations; expected csv or paje");
     if (reading.section->kind != NODE_MAP) {
         if (reading.section->kind != NODE_REFUSED)
             diag_error(diag, reading.section->at, "idle_nodes is %s; expected a map such as {log: idle.csv, jobs: ...}",
@@ -383,5 +401,8 @@ struct scenario *idle_read(const struct scenario_request *request, struct node *
     read_log(&reading);
     read_jobs(&reading);
     read_policies(&reading);
+    scenario->log = reading.nodes->log;
+    scenario->parts = reading.parts;
+    scenario->part_count = reading.part_count;
     return diag->errors == errors ? scenario : NULL;
 }

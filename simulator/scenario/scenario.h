@@ -113,6 +113,7 @@ struct scenario {
     struct scenario_search search;
     const struct scenario_kind *kind; /* NULL: it is a job; otherwise most of this says nothing of it */
     void *whole;                      /* what its kind has read */
+    const char *log;                  /* a further file that it reads; NULL: none */
     struct scenario *const *parts;    /* its jobs, part_count of them */
     size_t part_count;
 

@@ -86,6 +86,12 @@ const struct scenario_input *scenario_input_list(const struct scenario *scenario
 {
     struct inputs inputs = {arena_array(arena, INPUTS_MAX, sizeof *inputs.list), 0, arena, fault};
     add_file(&inputs, "scenario", scenario->file);
+    if (scenario->kind) { /* its parts have their own */
+        if (scenario->log)
+            add_file(&inputs, "log", scenario->log);
+        *count = inputs.count;
+        return fault->text[0] ? NULL : inputs.list;
+    }
     if (scenario->framework_file)
         add_file(&inputs, "framework", scenario->framework_file);
     add_sections(&inputs, scenario);
