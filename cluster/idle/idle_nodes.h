@@ -46,6 +46,7 @@ struct idle_study {
     size_t job_count;
     size_t simulated;        /* sizes of jobs that stagesim has simulated */
     struct replay **replays; /* [policy_count]; NULL until they have run */
+    double *seconds;         /* [policy_count]: processor time that they took */
 };
 
 extern const struct scenario_kind idle_kind;

@@ -184,14 +184,31 @@ static void write_policy(struct json_writer *json, const struct idle_study *stud
     json_object_end(json);
 }
 
-void idle_summary_write(FILE *out, const struct idle_study *study, const char *name)
+/* What no result depends on. */
+static void write_simulation(struct json_writer *json, const struct idle_study *study)
+{
+    double seconds = 0, decisions = 0;
+    for (size_t i = 0; i < study->nodes->policy_count; i++) {
+        seconds += study->seconds[i];
+        decisions += (double)study->replays[i]->decision_count;
+    }
+    json_object_begin(json, "simulation", false);
+    json_number(json, "cpu_s", seconds);
+    json_number(json, "ms_per_decision", 1000 * share(seconds, decisions));
+    json_object_end(json);
+}
+
+void idle_summary_write(FILE *out, const struct idle_study *study, const struct scenario *scenario)
 {
     struct json_writer json = json_writer_init(out);
     const struct replay *first = study->replays[0];
     json_object_begin(&json, NULL, true);
     json_text(&json, "stagesim", STAGESIM_VERSION);
-    json_text(&json, "scenario", name);
-    json_text(&json, "kind", "idle_nodes");
+    json_object_begin(&json, "scenario", true);
+    json_text(&json, "name", scenario->name);
+    json_text(&json, "file", scenario->file);
+    json_text(&json, "kind", scenario->kind->key);
+    json_object_end(&json);
     json_integer(&json, "nodes", study->log->node_count);
     json_number(&json, "duration_s", first->duration);
     json_number(&json, "idle_node_s", first->idle_time);
@@ -201,6 +218,7 @@ void idle_summary_write(FILE *out, const struct idle_study *study, const char *n
     for (size_t i = 0; i < study->nodes->policy_count; i++)
         write_policy(&json, study, i);
     json_array_end(&json);
+    write_simulation(&json, study);
     json_object_end(&json);
 }
 
@@ -306,20 +324,20 @@ void idle_jobs_write(FILE *out, const struct idle_study *study)
 
 /* ---- all files ---- */
 
-bool idle_files_write(const struct run_files *files, const struct idle_study *study, const char *name,
+bool idle_files_write(const struct run_files *files, const struct idle_study *study, const struct scenario *scenario,
                       struct fault *fault)
 {
     static void (*const writers[IDLE_TABLES])(FILE *, const struct idle_study *) = {idle_decisions_write,
                                                                                     idle_sizes_write, idle_jobs_write};
-    idle_summary_write(files->summary, study, name);
+    idle_summary_write(files->summary, study, scenario);
     for (int i = 0; i < IDLE_TABLES; i++)
         if (files->tables[i])
             writers[i](files->tables[i], study);
     if (files->paje)
         idle_paje_write(files->paje, study);
     for (int format = 0; format < PICTURE_FORMATS; format++)
-        if (files->pictures[format] &&
-            !idle_picture(study, name, (enum canvas_format)format, &files->form, files->pictures[format], fault))
+        if (files->pictures[format] && !idle_picture(study, scenario->name, (enum canvas_format)format, &files->form,
+                                                     files->pictures[format], fault))
             return false;
-    return !files->html || idle_page_write(files->html, study, name, fault);
+    return !files->html || idle_page_write(files->html, study, scenario->name, fault);
 }

@@ -21,7 +21,7 @@ const char *idle_work_unit(const struct idle_study *study);
 
 /* What people read, or with csv and json programs: a row for each policy, and in text the jobs of the first one. */
 void idle_print(FILE *out, const struct idle_study *study, const char *name, enum table_format format);
-void idle_summary_write(FILE *out, const struct idle_study *study, const char *name);
+void idle_summary_write(FILE *out, const struct idle_study *study, const struct scenario *scenario);
 void idle_decisions_write(FILE *out, const struct idle_study *study);
 void idle_sizes_write(FILE *out, const struct idle_study *study);
 void idle_jobs_write(FILE *out, const struct idle_study *study);
@@ -32,7 +32,7 @@ bool idle_picture(const struct idle_study *study, const char *name, enum canvas_
 bool idle_page_write(FILE *out, const struct idle_study *study, const char *name, struct fault *fault);
 
 /* Writes every file that is open. False with the fault filled. */
-bool idle_files_write(const struct run_files *files, const struct idle_study *study, const char *name,
+bool idle_files_write(const struct run_files *files, const struct idle_study *study, const struct scenario *scenario,
                       struct fault *fault);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cluster/idle/idle_output.h"
 #include "studies/simulation.h"
 
-#include <string.h>
+#include <time.h>
 
 static bool plugins_of(const struct simulation_context *context)
 {
@@ -55,12 +55,14 @@ static int run(struct simulation_context *context)
                                         .jobs = study->jobs,
                                         .job_count = study->job_count,
                                         .policy = nodes->policies[i]};
+        clock_t begin = clock();
         study->replays[i] = replay_run(&replay, context->arena);
+        study->seconds[i] = (double)(clock() - begin) / CLOCKS_PER_SEC;
     }
     hand_over(context, study);
     if (request->print)
         idle_print(context->self->results, study, context->scenario->name, request->format);
-    bool done = !request->files || idle_files_write(request->files, study, context->scenario->name, &fault);
+    bool done = !request->files || idle_files_write(request->files, study, context->scenario, &fault);
     done = done && (!request->output || output_flush(request->output, &fault));
     for (size_t i = 0; i < nodes->policy_count; i++)
         replay_destroy(study->replays[i]);

@@ -121,6 +121,7 @@ struct idle_study *idle_study_create(const struct idle_nodes *nodes, bool plugin
     study->nodes = nodes;
     study->jobs = arena_array(arena, count, sizeof *study->jobs);
     study->replays = arena_array(arena, nodes->policy_count, sizeof(struct replay *));
+    study->seconds = arena_array(arena, nodes->policy_count, sizeof *study->seconds);
     if (!make_moments(&making))
         return NULL;
     for (size_t i = 0; i < nodes->entry_count; i++)

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUTS = ["--trace", "paje,chrome,chrome-gz,perfetto,csv", "--picture", "svg,png,pdf", "--report", "--quiet"]
 SCENARIO = """platform: {root}/platforms/{platform}
@@ -32,8 +35,9 @@ RUNS = {
 
 
 def shipped():
-    """A run for each scenario that is shipped."""
-    return {path.stem: [str(path), *OUTPUTS] for path in sorted((ROOT / "scenarios").glob("*.yaml"))}
+    """A run for each job that is shipped."""
+    return {path.stem: [str(path), *OUTPUTS] for path in sorted((ROOT / "scenarios").glob("*.yaml"))
+            if tool.is_job(path)}
 
 
 def content(path):

@@ -36,6 +36,12 @@ class Checker:
         return 1 if self.faults or not self.checks else 0
 
 
+def is_job(path):
+    """Whether a scenario is one job: whether it has no key that makes it something else."""
+    kinds = ("idle_nodes", "jobs", "pairs", "queue")
+    return not any(line.split(":")[0] in kinds for line in path.read_text().splitlines())
+
+
 def binary_argument():
     return os.path.abspath(sys.argv[1])
 
