@@ -170,6 +170,11 @@ void report_training(FILE *out, const struct report *report)
         row_end(out,
                 "Hosts of all ranks; full watts while a rank computes, idle watts otherwise; no switches, cooling");
     }
+    if (report->training_s > 0 && report->power.carbon > 0) {
+        row_begin(out, "Carbon dioxide");
+        fprintf(out, "%.4g kg", report->power.carbon);
+        row_end(out, "That energy, with the PUE of the scenario, times the carbon intensity of its electricity");
+    }
     if (report->training_cost > 0) {
         row_begin(out, "Cost");
         put_money(out, report->training_cost, run->currency);

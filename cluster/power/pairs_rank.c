@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Watts at a clock that follows from a cap are the cap but for rounding. */
+#define ROUNDING 1e-9
+
 struct pairs_choice pairs_of(enum pairs_objective objective, const struct pairs_point *first,
                              const struct pairs_point *second)
 {
@@ -39,7 +42,7 @@ size_t pairs_rank(const struct pairs *pairs, const struct pairs_point *points, s
             for (size_t both = 0; both < caps * caps; both++) {
                 const struct pairs_point *first = &points[a * caps + both / caps],
                                          *second = &points[b * caps + both % caps];
-                if (first->most + second->most > pairs->budget)
+                if (first->most + second->most > pairs->budget * (1 + ROUNDING))
                     continue;
                 *choices = array_grow(*choices, &capacity, count + 1, sizeof **choices);
                 struct pairs_choice choice = pairs_of(pairs->objective, first, second);

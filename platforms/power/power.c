@@ -77,7 +77,9 @@ static bool find_state(const struct power_plan *plan, const struct platform_host
                          shared ? "the budget leaves" : "the cap gives", plan->cap, host->name, state->idle);
     state->clock = settings->table_count ? power_table_speed(settings, plan->cap)
                                          : power_clock(state->idle, state->full, settings->alpha, plan->cap);
-    state->busy = plan->cap;
+    state->busy = settings->table_count
+                      ? plan->cap
+                      : power_watts(state->idle, state->full, settings->alpha, state->clock); /* the cap */
     return true;
 }
 

@@ -72,6 +72,14 @@ def check_ranking(check, binary, folder):
             check.that(tuple(cells[1:5]) in same, f"{objective}: {line}, expected {names}")
 
 
+def check_by_hand(check, binary, folder):
+    """The example of doc/definitions.md."""
+    (folder / "pairs.yaml").write_text(PAIRS.format(caps="75W, 125W", budget=200, objective="throughput")
+                                       .replace("arithmetic.yaml, ", ""))
+    line = tool.run(binary, "run", "pairs.yaml", cwd=folder).stdout.splitlines()[2]
+    check.that(line.split() == "1 mixed 125W memory 75W 1.8505 200.0 W 108.1 J".split(), line)
+
+
 def check_together(check, binary, folder):
     (folder / "jobs.yaml").write_text("""platform: half.xml
 jobs:
@@ -105,6 +113,7 @@ def main():
         folder = pathlib.Path(name)
         write(folder)
         check_ranking(check, binary, folder)
+        check_by_hand(check, binary, folder)
         check_together(check, binary, folder)
         check_refused(check, binary, folder)
     return check.done()
