@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -166,4 +165,19 @@ void bulk_pool_finish(struct bulk_pool *pool)
         bulk_free(pool->slabs[i].bytes, pool->slabs[i].size);
     bulk_free(pool->slabs, pool->capacity * sizeof *pool->slabs);
     *pool = (struct bulk_pool){0};
+}
+
+FILE *memory_stream_open(char **text, size_t *size)
+{
+    FILE *stream = open_memstream(text, size);
+    if (!stream)
+        die_of_memory(BUFSIZ);
+    return stream;
+}
+
+void memory_stream_close(FILE *stream)
+{
+    bool whole = !ferror(stream);
+    if (fclose(stream) || !whole)
+        die_of_memory(BUFSIZ);
 }

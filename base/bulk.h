@@ -6,6 +6,7 @@
 #define STAGESIM_BULK_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Ends the process with exit code 3 after saying on standard error that so many bytes were not to be had. */
 _Noreturn void die_of_memory(size_t bytes);
@@ -40,5 +41,11 @@ static inline void *bulk_pool_grow(struct bulk_pool *pool, void *items, size_t *
 {
     return count <= *capacity ? items : bulk_pool_resize(pool, items, capacity, count, size);
 }
+
+/* A stream whose text is kept in memory, as open_memstream; never NULL. The caller frees *text. A text of which
+ * something is missing is never taken for a whole one: out of memory ends the process as above. */
+FILE *memory_stream_open(char **text, size_t *size);
+/* From here on *text and *size are whole. */
+void memory_stream_close(FILE *stream);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/csv.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -193,11 +194,10 @@ static char *join(const struct csv_columns *columns, size_t count, const char *b
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    for (size_t i = 0; out && i < count; i++)
+    FILE *out = memory_stream_open(&text, &size);
+    for (size_t i = 0; i < count; i++)
         fprintf(out, "%s%s", i ? between : "", columns->names[i]);
-    if (out)
-        fclose(out);
+    memory_stream_close(out);
     return text;
 }
 
@@ -207,11 +207,7 @@ static bool report_unknown(struct csv *csv, struct csv_field field)
     const char *nearest = diag_nearest(name.text, csv->columns->names, csv->columns->count);
     char *all = join(csv->columns, csv->columns->count, ", ");
     mistake(csv, field.text - field.quoted, "'%s' is no column of %s; %s%s%s", name.text, csv->columns->what,
-            nearest ? "did you mean '" : "known are ",
-            nearest ? nearest
-            : all   ? all
-                    : "",
-            nearest ? "'?" : "");
+            nearest ? "did you mean '" : "known are ", nearest ? nearest : all, nearest ? "'?" : "");
     free(all);
     return false;
 }

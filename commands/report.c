@@ -4,6 +4,7 @@
 #include "analysis/output/run_files.h"
 #include "analysis/output/saved_run.h"
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/diagnostics.h"
 #include "base/path_near.h"
 #include "base/quantity.h"
@@ -159,23 +160,25 @@ static int write_all(struct reporting *reporting)
     bool ok = true;
     char *names = NULL;
     size_t size = 0;
-    FILE *list = open_memstream(&names, &size);
+    FILE *list = memory_stream_open(&names, &size);
     for (size_t i = 0; i < reporting->count && ok; i++)
         ok = write_directory(reporting, &reporting->directories[i], &fault);
     for (size_t i = 0; i < reporting->count; i++) {
         struct output *output = reporting->directories[i].output;
-        if (ok && list)
+        if (ok)
             output_print_names(output, list);
         if (ok)
             ok = output_commit(output, &fault);
         else
             output_abort(output);
     }
-    if (list)
+    if (ok)
+        memory_stream_close(list);
+    else
         fclose(list);
     if (!ok)
         diag_print(stderr, "stagesim: %s\n", fault.text);
-    else if (!reporting->quiet && names)
+    else if (!reporting->quiet)
         fputs(names, stdout);
     free(names);
     return ok ? EXIT_DONE : EXIT_FAILED;

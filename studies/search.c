@@ -2,6 +2,7 @@
 #include "studies/search.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/files/journal.h"
@@ -23,9 +24,7 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return 0;
+    FILE *out = memory_stream_open(&text, &size);
     fprintf(out, "%s %u %u %d\n", STAGESIM_VERSION, search->space.gpus, request->kept, request->exhaustive);
     if (search->objective != OBJECTIVE_TIME)
         fprintf(out, "%s\n", search_objective_names[search->objective]);
@@ -33,7 +32,7 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
         for (uint32_t k = 0; k < search->space.values[i].count; k++)
             fprintf(out, "%s %s\n", search_dimensions[i].key, search->space.values[i].texts[k]);
     scenario_write(out, search->scenario, ".");
-    fclose(out);
+    memory_stream_close(out);
     uint64_t sum = journal_fingerprint(JOURNAL_FINGERPRINT, text, size);
     free(text);
     return search->scenario->platform.file ? journal_fingerprint_file(sum, search->scenario->platform.file) : sum;

@@ -2,6 +2,7 @@
 #include "studies/sweep.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
@@ -248,9 +249,7 @@ static uint64_t fingerprint(const struct sweep *sweep)
     char *text = NULL;
     size_t size = 0;
     const struct sweep_request *request = sweep->request;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return 0;
+    FILE *out = memory_stream_open(&text, &size);
     fprintf(out, "%s %s\n", STAGESIM_VERSION, request->scenario.file);
     for (size_t i = 0; i < request->scenario.set_count; i++)
         fprintf(out, "%s\n", request->scenario.sets[i].text);
@@ -262,7 +261,7 @@ static uint64_t fingerprint(const struct sweep *sweep)
         scenario_write(out, sweep->base, ".");
     if (sweep->base && sweep->base->platform.file)
         sum = journal_fingerprint_file(sum, sweep->base->platform.file);
-    fclose(out);
+    memory_stream_close(out);
     sum = journal_fingerprint(sum, text, size);
     free(text);
     return sum;

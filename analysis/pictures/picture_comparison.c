@@ -5,6 +5,7 @@
 #include "analysis/pictures/gantt_draw.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/arena.h"
+#include "base/bulk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -328,13 +329,12 @@ static char *describe(const struct page *page)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    for (size_t i = 0; i < page->count && out; i++) {
+    FILE *out = memory_stream_open(&text, &size);
+    for (size_t i = 0; i < page->count; i++) {
         char line[512];
         fprintf(out, "%s%s", i ? " " : "", picture_describe(line, sizeof line, page->panels[i].gantt));
     }
-    if (out)
-        fclose(out);
+    memory_stream_close(out);
     return text;
 }
 

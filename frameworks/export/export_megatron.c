@@ -2,6 +2,7 @@
 /* A launch script of Megatron-LM. Options that are a key of the scenario by themselves have their names from the table
  * of options; those that follow from several keys are put together here. */
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "frameworks/export/export.h"
 #include "frameworks/megatron_options.h"
 #include "workloads/transformer/pipeline_layout.h"
@@ -356,7 +357,7 @@ static const char *megatron_text(struct export_job *job)
     struct script s = {.job = job};
     uint32_t ranks = job->scenario->mesh.ranks;
     const char *program = job->model.causal ? "pretrain_gpt.py" : "pretrain_bert.py";
-    s.out = open_memstream(&s.text, &s.size);
+    s.out = memory_stream_open(&s.text, &s.size);
     fprintf(s.out, "#!/bin/bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nGPUS_PER_NODE=${GPUS_PER_NODE:-%u}\n",
             gpus_of_node(ranks));
     fprintf(s.out, "NNODES=$((%u / GPUS_PER_NODE))\nOPTIONS=(\n", ranks);
@@ -368,7 +369,7 @@ static const char *megatron_text(struct export_job *job)
     write_compute(&s);
     fprintf(s.out, ")\ntorchrun --nproc-per-node \"$GPUS_PER_NODE\" --nnodes \"$NNODES\" %s \"${OPTIONS[@]}\" \"$@\"\n",
             program);
-    fclose(s.out);
+    memory_stream_close(s.out);
     const char *text = arena_copy(job->arena, s.text);
     free(s.text);
     return text;

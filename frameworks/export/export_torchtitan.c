@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torchtitan's TOML. */
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/document.h"
 #include "frameworks/export/export.h"
 #include "frameworks/torchtitan_models.h"
@@ -352,14 +353,14 @@ static const char *torchtitan_text(struct export_job *job)
 {
     char *written = NULL;
     size_t size = 0;
-    struct file f = {job, open_memstream(&written, &size)};
+    struct file f = {job, memory_stream_open(&written, &size)};
     export_common(job);
     write_model(&f);
     write_training(&f);
     write_parallelism(&f);
     write_recompute(&f);
     write_compile(&f);
-    fclose(f.out);
+    memory_stream_close(f.out);
     const char *result = arena_copy(job->arena, written);
     free(written);
     return result;

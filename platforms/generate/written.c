@@ -2,6 +2,7 @@
 #include "platforms/generate/written.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "platforms/generate/xml.h"
 #include "platforms/properties.h"
 #include "platforms/units.h"
@@ -75,16 +76,14 @@ bool written_host(struct platform_host *host, const struct node_part *device, co
     char *text = NULL, speed[NUMBER_LENGTH] = "";
     size_t size = 0;
     struct host_setting setting = {host, arena};
-    FILE *out = fmemopen(speed, sizeof speed, "w"), *properties = open_memstream(&text, &size);
-    bool done = out && properties;
+    FILE *out = fmemopen(speed, sizeof speed, "w"), *properties = memory_stream_open(&text, &size);
+    bool done = out != NULL;
     if (out) {
         xml_speed(out, device);
         fclose(out);
     }
-    if (properties) {
-        xml_properties(properties, device, 0);
-        fclose(properties);
-    }
+    xml_properties(properties, device, 0);
+    memory_stream_close(properties);
     host->name = "";
     done = done && units_speed(speed, &host->speed) && each_property(text, set_host, &setting, fault);
     host->nic = interface;
@@ -96,11 +95,9 @@ bool written_library(struct platform_library *to, const struct platform_library 
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return fault_set(fault, "no memory for the library's properties");
+    FILE *out = memory_stream_open(&text, &size);
     library_write(out, from, 0);
-    fclose(out);
+    memory_stream_close(out);
     bool done = each_property(text, set_library, to, fault);
     free(text);
     return done;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "platforms/generate/structure.h"
 #include "platforms/network/network_read.h"
 #include "platforms/presets/presets.h"
@@ -13,11 +14,10 @@ static struct platform *from_text(const struct design *design, const char *name,
     char *text = NULL;
     size_t size = 0;
     const char *why = "";
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_stream_open(&text, &size);
     struct platform *platform = NULL;
-    bool written = out && design_write(design, out, fault);
-    if (out)
-        fclose(out);
+    bool written = design_write(design, out, fault);
+    memory_stream_close(out);
     if (written)
         platform = network_read_text(name, text, size, arena, &why);
     if (!platform)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory and bounds of a job, from its plan and costs alone. */
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "schedules/plan/plan_rows.h"
 #include "simulator/scenario/job_parts.h"
 #include "workloads/pipeline/outline.h"
@@ -84,17 +85,15 @@ void job_keep_order(struct stagesim_job *job, const struct stagesim_pipeline *co
     struct job_order *order = arena_alloc(job->arena, sizeof *order);
     char *rows = NULL;
     size_t size = 0;
-    FILE *text = open_memstream(&rows, &size);
-    if (!text)
-        return;
+    FILE *text = memory_stream_open(&rows, &size);
     plan_rows_write(job->plan, text);
-    if (fclose(text) == 0)
-        *order = (struct job_order){.rows = arena_copy(job->arena, rows),
-                                    .stages = costs->stages,
-                                    .forward = copy_times(costs->forward, costs->stages, job->arena),
-                                    .backward = copy_times(costs->backward, costs->stages, job->arena),
-                                    .weight = copy_times(costs->weight, costs->stages, job->arena),
-                                    .message = message};
+    memory_stream_close(text);
+    *order = (struct job_order){.rows = arena_copy(job->arena, rows),
+                                .stages = costs->stages,
+                                .forward = copy_times(costs->forward, costs->stages, job->arena),
+                                .backward = copy_times(costs->backward, costs->stages, job->arena),
+                                .weight = copy_times(costs->weight, costs->stages, job->arena),
+                                .message = message};
     job->job->order = order->rows ? order : NULL;
     free(rows);
 }

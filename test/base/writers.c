@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers, JSON and tables as text. */
 #include "analysis/output/comparison.h"
+#include "base/bulk.h"
 #include "base/json_writer.h"
 #include "base/number_text.h"
 #include "base/table.h"
@@ -228,4 +229,22 @@ Test(text, longer_than_the_buffer)
     cr_assert_eq(size, at);
     free(whole);
     free(part);
+}
+
+Test(memory_stream, has_all_that_was_written)
+{
+    enum { LINES = 20000 };
+    char *text;
+    size_t size;
+    FILE *stream = memory_stream_open(&text, &size);
+    for (unsigned i = 0; i < LINES; i++)
+        fprintf(stream, "%06u\n", i);
+    memory_stream_close(stream);
+    cr_assert_eq(size, 7 * LINES);
+    for (unsigned i = 0; i < LINES; i++)
+        cr_assert_eq((unsigned)strtoul(text + 7 * (size_t)i, NULL, 10), i);
+    free(text);
+    memory_stream_close(memory_stream_open(&text, &size));
+    cr_assert(size == 0 && !*text);
+    free(text);
 }

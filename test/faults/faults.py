@@ -28,8 +28,9 @@ CALLS = ("open", "read", "write", "rename", "exchange", "link", "unlink", "mkdir
 KILLED_AT = ("open", "write", "rename", "link", "unlink", "mkdir",
              "fork")  # between two of these nothing changes on the disk
 SAMPLE = {"error": 3, "kill": 2}
-# Every how many-th n where a sample of three finds too little: hwloc says nothing of what it finds no memory for.
-STEPS = {("import", "malloc", "error"): 5, ("search", "unlink", "error"): 3}
+# Every how many-th n where a sample of three finds too little: hwloc says nothing of what it finds no memory for, and
+# texts that are collected in memory could miss something.
+STEPS = {("import", "malloc", "error"): 5, ("search", "unlink", "error"): 3, ("run", "malloc", "error"): 499}
 FEW = 4  # as many calls are all tried
 SKIPPED = 77
 # The C library's loader of shared libraries ends a process itself when it finds no memory for a symbol.

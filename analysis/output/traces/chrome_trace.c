@@ -5,6 +5,7 @@
 #include "analysis/figures/memory_use.h"
 #include "analysis/figures/partner.h"
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/json_writer.h"
 #include "base/sum.h"
 #include "base/text_writer.h"
@@ -51,11 +52,9 @@ static void put_escaped(struct trace *trace, const char *text)
 {
     char *buffer = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&buffer, &size);
-    if (!memory)
-        return;
+    FILE *memory = memory_stream_open(&buffer, &size);
     json_escape(memory, text);
-    fclose(memory);
+    memory_stream_close(memory);
     text_string(trace->text, buffer);
     free(buffer);
 }

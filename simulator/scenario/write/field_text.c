@@ -2,6 +2,7 @@
 #include "simulator/scenario/write/field_text.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/document.h"
 #include "base/number_text.h"
 #include "base/quantity.h"
@@ -173,8 +174,11 @@ static bool is_taken(const struct stagesim_field *field, const char *text, struc
     struct stagesim_field alone = *field;
     alone.offset = 0;
     void *scratch = arena_alloc(arena, fields_type_size(field->type));
-    return document_set(&root, "value", text, (struct place){.file = "value"}, arena, &silent) &&
-           fields_read_value(&reader, &alone, field->key, root.first, scratch);
+    bool taken = document_set(&root, "value", text, (struct place){.file = "value"}, arena, &silent) &&
+                 fields_read_value(&reader, &alone, field->key, root.first, scratch);
+    if (silent.trouble) /* that says nothing of the value */
+        die_of_memory(strlen(text));
+    return taken;
 }
 
 const char *field_text(const struct stagesim_field *field, const void *target, const char *directory,
@@ -182,11 +186,10 @@ const char *field_text(const struct stagesim_field *field, const void *target, c
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool known = out && write_value(out, field, target, directory, arena);
-    if (out)
-        fclose(out);
-    const char *copy = known && text ? arena_copy(arena, text) : NULL;
+    FILE *out = memory_stream_open(&text, &size);
+    bool known = write_value(out, field, target, directory, arena);
+    memory_stream_close(out);
+    const char *copy = known ? arena_copy(arena, text) : NULL;
     free(text);
     bool plain = field->type == STAGESIM_FIELD_PATH || field->type == STAGESIM_FIELD_ROWS; /* need no check */
     return copy && (plain || is_taken(field, copy, arena)) ? copy : NULL;

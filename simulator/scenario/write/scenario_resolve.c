@@ -2,6 +2,7 @@
 #include "simulator/scenario/write/scenario_resolve.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/document.h"
 #include "base/paths.h"
 #include "platforms/settings.h"
@@ -39,16 +40,15 @@ struct section {
 static void section_begin(struct section *section, const struct resolving *resolving, const char *name)
 {
     *section = (struct section){.resolving = resolving, .name = name};
-    section->lines = open_memstream(&section->text, &section->size);
+    section->lines = memory_stream_open(&section->text, &section->size);
 }
 
 /* A section without a value would not be the same as none. */
 static void section_end(struct section *section)
 {
     FILE *out = section->resolving->out;
-    if (section->lines)
-        fclose(section->lines);
-    if (section->text && *section->text)
+    memory_stream_close(section->lines);
+    if (*section->text)
         fprintf(out, section->values ? "%s:\n%s" : "# %s: not given\n%s", section->name, section->text);
     free(section->text);
 }
@@ -56,8 +56,6 @@ static void section_end(struct section *section)
 /* text NULL: there is no value, and `doc` says what is done then. */
 static void write_key(struct section *section, const char *key, const char *text, const char *doc)
 {
-    if (!section->lines)
-        return;
     section->values |= text != NULL;
     if (text)
         fprintf(section->lines, "  %s: %s\n", key, text);
