@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/path_near.h"
 #include "base/quantity.h"
+#include "cluster/jobs/jobs_view.h"
 #include "commands/cli/command.h"
 #include "commands/cli/words.h"
 
@@ -22,7 +23,8 @@
 struct directory {
     const char *path;
     bool is_comparison;
-    const char **names; /* [count]: "NAME/" of each run, "" where the directory is the run's own */
+    struct jobs_view *jobs; /* of a run of several jobs; NULL: it is none */
+    const char **names;     /* [count]: "NAME/" of each run, "" where the directory is the run's own */
     struct saved_run *runs;
     size_t count;
     struct output *output; /* open until all directories are written */
@@ -85,8 +87,20 @@ static void check_iterations(struct reporting *reporting, const struct directory
             reporting->form.iterations, there, there, reporting->form.iterations);
 }
 
+static void read_jobs(struct reporting *reporting, struct directory *directory)
+{
+    struct jobs_view *view = arena_alloc(reporting->arena, sizeof *view);
+    if (jobs_view_read(arena_print(reporting->arena, "%s/" JOBS_SAVED, directory->path), view, reporting->arena,
+                       &reporting->diag))
+        directory->jobs = view;
+}
+
 static void read_directory(struct reporting *reporting, struct directory *directory)
 {
+    if (exists(reporting, directory->path, JOBS_SAVED)) {
+        read_jobs(reporting, directory);
+        return;
+    }
     if (!list_runs(reporting, directory))
         return;
     directory->runs = arena_array(reporting->arena, directory->count, sizeof *directory->runs);
@@ -126,6 +140,14 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
            run_files_draw(&files, run->report, run->gantt, fault);
 }
 
+static bool write_jobs(const struct reporting *reporting, const struct directory *directory, struct fault *fault)
+{
+    struct run_files files;
+    return run_files_open_drawn(&files, pictures_of(reporting, directory->path, "", "timeline"), &reporting->form, true,
+                                directory->output, "", fault) &&
+           jobs_view_draw(&files, directory->jobs, fault);
+}
+
 static bool write_top(const struct reporting *reporting, struct directory *directory, struct fault *fault)
 {
     struct arena *arena = reporting->arena;
@@ -146,7 +168,7 @@ static bool write_top(const struct reporting *reporting, struct directory *direc
 static bool write_directory(const struct reporting *reporting, struct directory *directory, struct fault *fault)
 {
     directory->output = output_create(directory->path, fault);
-    bool ok = directory->output != NULL;
+    bool ok = directory->output != NULL && (!directory->jobs || write_jobs(reporting, directory, fault));
     for (size_t i = 0; i < directory->count && ok; i++)
         ok = write_run(reporting, directory, i, fault);
     return ok && (!directory->is_comparison || write_top(reporting, directory, fault)) &&
@@ -206,9 +228,12 @@ static int report(struct reporting *reporting, int count, char *const *paths)
         read_directory(reporting, directory);
     }
     int code = reporting->diag.errors ? EXIT_BAD_INPUT : write_all(reporting);
-    for (size_t i = 0; i < reporting->count; i++)
+    for (size_t i = 0; i < reporting->count; i++) {
         for (size_t run = 0; run < reporting->directories[i].count && reporting->directories[i].runs; run++)
             gantt_destroy(reporting->directories[i].runs[run].gantt);
+        if (reporting->directories[i].jobs)
+            jobs_view_finish(reporting->directories[i].jobs);
+    }
     return code;
 }
 

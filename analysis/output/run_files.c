@@ -10,6 +10,7 @@
 #include "analysis/output/traces/perfetto.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/files/gzip.h"
+#include "simulator/scenario/scenario_kind.h"
 
 #include <stdio.h>
 
@@ -91,6 +92,9 @@ bool run_files_open(struct run_files *files, const struct scenario *scenario, st
                     const char *directory, struct fault *fault)
 {
     *files = (struct run_files){.form = picture_form_of(scenario)};
+    if (scenario->kind && scenario->kind->saved &&
+        !open_file(&files->saved, output, directory, scenario->kind->saved, fault))
+        return false;
     return open_file(&files->summary, output, directory, "summary.json", fault) &&
            open_tables(files, scenario, output, directory, fault) &&
            open_drawn(files, scenario->pictures, scenario->report, output, directory, fault);

@@ -18,6 +18,7 @@ struct run_files {
     FILE *tables[KIND_TABLES_MAX];   /* of what is no job, in the order of its kind; NULL: not wanted */
     FILE *pictures[PICTURE_FORMATS]; /* by enum canvas_format */
     struct picture_form form;        /* of them */
+    FILE *saved;                     /* of what is no job: see struct scenario_kind */
 };
 
 /* Whether a format is among bits of enum scenario_picture. */

@@ -194,7 +194,8 @@ static void draw_plot(cairo_t *cr, const struct gantt *gantt, const struct page 
     axis_draw_grid(cr, page->plot_x, width, page->plot_y - 4, page->axis_y, gantt->end, gantt->unit);
     gantt_draw_rows(cr, gantt, &page->layout, page->plot_x, page->plot_y);
     axis_draw_time(cr, page->plot_x, page->axis_y, width, gantt->end, gantt->unit);
-    canvas_text(cr, page->plot_x - 7, page->plot_y - 8, ALIGN_RIGHT, text_font, style_faint, "worker");
+    canvas_text(cr, page->plot_x - 7, page->plot_y - 8, ALIGN_RIGHT, text_font, style_faint,
+                gantt->jobs ? "job" : "worker");
     draw_window(cr, gantt, page);
     if (page->busy)
         draw_busy(cr, gantt, page);

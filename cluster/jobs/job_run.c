@@ -19,7 +19,8 @@ bool job_run_create(const struct cluster_job *described, struct platform *whole,
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
     *scenario = *described->scenario;
     scenario->iterations = iterations;
-    *run = (struct job_run){.described = described, .iterations = iterations, .start = described->start};
+    *run = (struct job_run){
+        .described = described, .whole = whole, .given = hosts, .iterations = iterations, .start = described->start};
     run->part = job_platform_create(whole, hosts, scenario->mesh.ranks, arena);
     run->job = job_create_steady(scenario, run->part, arena, diag);
     if (!run->job)
@@ -28,6 +29,14 @@ bool job_run_create(const struct cluster_job *described, struct platform *whole,
     for (uint32_t rank = 0; rank < scenario->mesh.ranks; rank++)
         run->hosts[rank] = hosts[run->job->hosts[rank]];
     return true;
+}
+
+bool job_run_again(const struct job_run *run, uint32_t iterations, struct arena *arena, struct diag *diag,
+                   struct job_run *again)
+{
+    bool ok = job_run_create(run->described, run->whole, run->given, iterations, arena, diag, again);
+    again->start = run->start;
+    return ok;
 }
 
 /* What the process of a simulation says beside the times, in memory shared with it. */
@@ -46,6 +55,7 @@ static struct engine_job *chain(struct job_run *runs, uint32_t count, struct pla
                                       .hosts = runs[i].hosts,
                                       .timeline = runs[i].timeline,
                                       .begins = runs[i].start,
+                                      .lasts = runs[i].lasts,
                                       .beside = i + 1 < count ? &jobs[i + 1] : NULL};
     return jobs;
 }

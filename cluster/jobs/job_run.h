@@ -13,10 +13,13 @@ struct arena;
 struct job_run {
     const struct cluster_job *described;
     const struct job *job;
-    struct platform *part;     /* its own hosts */
-    uint32_t *hosts;           /* [rank]: index into the hosts of the whole platform */
-    uint32_t iterations;       /* of the program */
-    double start;              /* seconds after the beginning of the simulation */
+    struct platform *whole, *part; /* of which are its own hosts */
+    const uint32_t *given;         /* [host of part]: index into the hosts of the whole */
+    uint32_t *hosts;               /* [rank]: index into the hosts of the whole platform */
+    uint32_t iterations;           /* of the program */
+    double lasts; /* seconds that all jobs take about where this is a part of it, which the engine makes its clock for;
+                     0: not known */
+    double start; /* seconds after the beginning of the simulation */
     struct timeline *timeline; /* filled by job_runs_simulate, in the job's own time: it starts at 0. The caller's */
 };
 
@@ -24,6 +27,10 @@ struct job_run {
  * from the arena. */
 bool job_run_create(const struct cluster_job *described, struct platform *whole, const uint32_t *hosts,
                     uint32_t iterations, struct arena *arena, struct diag *diag, struct job_run *run);
+
+/* The same job on the same hosts for another number of iterations. */
+bool job_run_again(const struct job_run *run, uint32_t iterations, struct arena *arena, struct diag *diag,
+                   struct job_run *again);
 
 /* Simulates jobs on one platform, in a process of its own. False with the fault filled when that fails: then there are
  * no timelines. */

@@ -181,24 +181,25 @@ static bool take_hosts(struct taking *taking)
     return taking->count == taking->wanted;
 }
 
-static bool place_one(struct placing *placing, const struct cluster_job *job, uint32_t *hosts, struct arena *arena)
+static bool place_one(struct taking *taking, struct arena *arena)
 {
-    struct taking taking = {placing, job, hosts, job->scenario->mesh.ranks, 0};
+    const struct placing *placing = taking->placing;
+    const struct cluster_job *job = taking->job;
     if (job->placement == PLACE_HOSTS)
-        return take_hosts(&taking);
-    if (taking.wanted > placing->free) {
+        return take_hosts(taking);
+    if (taking->wanted > placing->free) {
         diag_error(placing->diag, job->at, "%s has %u ranks, but only %u of the platform's %u hosts are left",
-                   job->name, taking.wanted, placing->free, placing->platform->host_count);
+                   job->name, taking->wanted, placing->free, placing->platform->host_count);
         return false;
     }
     if (job->placement == PLACE_SPREAD)
-        take_spread(&taking, arena);
+        take_spread(taking, arena);
     else if (job->placement == PLACE_RANDOM)
-        take_random(&taking, arena);
+        take_random(taking, arena);
     else if (job->placement == PLACE_RAIL)
-        take_rails(&taking);
+        take_rails(taking);
     else
-        take_packed(&taking);
+        take_packed(taking);
     return true;
 }
 
@@ -216,7 +217,7 @@ bool jobs_place(const struct jobs *jobs, const struct platform *platform, uint32
             if ((job->placement == PLACE_HOSTS) != named)
                 continue;
             (*hosts)[i] = arena_array(arena, job->scenario->mesh.ranks + (size_t)1, sizeof ***hosts);
-            ok = place_one(&placing, job, (*hosts)[i], arena);
+            ok = place_one(&(struct taking){&placing, job, (*hosts)[i], job->scenario->mesh.ranks, 0}, arena);
         }
     return ok;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `check` and `run` do with several jobs. */
-#include "analysis/figures/frame.h"
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "base/table.h"
 #include "base/tables/table_write.h"
 #include "cluster/jobs/job_run.h"
 #include "cluster/jobs/jobs.h"
+#include "cluster/jobs/jobs_view.h"
 #include "studies/describe.h"
 #include "studies/simulation.h"
 
-#include <math.h>
 #include <string.h>
 
 const struct scenario_kind jobs_kind = {
     .key = "jobs",
     .summary = "several jobs on one platform",
+    .saved = JOBS_SAVED,
     .platform = true,
     .read = jobs_read,
     .check = jobs_check,
@@ -99,121 +99,101 @@ int jobs_check(struct simulation_context *context)
 
 /* ---- run ---- */
 
-struct outcome {
-    double alone, together; /* mean iteration time, seconds */
-};
-
-static double duration_of(const struct job_run *run)
+static struct comparison_row row_of(const struct simulation_context *context, const struct job_figures *job)
 {
-    const struct mesh *mesh = run->job->program->mesh;
-    double last = 0;
-    for (uint32_t entry = 0; entry < run->timeline->rank_count; entry++) {
-        uint32_t count = run->job->program->positions[mesh->position_of[run->timeline->ranks[entry]]].operation_count;
-        for (uint32_t id = 0; id < count; id++)
-            last = fmax(last, run->timeline->moments[entry][id].end);
-    }
-    return last;
-}
-
-static bool simulate_all(struct simulation_context *context, struct job_run *runs, uint32_t count,
-                         struct outcome *outcomes, struct fault *fault)
-{
-    const struct engine *engine = context->scenario->engine == ENGINE_ANALYTIC ? &engine_analytic : &engine_simgrid;
-    for (uint32_t i = 0; i < count; i++) {
-        double start = runs[i].start;
-        runs[i].start = 0;
-        if (!job_runs_simulate(&runs[i], 1, context->platform, engine, fault))
-            return false;
-        outcomes[i].alone = duration_of(&runs[i]) / runs[i].iterations;
-        job_runs_finish(&runs[i], 1);
-        runs[i].start = start;
-    }
-    if (!job_runs_simulate(runs, count, context->platform, engine, fault))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        outcomes[i].together = duration_of(&runs[i]) / runs[i].iterations;
-    return true;
-}
-
-static void print(const struct simulation_context *context, const struct job_run *runs, uint32_t count,
-                  const struct outcome *outcomes)
-{
-    struct table *table = table_create();
-    static const char *const titles[] = {"job", "GPUs", "iteration alone", "together", "slow-down"};
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        table_column(table, titles[i], i ? '>' : '<');
-    for (uint32_t i = 0; i < count; i++) {
-        char text[READABLE_MAX];
-        table_cell(table, "%s", runs[i].described->name);
-        table_cell(table, "%u", runs[i].part->host_count);
-        table_cell(table, "%s", readable_seconds(text, outcomes[i].alone));
-        table_value(table, outcomes[i].alone);
-        table_cell(table, "%s", readable_seconds(text, outcomes[i].together));
-        table_value(table, outcomes[i].together);
-        table_cell(table, "%.4f", outcomes[i].together / outcomes[i].alone);
-    }
-    table_print_within(table, context->self->results, 0, 0);
-    table_destroy(table);
-}
-
-static struct comparison_row row_of(const struct simulation_context *context, const struct job_run *run,
-                                    double iteration)
-{
-    struct run_description description;
-    job_describe(run->job, &description);
-    description.engine = context->scenario->engine == ENGINE_ANALYTIC ? engine_analytic.name : engine_simgrid.name;
-    struct comparison_row row =
-        comparison_row_of(report_create(&description, run->timeline, run->part, context->arena));
-    snprintf(row.scenario, sizeof row.scenario, "%s/%s", context->scenario->name, run->described->name);
-    row.iteration = iteration;
+    struct comparison_row row = comparison_row_of(job->report);
+    snprintf(row.scenario, sizeof row.scenario, "%s/%s", context->scenario->name, job->run.described->name);
+    row.iteration = job->together;
     return row;
 }
 
-static void hand_over(const struct simulation_context *context, const struct job_run *runs, uint32_t count,
-                      const struct outcome *outcomes)
+/* Of all jobs: what they produce together, and means by GPUs. */
+static void hand_over(const struct simulation_context *context, const struct jobs_figures *figures,
+                      const struct jobs_description *description, const struct gantt *gantt)
 {
-    struct comparison_row whole = {0}, *rows = arena_array(context->arena, count, sizeof *rows);
+    struct comparison_row whole = {0}, *rows = arena_array(context->arena, figures->count, sizeof *rows);
     double ranks = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        rows[i] = row_of(context, &runs[i], outcomes[i].together);
-        whole.iteration += runs[i].part->host_count * rows[i].iteration;
+    for (uint32_t i = 0; i < figures->count; i++) {
+        uint32_t hosts = figures->jobs[i].run.part->host_count;
+        rows[i] = row_of(context, &figures->jobs[i]);
+        whole.iteration += hosts * rows[i].iteration;
         whole.samples_per_s += rows[i].samples_per_s;
-        whole.bubble += runs[i].part->host_count * rows[i].bubble;
-        ranks += runs[i].part->host_count;
+        whole.bubble += hosts * rows[i].bubble;
+        ranks += hosts;
     }
     whole.iteration /= ranks;
     whole.bubble /= ranks;
     snprintf(whole.scenario, sizeof whole.scenario, "%s", context->scenario->name);
     snprintf(whole.schedule, sizeof whole.schedule, "%s", context->scenario->schedule_name);
-    snprintf(whole.engine, sizeof whole.engine, "%s", rows[0].engine);
-    struct gantt *gantt = gantt_create(context->scenario->name, "", GANTT_SECONDS);
-    for (uint32_t i = 0; i < count; i++)
-        gantt_add_row(gantt, runs[i].described->name, -1);
-    gantt_finish(gantt);
-    simulation_hand_over(context, &whole, rows, count, gantt);
-    gantt_destroy(gantt);
+    snprintf(whole.engine, sizeof whole.engine, "%s", description->engine->name);
+    simulation_hand_over(context, &whole, rows, figures->count, gantt);
+}
+
+static void print(const struct simulation_context *context, const struct jobs_figures *figures,
+                  const struct jobs_description *description)
+{
+    FILE *out = context->self->results;
+    enum table_format format = context->request->format;
+    for (int which = 0; which < JOBS_TABLES; which++) {
+        struct table *table = jobs_table_create(figures, (enum jobs_table)which);
+        if (!table)
+            continue;
+        if (which)
+            fprintf(out, "\n%s\n\n", jobs_table_titles[which]);
+        table_write(table, out, table_style_of(format, stdout));
+        table_destroy(table);
+    }
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    jobs_remarks(remarks, figures, description);
+    fflush(remarks);
+    if (size)
+        putc('\n', out);
+    table_remarks_end(out, format, remarks, &lines);
+}
+
+static bool write_all(struct simulation_context *context, const struct jobs_figures *figures, struct fault *fault)
+{
+    const struct simulation_request *request = context->request;
+    struct jobs_description description = {.scenario = context->scenario,
+                                           .platform = context->platform,
+                                           .engine = context->scenario->engine == ENGINE_ANALYTIC ? &engine_analytic
+                                                                                                  : &engine_simgrid,
+                                           .command = request->command};
+    struct jobs_view view = jobs_view_create(
+        figures, &description, jobs_gantt_create(figures, context->platform, &description), context->arena);
+    hand_over(context, figures, &description, view.gantt);
+    if (request->print)
+        print(context, figures, &description);
+    bool ok = !request->files || (jobs_files_write(request->files, figures, &description, &view, fault) &&
+                                  output_flush(request->output, fault));
+    jobs_view_finish(&view);
+    return ok;
 }
 
 int jobs_run(struct simulation_context *context)
 {
     const struct jobs *jobs = context->scenario->whole;
-    struct arena *arena = context->arena;
     struct fault fault = {""};
     uint32_t **hosts;
-    if (!jobs_place(jobs, context->platform, &hosts, arena, &context->diag))
+    struct crowd_world world = {.platform = context->platform,
+                                .engine =
+                                    context->scenario->engine == ENGINE_ANALYTIC ? &engine_analytic : &engine_simgrid,
+                                .steady = context->scenario->steady == STEADY_AUTO,
+                                .arena = context->arena,
+                                .diag = &context->diag};
+    if (!jobs_place(jobs, context->platform, &hosts, context->arena, &context->diag))
         return EXIT_BAD_INPUT;
-    struct job_run *runs = arena_array(arena, jobs->count, sizeof *runs);
-    struct outcome *outcomes = arena_array(arena, jobs->count, sizeof *outcomes);
-    for (uint32_t i = 0; i < jobs->count; i++)
-        if (!job_run_create(&jobs->items[i], context->platform, hosts[i], jobs->items[i].iterations, arena,
-                            &context->diag, &runs[i]))
-            return EXIT_BAD_INPUT;
-    if (!simulate_all(context, runs, jobs->count, outcomes, &fault)) {
-        diag_print(context->diag.out, "stagesim: %s\n", fault.text);
-        return EXIT_FAILED;
-    }
-    hand_over(context, runs, jobs->count, outcomes);
-    print(context, runs, jobs->count, outcomes);
-    job_runs_finish(runs, jobs->count);
-    return EXIT_DONE;
+    struct jobs_figures *figures = jobs_figures_create(jobs, hosts, &world, &fault);
+    if (figures && !write_all(context, figures, &fault))
+        fault_set(&fault, "the files could not be written");
+    if (figures)
+        jobs_figures_finish(figures);
+    if (context->diag.errors)
+        return EXIT_BAD_INPUT;
+    if (!fault.text[0])
+        return EXIT_DONE;
+    diag_print(context->diag.out, "stagesim: %s\n", fault.text);
+    return EXIT_FAILED;
 }

@@ -27,6 +27,7 @@ struct scenario_kind {
      * reported: says what would run on standard output, or runs it and hands its figures over. */
     int (*check)(struct simulation_context *context);
     int (*run)(struct simulation_context *context);
+    const char *saved; /* the file among those of a run that `report` draws from; NULL: none */
 };
 
 /* NULL-terminated; none until a program says so. */

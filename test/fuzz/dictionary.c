@@ -25,9 +25,14 @@ static void print_fields(const struct stagesim_field *fields)
 
 int main(void)
 {
-    static const char *const texts[] = {"1.5us", "80GiB", "400Gbps", "312Tf", "0.6",   "parallel.pipeline=",
-                                        "1e400", ".nan",  "&a",      "*a",    "!!int", "---",
-                                        "? ",    "- ",    "[",       "]",     "{",     "}",
+    static const char *const texts[] = {"jobs:",    "scenario: ", "placement: rail",
+                                        "copies: ", "start: ",    "jobs.a.",
+                                        "1.5us",    "80GiB",      "400Gbps",
+                                        "312Tf",    "0.6",        "parallel.pipeline=",
+                                        "1e400",    ".nan",       "&a",
+                                        "*a",       "!!int",      "---",
+                                        "? ",       "- ",         "[",
+                                        "]",        "{",          "}",
                                         NULL};
     const struct fields_section *const sections[] = {
         &root_section,   &parallel_section, &batch_section,   &schedule_section, &communication_section,

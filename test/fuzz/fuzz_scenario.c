@@ -2,6 +2,7 @@
 /* Fuzzes everything between a scenario's text and the checked struct, reports included. The input is a scenario, then
  * overrides (KEY=VALUE), then perhaps a replacing schedule, separated by NUL bytes. */
 #include "base/arena.h"
+#include "cluster/cluster.h"
 #include "simulator/scenario/scenario.h"
 #include "test/support/memory_file.h"
 
@@ -33,7 +34,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     char name[MEMORY_FILE_NAME];
     struct scenario_set sets[SETS_MAX];
-    struct scenario_request request = {.file = name, .sets = sets};
+    struct scenario_request request = {.file = name, .sets = sets, .kinds = true};
+    cluster_register();
     struct arena *arena = arena_create();
     struct diag diag = {.out = fopen("/dev/null", "w")};
     size_t length = strnlen((const char *)data, size);
@@ -51,7 +53,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     const struct scenario *scenario = scenario_load(&request, arena, &diag);
     if (!scenario != (diag.errors > 0))
         abort();
-    if (scenario)
+    if (scenario && !scenario->kind)
         check_further(scenario, &diag);
     fclose(diag.out);
     close(descriptor);

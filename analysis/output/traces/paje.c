@@ -60,15 +60,17 @@ static const char definitions[] =
     "%  Time date\n%  Type string\n%  Container string\n%  EndContainer string\n%  Value string\n"
     "%  Key string\n"
     "%EndEventDef\n"
-    "0 C 0 \"cluster\"\n"
-    "0 N C \"node\"\n"
-    "0 G N \"GPU\"\n"
-    "0 S G \"stream\"\n"
-    "0 L C \"links\"\n"
-    "1 A S \"activity\"\n"
-    "2 V G \"stashed activations\" \"0.13 0.35 0.60\"\n"
-    "2 U L \"utilization\" \"0.60 0.35 0.65\"\n"
-    "3 M C S S \"message\"\n";
+    "0 C 0 \"cluster\"\n";
+static const char nodes_of_cluster[] = "0 N C \"node\"\n";
+static const char nodes_of_jobs[] = "0 J C \"job\"\n"
+                                    "0 N J \"node\"\n";
+static const char other_definitions[] = "0 G N \"GPU\"\n"
+                                        "0 S G \"stream\"\n"
+                                        "0 L C \"links\"\n"
+                                        "1 A S \"activity\"\n"
+                                        "2 V G \"stashed activations\" \"0.13 0.35 0.60\"\n"
+                                        "2 U L \"utilization\" \"0.60 0.35 0.65\"\n"
+                                        "3 M C S S \"message\"\n";
 
 /* Waiting stands after the last kind. */
 enum { VALUE_WAITING = PALETTE_WAITING };
@@ -93,6 +95,10 @@ enum happening {
 };
 
 struct trace {
+    const struct paje_job *jobs; /* names NULL: it is one, and no container */
+    uint32_t job_count, *bases;  /* [job]: number of its rank 0, and one more */
+    /* The job that is looked at: */
+    uint32_t job, base;
     const struct trace_source *source;
     const struct program *program;
     struct text_writer *text;
@@ -104,10 +110,19 @@ struct trace {
     double end;
 };
 
+static void look_at(struct trace *trace, uint32_t job)
+{
+    trace->job = job;
+    trace->base = trace->bases[job];
+    trace->source = &trace->jobs[job].source;
+    trace->program = trace->source->timeline->program;
+}
+
 static void add_event(struct trace *trace, enum happening what, double time, uint32_t rank, uint32_t id)
 {
     trace->events = array_grow(trace->events, &trace->event_capacity, trace->event_count + 1, sizeof *trace->events);
-    trace->events[trace->event_count++] = (struct timed){time, rank << HAPPENING_BITS | what, id};
+    time += trace->jobs[trace->job].start;
+    trace->events[trace->event_count++] = (struct timed){time, (trace->base + rank) << HAPPENING_BITS | what, id};
     if (time > trace->end)
         trace->end = time;
 }
@@ -168,7 +183,7 @@ static void add_levels(struct trace *trace, struct memory_use *memory, uint32_t 
 }
 
 /* Equal times keep this order: a link starts before it ends, a stream's states follow each other. */
-static void collect(struct trace *trace, const uint32_t *ranks, uint32_t count)
+static void collect_job(struct trace *trace, const uint32_t *ranks, uint32_t count)
 {
     struct arena *arena = arena_create();
     struct memory_use *memory = memory_use_create(trace->source->timeline, arena);
@@ -180,10 +195,18 @@ static void collect(struct trace *trace, const uint32_t *ranks, uint32_t count)
     }
     for (uint32_t i = 0; i < count; i++)
         add_links(trace, ranks[i], LINK_ENDS);
-    for (size_t i = 0; i < trace->rates->rate_count && i <= UINT32_MAX; i++)
+    for (size_t i = 0; trace->rates && i < trace->rates->rate_count && i <= UINT32_MAX; i++)
         add_event(trace, RATE_CHANGES, trace->rates->rates[i].time, 0, (uint32_t)i);
     arena_destroy(arena);
+}
+
+static void collect(struct trace *trace, uint32_t *const *ranks, const uint32_t *counts)
+{
     size_t capacity = 0;
+    for (uint32_t job = 0; job < trace->job_count; job++) {
+        look_at(trace, job);
+        collect_job(trace, ranks[job], counts[job]);
+    }
     struct timed *scratch = array_grow(NULL, &capacity, trace->event_count + 1, sizeof *scratch);
     timed_sort(trace->events, scratch, trace->event_count);
     free(scratch);
@@ -209,7 +232,7 @@ static void put_event(struct trace *trace, unsigned event, double time, const ch
 static void put_stream(struct trace *trace, uint32_t rank, uint32_t stream)
 {
     text_char(trace->text, 's');
-    text_integer(trace->text, rank);
+    text_integer(trace->text, trace->base + rank);
     text_char(trace->text, '.');
     text_integer(trace->text, stream);
 }
@@ -261,9 +284,9 @@ static void put_container(struct trace *trace, const char *type)
 static void put_gpu(struct trace *trace, uint32_t rank, uint32_t node, const char *const *streams)
 {
     put_container(trace, "g");
-    put_integer(trace, rank);
+    put_integer(trace, trace->base + rank);
     text_string(trace->text, "G n");
-    put_integer(trace, node);
+    put_integer(trace, trace->base + node);
     text_string(trace->text, "\"r");
     put_integer(trace, rank);
     put_short(trace, trace_source_host(trace->source, rank)->name);
@@ -273,7 +296,7 @@ static void put_gpu(struct trace *trace, uint32_t rank, uint32_t node, const cha
         put_container(trace, "");
         put_stream(trace, rank, i);
         text_string(trace->text, " S g");
-        put_integer(trace, rank);
+        put_integer(trace, trace->base + rank);
         text_string(trace->text, "\"");
         put_short_stream(trace, &position->streams[i], streams[i]);
         text_string(trace->text, "\"\n");
@@ -321,8 +344,7 @@ static void put_containers(struct trace *trace, const uint32_t *ranks, uint32_t 
     struct arena *arena = arena_create();
     const char ***streams = stream_names_create(trace->program, arena);
     struct placed *placed = place(trace->source, ranks, count);
-    text_string(trace->text, "5 0 c C 0 \"cluster\"\n");
-    for (uint32_t kind = 0; kind < trace->rates->kind_count; kind++) {
+    for (uint32_t kind = 0; trace->rates && kind < trace->rates->kind_count; kind++) {
         put_container(trace, "l");
         put_integer(trace, kind);
         text_string(trace->text, "L c \"");
@@ -332,8 +354,11 @@ static void put_containers(struct trace *trace, const uint32_t *ranks, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         if (!i || placed[i].number != placed[i - 1].number) {
             put_container(trace, "n");
-            put_integer(trace, placed[i].number);
-            text_string(trace->text, "N c \"");
+            put_integer(trace, trace->base + placed[i].number);
+            text_string(trace->text, trace->jobs[trace->job].name ? "N j" : "N c");
+            if (trace->jobs[trace->job].name)
+                text_integer(trace->text, trace->job);
+            text_string(trace->text, " \"");
             put_short(trace, placed[i].node);
             text_string(trace->text, "\"\n");
         }
@@ -397,7 +422,7 @@ static void put_link(struct trace *trace, double time, enum happening what, uint
     text_string(trace->text, " \"");
     text_string(trace->text, kind_name(operation->kind));
     text_string(trace->text, "\" k");
-    text_integer(trace->text, rank);
+    text_integer(trace->text, trace->base + rank);
     text_char(trace->text, '.');
     text_integer(trace->text, id);
     if (what == LINK_STARTS) {
@@ -411,7 +436,7 @@ static void put_level(struct trace *trace, double time, uint32_t rank, double le
 {
     put_event(trace, SET_VARIABLE, time, "V");
     text_char(trace->text, 'g');
-    put_integer(trace, rank);
+    put_integer(trace, trace->base + rank);
     text_number(trace->text, level);
     text_char(trace->text, '\n');
 }
@@ -425,12 +450,40 @@ static void put_rate(struct trace *trace, const struct link_rate *rate)
     text_char(trace->text, '\n');
 }
 
+/* The job that has a rank of that number. */
+static uint32_t job_of(const struct trace *trace, uint32_t rank)
+{
+    uint32_t low = 0, high = trace->job_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->bases[middle] <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void put_job(struct trace *trace, const uint32_t *ranks, uint32_t count)
+{
+    if (trace->jobs[trace->job].name) {
+        put_container(trace, "j");
+        put_integer(trace, trace->job);
+        text_string(trace->text, "J c \"");
+        put_short(trace, trace->jobs[trace->job].name);
+        text_string(trace->text, "\"\n");
+    }
+    put_containers(trace, ranks, count);
+}
+
 static void put_events(struct trace *trace)
 {
     for (size_t i = 0; i < trace->event_count; i++) {
         const struct timed *event = &trace->events[i];
         enum happening what = event->entry & ((1u << HAPPENING_BITS) - 1);
         uint32_t rank = event->entry >> HAPPENING_BITS;
+        look_at(trace, job_of(trace, rank));
+        rank -= trace->base;
         if (what == LEVEL_CHANGES)
             put_level(trace, event->time, rank, trace->levels[event->id]);
         else if (what == RATE_CHANGES)
@@ -443,23 +496,46 @@ static void put_events(struct trace *trace)
     }
 }
 
-void paje_write(FILE *out, const struct trace_source *source)
+static void write_trace(struct trace *trace, uint32_t *const *ranks, const uint32_t *counts)
 {
-    uint32_t count;
-    uint32_t *ranks = trace_source_ranks(source, &count);
-    struct trace trace = {.source = source, .program = source->timeline->program, .text = text_writer_create(out)};
+    collect(trace, ranks, counts);
+    text_string(trace->text, definitions);
+    text_string(trace->text, trace->jobs[0].name ? nodes_of_jobs : nodes_of_cluster);
+    text_string(trace->text, other_definitions);
+    put_values(trace);
+    text_string(trace->text, "5 0 c C 0 \"cluster\"\n");
+    for (uint32_t job = 0; job < trace->job_count; job++) {
+        look_at(trace, job);
+        put_job(trace, ranks[job], counts[job]);
+    }
+    put_events(trace);
+    put_event(trace, DESTROY, trace->end, "C");
+    text_string(trace->text, "c\n");
+}
+
+void paje_write_jobs(FILE *out, const struct paje_job *jobs, uint32_t count)
+{
     struct arena *arena = arena_create();
-    trace.rates = link_rates_create(source->timeline, source->platform, source->hosts, arena);
-    collect(&trace, ranks, count);
-    text_string(trace.text, definitions);
-    put_values(&trace);
-    put_containers(&trace, ranks, count);
-    put_events(&trace);
-    put_event(&trace, DESTROY, trace.end, "C");
-    text_string(trace.text, "c\n");
+    struct trace trace = {.jobs = jobs, .job_count = count, .text = text_writer_create(out)};
+    uint32_t **ranks = arena_array(arena, count, sizeof *ranks), *counts = arena_array(arena, count, sizeof *counts);
+    trace.bases = arena_array(arena, count + (size_t)1, sizeof *trace.bases);
+    for (uint32_t job = 0; job < count; job++) {
+        ranks[job] = trace_source_ranks(&jobs[job].source, &counts[job]);
+        trace.bases[job + 1] = trace.bases[job] + jobs[job].source.timeline->program->mesh->ranks;
+    }
+    const struct trace_source *first = &jobs[0].source;
+    if (!jobs[0].name)
+        trace.rates = link_rates_create(first->timeline, first->platform, first->hosts, arena);
+    write_trace(&trace, ranks, counts);
     text_writer_destroy(trace.text);
+    for (uint32_t job = 0; job < count; job++)
+        free(ranks[job]);
     arena_destroy(arena);
     free(trace.levels);
     free(trace.events);
-    free(ranks);
+}
+
+void paje_write(FILE *out, const struct trace_source *source)
+{
+    paje_write_jobs(out, &(struct paje_job){*source, NULL, 0}, 1);
 }
