@@ -12,7 +12,6 @@ static void write_job(struct json_writer *json, const struct jobs_figures *figur
 {
     json_object_begin(json, NULL, true);
     json_text(json, "name", job->run.described->name);
-    json_text(json, "scenario", job->run.described->scenario->file);
     json_integer(json, "ranks", job->run.part->host_count);
     json_number(json, "start_s", job->run.start);
     json_number(json, "end_s", job->run.start + job->duration);

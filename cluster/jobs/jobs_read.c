@@ -301,6 +301,15 @@ static void check_traces(const struct reading *reading)
                    "only paje has room for several jobs; expected trace: paje, or a run of one job");
 }
 
+/* So that the scenario is called the same when it is written to another file. */
+static void add_name(const struct reading *reading, const char *name)
+{
+    struct node *node = arena_alloc(reading->arena, sizeof *node);
+    *node = (struct node){
+        .kind = NODE_SCALAR, .at = reading->root->at, .key = "name", .key_at = reading->root->at, .text = name};
+    node_append(reading->root, node);
+}
+
 /* What commands read of any scenario. */
 static struct scenario *whole_of(const struct reading *reading)
 {
@@ -313,6 +322,8 @@ static struct scenario *whole_of(const struct reading *reading)
     scenario->name = path_name(path_name(reading->request->file, ".yaml", arena), ".yml", arena);
     if (name && name->kind == NODE_SCALAR && !node_is_empty(name))
         scenario->name = name->text;
+    else if (!name)
+        add_name(reading, scenario->name);
     scenario->schedule = NULL;
     scenario->schedule_file = NULL;
     scenario->micro_batches = 0;

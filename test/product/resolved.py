@@ -52,7 +52,8 @@ def plain(path):
     text = path.read_bytes()
     if path.name == "summary.json":
         figures = json.loads(text)
-        del figures["simulation"], figures["scenario"]["file"]
+        figures.pop("simulation", None)
+        figures.setdefault("scenario", {}).pop("file", None)
         if "platform" in figures["scenario"]:
             figures["scenario"]["platform"] = re.sub(r"^[^ ]*/", "", figures["scenario"]["platform"])
         return json.dumps(figures).encode()
@@ -168,7 +169,8 @@ def schedule_options(stagesim, work):
 def shipped(stagesim, work, blocks):
     for path in sorted((ROOT / "scenarios").glob("*.yaml")):
         job = is_job(path)
-        outputs = SLOW.get(path.stem, OUTPUTS) if job else ["--trace", "csv", "--picture", "svg", "--report"]
+        trace = "paje" if "\njobs:" in path.read_text() else "csv"
+        outputs = SLOW.get(path.stem, OUTPUTS) if job else ["--trace", trace, "--picture", "svg", "--report"]
         first = again(stagesim, work, path.stem, path, *outputs)
         check.that(first, f"{path.stem} is refused")
         if not job:
