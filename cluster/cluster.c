@@ -4,11 +4,12 @@
 #include "cluster/idle/idle_nodes.h"
 #include "cluster/jobs/jobs.h"
 #include "cluster/power/pairs.h"
+#include "cluster/queue/queue_scenario.h"
 
 #include <stddef.h>
 
 /* A line for each key of the top level. */
-static const struct scenario_kind *const kinds[] = {&jobs_kind, &idle_kind, &pairs_kind, NULL};
+static const struct scenario_kind *const kinds[] = {&jobs_kind, &idle_kind, &pairs_kind, &queue_kind, NULL};
 
 void cluster_register(void)
 {

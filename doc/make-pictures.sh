@@ -68,6 +68,10 @@ mv "$work/sweep/sweep.svg" "$images/sweep-bubble.svg"
     --set engine=analytic --y samples_per_s -o "$work/sweep" --quiet >"$work/log"
 mv "$work/sweep/sweep.svg" "$images/sweep-field.svg"
 
+# A queue, for doc/queue.md.
+"$stagesim" run "$(dirname "$0")/../scenarios/queue.yaml" --picture svg -o "$work/queue" --quiet >"$work/log"
+mv "$work/queue/timeline.svg" "$images/queue.svg"
+
 # Layouts, for doc/search.md.
 "$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic \
     -o "$work/search" --picture png --quiet >"$work/log"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison.h"
 
+#include "analysis/output/comparison_queue.h"
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/json_writer.h"
@@ -336,7 +337,9 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
 
 void comparison_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
-    if (format == TABLE_CSV)
+    if (comparison_is_of_queues(rows, count))
+        comparison_queue_print(out, rows, count, format);
+    else if (format == TABLE_CSV)
         print_csv(out, rows, count);
     else if (format == TABLE_JSON)
         print_json(out, rows, count);

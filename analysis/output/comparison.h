@@ -12,6 +12,13 @@
 
 enum { COMPARISON_TEXT_MAX = 128 };
 
+/* Of a scenario with a queue: means over its jobs, and what the cluster comes to. */
+struct comparison_queue {
+    bool known;
+    double wait, completion, bounded_slowdown, fairness; /* seconds, seconds, ratios */
+    double makespan, allocated, busy;                    /* seconds, shares */
+};
+
 /* Plain data without pointers: a forked child can send it through a pipe. Texts are cut where they are too long. */
 struct comparison_row {
     char scenario[COMPARISON_TEXT_MAX], schedule[COMPARISON_TEXT_MAX], engine[16];
@@ -26,7 +33,8 @@ struct comparison_row {
     double bound; /* no order of these stages on these workers takes less, without contention; 0: not known */
     double tokens_per_s, mfu, energy, training_s, training_cost; /* as in struct report */
     struct limits limits;
-    char reason[256]; /* why it was not run; then there are no figures. Empty: it was run */
+    struct comparison_queue queue; /* then `iteration` is its mean completion, and the others say nothing */
+    char reason[256];              /* why it was not run; then there are no figures. Empty: it was run */
 };
 
 struct comparison_row comparison_row_of(const struct report *report);

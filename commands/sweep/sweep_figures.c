@@ -13,11 +13,11 @@
 /* Where 0 means that it is not known. */
 #define KNOWN(value) ((value) > 0 ? (value) : NAN)
 
-FIGURE(iteration, row->iteration)
+FIGURE(iteration, row->queue.known ? NAN : row->iteration)
 FIGURE(samples, KNOWN(row->samples_per_s))
 FIGURE(tokens, KNOWN(row->tokens_per_s))
 FIGURE(mfu, KNOWN(row->mfu))
-FIGURE(bubble, row->bubble)
+FIGURE(bubble, row->queue.known ? NAN : row->bubble)
 FIGURE(fill, row->causes[CAUSE_FILL])
 FIGURE(drain, row->causes[CAUSE_DRAIN])
 FIGURE(receive, row->causes[CAUSE_RECEIVE])
@@ -32,6 +32,13 @@ FIGURE(memory, KNOWN(row->peak_bytes))
 FIGURE(energy, row->energy >= 0 ? row->energy : NAN)
 FIGURE(training, KNOWN(row->training_s))
 FIGURE(cost, KNOWN(row->training_cost))
+FIGURE(wait, row->queue.known ? row->queue.wait : NAN)
+FIGURE(completion, row->queue.known ? row->queue.completion : NAN)
+FIGURE(bounded_slowdown, row->queue.known ? row->queue.bounded_slowdown : NAN)
+FIGURE(fairness, row->queue.known ? row->queue.fairness : NAN)
+FIGURE(makespan, row->queue.known ? row->queue.makespan : NAN)
+FIGURE(allocated, row->queue.known ? row->queue.allocated : NAN)
+FIGURE(busy, row->queue.known ? row->queue.busy : NAN)
 
 const struct sweep_figure sweep_figures[] = {
     {"iteration_s", "iteration time", CHART_SECONDS, -1, of_iteration},
@@ -53,6 +60,13 @@ const struct sweep_figure sweep_figures[] = {
     {"energy_j", "joules per iteration", CHART_NUMBER, -1, of_energy},
     {"training_s", "time of the whole training", CHART_SECONDS, -1, of_training},
     {"training_cost", "price of the whole training", CHART_NUMBER, -1, of_cost},
+    {"wait_s", "mean waiting of jobs", CHART_SECONDS, -1, of_wait},
+    {"completion_s", "mean completion of jobs", CHART_SECONDS, -1, of_completion},
+    {"bounded_slowdown", "mean bounded slowdown of jobs", CHART_NUMBER, -1, of_bounded_slowdown},
+    {"fairness", "mean fairness to jobs", CHART_NUMBER, -1, of_fairness},
+    {"makespan_s", "makespan of all jobs", CHART_SECONDS, -1, of_makespan},
+    {"allocated", "nodes' time given to jobs", CHART_PERCENT, 1, of_allocated},
+    {"busy", "nodes' time busy", CHART_PERCENT, 1, of_busy},
     {0},
 };
 

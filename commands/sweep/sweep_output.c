@@ -98,7 +98,9 @@ static void print_json(FILE *out, const struct sweep *sweep)
 /* The columns beside the axes: what is always asked, and what --y names. */
 static size_t list_figures(const struct sweep_view *view, const struct sweep_figure **figures)
 {
-    static const char *const usual[] = {"iteration_s", "samples_per_s", "mfu", "bubble", "memory"};
+    static const char *const usual[] = {"iteration_s", "samples_per_s", "mfu",          "bubble",
+                                        "memory",      "wait_s",        "completion_s", "bounded_slowdown",
+                                        "fairness",    "makespan_s",    "busy"};
     const struct sweep *sweep = view->sweep;
     size_t count = 0;
     bool shown = false;

@@ -4,6 +4,7 @@
 #include "analysis/pictures/picture_heat.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "simulator/scenario/scenario_kind.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +82,8 @@ bool sweep_view_choose(struct sweep_view *view, const struct sweep *sweep, const
     const struct sweep_axis *axes = sweep->request->axes;
     size_t none = sweep->request->axis_count;
     *view = (struct sweep_view){.sweep = sweep, .x = none, .by = none};
-    bool ok = find_figure(y, &view->y);
+    const struct scenario_kind *kind = view->sweep->base ? view->sweep->base->kind : NULL;
+    bool ok = find_figure(!y && kind && kind->figure ? kind->figure : y, &view->y);
     ok = (!x || find_axis(sweep, "--x", x, &view->x)) && ok;
     ok = (!by || find_axis(sweep, "--by", by, &view->by)) && ok;
     if (!ok)

@@ -18,6 +18,7 @@ struct scenario_kind {
     /* Tables that it writes where a job writes those of its operations (output.trace: csv), NULL-terminated, at most
      * KIND_TABLES_MAX. It then prints its own table in every format as well. NULL: neither. */
     const char *const *tables;
+    const char *figure; /* of a sweep, by which its best is chosen; NULL: as for a job */
     /* Reads the scenario, whose changes (the request's sets) are not in the tree yet. The result has its place, its
      * name, what every command reads of a scenario (platform, engine, output), `parts` and `whole`. NULL with the
      * mistakes reported. */

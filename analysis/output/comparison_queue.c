@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/comparison_queue.h"
+
+#include "analysis/output/html.h"
+#include "analysis/pictures/picture_comparison.h"
+
+bool comparison_is_of_queues(const struct comparison_row *rows, size_t count)
+{
+    bool some = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!*rows[i].reason && !rows[i].queue.known)
+            return false;
+        some |= rows[i].queue.known;
+    }
+    return some;
+}
+
+static void put_seconds(struct table *table, double value)
+{
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_seconds(text, value));
+    table_value(table, value);
+}
+
+static void put_ratio(struct table *table, double value)
+{
+    table_cell(table, "%.4g", value);
+    table_value(table, value);
+}
+
+static void put_share(struct table *table, double value)
+{
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_percent(text, value));
+    table_value(table, value);
+}
+
+static void put_row(struct table *table, const struct comparison_row *row)
+{
+    const struct comparison_queue *queue = &row->queue;
+    table_cell(table, "%s", row->scenario);
+    table_cell(table, "%s", row->schedule);
+    if (*row->reason) {
+        table_cell(table, "%s", "not run");
+        for (size_t i = 3; i < table_column_count(table); i++)
+            table_cell(table, "%s", "");
+        return;
+    }
+    put_seconds(table, queue->wait);
+    put_seconds(table, queue->completion);
+    put_ratio(table, queue->bounded_slowdown);
+    put_ratio(table, queue->fairness);
+    put_seconds(table, queue->makespan);
+    put_share(table, queue->allocated);
+    put_share(table, queue->busy);
+}
+
+void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
+{
+    static const char *const titles[] = {"scenario", "policy",   "waiting",   "completion", "bounded slowdown",
+                                         "fairness", "makespan", "allocated", "busy"};
+    struct table *table = table_create();
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(table, titles[i], i < 2 ? '<' : '>');
+    for (size_t i = 0; i < count; i++)
+        put_row(table, &rows[i]);
+    table_write(table, out, table_style_of(format, out));
+    table_destroy(table);
+    for (size_t i = 0; i < count && table_is_read(format); i++)
+        if (*rows[i].reason)
+            fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);
+}
+
+/* ---- the page ---- */
+
+static bool draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
+{
+    const struct comparison_view *view = user;
+    return picture_comparison(view->gantts, view->count, view->title, CANVAS_SVG, form, out, fault);
+}
+
+static void page_cell(FILE *out, const char *text, double value)
+{
+    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", value, text);
+}
+
+static void page_ratio(FILE *out, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.4g", value);
+    page_cell(out, text, value);
+}
+
+static void page_row(FILE *out, const struct comparison_view *view, size_t i, bool best)
+{
+    const struct comparison_queue *queue = &view->rows[i].queue;
+    char text[READABLE_MAX];
+    fprintf(out, "<tr%s><td>", best ? " class=\"best\"" : "");
+    html_text(out, view->rows[i].scenario);
+    fputs("</td><td>", out);
+    if (view->links && view->links[i]) {
+        fputs("<a href=\"", out);
+        html_text(out, view->links[i]);
+        fputs("\">", out);
+    }
+    html_text(out, view->rows[i].schedule);
+    fputs(view->links && view->links[i] ? "</a></td>" : "</td>", out);
+    page_cell(out, readable_seconds(text, queue->wait), queue->wait);
+    page_cell(out, readable_seconds(text, queue->completion), queue->completion);
+    page_ratio(out, queue->bounded_slowdown);
+    page_ratio(out, queue->fairness);
+    page_cell(out, readable_seconds(text, queue->makespan), queue->makespan);
+    page_cell(out, readable_percent(text, queue->allocated), queue->allocated);
+    page_cell(out, readable_percent(text, queue->busy), queue->busy);
+    fputs("</tr>\n", out);
+}
+
+bool comparison_queue_page(FILE *out, const struct comparison_view *view, struct fault *fault)
+{
+    struct comparison_view shown = *view;
+    char text[READABLE_MAX];
+    size_t best = 0;
+    for (size_t i = 1; i < view->count; i++)
+        if (view->rows[i].queue.completion < view->rows[best].queue.completion)
+            best = i;
+    html_begin(out, view->title, "stagesim compare");
+    fputs("<p class=\"verdict\">Jobs are done soonest with ", out);
+    html_text(out, view->rows[best].schedule);
+    fprintf(out, ": %s after they come, on average.</p>\n", readable_seconds(text, view->rows[best].queue.completion));
+    fputs("<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>scenario</th><th>policy</th>"
+          "<th class=\"n\">waiting</th><th class=\"n\">completion</th><th class=\"n\">bounded slowdown</th>"
+          "<th class=\"n\">fairness</th><th class=\"n\">makespan</th><th class=\"n\">allocated</th>"
+          "<th class=\"n\">busy</th></tr></thead>\n<tbody>\n",
+          out);
+    for (size_t i = 0; i < view->count; i++)
+        page_row(out, view, i, i == best);
+    fputs("</tbody>\n</table></div>\n<p class=\"note\">Means over all jobs.</p>\n<h2>Nodes over time</h2>\n", out);
+    bool done = html_chart(out, draw, &shown, "compare", "slim", false, fault);
+    html_end(out);
+    return done && (!ferror(out) || fault_set(fault, "report.html could not be written"));
+}

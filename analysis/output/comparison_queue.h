@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparisons of scenarios with a queue, which have other figures than a job. */
+#ifndef STAGESIM_COMPARISON_QUEUE_H
+#define STAGESIM_COMPARISON_QUEUE_H
+
+#include "analysis/output/comparison_output.h"
+
+/* Whether all that were run are queues, and one was. */
+bool comparison_is_of_queues(const struct comparison_row *rows, size_t count);
+
+/* Errors stay on the stream. */
+void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format);
+
+/* The page of several: rows[i], gantts[i] and links[i] (NULL: none) belong together. False with the fault filled. */
+bool comparison_queue_page(FILE *out, const struct comparison_view *view, struct fault *fault);
+
+#endif

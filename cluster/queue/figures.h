@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Figures of a queue: waiting, completion, slowdown, fairness and how full the cluster was. All are defined in
+ * doc/definitions.md. */
+#ifndef STAGESIM_QUEUE_FIGURES_H
+#define STAGESIM_QUEUE_FIGURES_H
+
+#include "cluster/queue/queue.h"
+
+/* Of one job. */
+enum queue_figure {
+    QUEUE_WAIT,       /* seconds */
+    QUEUE_COMPLETION, /* seconds */
+    QUEUE_SLOWDOWN,
+    QUEUE_BOUNDED,
+    QUEUE_FAIRNESS,
+    QUEUE_FIGURES
+};
+extern const char *const queue_figure_names[QUEUE_FIGURES], *const queue_figure_titles[QUEUE_FIGURES];
+
+/* A job's bounded slowdown takes it to run at least so long: seconds. */
+#define QUEUE_BOUND 10.0
+
+/* Over all jobs; the last by node-seconds that a job needs alone. */
+struct queue_mean {
+    double mean, median, p95, most, weighted;
+};
+
+/* A value that holds from a time on. */
+struct queue_level {
+    double time;
+    uint32_t waiting, nodes; /* jobs that wait for their first start; nodes that jobs have */
+};
+
+struct queue_figures {
+    double makespan, allocated, busy; /* seconds; shares of the cluster's time */
+    struct queue_mean means[QUEUE_FIGURES];
+    uint32_t changes, longest;     /* of all jobs; most that waited at one time */
+    double node_hours;             /* that jobs had */
+    double *values[QUEUE_FIGURES]; /* by job */
+    struct queue_level *levels;    /* level_count of them, by time */
+    size_t level_count;
+};
+
+/* Memory from the arena. */
+void queue_figures(const struct queue_run *run, struct arena *arena, struct queue_figures *figures);
+
+#endif

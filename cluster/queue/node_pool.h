@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which nodes of a cluster are free, and which of them a job is given. */
+#ifndef STAGESIM_NODE_POOL_H
+#define STAGESIM_NODE_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How nodes are chosen; every rule takes free nodes only and depends on nothing but which are free. */
+enum node_choice {
+    NODES_PACKED, /* the smallest run of neighbours that holds them, the first of equal ones; where there is none, the
+                     longest runs first, the first of equal ones */
+    NODES_FIRST,  /* the lowest numbers */
+    NODES_SPREAD, /* evenly over the free ones */
+    NODE_CHOICES
+};
+extern const char *const node_choice_names[NODE_CHOICES + 1]; /* NULL-terminated */
+
+struct node_pool;
+
+/* All free. The caller owns it. */
+struct node_pool *node_pool_create(uint32_t nodes, enum node_choice choice);
+void node_pool_destroy(struct node_pool *pool); /* NULL is fine */
+
+uint32_t node_pool_free(const struct node_pool *pool);
+/* Takes `count` nodes, in ascending order; at least as many are free. */
+void node_pool_take(struct node_pool *pool, uint32_t count, uint32_t *nodes);
+/* Gives them back. */
+void node_pool_give(struct node_pool *pool, const uint32_t *nodes, uint32_t count);
+
+#endif

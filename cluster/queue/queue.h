@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs that come to a cluster, and a policy that says which of them has which nodes when. Knows nothing of files: jobs
+ * have work, and a function says how much of it some nodes do in a second. */
+#ifndef STAGESIM_QUEUE_H
+#define STAGESIM_QUEUE_H
+
+#include "base/diagnostics.h"
+#include "cluster/queue/node_pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct queue_job {
+    const char *name;
+    double submit;   /* seconds */
+    double work;     /* seconds of a job whose rate is 1, samples of others: what queue_request.rate is of */
+    double alone;    /* seconds that it runs on the nodes that it is given in an empty cluster */
+    double expected; /* seconds that the scheduler takes it to run */
+    uint32_t nodes;  /* that it asks for */
+    uint32_t kind;   /* its type; not looked at here */
+    const uint32_t
+        *sizes; /* numbers of nodes that it can run on, ascending, size_count of them: for elastic policies */
+    uint32_t size_count;
+    double share; /* of its nodes' devices that it uses */
+};
+
+struct queue_policy;
+
+struct queue_options {
+    const struct queue_policy *policy;
+    enum node_choice placement;
+    double slice, change; /* gang: seconds that a row has the cluster, of which the first go into changing over */
+    uint32_t rows;        /* gang: at most */
+    double grow, shrink;  /* elastic: seconds in which a job that changes its size does nothing */
+};
+
+/* Everything is borrowed. */
+struct queue_request {
+    const struct queue_job *jobs; /* job_count of them, by submit time */
+    uint32_t job_count, nodes;
+    struct queue_options options;
+    /* Work a second of a job on these nodes; not above 0: it cannot run there, and the queue ends. */
+    double (*rate)(void *user, uint32_t job, const uint32_t *nodes, uint32_t count);
+    void *user;
+};
+
+/* A time for which a job had nodes. */
+struct queue_span {
+    uint32_t job, count;
+    const uint32_t *nodes; /* ascending */
+    double from, to;
+    double stalled; /* seconds at its beginning in which nothing is done */
+};
+
+struct queue_record {
+    double start, end; /* of the first and of the last span */
+    uint32_t spans;
+    uint32_t changes; /* gang: times that it got the cluster again; elastic: changes of its size */
+};
+
+struct queue_run {
+    const struct queue_request *request;
+    struct queue_record *records; /* by job */
+    struct queue_span *spans;     /* span_count of them, in the order in which they ended */
+    size_t span_count;
+};
+
+/* Runs all jobs to their ends; no job asks for more nodes than there are. False where a rate was not above 0: *failed
+ * is the job. Memory from the arena. */
+bool queue_run(const struct queue_request *request, struct arena *arena, struct queue_run *run, uint32_t *failed);
+
+/* Policies by name. NULL-terminated. */
+extern const struct queue_policy *const queue_policies[];
+const char *queue_policy_name(const struct queue_policy *policy);
+const char *queue_policy_title(const struct queue_policy *policy);
+const char *queue_policy_summary(const struct queue_policy *policy);
+/* What queue_record.changes counts; NULL: nothing. */
+const char *queue_policy_changes(const struct queue_policy *policy);
+/* Whether jobs may run on other numbers of nodes than they ask for. */
+bool queue_policy_resizes(const struct queue_policy *policy);
+
+#endif

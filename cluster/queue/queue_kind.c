@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `check` and `run` do with a queue. */
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/isolate.h"
+#include "base/table.h"
+#include "cluster/queue/queue_output.h"
+#include "cluster/queue/queue_prepare.h"
+#include "studies/simulation.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* More nodes have no rows in the aligned picture of comparisons. */
+enum { ALIGNED_NODES_MAX = 64 };
+
+static int check(struct simulation_context *context)
+{
+    const struct queue_scenario *queue = context->scenario->whole;
+    struct throughput *throughput = throughput_create(context->scenario, context->platform);
+    struct queue_request request;
+    char text[READABLE_MAX];
+    double last = 0;
+    bool good = queue_prepare(queue, throughput, context->arena, &context->diag, &request);
+    for (uint32_t i = 0; good && i < request.job_count; i++)
+        last = request.jobs[i].submit;
+    if (good)
+        diag_print(stdout, "%s: ok\n%u jobs (%s) come within %s to %u nodes of %s\npolicy %s: %s\n",
+                   context->scenario->file, request.job_count, arrival_format_names[queue->log->format],
+                   readable_seconds(text, last - request.jobs[0].submit), request.nodes,
+                   context->scenario->platform_name, queue_policy_name(queue->options.policy),
+                   queue_policy_summary(queue->options.policy));
+    throughput_destroy(throughput);
+    return good ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static bool write_files(const struct simulation_context *context, const struct queue_view *view, struct fault *fault)
+{
+    const struct run_files *files = context->request->files;
+    queue_json(files->summary, view);
+    if (files->tables[0])
+        queue_jobs_csv(files->tables[0], view);
+    if (files->tables[1])
+        queue_spans_csv(files->tables[1], view);
+    if (files->paje)
+        queue_paje(files->paje, view);
+    for (int format = 0; format < PICTURE_FORMATS; format++)
+        if (files->pictures[format] &&
+            !queue_picture(files->pictures[format], view, (enum canvas_format)format, &files->form, fault))
+            return false;
+    return (!files->html || queue_html(files->html, view, fault)) && output_flush(context->request->output, fault);
+}
+
+/* Nodes as rows and what they are given to as boxes, for pictures of several runs. */
+static struct gantt *aligned(const struct queue_view *view)
+{
+    const struct queue_run *run = view->run;
+    struct gantt *gantt = gantt_create(queue_policy_title(view->queue->options.policy), "", GANTT_SECONDS);
+    double begin = run->request->jobs[0].submit;
+    for (uint32_t node = 0; node < run->request->nodes && node < ALIGNED_NODES_MAX; node++) {
+        char label[24];
+        snprintf(label, sizeof label, "node %u", node);
+        gantt_add_row(gantt, label, -1);
+    }
+    for (size_t i = 0; i < run->span_count; i++)
+        for (uint32_t k = 0; k < run->spans[i].count; k++)
+            if (run->spans[i].nodes[k] < gantt->row_count)
+                gantt_add_box(gantt, &(struct gantt_box){.start = run->spans[i].from - begin,
+                                                         .end = run->spans[i].to - begin,
+                                                         .row = run->spans[i].nodes[k],
+                                                         .number = GANTT_NO_NUMBER,
+                                                         .kind = GANTT_COMPUTE});
+    gantt_finish(gantt);
+    return gantt;
+}
+
+static void hand_over(const struct simulation_context *context, const struct queue_view *view)
+{
+    const struct queue_figures *figures = view->figures;
+    struct comparison_row row = {.iteration = figures->means[QUEUE_COMPLETION].mean};
+    row.queue = (struct comparison_queue){.known = true,
+                                          .wait = figures->means[QUEUE_WAIT].mean,
+                                          .completion = figures->means[QUEUE_COMPLETION].mean,
+                                          .bounded_slowdown = figures->means[QUEUE_BOUNDED].mean,
+                                          .fairness = figures->means[QUEUE_FAIRNESS].mean,
+                                          .makespan = figures->makespan,
+                                          .allocated = figures->allocated,
+                                          .busy = figures->busy};
+    snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
+    snprintf(row.schedule, sizeof row.schedule, "%s", context->scenario->schedule_name);
+    snprintf(row.engine, sizeof row.engine, "%s",
+             context->scenario->engine == ENGINE_ANALYTIC ? "analytic" : "simgrid");
+    struct gantt *gantt = aligned(view);
+    simulation_hand_over(context, &row, NULL, 0, gantt);
+    gantt_destroy(gantt);
+}
+
+static int run(struct simulation_context *context)
+{
+    const struct queue_scenario *queue = context->scenario->whole;
+    struct throughput *throughput = throughput_create(context->scenario, context->platform);
+    struct queue_request request;
+    struct queue_run run;
+    struct queue_figures figures;
+    struct fault fault = {""};
+    uint32_t failed = 0;
+    bool good = queue_prepare(queue, throughput, context->arena, &context->diag, &request) &&
+                queue_run(&request, context->arena, &run, &failed);
+    if (good) {
+        queue_figures(&run, context->arena, &figures);
+        struct queue_view view = {context->scenario, queue, &run, &figures, throughput_counts(throughput)};
+        hand_over(context, &view);
+        if (context->request->print)
+            queue_print(context->self->results, &view, context->request->format);
+        if (context->request->files && !write_files(context, &view, &fault))
+            diag_print(context->diag.out, "stagesim: %s\n", fault.text);
+    }
+    throughput_destroy(throughput);
+    return !good ? EXIT_BAD_INPUT : fault.text[0] ? EXIT_FAILED : EXIT_DONE;
+}
+
+static const char *const table_names[] = {"jobs.csv", "spans.csv", NULL};
+
+const struct scenario_kind queue_kind = {
+    .key = "queue",
+    .summary = "a queue of jobs before a cluster",
+    .figure = "completion_s",
+    .platform = true,
+    .tables = table_names,
+    .read = queue_read,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a queue shows: tables, files, pictures. */
+#ifndef STAGESIM_QUEUE_OUTPUT_H
+#define STAGESIM_QUEUE_OUTPUT_H
+
+#include "analysis/pictures/canvas.h"
+#include "analysis/pictures/picture_form.h"
+#include "base/tables/table_write.h"
+#include "cluster/queue/figures.h"
+#include "cluster/queue/queue_scenario.h"
+#include "cluster/queue/throughput.h"
+
+/* All of a run; borrowed. */
+struct queue_view {
+    const struct scenario *scenario;
+    const struct queue_scenario *queue;
+    const struct queue_run *run;
+    const struct queue_figures *figures;
+    struct throughput_counts counts;
+};
+
+/* What people read. */
+void queue_print(FILE *out, const struct queue_view *view, enum table_format format);
+/* "720 jobs in 3 layouts": how many evaluations the throughputs took; returns text. */
+const char *queue_evaluations(char *text, size_t size, const struct queue_view *view);
+/* "gpt", or "from the log". */
+const char *queue_type_name(const struct queue_view *view, uint32_t type);
+
+/* A line for each job. Errors stay on the stream, as of all writers. */
+void queue_jobs_csv(FILE *out, const struct queue_view *view);
+/* A line for each time that a job had nodes. */
+void queue_spans_csv(FILE *out, const struct queue_view *view);
+void queue_json(FILE *out, const struct queue_view *view);
+/* Containers for nodes, states for jobs, variables for what waits and what is in use. */
+void queue_paje(FILE *out, const struct queue_view *view);
+
+/* Nodes over time, and below jobs that wait and nodes in use. False with the fault filled. */
+bool queue_picture(FILE *out, const struct queue_view *view, enum canvas_format format, const struct picture_form *form,
+                   struct fault *fault);
+bool queue_html(FILE *out, const struct queue_view *view, struct fault *fault);
+
+/* "0-3 8": runs of nodes; returns text, cut with "..." where it is longer. */
+const char *queue_node_text(char *text, size_t size, const uint32_t *nodes, uint32_t count);
+
+#endif

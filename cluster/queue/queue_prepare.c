@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/queue/queue_prepare.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct preparing {
+    const struct queue_scenario *queue;
+    struct throughput *throughput;
+    struct arena *arena;
+    struct diag *diag;
+    uint32_t nodes, processors; /* of the cluster; of a node */
+    uint32_t *chosen;           /* [nodes]: scratch */
+};
+
+static double rate(void *user, uint32_t job, const uint32_t *nodes, uint32_t count)
+{
+    struct preparing *preparing = user;
+    struct throughput_figures figures;
+    uint32_t type = preparing->queue->type_of[job];
+    if (type == UINT32_MAX)
+        return 1;
+    return throughput_of(preparing->throughput, type, nodes, count, preparing->diag, &figures) ? figures.rate : 0;
+}
+
+/* On the nodes that it would be given in an empty cluster. */
+static bool rate_alone(struct preparing *preparing, uint32_t type, uint32_t count, struct diag *diag,
+                       struct throughput_figures *figures)
+{
+    struct node_pool *pool = node_pool_create(preparing->nodes, preparing->queue->options.placement);
+    node_pool_take(pool, count, preparing->chosen);
+    node_pool_destroy(pool);
+    return throughput_of(preparing->throughput, type, preparing->chosen, count, diag, figures);
+}
+
+/* The sizes between a type's bounds on which it can run. */
+static uint32_t *sizes_of(struct preparing *preparing, uint32_t type, uint32_t *count)
+{
+    const struct queue_type *described = &preparing->queue->types[type];
+    uint64_t least = described->nodes_min ? described->nodes_min : 1;
+    uint64_t most = described->nodes_max < preparing->nodes ? described->nodes_max : preparing->nodes;
+    uint32_t *sizes = arena_array(preparing->arena, preparing->nodes + 1, sizeof *sizes);
+    struct throughput_figures figures;
+    *count = 0;
+    for (uint64_t size = least; described->nodes_max && size <= most; size++)
+        if (rate_alone(preparing, type, (uint32_t)size, NULL, &figures))
+            sizes[(*count)++] = (uint32_t)size;
+    return sizes;
+}
+
+static bool is_size(const uint32_t *sizes, uint32_t count, uint32_t size)
+{
+    uint32_t i = 0;
+    while (i < count && sizes[i] != size)
+        i++;
+    return i < count;
+}
+
+static bool put_size(const struct preparing *preparing, const struct arrival *arrival, struct queue_job *job)
+{
+    uint32_t per_node = preparing->processors, processors = arrival->processors;
+    job->nodes = arrival->nodes ? arrival->nodes : (processors - 1) / per_node + 1;
+    job->share = processors ? fmin(1, processors / ((double)job->nodes * per_node)) : 1;
+    if (job->nodes <= preparing->nodes)
+        return true;
+    diag_error(preparing->diag, arrival->at, "job %s asks for %u nodes; the platform has %u", job->name, job->nodes,
+               preparing->nodes);
+    return false;
+}
+
+static bool put_work(struct preparing *preparing, const struct arrival *arrival, uint32_t type, struct queue_job *job)
+{
+    struct throughput_figures figures;
+    if (type == UINT32_MAX) {
+        job->work = job->alone = arrival->run;
+        return true;
+    }
+    if (!rate_alone(preparing, type, job->nodes, preparing->diag, &figures)) {
+        diag_note(preparing->diag, arrival->at, "job %s of type %s asks for %u node%s", job->name,
+                  preparing->queue->types[type].name, job->nodes, job->nodes == 1 ? "" : "s");
+        return false;
+    }
+    double iterations =
+        arrival->iterations > 0 ? arrival->iterations : (double)preparing->queue->types[type].iterations;
+    job->work = iterations * figures.iteration * figures.rate;
+    job->alone = iterations * figures.iteration;
+    return true;
+}
+
+bool queue_prepare(const struct queue_scenario *queue, struct throughput *throughput, struct arena *arena,
+                   struct diag *diag, struct queue_request *request)
+{
+    const struct node_layout *layout = throughput_nodes(throughput);
+    struct preparing *preparing = arena_alloc(arena, sizeof *preparing);
+    struct queue_job *jobs = arena_array(arena, queue->job_count + 1, sizeof *jobs);
+    uint32_t *sizes[QUEUE_TYPES_MAX] = {NULL}, counts[QUEUE_TYPES_MAX] = {0};
+    *preparing = (struct preparing){.queue = queue,
+                                    .throughput = throughput,
+                                    .arena = arena,
+                                    .diag = diag,
+                                    .nodes = layout->node_count,
+                                    .chosen = arena_array(arena, layout->node_count + 1, sizeof(uint32_t))};
+    preparing->processors = queue->processors_per_node ? (uint32_t)queue->processors_per_node : layout->first[1];
+    bool good = true;
+    for (uint32_t i = 0; i < queue->job_count; i++) {
+        const struct arrival *arrival = &queue->log->arrivals[i];
+        uint32_t type = queue->type_of[i];
+        struct queue_job *job = &jobs[i];
+        *job = (struct queue_job){.name = arrival->name, .submit = arrival->submit, .kind = type};
+        if (!put_size(preparing, arrival, job) || !put_work(preparing, arrival, type, job)) {
+            good = false;
+            continue;
+        }
+        job->expected = queue->estimates == ESTIMATES_LIMITS && arrival->limit > 0 ? arrival->limit : job->alone;
+        if (type != UINT32_MAX && !sizes[type] && queue_policy_resizes(queue->options.policy))
+            sizes[type] = sizes_of(preparing, type, &counts[type]);
+        bool elastic = type != UINT32_MAX && sizes[type] && is_size(sizes[type], counts[type], job->nodes);
+        job->sizes = elastic ? sizes[type] : &job->nodes;
+        job->size_count = elastic ? counts[type] : 1;
+    }
+    *request =
+        (struct queue_request){jobs, (uint32_t)queue->job_count, layout->node_count, queue->options, rate, preparing};
+    return good;
+}

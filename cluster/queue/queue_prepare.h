@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a log and a platform to the jobs of a queue. */
+#ifndef STAGESIM_QUEUE_PREPARE_H
+#define STAGESIM_QUEUE_PREPARE_H
+
+#include "cluster/queue/queue_scenario.h"
+#include "cluster/queue/throughput.h"
+
+/* Fills the request; its user is `throughput`. False with the mistakes reported: a job is larger than the platform, or
+ * its type cannot run on the nodes that it asks for. Memory from the arena. */
+bool queue_prepare(const struct queue_scenario *queue, struct throughput *throughput, struct arena *arena,
+                   struct diag *diag, struct queue_request *request);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/json_writer.h"
+#include "base/number_text.h"
+#include "base/table.h"
+#include "base/text_writer.h"
+#include "cluster/queue/queue_output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *queue_type_name(const struct queue_view *view, uint32_t type)
+{
+    return type == UINT32_MAX ? "as logged" : view->queue->types[type].name;
+}
+
+const char *queue_evaluations(char *text, size_t size, const struct queue_view *view)
+{
+    const struct throughput_counts *counts = &view->counts;
+    unsigned long long asked = counts->asked, evaluated = counts->evaluated;
+    if (asked == 0)
+        snprintf(text, size, "all jobs run as long as the log says");
+    else
+        snprintf(text, size, "%llu throughputs asked for, %llu layouts evaluated (engine %s), %llu known from before",
+                 asked, evaluated, view->scenario->engine == ENGINE_ANALYTIC ? "analytic" : "simgrid",
+                 asked - evaluated);
+    return text;
+}
+
+/* ---- for people ---- */
+
+static void put_time_or_ratio(struct table *table, enum queue_figure figure, double value)
+{
+    char text[READABLE_MAX];
+    if (figure == QUEUE_WAIT || figure == QUEUE_COMPLETION)
+        table_cell(table, "%s", readable_seconds(text, value));
+    else
+        table_cell(table, "%.4g", value);
+    table_value(table, value);
+}
+
+static void print_remarks(FILE *out, const struct queue_view *view, enum table_format format)
+{
+    const struct queue_figures *figures = view->figures;
+    char text[READABLE_MAX], share[READABLE_MAX], busy[READABLE_MAX], line[256], *lines = NULL;
+    size_t size = 0;
+    FILE *remarks = table_remarks_begin(&lines, &size);
+    diag_print(remarks, "%s: %u jobs on %u nodes of %s, %s\n", view->scenario->name, view->run->request->job_count,
+               view->run->request->nodes, view->scenario->platform_name,
+               queue_policy_title(view->queue->options.policy));
+    fprintf(remarks, "makespan %s, %s of the nodes' time given to jobs, %s busy, at most %u jobs waiting\n",
+            readable_seconds(text, figures->makespan), readable_percent(share, figures->allocated),
+            readable_percent(busy, figures->busy), figures->longest);
+    if (figures->changes)
+        fprintf(remarks, "%u %s\n", figures->changes, queue_policy_changes(view->queue->options.policy));
+    if (view->queue->log->passed_over)
+        fprintf(remarks, "%zu jobs of the log passed over: they never ran, or had not ended\n",
+                view->queue->log->passed_over);
+    fprintf(remarks, "%s\n\n", queue_evaluations(line, sizeof line, view));
+    table_remarks_end(out, format, remarks, &lines);
+}
+
+void queue_print(FILE *out, const struct queue_view *view, enum table_format format)
+{
+    static const char *const titles[] = {"figure", "mean", "median", "95 %", "most", "weighted mean"};
+    struct table *table = table_create();
+    print_remarks(out, view, format);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(table, titles[i], i ? '>' : '<');
+    for (enum queue_figure i = 0; i < QUEUE_FIGURES; i++) {
+        const struct queue_mean *mean = &view->figures->means[i];
+        table_cell(table, "%s", queue_figure_titles[i]);
+        put_time_or_ratio(table, i, mean->mean);
+        put_time_or_ratio(table, i, mean->median);
+        put_time_or_ratio(table, i, mean->p95);
+        put_time_or_ratio(table, i, mean->most);
+        put_time_or_ratio(table, i, mean->weighted);
+    }
+    table_write(table, out, table_style_of(format, out));
+    table_destroy(table);
+}
+
+/* ---- files ---- */
+
+const char *queue_node_text(char *text, size_t size, const uint32_t *nodes, uint32_t count)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (uint32_t i = 0, last; i < count; i = last + 1) {
+        for (last = i; last + 1 < count && nodes[last + 1] == nodes[last] + 1; last++) {}
+        char run[32];
+        snprintf(run, sizeof run, last > i ? "%s%u-%u" : "%s%u", i ? " " : "", nodes[i], nodes[last]);
+        if (used + strlen(run) + 4 >= size) {
+            memcpy(text + used, "...", 4);
+            return text;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s", run);
+    }
+    return text;
+}
+
+static void put(struct text_writer *writer, double value)
+{
+    text_char(writer, ',');
+    text_number(writer, value);
+}
+
+void queue_jobs_csv(FILE *out, const struct queue_view *view)
+{
+    const struct queue_run *run = view->run;
+    struct arena *arena = arena_create();
+    struct text_writer *writer = text_writer_create(out);
+    text_string(writer, "job,type,nodes,submit_s,start_s,end_s,alone_s");
+    for (int i = 0; i < QUEUE_FIGURES; i++) {
+        text_char(writer, ',');
+        text_string(writer, queue_figure_names[i]);
+    }
+    text_string(writer, ",changes\n");
+    for (uint32_t job = 0; job < run->request->job_count; job++) {
+        const struct queue_job *asked = &run->request->jobs[job];
+        text_string(writer, csv_cell(asked->name, arena));
+        text_char(writer, ',');
+        text_string(writer, asked->kind == UINT32_MAX ? "" : csv_cell(queue_type_name(view, asked->kind), arena));
+        text_char(writer, ',');
+        text_integer(writer, asked->nodes);
+        put(writer, asked->submit);
+        put(writer, run->records[job].start);
+        put(writer, run->records[job].end);
+        put(writer, asked->alone);
+        for (int i = 0; i < QUEUE_FIGURES; i++)
+            put(writer, view->figures->values[i][job]);
+        text_char(writer, ',');
+        text_integer(writer, run->records[job].changes);
+        text_char(writer, '\n');
+    }
+    text_writer_destroy(writer);
+    arena_destroy(arena);
+}
+
+void queue_spans_csv(FILE *out, const struct queue_view *view)
+{
+    const struct queue_run *run = view->run;
+    struct arena *arena = arena_create();
+    struct text_writer *writer = text_writer_create(out);
+    text_string(writer, "job,from_s,to_s,stalled_s,nodes\n");
+    for (size_t i = 0; i < run->span_count; i++) {
+        const struct queue_span *span = &run->spans[i];
+        size_t size = 12 * (size_t)span->count + 16;
+        char *nodes = array_zeroed(size, 1);
+        text_string(writer, csv_cell(run->request->jobs[span->job].name, arena));
+        put(writer, span->from);
+        put(writer, span->to);
+        put(writer, span->stalled);
+        text_char(writer, ',');
+        text_string(writer, queue_node_text(nodes, size, span->nodes, span->count));
+        text_char(writer, '\n');
+        free(nodes);
+    }
+    text_writer_destroy(writer);
+    arena_destroy(arena);
+}
+
+void queue_json(FILE *out, const struct queue_view *view)
+{
+    const struct queue_figures *figures = view->figures;
+    struct json_writer json = json_writer_init(out);
+    json_object_begin(&json, NULL, true);
+    json_text(&json, "kind", "queue");
+    json_text(&json, "scenario", view->scenario->name);
+    json_text(&json, "platform", view->scenario->platform_name);
+    json_text(&json, "policy", queue_policy_name(view->queue->options.policy));
+    json_text(&json, "placement", node_choice_names[view->queue->options.placement]);
+    json_integer(&json, "nodes", view->run->request->nodes);
+    json_integer(&json, "jobs", view->run->request->job_count);
+    json_integer(&json, "passed_over", view->queue->log->passed_over);
+    json_number(&json, "makespan_s", figures->makespan);
+    json_number(&json, "allocated", figures->allocated);
+    json_number(&json, "busy", figures->busy);
+    json_number(&json, "node_hours", figures->node_hours);
+    json_integer(&json, "most_waiting", figures->longest);
+    json_integer(&json, "changes", figures->changes);
+    json_object_begin(&json, "throughputs", false);
+    json_integer(&json, "asked", view->counts.asked);
+    json_integer(&json, "evaluated", view->counts.evaluated);
+    json_integer(&json, "same_nodes", view->counts.same_nodes);
+    json_object_end(&json);
+    for (enum queue_figure i = 0; i < QUEUE_FIGURES; i++) {
+        const struct queue_mean *mean = &figures->means[i];
+        json_object_begin(&json, queue_figure_names[i], false);
+        json_number(&json, "mean", mean->mean);
+        json_number(&json, "median", mean->median);
+        json_number(&json, "p95", mean->p95);
+        json_number(&json, "most", mean->most);
+        json_number(&json, "weighted", mean->weighted);
+        json_object_end(&json);
+    }
+    json_object_end(&json);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of `queue:`. What stands beside it is read as that of a scenario with a job of no meaning. */
+#include "base/arena.h"
+#include "base/document.h"
+#include "base/paths.h"
+#include "cluster/queue/queue_scenario.h"
+#include "simulator/scenario/fields.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct queue_values {
+    double slice, change, grow, shrink;
+    uint64_t rows, jobs, processors;
+};
+
+static const struct stagesim_field fields[] = {
+    {"slice", STAGESIM_FIELD_TIME, offsetof(struct queue_values, slice), .least = 1e-3, .most = 1e7,
+     .doc = "policy gang: how long a row of jobs has the cluster; default 10min"},
+    {"switch", STAGESIM_FIELD_TIME, offsetof(struct queue_values, change), .least = 0, .most = 1e7,
+     .doc = "policy gang: what of a slice goes into changing from one row to the next; default 10s"},
+    {"rows", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, rows), .least = 1, .most = 1000,
+     .doc = "policy gang: most rows, and so most jobs that a node holds; default 4"},
+    {"grow", STAGESIM_FIELD_TIME, offsetof(struct queue_values, grow), .least = 0, .most = 1e7,
+     .doc = "policy elastic: how long a job stands still when it gets more nodes; default 30s"},
+    {"shrink", STAGESIM_FIELD_TIME, offsetof(struct queue_values, shrink), .least = 0, .most = 1e7,
+     .doc = "policy elastic: how long when it gives nodes back; default 30s"},
+    {"jobs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, jobs), .least = 1, .most = 100000000,
+     .doc = "how many jobs of the log come, the first ones; default all"},
+    {"processors_per_node", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, processors), .least = 1,
+     .most = 1000000,
+     .doc = "of the log: how many of its processors are a node; default: GPUs of the platform's nodes"},
+    {0},
+};
+static const struct fields_section section = {"queue", true, fields};
+static const char *const others[] = {"log", "format", "policy", "placement", "estimates", "types", NULL};
+
+static const struct stagesim_field type_fields[] = {
+    {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct queue_type, iterations), .required = true, .least = 1,
+     .most = 1e12, .doc = "how many iterations such a job trains, where the log does not say"},
+    {"nodes_min", STAGESIM_FIELD_COUNT, offsetof(struct queue_type, nodes_min), .least = 1, .most = RANKS_MAX,
+     .doc = "policy elastic: the fewest nodes that it runs on; default: as many as it asks for"},
+    {"nodes_max", STAGESIM_FIELD_COUNT, offsetof(struct queue_type, nodes_max), .least = 1, .most = RANKS_MAX,
+     .doc = "policy elastic: the most"},
+    {0},
+};
+static const struct fields_section type_section = {"type", true, type_fields};
+static const char *const type_others[] = {"scenario", NULL};
+
+/* Keys beside `queue`, which are a scenario's. */
+static const char *const beside[] = {"name",    "platform", "loader", "what_if", "engine",
+                                     "simgrid", "output",   "queue",  "inputs",  NULL};
+
+struct reading {
+    const struct scenario_request *request;
+    const char *directory;
+    struct node *root, *node; /* node: queue's */
+    struct arena *arena;
+    struct diag *diag;
+    struct fields_reader reader;
+    struct queue_scenario *queue;
+    const struct scenario *shell; /* what stands beside it */
+};
+
+static bool is_among(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static void apply_sets(struct reading *reading)
+{
+    for (size_t i = 0; i < reading->request->set_count; i++) {
+        const struct scenario_set *set = &reading->request->sets[i];
+        const char *equals = strchr(set->text, '=');
+        const char *path = arena_print(reading->arena, "%.*s", (int)(equals ? equals - set->text : 0), set->text);
+        bool plain = !set->option || !strcmp(set->option, "--set");
+        struct place at = {.file = plain ? arena_print(reading->arena, "--set %s", equals ? path : set->text)
+                                         : set->option};
+        if (equals)
+            document_set(reading->root, path, equals + 1, at, reading->arena, reading->diag);
+        else
+            diag_error(reading->diag, at, "there is no '='; expected KEY=VALUE such as queue.policy=easy");
+    }
+}
+
+/* ---- beside the queue ---- */
+
+static void check_beside(struct reading *reading)
+{
+    size_t count = sizeof beside / sizeof *beside - 1;
+    for (const struct node *child = reading->root->first; child; child = child->next)
+        if (!is_among(child->key, beside))
+            fields_report_unknown(&reading->reader, "a scenario with a queue", child, beside, count);
+    const struct node *engine = node_get(reading->root, "engine");
+    if (engine && engine->kind == NODE_SCALAR && !strcmp(engine->text, "both"))
+        diag_error(reading->diag, engine->at,
+                   "engine is 'both'; expected analytic, or simgrid, which lets the transfers of a job share links");
+}
+
+/* Platform, engine and output, in a scenario whose job means nothing. */
+static struct scenario *read_shell(struct reading *reading)
+{
+    static const char *const job[][2] = {{"workload", "stages"},     {"stages.forward", "1s"},
+                                         {"stages.backward", "1s"},  {"batch.micro_batches", "1"},
+                                         {"parallel.pipeline", "1"}, {"schedule", "gpipe"}};
+    struct arena *arena = reading->arena;
+    struct node *root = arena_alloc(arena, sizeof *root);
+    *root = (struct node){.kind = NODE_MAP, .at = reading->root->at};
+    for (const struct node *child = reading->root->first; child; child = child->next) {
+        struct node *copy = arena_alloc(arena, sizeof *copy);
+        *copy = *child;
+        copy->next = NULL;
+        if (is_among(child->key, beside) && strcmp(child->key, "queue") != 0)
+            node_append(root, copy);
+    }
+    for (size_t i = 0; i < sizeof job / sizeof *job; i++)
+        document_set(root, job[i][0], job[i][1], reading->root->at, arena, reading->diag);
+    if (!node_get(root, "engine"))
+        document_set(root, "engine", "analytic", reading->root->at, arena, reading->diag);
+    struct scenario_request request = {.file = reading->request->file, .plugins = reading->request->plugins};
+    return scenario_load_part(&request, root, NULL, arena, reading->diag);
+}
+
+/* ---- words ---- */
+
+/* The place of a word in a list; `usual` where the key is not given. */
+static unsigned read_word(struct reading *reading, const char *key, const char *const *words, unsigned usual)
+{
+    const struct node *node = node_get(reading->node, key);
+    unsigned index = usual;
+    if (node && node->kind != NODE_REFUSED)
+        fields_read_word(&reading->reader, key, node, words, &index);
+    return index;
+}
+
+static const struct queue_policy *read_policy(struct reading *reading)
+{
+    const char *names[16];
+    size_t count = 0;
+    for (; queue_policies[count]; count++)
+        names[count] = queue_policy_name(queue_policies[count]);
+    names[count] = NULL;
+    return queue_policies[read_word(reading, "policy", names, 0)];
+}
+
+static const char *read_text(struct reading *reading, const struct node *map, const char *key, const char *expected)
+{
+    const struct node *node = node_get(map, key);
+    if (node && node->kind == NODE_REFUSED)
+        return NULL;
+    if (node && node->kind == NODE_SCALAR && !node_is_empty(node))
+        return node->text;
+    diag_error(reading->diag, node ? node->at : map->key_at, "%s is %s; expected %s", key,
+               node ? node_describe(node, reading->arena) : "missing", expected);
+    return NULL;
+}
+
+/* ---- types ---- */
+
+/* The platform as a scenario elsewhere can name it. */
+static const char *platform_text(const struct reading *reading)
+{
+    const struct platform_source *source = &reading->shell->platform;
+    char *whole = source->file ? realpath(source->file, NULL) : NULL;
+    const char *text = arena_copy(reading->arena, whole ? whole : source->text);
+    free(whole);
+    return text;
+}
+
+static struct scenario *load_type(struct reading *reading, const struct node *node, const char *file)
+{
+    struct fault fault = {""};
+    const struct node *written = node_get(node, "scenario");
+    const char *path = path_of_file(reading->directory, file, written->at.line == 0, reading->arena);
+    if (!path_check_readable(path, &fault)) {
+        diag_error(reading->diag, written->at, "scenario: %s; expected a scenario's file", fault.text);
+        return NULL;
+    }
+    struct scenario_set *set = arena_alloc(reading->arena, sizeof *set);
+    *set = (struct scenario_set){NULL, arena_print(reading->arena, "platform=%s", platform_text(reading))};
+    struct scenario_request request = {.file = path, .sets = set, .set_count = 1, .plugins = reading->request->plugins};
+    return scenario_load(&request, reading->arena, reading->diag);
+}
+
+static bool read_type(struct reading *reading, const struct node *node, struct queue_type *type)
+{
+    unsigned errors = reading->diag->errors;
+    if (node->kind != NODE_MAP) {
+        diag_error(reading->diag, node->at,
+                   "type %s is %s; expected a map such as {scenario: gpt.yaml, iterations: 1000}", node->key,
+                   node_describe(node, reading->arena));
+        return false;
+    }
+    *type = (struct queue_type){.name = node->key, .at = node->key_at};
+    fields_check_keys(&reading->reader, &type_section, type_others, node);
+    fields_read(&reading->reader, &type_section, node, node->at, type);
+    const char *file = read_text(reading, node, "scenario", "a scenario's file such as gpt.yaml");
+    if (type->nodes_max && type->nodes_min > type->nodes_max)
+        diag_error(reading->diag, node_get(node, "nodes_min")->at,
+                   "nodes_min is %llu, which is more than nodes_max, %llu", (unsigned long long)type->nodes_min,
+                   (unsigned long long)type->nodes_max);
+    type->scenario = file && reading->diag->errors == errors ? load_type(reading, node, file) : NULL;
+    return type->scenario != NULL;
+}
+
+static void read_types(struct reading *reading)
+{
+    const struct node *list = node_get(reading->node, "types");
+    if (!list || list->kind == NODE_REFUSED)
+        return;
+    if (list->kind != NODE_MAP || list->count > QUEUE_TYPES_MAX) {
+        diag_error(reading->diag, list->at,
+                   "types is %s; expected a map of at most %d such as {gpt: {scenario: gpt.yaml, iterations: 1000}}",
+                   list->kind == NODE_MAP ? "longer" : node_describe(list, reading->arena), QUEUE_TYPES_MAX);
+        return;
+    }
+    struct queue_type *types = arena_array(reading->arena, list->count + 1, sizeof *types);
+    for (const struct node *node = list->first; node; node = node->next)
+        if (read_type(reading, node, &types[reading->queue->type_count]))
+            reading->queue->type_count++;
+    reading->queue->types = types;
+}
+
+/* ---- the log ---- */
+
+/* What each job does. */
+static void match_types(struct reading *reading)
+{
+    struct queue_scenario *queue = reading->queue;
+    uint32_t *type_of = arena_array(reading->arena, queue->job_count + 1, sizeof *type_of);
+    const char *names[QUEUE_TYPES_MAX + 1];
+    for (uint32_t i = 0; i < queue->type_count; i++)
+        names[i] = queue->types[i].name;
+    for (size_t job = 0; job < queue->job_count; job++) {
+        const struct arrival *arrival = &queue->log->arrivals[job];
+        uint32_t type = 0;
+        while (arrival->kind && type < queue->type_count && strcmp(names[type], arrival->kind) != 0)
+            type++;
+        type_of[job] = arrival->kind && type < queue->type_count ? type : UINT32_MAX;
+        if (!arrival->kind || type < queue->type_count)
+            continue;
+        const char *nearest = diag_nearest(arrival->kind, names, queue->type_count);
+        diag_error(reading->diag, arrival->at, "type '%.60s' is not among queue.types%s%s%s", arrival->kind,
+                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    }
+    queue->type_of = type_of;
+}
+
+static void read_log(struct reading *reading, uint64_t most)
+{
+    const struct node *node = node_get(reading->node, "log");
+    unsigned format = read_word(reading, "format", arrival_format_names, ARRIVALS_UNKNOWN);
+    const char *file = read_text(reading, reading->node, "log", "the file of an arrival log such as jobs.csv");
+    if (!file)
+        return;
+    const char *path = path_of_file(reading->directory, file, node->at.line == 0, reading->arena);
+    reading->queue->log_at = node->at;
+    reading->queue->log = arrival_log_load(path, node->at, (enum arrival_format)format, reading->arena, reading->diag);
+    if (!reading->queue->log)
+        return;
+    uint64_t count = reading->queue->log->count;
+    reading->queue->job_count = most && most < count ? most : count;
+    match_types(reading);
+}
+
+static void read_queue(struct reading *reading)
+{
+    struct queue_values values = {.slice = 600, .change = 10, .grow = 30, .shrink = 30, .rows = 4};
+    struct queue_scenario *queue = reading->queue;
+    if (reading->node->kind != NODE_MAP) {
+        if (reading->node->kind != NODE_REFUSED)
+            diag_error(reading->diag, reading->node->at,
+                       "queue is %s; expected a map such as {log: jobs.csv, policy: easy}",
+                       node_describe(reading->node, reading->arena));
+        return;
+    }
+    fields_check_keys(&reading->reader, &section, others, reading->node);
+    fields_read(&reading->reader, &section, reading->node, reading->node->at, &values);
+    static const char *const estimates[] = {"exact", "limits", NULL};
+    queue->options =
+        (struct queue_options){.policy = read_policy(reading),
+                               .placement = read_word(reading, "placement", node_choice_names, NODES_PACKED),
+                               .slice = values.slice,
+                               .change = values.change,
+                               .rows = (uint32_t)values.rows,
+                               .grow = values.grow,
+                               .shrink = values.shrink};
+    queue->estimates = read_word(reading, "estimates", estimates, ESTIMATES_EXACT);
+    queue->processors_per_node = values.processors;
+    if (values.change >= values.slice)
+        diag_error(reading->diag, node_place(reading->root, "queue.switch"),
+                   "changing rows takes %gs of a slice of %gs; expected less, so that something is left to run in",
+                   values.change, values.slice);
+    read_types(reading);
+    read_log(reading, values.jobs);
+}
+
+/* What it is made of, for those who ask for the files: itself, and the scenarios of its types. */
+static void put_parts(const struct reading *reading, struct scenario *scenario)
+{
+    const struct queue_scenario *queue = reading->queue;
+    struct scenario **parts = arena_array(reading->arena, queue->type_count + 1, sizeof *parts);
+    scenario->log = queue->log->file;
+    parts[0] = arena_alloc(reading->arena, sizeof *parts[0]);
+    *parts[0] = *scenario;
+    for (uint32_t i = 0; i < queue->type_count; i++)
+        parts[i + 1] = queue->types[i].scenario;
+    scenario->parts = parts;
+    scenario->part_count = queue->type_count + 1;
+}
+
+struct scenario *queue_read(const struct scenario_request *request, struct node *root, struct arena *arena,
+                            struct diag *diag)
+{
+    unsigned errors = diag->errors;
+    const char *directory = path_directory(request->file, arena);
+    struct reading reading = {.request = request,
+                              .directory = directory,
+                              .root = root,
+                              .arena = arena,
+                              .diag = diag,
+                              .reader = {directory, arena, diag, NULL, NULL},
+                              .queue = arena_alloc(arena, sizeof *reading.queue)};
+    apply_sets(&reading);
+    reading.node = node_get(root, "queue");
+    check_beside(&reading);
+    if (diag->errors > errors)
+        return NULL;
+    struct scenario *scenario = read_shell(&reading);
+    reading.shell = scenario;
+    if (!scenario)
+        return NULL;
+    read_queue(&reading);
+    if (diag->errors > errors)
+        return NULL;
+    if (scenario->traces & ~(unsigned)(TRACE_PAJE | TRACE_CSV)) {
+        diag_error(diag, node_place(root, "output.trace"),
+                   "a queue has no operations; expected no trace but paje, and csv for jobs.csv and spans.csv");
+        return NULL;
+    }
+    put_parts(&reading, scenario);
+    scenario->schedule = NULL;
+    scenario->micro_batches = 0;
+    scenario->schedule_name = queue_policy_name(reading.queue->options.policy);
+    scenario->whole = reading.queue;
+    return scenario;
+}

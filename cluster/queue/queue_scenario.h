@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `queue:` in a scenario: jobs of an arrival log come to the platform, and a policy says when which of them runs where.
+ * Described in doc/queue.md. */
+#ifndef STAGESIM_QUEUE_SCENARIO_H
+#define STAGESIM_QUEUE_SCENARIO_H
+
+#include "cluster/logs/arrival_log.h"
+#include "cluster/queue/queue.h"
+#include "simulator/scenario/scenario_kind.h"
+
+enum queue_estimates { ESTIMATES_EXACT, ESTIMATES_LIMITS };
+
+enum { QUEUE_TYPES_MAX = 64 };
+
+/* What jobs of the log do. */
+struct queue_type {
+    const char *name;
+    struct place at;
+    struct scenario *scenario; /* of one such job */
+    uint64_t iterations;
+    uint64_t nodes_min, nodes_max; /* 0: as many as it asks for */
+};
+
+/* What `queue:` says. */
+struct queue_scenario {
+    struct queue_options options;
+    enum queue_estimates estimates;
+    const struct arrival_log *log;
+    struct place log_at;
+    uint64_t processors_per_node; /* of the log; 0: GPUs of the platform's nodes */
+    uint64_t job_count;           /* of the log, the first ones */
+    const struct queue_type *types;
+    uint32_t type_count;
+    const uint32_t *type_of; /* [job_count]; UINT32_MAX: it runs as long as the log says */
+};
+
+extern const struct scenario_kind queue_kind;
+
+/* ---- between its files ---- */
+
+struct scenario *queue_read(const struct scenario_request *request, struct node *root, struct arena *arena,
+                            struct diag *diag);
+
+#endif

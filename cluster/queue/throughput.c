@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/queue/throughput.h"
+
+#include "base/arena.h"
+#include "cluster/jobs/job_platform.h"
+#include "simulator/engines/engine.h"
+#include "simulator/scenario/job.h"
+#include "simulator/scenario/steady_run.h"
+#include "studies/describe.h"
+#include "studies/evaluate.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Larger programs are refused. */
+enum { OPERATIONS_MAX = 20000000 };
+
+/* What is known, by a hash of what was asked. */
+struct entry {
+    uint64_t key; /* 0: free */
+    struct throughput_figures figures;
+    bool can;
+};
+
+struct store {
+    struct entry *entries;
+    size_t size, used; /* size is a power of two */
+};
+
+struct throughput {
+    const struct scenario *scenario;
+    const struct queue_scenario *queue;
+    struct arena *arena;
+    struct node_layout layout;
+    struct store nodes, shapes;
+    struct throughput_counts counts;
+};
+
+/* ---- stores ---- */
+
+static struct entry *seek(const struct store *store, uint64_t key)
+{
+    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (store->size - 1);
+    while (store->entries[at].key && store->entries[at].key != key)
+        at = (at + 1) & (store->size - 1);
+    return &store->entries[at];
+}
+
+static void add(struct store *store, struct entry entry)
+{
+    if (2 * (store->used + 1) > store->size) {
+        struct store larger = {array_zeroed(store->size ? 2 * store->size : 64, sizeof entry),
+                               store->size ? 2 * store->size : 64, store->used};
+        for (size_t i = 0; i < store->size; i++)
+            if (store->entries[i].key)
+                *seek(&larger, store->entries[i].key) = store->entries[i];
+        free(store->entries);
+        *store = larger;
+    }
+    *seek(store, entry.key) = entry;
+    store->used++;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0xFF51AFD7ED558CCD);
+    return hash ^ hash >> 32;
+}
+
+/* ---- life ---- */
+
+struct throughput *throughput_create(const struct scenario *scenario, struct platform *platform)
+{
+    struct throughput *throughput = array_zeroed(1, sizeof *throughput);
+    throughput->scenario = scenario;
+    throughput->queue = scenario->whole;
+    throughput->arena = arena_create();
+    node_layout_create(&throughput->layout, platform, throughput->arena);
+    return throughput;
+}
+
+void throughput_destroy(struct throughput *throughput)
+{
+    if (!throughput)
+        return;
+    free(throughput->nodes.entries);
+    free(throughput->shapes.entries);
+    arena_destroy(throughput->arena);
+    free(throughput);
+}
+
+const struct node_layout *throughput_nodes(const struct throughput *throughput)
+{
+    return &throughput->layout;
+}
+
+struct throughput_counts throughput_counts(const struct throughput *throughput)
+{
+    return throughput->counts;
+}
+
+/* ---- evaluation ---- */
+
+/* One job on its part of the platform. */
+struct question {
+    const struct queue_type *type;
+    struct evaluation_request request;
+    struct platform *part;
+    struct arena *arena;
+    struct diag *diag;
+};
+
+static struct throughput_figures figures_of(const struct report *report)
+{
+    return (struct throughput_figures){report->samples_per_s > 0 ? report->samples_per_s : 1 / report->iteration,
+                                       report->iteration};
+}
+
+static bool ask_analytic(const struct question *question, struct throughput_figures *figures)
+{
+    struct evaluation evaluation;
+    bool done = evaluate(&question->request, question->part, question->arena, question->diag, &evaluation);
+    if (done)
+        *figures = figures_of(evaluation.report);
+    return done;
+}
+
+/* What the process of a simulation says, in memory shared with it. */
+struct answer {
+    bool done;
+    struct throughput_figures figures;
+};
+
+static void simulate(const struct question *question, const struct job *job, const struct scenario *scenario,
+                     struct answer *answer)
+{
+    struct fault fault = {""};
+    struct folded_run run;
+    struct steady steady;
+    struct engine_job timed = {.program = job->program, .platform = question->part, .hosts = job->hosts};
+    if (!steady_run(scenario, &engine_simgrid, &timed, question->arena, &run, &steady, &fault)) {
+        diag_error(question->diag, question->type->at, "%s", fault.text);
+        if (question->diag->out)
+            fflush(question->diag->out);
+        return;
+    }
+    struct run_description description;
+    job_describe(job, &description);
+    description.engine = engine_simgrid.name;
+    description.brief = true;
+    description.steady = steady;
+    answer->figures = figures_of(report_create(&description, run.timeline, question->part, question->arena));
+    answer->done = true;
+}
+
+/* A process simulates once. */
+static bool ask_simgrid(const struct question *question, struct throughput_figures *figures)
+{
+    struct scenario_request changed = scenario_request_with(&question->request.scenario, question->request.changes,
+                                                            question->request.change_count, question->arena);
+    const struct scenario *scenario = scenario_load(&changed, question->arena, question->diag);
+    const struct job *job =
+        scenario ? job_create_steady(scenario, question->part, question->arena, question->diag) : NULL;
+    struct answer *answer = mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!job || answer == MAP_FAILED)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        simulate(question, job, scenario, answer);
+        _exit(0);
+    }
+    int status = -1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    bool done = status == 0 && answer->done;
+    *figures = answer->figures;
+    munmap(answer, sizeof *answer);
+    if (!done && question->diag->out)
+        diag_error(question->diag, question->type->at, "type %s could not be simulated", question->type->name);
+    return done;
+}
+
+/* How many data-parallel replicas fill that many hosts; 0: they do not. */
+static uint64_t replicas_on(const struct scenario *scenario, uint32_t hosts)
+{
+    uint64_t replica = scenario->data ? scenario->mesh.ranks / scenario->data : 0;
+    return replica && hosts % replica == 0 ? hosts / replica : 0;
+}
+
+static bool evaluate_on(struct throughput *throughput, uint32_t number, const uint32_t *nodes, uint32_t count,
+                        struct diag *diag, struct throughput_figures *figures)
+{
+    const struct queue_type *type = &throughput->queue->types[number];
+    struct arena *arena = arena_create();
+    uint32_t host_count;
+    uint32_t *hosts = node_layout_hosts(&throughput->layout, nodes, count, &host_count, arena);
+    uint64_t replicas = replicas_on(type->scenario, host_count);
+    struct scenario_set change = {NULL, arena_print(arena, "parallel.data=%llu", (unsigned long long)replicas)};
+    struct question question = {.type = type,
+                                .request = {.scenario = type->scenario->request,
+                                            .changes = &change,
+                                            .change_count = 1,
+                                            .operations_max = OPERATIONS_MAX},
+                                .part = job_platform_create(throughput->layout.platform, hosts, host_count, arena),
+                                .arena = arena,
+                                .diag = diag};
+    bool done = replicas && (throughput->scenario->engine == ENGINE_ANALYTIC ? ask_analytic(&question, figures)
+                                                                             : ask_simgrid(&question, figures));
+    if (!replicas)
+        diag_error(diag, type->at, "type %s: replicas of %u GPUs do not fill the %u GPUs of %u node%s", type->name,
+                   type->scenario->mesh.ranks / type->scenario->data, host_count, count, count == 1 ? "" : "s");
+    throughput->counts.evaluated += replicas > 0;
+    arena_destroy(arena);
+    return done;
+}
+
+bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
+                   struct diag *diag, struct throughput_figures *figures)
+{
+    uint64_t key = mix(type + 1, count);
+    struct diag silent = {0};
+    throughput->counts.asked++;
+    for (uint32_t i = 0; i < count; i++)
+        key = mix(key, nodes[i] + UINT64_C(1));
+    key |= !key;
+    const struct entry *known = throughput->nodes.size ? seek(&throughput->nodes, key) : NULL;
+    bool same = known && known->key;
+    uint64_t shape = same ? 0 : mix(node_layout_shape(&throughput->layout, nodes, count), type + 1);
+    shape |= !shape;
+    throughput->counts.same_nodes += same;
+    if (!same && throughput->shapes.size)
+        known = seek(&throughput->shapes, shape);
+    struct entry entry = {.key = shape};
+    if (known && known->key)
+        entry = *known;
+    else {
+        entry.can = evaluate_on(throughput, type, nodes, count, diag ? diag : &silent, &entry.figures);
+        add(&throughput->shapes, entry);
+    }
+    if (!same) {
+        entry.key = key;
+        add(&throughput->nodes, entry);
+    }
+    *figures = entry.figures;
+    return entry.can;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How fast a type of job trains on some nodes: asked of stagesim's engines once for each shape of the nodes. */
+#ifndef STAGESIM_THROUGHPUT_H
+#define STAGESIM_THROUGHPUT_H
+
+#include "cluster/queue/node_layout.h"
+#include "cluster/queue/queue_scenario.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct throughput;
+
+/* What a type comes to on some nodes. */
+struct throughput_figures {
+    double rate;      /* samples a second; iterations where samples are not known */
+    double iteration; /* seconds */
+};
+
+/* The platform is borrowed. The caller owns the result. */
+struct throughput *throughput_create(const struct scenario *scenario, struct platform *platform);
+void throughput_destroy(struct throughput *throughput); /* NULL is fine */
+
+const struct node_layout *throughput_nodes(const struct throughput *throughput);
+
+/* Data-parallel replicas of the type's scenario fill the nodes. False where that cannot be; with `diag` the mistakes
+ * are reported. */
+bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
+                   struct diag *diag, struct throughput_figures *figures);
+
+/* How often it was asked, how many different shapes were evaluated, and how many answers were known for the very nodes.
+ */
+struct throughput_counts {
+    uint64_t asked, evaluated, same_nodes;
+};
+struct throughput_counts throughput_counts(const struct throughput *throughput);
+
+#endif

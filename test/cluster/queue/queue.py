@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""queue.py STAGESIM: a scenario with `queue:`. Every policy against the rules of doc/queue.md written down once more,
+without heaps and without thought of speed, on random small workloads; nodes against what must hold of any of them;
+figures by hand; throughputs against single runs of the same job; Paje by pj_dump."""
+import csv
+import hashlib
+import json
+import math
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from tool import Checker, binary_argument, run, summary
+
+NODES = 12
+SLICE, SWITCH, ROWS = 40, 7, 3
+GROW, SHRINK = 9, 4
+check = Checker()
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def nodes_of(text):
+    nodes = []
+    for part in text.split():
+        first, _, last = part.partition("-")
+        nodes += range(int(first), int(last or first) + 1)
+    return nodes
+
+
+class Run:
+    def __init__(self, stagesim, folder, policy, *arguments):
+        out = folder / "out"
+        result = run(stagesim, "run", "queue.yaml", "-o", out, "--set", f"queue.policy={policy}", *arguments, "--quiet",
+                     "--trace", "csv", cwd=folder)
+        self.printed = result.stdout
+        self.jobs = rows_of(out / "jobs.csv")
+        self.spans = rows_of(out / "spans.csv")
+        self.summary = json.loads((out / "summary.json").read_text())
+        self.start = [float(row["start_s"]) for row in self.jobs]
+        self.end = [float(row["end_s"]) for row in self.jobs]
+
+
+# ---- the rules once more ----
+
+def fcfs(jobs):
+    """Jobs are (submit, nodes, run, expected) in order of submission."""
+    return by_events(jobs, lambda now, waiting, running, free: in_order(jobs, sorted(waiting), free))
+
+
+def shortest(jobs):
+    return by_events(jobs, lambda now, waiting, running, free: in_order(
+        jobs, sorted(waiting, key=lambda job: (jobs[job][3], job)), free))
+
+
+def in_order(jobs, order, free):
+    chosen = []
+    for job in order:
+        if jobs[job][1] > free:
+            break
+        chosen.append(job)
+        free -= jobs[job][1]
+    return chosen
+
+
+def easy(jobs):
+    def choose(now, waiting, running, free):
+        order = sorted(waiting)
+        chosen = in_order(jobs, order, free)
+        running = running + [(now + jobs[job][3], jobs[job][1]) for job in chosen]
+        free -= sum(jobs[job][1] for job in chosen)
+        order = order[len(chosen):]
+        if not order:
+            return chosen
+        # The head's reservation: the first of all times at which enough is free, were all due to end when expected.
+        head = jobs[order[0]][1]
+        times = sorted({max(now, due) for due, _ in running})
+        at = next(time for time in times
+                  if free + sum(nodes for due, nodes in running if max(now, due) <= time) >= head)
+        extra = free + sum(nodes for due, nodes in running if max(now, due) <= at) - head
+        for job in order[1:]:
+            _, nodes, _, expected = jobs[job]
+            if nodes <= free and (now + expected <= at or nodes <= extra):
+                if now + expected > at:
+                    extra -= nodes
+                free -= nodes
+                chosen.append(job)
+        return chosen
+    return by_events(jobs, choose)
+
+
+def conservative(jobs):
+    """Each job that waits is put, in order, where it fits first beside all before it."""
+    def choose(now, waiting, running, free):
+        taken = [(now, due, nodes) for due, nodes in running if due > now]
+        chosen = []
+        for job in sorted(waiting):
+            _, nodes, _, expected = jobs[job]
+            for time in sorted({now} | {end for _, end, _ in taken if end > now}):
+                points = {time} | {begin for begin, _, _ in taken if time < begin < time + expected}
+                if all(NODES - sum(n for begin, end, n in taken if begin <= point < end) >= nodes for point in points):
+                    break
+            taken.append((time, time + expected, nodes))
+            if time == now and nodes <= free:
+                chosen.append(job)
+                free -= nodes
+        return chosen
+    return by_events(jobs, choose)
+
+
+def by_events(jobs, choose):
+    start, end = [None] * len(jobs), [None] * len(jobs)
+    times = {job[0] for job in jobs}
+    while times:
+        now = min(times)
+        times.remove(now)
+        running = [(start[j] + jobs[j][3], jobs[j][1]) for j in range(len(jobs))
+                   if start[j] is not None and end[j] > now]
+        waiting = [j for j in range(len(jobs)) if start[j] is None and jobs[j][0] <= now]
+        for job in choose(now, waiting, running, NODES - sum(nodes for _, nodes in running)):
+            start[job], end[job] = now, now + jobs[job][2]
+            times.add(end[job])
+    return start, end
+
+
+def gang(jobs):
+    """Rows are lists of jobs; the nodes of a row are counted only, since any free ones do."""
+    left = [run_ for _, _, run_, _ in jobs]
+    start, end = [None] * len(jobs), [None] * len(jobs)
+    rows, active, ready, over, now = [], 0, 0, math.inf, 0
+    work_from = {}
+    waiting, coming = [], list(range(len(jobs)))
+
+    def turn_to(index):
+        nonlocal active, ready, over
+        active, ready, over = index, now + SWITCH, now + SLICE
+        for job in rows[index]:
+            work_from[job] = ready
+            start[job] = now if start[job] is None else start[job]
+
+    while coming or waiting or any(rows):
+        running = rows[active] if rows else []
+        times = [work_from[job] + left[job] for job in running] + [over] + [jobs[job][0] for job in coming[:1]]
+        now = min(times)
+        for job in [job for job in running if work_from[job] + left[job] <= now]:
+            running.remove(job)
+            end[job] = now
+        while coming and jobs[coming[0]][0] <= now:
+            waiting.append(coming.pop(0))
+        if rows and not rows[active]:
+            del rows[active]
+            if rows:
+                turn_to(active % len(rows))
+            else:
+                active = 0
+        while waiting:
+            job = waiting[0]
+            place = next((i for i, row in enumerate(rows)
+                          if sum(jobs[k][1] for k in row) + jobs[job][1] <= NODES), None)
+            if place is None:
+                if len(rows) == ROWS:
+                    break
+                rows.append([])
+                place = len(rows) - 1
+                ready = now if len(rows) == 1 else ready
+            rows[place].append(waiting.pop(0))
+            if place == active:
+                start[job], work_from[job] = now, max(now, ready)
+        if len(rows) > 1 and now >= over:
+            for job in rows[active]:
+                left[job] -= max(0, now - work_from[job])
+                if start[job] == now:
+                    start[job] = None
+            turn_to((active + 1) % len(rows))
+        elif len(rows) > 1 and over == math.inf:
+            over = now + SLICE
+        elif len(rows) < 2:
+            over = math.inf
+    return start, end
+
+
+def elastic(jobs, sizes, rate):
+    """Jobs are (submit, sizes, work); the rate of n nodes is given."""
+    left = [work for _, _, work in jobs]
+    start, end, size, since = [None] * len(jobs), [None] * len(jobs), [0] * len(jobs), [0.0] * len(jobs)
+    inside, coming, waiting, now, before = [], list(range(len(jobs))), [], 0.0, 0.0
+    while coming or waiting or inside:
+        ends = {job: max(since[job], before) + left[job] / rate[size[job]] for job in inside}
+        now = min(list(ends.values()) + [jobs[job][0] for job in coming[:1]])
+        for job in list(inside):
+            if ends[job] <= now:
+                end[job] = now
+                inside.remove(job)
+            else:
+                left[job] -= rate[size[job]] * max(0, now - max(since[job], before))
+        while coming and jobs[coming[0]][0] <= now:
+            waiting.append(coming.pop(0))
+        while waiting and sum(min(sizes) for _ in inside) + min(sizes) <= NODES:
+            inside.append(waiting.pop(0))
+        target = {job: 0 for job in inside}
+        spare = NODES - len(inside) * sizes[0]
+        growing = sorted(inside)
+        while growing:
+            job = min(growing, key=lambda j: (sizes[target[j]], j))
+            if target[job] + 1 < len(sizes) and sizes[target[job] + 1] - sizes[target[job]] <= spare:
+                spare -= sizes[target[job] + 1] - sizes[target[job]]
+                target[job] += 1
+            else:
+                growing.remove(job)
+        for job in inside:
+            wanted = sizes[target[job]]
+            if size[job] == 0:
+                start[job], since[job] = now, now
+            elif wanted != size[job]:
+                since[job] = max(since[job], now + (GROW if wanted > size[job] else SHRINK))
+            size[job] = wanted
+        before = now
+    return start, end
+
+
+# ---- random workloads ----
+
+def write_log(folder, jobs, kind=""):
+    lines = ["submit,nodes,run,limit,type"]
+    lines += [f"{submit!r},{nodes},{'' if kind else repr(run_)},{limit!r},{kind}"
+              for submit, nodes, run_, limit in jobs]
+    (folder / "jobs.csv").write_text("\n".join(lines) + "\n")
+
+
+def random_jobs(seed, count):
+    """Quarters of a second have exact sums, so that both sides meet the same ties."""
+    choose = random.Random(seed)
+    jobs, now = [], 0.0
+    for _ in range(count):
+        now += choose.choice([0, 1, 5, 20]) + choose.randrange(8) / 4
+        run_ = choose.choice([5, 30, 100, 300]) + choose.randrange(40) / 4
+        jobs.append((now, choose.choice([1, 1, 2, 3, 5, 8, 12]), run_, run_ * choose.choice([0.5, 1, 1, 2, 3])))
+    return jobs
+
+
+def check_nodes(label, result, jobs):
+    """No node is two jobs' at a time, and each job has what it asked for."""
+    busy = {}
+    for span in result.spans:
+        nodes = nodes_of(span["nodes"])
+        check.that(len(set(nodes)) == len(nodes) and nodes[-1] < NODES, f"{label}: nodes of {span}")
+        if jobs:
+            check.that(len(nodes) == jobs[int(span["job"]) - 1][1], f"{label}: as many nodes as asked for, {span}")
+        for node in nodes:
+            busy.setdefault(node, []).append((float(span["from_s"]), float(span["to_s"])))
+    for node, times in busy.items():
+        times.sort()
+        check.that(all(a[1] <= b[0] for a, b in zip(times, times[1:])), f"{label}: node {node} is used twice")
+
+
+def same(label, result, expected):
+    for what, got, wanted in (("start", result.start, expected[0]), ("end", result.end, expected[1])):
+        for job, (a, b) in enumerate(zip(got, wanted)):
+            if not check.that(a == b, f"{label}: {what} of job {job + 1} is {a!r}, by the rules {b!r}"):
+                return
+
+
+def against_rules(stagesim, folder):
+    options = [f"--set=queue.slice={SLICE}s", f"--set=queue.switch={SWITCH}s", f"--set=queue.rows={ROWS}"]
+    for seed in range(3):
+        jobs = random_jobs(seed, 70)
+        exact = [(submit, nodes, run_, run_) for submit, nodes, run_, _ in jobs]
+        write_log(folder, jobs)
+        for policy, rule in (("fcfs", fcfs), ("shortest", shortest), ("easy", easy), ("conservative", conservative),
+                             ("gang", gang)):
+            estimates = "limits" if seed == 2 else "exact"
+            result = Run(stagesim, folder, policy, *options, f"--set=queue.estimates={estimates}",
+                         f"--set=queue.placement={['packed', 'first', 'spread'][seed]}")
+            same(f"{policy}, seed {seed}", result, rule(jobs if estimates == "limits" else exact))
+            check_nodes(f"{policy}, seed {seed}", result, jobs)
+            if policy == "fcfs":
+                check.that(result.start == sorted(result.start), "fcfs: jobs start in their order")
+            if policy in ("fcfs", "easy", "shortest", "conservative"):
+                check.that(all(abs(float(row["end_s"]) - float(row["start_s"]) - job[2]) < 1e-9
+                               for row, job in zip(result.jobs, jobs)), f"{policy}: jobs run as long as logged")
+
+
+def head_is_not_delayed(stagesim, folder):
+    """With exact estimates a job under EASY starts no later than if nobody had come after it."""
+    jobs = [(12 * submit, *others) for submit, *others in random_jobs(5, 60)]
+    write_log(folder, jobs)
+    whole = Run(stagesim, folder, "easy").start
+    exact = [(submit, nodes, run_, run_) for submit, nodes, run_, _ in jobs]
+    heads = 0
+    for job in range(1, len(jobs)):
+        others = fcfs(exact[:job + 1])[0] if max(whole[:job]) <= jobs[job][0] else None
+        if others:  # all before it have started when it comes: it is the head at once
+            heads += whole[job] > jobs[job][0]
+            alone = easy(exact[:job + 1])[0][job]
+            check.that(whole[job] <= alone, f"easy: later jobs delay job {job + 1} from {alone} to {whole[job]}")
+    check.that(heads > 8, f"only {heads} jobs were heads at once and waited")
+
+
+# ---- by hand ----
+
+BY_HAND = [(0.0, 2, 100.0, 100.0), (10.0, 3, 50.0, 50.0), (20.0, 2, 20.0, 20.0), (30.0, 1, 200.0, 200.0),
+           (40.0, 4, 10.0, 10.0)]
+
+
+def by_hand(stagesim, folder):
+    """Four nodes, the five jobs of doc/definitions.md."""
+    (folder / "queue.yaml").write_text("platform: dgx-h100:4\nqueue: {log: jobs.csv}\n")
+    write_log(folder, BY_HAND)
+    result = Run(stagesim, folder, "fcfs")
+    check.that(result.start == [0, 100, 150, 150, 350] and result.end == [100, 150, 170, 350, 360], "fcfs by hand")
+    result = Run(stagesim, folder, "easy")
+    check.that(result.start == [0, 100, 20, 40, 240] and result.end == [100, 150, 40, 240, 250], "easy by hand")
+    figures = result.summary
+    check.near(figures["wait_s"]["mean"], (90 + 10 + 200) / 5, "mean waiting")
+    check.near(figures["completion_s"]["mean"], (100 + 140 + 20 + 210 + 210) / 5, "mean completion")
+    check.near(figures["slowdown"]["mean"], (1 + 2.8 + 1 + 1.05 + 21) / 5, "mean slowdown")
+    check.near(figures["bounded_slowdown"]["mean"], (1 + 2.8 + 1 + 1.05 + 21) / 5, "mean bounded slowdown")
+    work = [200, 150, 40, 200, 40]
+    check.near(figures["wait_s"]["weighted"], (150 * 90 + 200 * 10 + 40 * 200) / sum(work), "weighted waiting")
+    check.near(figures["makespan_s"], 250, "makespan")
+    check.near(figures["allocated"], sum(work) / (4 * 250), "allocated")
+    check.near(figures["wait_s"]["median"], 10, "median waiting: the third of five")
+    check.near(figures["wait_s"]["p95"], 200, "95 % of five jobs are all of them")
+    check.that(figures["most_waiting"] == 2, "most waiting")
+    # Job c comes at 20 and ends at 40. Two jobs are there before, three with it, d comes at 30, so that 3.5 are there
+    # on average: it asks for 2 of 4 nodes and would have 4 / 3.5, so that it would take 1.75 times as long.
+    check.near(float(result.jobs[2]["fairness"]), 1 / 1.75, "fairness of c")
+    check.near(float(result.jobs[4]["bounded_slowdown"]), 21, "bounded slowdown of e: 210 s over 10 s")
+
+
+# ---- throughputs ----
+
+TYPE = """workload: stages
+stages: {forward: 1s, backward: 1s}
+batch: {micro_batches: 2, micro: 1}
+parallel: {data: 8}
+schedule: gpipe
+platform: dgx-h100:1
+"""
+MODEL = """workload: transformer
+model: megatron-1.7b
+parallel: {tensor: 8}
+batch: {micro: 1, micro_batches: 4}
+schedule: 1f1b
+platform: dgx-h100:1
+"""
+
+
+def elastic_jobs(stagesim, folder):
+    """A job whose iteration takes 6 s on any nodes, one of 16 samples a node."""
+    (folder / "type.yaml").write_text(TYPE)
+    (folder / "queue.yaml").write_text(
+        f"platform: dgx-h100:{NODES}\nqueue:\n  log: jobs.csv\n  grow: {GROW}s\n  shrink: {SHRINK}s\n"
+        "  types: {even: {scenario: type.yaml, iterations: 20, nodes_min: 1, nodes_max: 8}}\n")
+    jobs = [(submit, choose, 0, 1.0) for (submit, _, _, _), choose in
+            zip(random_jobs(5, 30), [1, 2, 4, 8, 2, 3] * 5)]
+    write_log(folder, jobs, "even")
+    result = Run(stagesim, folder, "elastic")
+    check_nodes("elastic", result, None)
+    iteration = float(result.jobs[0]["alone_s"]) / 20
+    rate = {n: 16 * n / iteration for n in range(1, 9)}
+    start, end = elastic([(submit, None, 20 * 16 * nodes) for submit, nodes, _, _ in jobs], list(range(1, 9)), rate)
+    for job in range(len(jobs)):
+        check.near(result.start[job], start[job], f"elastic: start of job {job + 1}", 1e-6)
+        check.near(result.end[job], end[job], f"elastic: end of job {job + 1}", 1e-6)
+    work = sum(20 * 16 * nodes / (16 / iteration) for _, nodes, _, _ in jobs)
+    had = sum(len(nodes_of(span["nodes"])) * (float(span["to_s"]) - float(span["from_s"]) - float(span["stalled_s"]))
+              for span in result.spans)
+    check.near(had, work, "elastic: what is done is what there was to do", 1e-6)
+    check.that(result.summary["throughputs"]["evaluated"] <= 8, "eight sizes are at most eight evaluations")
+    check.that(sum(int(row["changes"]) for row in result.jobs) == result.summary["changes"] > 10, "changes of size")
+
+
+def against_runs(stagesim, folder):
+    """A job alone is as fast as `run` says of it; a thousand jobs take a handful of evaluations."""
+    (folder / "model.yaml").write_text(MODEL)
+    (folder / "queue.yaml").write_text(
+        "platform: dgx-h100:8\nqueue:\n  log: jobs.csv\n  types: {model: {scenario: model.yaml, iterations: 50}}\n")
+    choose = random.Random(3)
+    jobs = [(10.0 * i, choose.choice([1, 2, 4]), 0, 1.0) for i in range(1000)]
+    write_log(folder, jobs, "model")
+    result = Run(stagesim, folder, "easy")
+    for nodes in (1, 2, 4):
+        alone = summary(stagesim, "model.yaml", "alone", "--set", f"parallel.data={nodes}", "--set", "engine=analytic",
+                        "--set", f"platform=dgx-h100:{nodes}", cwd=folder)
+        row = next(row for row, job in zip(result.jobs, jobs) if job[1] == nodes)
+        check.near(float(row["alone_s"]), 50 * alone["time"]["iteration_s"], f"{nodes} nodes", 1e-9)
+    counts = result.summary["throughputs"]
+    check.that(counts["asked"] >= 1000 and counts["evaluated"] <= 8, f"evaluations: {counts}")
+    check.that(f"{counts['evaluated']} layouts evaluated" in result.printed, "they are printed")
+    contended = Run(stagesim, folder, "easy", "--engine", "simgrid", "--set", "queue.jobs=60")
+    alone = summary(stagesim, "model.yaml", "alone", "--set", "parallel.data=4", "--set", "platform=dgx-h100:4",
+                    cwd=folder)
+    row = next(row for row in contended.jobs if row["nodes"] == "4")
+    check.near(float(row["alone_s"]), 50 * alone["time"]["iteration_s"], "4 nodes with contention", 1e-9)
+    check.that(len(contended.jobs) == 60 and "engine simgrid" in contended.printed, "the first 60 jobs on SimGrid")
+    again = Run(stagesim, folder, "easy")
+    check.that(again.jobs == result.jobs and again.spans == result.spans, "the same again")
+
+
+# ---- other programs, other commands ----
+
+def paje(stagesim, folder):
+    (folder / "queue.yaml").write_text("platform: dgx-h100:4\nqueue: {log: jobs.csv}\n")
+    write_log(folder, BY_HAND)
+    run(stagesim, "run", "queue.yaml", "-o", "drawn", "--trace", "paje,csv", "--picture", "svg", "--report",
+        "--quiet", cwd=folder)
+    page = (folder / "drawn" / "report.html").read_text()
+    inputs = json.loads((folder / "drawn" / "about.json").read_text())["inputs"]
+    found = {file["role"]: file.get("sha256") for file in inputs}
+    check.that(sorted(file["role"] for file in inputs) == ["log", "platform", "scenario"] and
+               found["log"] == hashlib.sha256((folder / "jobs.csv").read_bytes()).hexdigest(),
+               f"about.json: {inputs}")
+    check.that("Nodes over time" in page and page.count("<tr><td>") == 5 + 5, "report.html has all jobs and figures")
+    check.that("jobs waiting" in page and "</html>" in page, "report.html is whole")
+    if not shutil.which("pj_dump"):
+        print("pj_dump is not installed: timeline.paje was not read back")
+        return
+    done = subprocess.run(["pj_dump", folder / "drawn" / "timeline.paje"], capture_output=True, text=True, check=False)
+    states = [line.split(", ") for line in done.stdout.splitlines() if line.startswith("State")]
+    spans = rows_of(folder / "drawn" / "spans.csv")
+    wanted = sorted((f"node {node}", float(span["from_s"]), float(span["to_s"]), span["job"])
+                    for span in spans for node in nodes_of(span["nodes"]))
+    read = sorted((state[1], float(state[3]), float(state[4]), state[7]) for state in states)
+    check.that(done.returncode == 0 and read == wanted, f"pj_dump: {done.stderr[:200]} {read[:3]} {wanted[:3]}")
+
+
+def policies_side_by_side(stagesim, folder):
+    write_log(folder, BY_HAND)
+    (folder / "queue.yaml").write_text("platform: dgx-h100:4\nqueue: {log: jobs.csv}\n")
+    (folder / "other.yaml").write_text("platform: dgx-h100:4\nqueue: {log: jobs.csv, policy: easy}\n")
+    text = run(stagesim, "compare", "queue.yaml", "other.yaml", "--format", "json", "--quiet", cwd=folder).stdout
+    rows = json.loads(text)
+    check.that([row["policy"] for row in rows] == ["fcfs", "easy"], "compare: policies")
+    check.near(rows[1]["waiting"], 60, "compare: waiting")
+    run(stagesim, "compare", "queue.yaml", "other.yaml", "-o", "both", "--picture", "svg", "--report", "--quiet",
+        cwd=folder)
+    page = (folder / "both" / "report.html").read_text()
+    check.that("done soonest with easy: 136.0 s after" in page and page.count("<tr><td>") == 1, "compare: the page")
+    text = run(stagesim, "sweep", "queue.yaml", "--set", "queue.policy=fcfs,easy,shortest", "--format", "csv",
+               "--quiet", cwd=folder).stdout
+    found = list(csv.DictReader(text.splitlines()))
+    check.that([row["queue.policy"] for row in found] == ["fcfs", "easy", "shortest"], f"sweep: policies, {text}")
+    check.near(float(found[1]["completion_s"]), 136, "sweep: completion")
+    check.near(float(found[1]["wait_s"]), 60, "sweep: waiting")
+    text = run(stagesim, "check", "queue.yaml", cwd=folder).stdout
+    check.that("5 jobs" in text and "4 nodes" in text, f"check: {text}")
+
+
+def main():
+    stagesim = binary_argument()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "queue.yaml").write_text(f"platform: dgx-h100:{NODES}\nqueue: {{log: jobs.csv}}\n")
+        against_rules(stagesim, folder)
+        head_is_not_delayed(stagesim, folder)
+        by_hand(stagesim, folder)
+        elastic_jobs(stagesim, folder)
+        against_runs(stagesim, folder)
+        paje(stagesim, folder)
+        policies_side_by_side(stagesim, folder)
+    sys.exit(check.done())
+
+
+main()
