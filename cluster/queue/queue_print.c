@@ -167,7 +167,9 @@ void queue_json(FILE *out, const struct queue_view *view)
     struct json_writer json = json_writer_init(out);
     json_object_begin(&json, NULL, true);
     json_text(&json, "kind", "queue");
-    json_text(&json, "scenario", view->scenario->name);
+    json_object_begin(&json, "scenario", false);
+    json_text(&json, "name", view->scenario->name);
+    json_object_end(&json);
     json_text(&json, "platform", view->scenario->platform_name);
     json_text(&json, "policy", queue_policy_name(view->queue->options.policy));
     json_text(&json, "placement", node_choice_names[view->queue->options.placement]);

@@ -312,6 +312,15 @@ static void put_parts(const struct reading *reading, struct scenario *scenario)
     scenario->part_count = queue->type_count + 1;
 }
 
+/* So that the scenario is called the same when it is written to another file. */
+static void add_name(const struct reading *reading, const char *name)
+{
+    struct node *node = arena_alloc(reading->arena, sizeof *node);
+    *node = (struct node){
+        .kind = NODE_SCALAR, .at = reading->root->at, .key = "name", .key_at = reading->root->at, .text = name};
+    node_append(reading->root, node);
+}
+
 struct scenario *queue_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                             struct diag *diag)
 {
@@ -342,6 +351,8 @@ struct scenario *queue_read(const struct scenario_request *request, struct node 
         return NULL;
     }
     put_parts(&reading, scenario);
+    if (!node_get(root, "name"))
+        add_name(&reading, scenario->name);
     scenario->schedule = NULL;
     scenario->micro_batches = 0;
     scenario->schedule_name = queue_policy_name(reading.queue->options.policy);
