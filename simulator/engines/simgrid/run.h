@@ -181,10 +181,9 @@ struct run {
 /* The simulated rank of that number, or NULL. */
 struct rank *run_rank(const struct run *run, uint32_t number);
 void count_done(struct run *run);
-/* Whether all that an operation waits for is done, its stream left aside. */
 /* What struct engine says of run. */
 bool simgrid_run_program(const struct engine_job *job, struct fault *fault);
-
+/* Whether all that an operation waits for is done, its stream left aside. */
 bool operation_ready(const struct rank *rank, uint32_t id);
 /* Called when an operation has ended, its end recorded: sets off what waits for it. */
 void operation_done(struct rank *rank, uint32_t id);
@@ -194,6 +193,13 @@ void run_await_beginning(const struct run *run);
 void run_stagger(const struct run *run, uint32_t count);
 /* A mailbox with a name of its own, addressed to an actor; NULL: whoever takes a message out of it. */
 sg_mailbox_t run_mailbox(struct run *run, void *actor);
+
+/* ---- stream_service.c ---- */
+
+/* [stream] of the position: who serves it; lives in the arena. */
+enum service *stream_services(const struct position *position, struct arena *arena);
+/* Of all simulated ranks and of the drivers of collectives. */
+uint64_t run_count_actors(const struct run *run);
 
 /* ---- collective.c ---- */
 
