@@ -100,19 +100,6 @@ static void expand_job(struct reading *reading, struct node *job)
     node->at = content->at;
 }
 
-static void apply_set(struct reading *reading, const struct scenario_set *set)
-{
-    struct arena *arena = reading->arena;
-    const char *equals = strchr(set->text, '=');
-    const char *path = arena_print(arena, "%.*s", (int)(equals ? equals - set->text : 0), set->text);
-    bool plain = !set->option || !strcmp(set->option, "--set");
-    struct place at = {.file = plain ? arena_print(arena, "--set %s", equals ? path : set->text) : set->option};
-    if (equals)
-        document_set(reading->root, path, equals + 1, at, arena, reading->diag);
-    else
-        diag_error(reading->diag, at, "there is no '='; expected KEY=VALUE such as jobs.a.start=0.2s");
-}
-
 static void absolute(struct node *node, const char *path, struct arena *arena)
 {
     char *whole = realpath(path, NULL);
@@ -349,7 +336,7 @@ struct scenario *jobs_read(const struct scenario_request *request, struct node *
     for (struct node *job = list->kind == NODE_MAP ? list->first : NULL; job; job = job->next)
         expand_job(&reading, job);
     for (size_t i = 0; i < request->set_count; i++)
-        apply_set(&reading, &request->sets[i]);
+        scenario_apply_set(root, &request->sets[i], "jobs.a.start=0.2s", arena, diag);
     list = node_get(root, "jobs");
     reading.jobs->items = arena_array(arena, JOBS_MAX, sizeof *reading.jobs->items);
     reading.parts = arena_array(arena, list->count + 1, sizeof(struct scenario *));

@@ -49,19 +49,6 @@ static const struct node *entry(const struct node *list, size_t index)
     return at;
 }
 
-static void apply_sets(struct reading *reading)
-{
-    for (size_t i = 0; i < reading->request->set_count; i++) {
-        const char *text = reading->request->sets[i].text, *equals = strchr(text, '=');
-        const char *path = arena_print(reading->arena, "%.*s", (int)(equals ? equals - text : 0), text);
-        struct place at = {.file = arena_print(reading->arena, "--set %s", equals ? path : text)};
-        if (equals)
-            document_set(reading->root, path, equals + 1, at, reading->arena, reading->diag);
-        else
-            diag_error(reading->diag, at, "there is no '='; expected KEY=VALUE such as pairs.budget=300W");
-    }
-}
-
 static void take_caps(struct reading *reading, const struct pairs_values *values)
 {
     struct pairs *pairs = reading->pairs;
@@ -152,7 +139,8 @@ struct scenario *pairs_read(const struct scenario_request *request, struct node 
                               .pairs = arena_alloc(arena, sizeof(struct pairs))};
     unsigned errors = diag->errors;
     struct pairs_values values = {{0}};
-    apply_sets(&reading);
+    for (size_t i = 0; i < request->set_count; i++)
+        scenario_apply_set(root, &request->sets[i], "pairs.budget=300W", arena, diag);
     reading.node = node_get(root, "pairs");
     struct fields_reader reader = {path_directory(request->file, arena), arena, diag};
     check_keys(&reading);

@@ -70,22 +70,6 @@ static bool is_among(const char *word, const char *const *words)
     return *words != NULL;
 }
 
-static void apply_sets(struct reading *reading)
-{
-    for (size_t i = 0; i < reading->request->set_count; i++) {
-        const struct scenario_set *set = &reading->request->sets[i];
-        const char *equals = strchr(set->text, '=');
-        const char *path = arena_print(reading->arena, "%.*s", (int)(equals ? equals - set->text : 0), set->text);
-        bool plain = !set->option || !strcmp(set->option, "--set");
-        struct place at = {.file = plain ? arena_print(reading->arena, "--set %s", equals ? path : set->text)
-                                         : set->option};
-        if (equals)
-            document_set(reading->root, path, equals + 1, at, reading->arena, reading->diag);
-        else
-            diag_error(reading->diag, at, "there is no '='; expected KEY=VALUE such as queue.policy=easy");
-    }
-}
-
 /* ---- beside the queue ---- */
 
 static void check_beside(struct reading *reading)
@@ -333,7 +317,8 @@ struct scenario *queue_read(const struct scenario_request *request, struct node 
                               .diag = diag,
                               .reader = {directory, arena, diag, NULL, NULL},
                               .queue = arena_alloc(arena, sizeof *reading.queue)};
-    apply_sets(&reading);
+    for (size_t i = 0; i < request->set_count; i++)
+        scenario_apply_set(root, &request->sets[i], "queue.policy=easy", arena, diag);
     reading.node = node_get(root, "queue");
     check_beside(&reading);
     if (diag->errors > errors)
