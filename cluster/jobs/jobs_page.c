@@ -5,6 +5,7 @@
 #include "cluster/jobs/jobs_view.h"
 
 #include <math.h>
+#include <string.h>
 
 static void put_tiles(FILE *out, const struct jobs_view *view)
 {
@@ -45,13 +46,17 @@ static void put_table(FILE *out, const struct table *table)
     fputs("</tbody></table></div>\n", out);
 }
 
-static void put_paragraph(FILE *out, const char *class, const char *text)
+/* One for each line of the text. */
+static void put_paragraphs(FILE *out, const char *class, const char *text)
 {
-    if (!*text)
-        return;
-    fprintf(out, "<p class=\"%s\">", class);
-    html_text(out, text);
-    fputs("</p>\n", out);
+    char line[512];
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        fprintf(out, "<p class=\"%s\">", class);
+        html_text(out, line);
+        fputs("</p>\n", out);
+    }
 }
 
 static bool draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
@@ -62,7 +67,7 @@ static bool draw(FILE *out, const struct picture_form *form, void *user, struct 
 bool jobs_page_write(FILE *out, const struct jobs_view *view, struct fault *fault)
 {
     html_begin(out, view->title, view->subtitle);
-    put_paragraph(out, "verdict", view->verdict);
+    put_paragraphs(out, "verdict", view->verdict);
     put_tiles(out, view);
     fputs("<h2>Jobs over time</h2>\n", out);
     if (!html_chart(out, draw, view->gantt, "jobs", "jobs-slim", false, fault))
@@ -73,7 +78,7 @@ bool jobs_page_write(FILE *out, const struct jobs_view *view, struct fault *faul
         fprintf(out, "<h2>%s</h2>\n", jobs_table_titles[which]);
         put_table(out, view->tables[which]);
     }
-    put_paragraph(out, "note", view->remarks);
+    put_paragraphs(out, "note", view->remarks);
     html_end(out);
     return true;
 }

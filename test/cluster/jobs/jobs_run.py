@@ -136,15 +136,38 @@ def nodes():
     return "\n".join(lines + ["</zone></platform>\n"])
 
 
+def covered(folder):
+    """(row, kind): seconds covered by boxes of the picture, the last end, the last number."""
+    with open(os.path.join(folder, "out", "jobs.json"), encoding="utf-8") as file:
+        picture = json.load(file)
+    check.that("left out" not in picture["subtitle"], "few cycles are drawn as often as they are gone through")
+    found = {}
+    for row, kind, number, start, end in sorted(picture["boxes"], key=lambda box: box[3]):
+        seconds, last, most = found.get((row, kind), (0, 0, 0))
+        found[row, kind] = seconds + max(0, end - max(start, last)), max(last, end), max(most, number)
+    return found
+
+
+def check_pictures(jobs, first, second):
+    """Of jobs whose iterations were left out, and of the same in whole."""
+    check.that(first.keys() == second.keys(), "the same rows")
+    for key in (key for key in first.keys() & second.keys() if "cycle_repeats" in jobs[key[0]]):
+        for a, b, what in zip(first[key], second[key], ("covered", "end", "number")):
+            check.near(a, b, f"boxes of {key}: {what}", 1e-6)
+
+
 def check_shortcuts(folder):
     """Components, alike components and left-out iterations against all jobs and iterations in one simulation."""
     source = random_module.Random(11)
     cut = sets = alike = 0
     for _ in range(8):
         cluster = random_cluster(source)
-        short, whole = summary(folder, cluster), summary(folder, cluster, "--set", "steady=off")
+        short = summary(folder, cluster)
+        boxes = covered(folder)
+        whole = summary(folder, cluster, "--set", "steady=off")
         if not (short and whole):
             continue
+        check_pictures(short["jobs"], boxes, covered(folder))
         sets += short["components"] > 1
         alike += short["simulated_components"] < short["components"]
         for a, b in zip(short["jobs"], whole["jobs"]):
