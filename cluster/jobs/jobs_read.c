@@ -173,8 +173,11 @@ static uint64_t own_iterations(const struct reading *reading, const struct node 
     uint64_t iterations = 0;
     struct fields_reader reader = {reading->directory, reading->arena, reading->diag, NULL, NULL};
     for (const struct stagesim_field *field = root_fields; node && field->key; field++)
-        if (!strcmp(field->key, "iterations"))
-            fields_read_value(&reader, field, "iterations", node, &iterations);
+        if (!strcmp(field->key, "iterations")) {
+            struct stagesim_field alone = *field;
+            alone.offset = 0;
+            fields_read_value(&reader, &alone, "iterations", node, &iterations);
+        }
     return iterations;
 }
 

@@ -44,7 +44,7 @@ const char *fields_key(const struct fields_section *section, const struct stages
 /* Whether the section has a field of that key. */
 bool fields_known(const struct fields_section *section, const char *key);
 
-/* One value. False after a mistake was reported. */
+/* One value, which is stored at the field's offset from the target. False after a mistake was reported. */
 bool fields_read_value(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
                        const struct node *node, void *target);
 /* The index of a word among NULL-terminated names. False after a mistake was reported, with the nearest name. */
