@@ -59,6 +59,7 @@ struct gantt_legend {
     bool kinds[GANTT_KINDS];
     bool numbers, critical, arrows, strips;
     bool mixed; /* shades mean different things in different gantts: no names then */
+    bool jobs;  /* rows are jobs */
     uint32_t shades;
     char shade_names[GANTT_SHADES_MAX][24];
 };

@@ -24,6 +24,7 @@ void gantt_legend_add(struct gantt_legend *legend, const struct gantt *gantt, co
     legend->critical |= gantt_shows_critical(gantt, layout);
     legend->arrows |= gantt_shows_arrows(gantt, layout);
     legend->strips |= layout->strips;
+    legend->jobs |= gantt->jobs > 0;
     if (gantt->shades < 2 || layout->strips)
         return;
     legend->mixed |= legend->shades > 1 && strcmp(legend->shade_names[0], gantt->shade_names[0]) != 0;
@@ -50,13 +51,21 @@ static double begin_item(struct pen *pen, double swatch, const char *text)
     return x;
 }
 
+/* Rows of jobs show whether any rank computes, and whether any data move. */
+static const char *legend_name(const struct gantt_legend *legend, unsigned kind)
+{
+    if (legend->jobs && kind == GANTT_COMPUTE)
+        return "computation";
+    return legend->jobs && kind == GANTT_COLLECTIVE ? "transfer" : gantt_kind_label(kind);
+}
+
 /* As many swatches as shades. Optimizer, collectives and transfers have one colour for all. */
 static void kind_item(struct pen *pen, const struct gantt_legend *legend, unsigned kind)
 {
     bool shaded = legend->shades > 1 && kind != GANTT_OPTIMIZER && kind < GANTT_COLLECTIVE;
     unsigned shades = shaded ? legend->shades : 1;
     char text[160];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s", gantt_kind_label(kind));
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", legend_name(legend, kind));
     bool named = shaded && !legend->mixed;
     for (unsigned i = 0; i < shades && named && shades <= 3; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : ": ", legend->shade_names[i]);
