@@ -51,11 +51,14 @@ static uint32_t find_by_number(const struct platform *platform, uint32_t host, b
     char names[2][CLASS_BYTES];
     snprintf(names[0], sizeof names[0], "pcie-%s", number);
     snprintf(names[1], sizeof names[1], "pcie-%s_%s", number, out ? "UP" : "DOWN");
-    for (uint32_t link = 0; *number && link < platform->link_count; link++)
-        if (!strcmp(platform->links[link].name, names[0]) || !strcmp(platform->links[link].name, names[1])) {
+    for (uint32_t link = 0; *number && link < platform->link_count; link++) {
+        const char *name = platform->links[link].name;
+        bool down = platform->down && platform->down[link];
+        if (!down && (!strcmp(name, names[0]) || !strcmp(name, names[1]))) {
             found[0] = link;
             return 1;
         }
+    }
     return 0;
 }
 

@@ -159,6 +159,7 @@ struct platform {
     struct platform_host *hosts;
     uint32_t link_count;
     struct platform_link *links;            /* all links, by name in version order */
+    const bool *down;                       /* [link]: out of order; NULL: none is */
     struct platform_link_watts *link_watts; /* [link], 0 where not given: property wattage_range; NULL: of none */
     struct platform_library library;
     /* The route between two hosts, from the platform file's routing; no link and no latency where there is none. */

@@ -211,7 +211,7 @@ static void find_route(struct platform *platform, uint32_t from, uint32_t to, st
         uint32_t link = route->links[i], before_it = 0;
         while (route->links[before_it] != link)
             before_it++;
-        if (before_it < i) /* another part of the transfer, at the same time */
+        if (before_it < i && now[link].parts > 1) /* another part of the transfer, at the same time */
             continue;
         if (now[link].latency != before[link].latency)
             route->latency += now[link].latency - before[link].latency;
@@ -375,6 +375,7 @@ static struct platform *go_around(struct changed *changed, struct arena *arena, 
 {
     uint32_t from, to;
     routing_avoid(changed->base, changed->down);
+    changed->platform->down = changed->down;
     struct platform *platform = detour_platform(changed->platform, changed->down, arena);
     if (!detour_cuts_off(platform, &from, &to))
         return platform;

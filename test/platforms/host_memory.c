@@ -72,3 +72,21 @@ Test(host_memory, hosts_are_as_before)
     check("dgx-h100", 2, "nic-0-0=down");
     check("dgx-a100", 2, "pcie=0.5");
 }
+
+/* A link that is down carries no stash: neither as the beginning of a route nor found by the host's number. */
+Test(host_memory, links_that_are_down)
+{
+    struct arena *arena = arena_create();
+    struct platform *platform = preset("dgx-a100", 2, "pcie-0-3=down", arena);
+    for (uint32_t host = 0; host < platform->host_count; host++)
+        for (unsigned out = 0; out < 2; out++) {
+            struct platform_route route;
+            host_memory_route(platform, host, out, &route);
+            cr_expect_eq(route.link_count == 0, host == 3, "%s: %u links", platform->hosts[host].name,
+                         route.link_count);
+            for (uint32_t i = 0; i < route.link_count; i++)
+                cr_expect(!platform->down[route.links[i]], "%s goes over %s", platform->hosts[host].name,
+                          platform->links[route.links[i]].name);
+        }
+    arena_destroy(arena);
+}

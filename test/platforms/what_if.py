@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import Checker, binary_argument, run, summary
+from tool import HEAD, Checker, binary_argument, run, summary
 
 JOB = """workload: transformer
 model: megatron-3.6b
@@ -80,6 +80,31 @@ def by_hand(folder, stagesim):
         name = found["scenario"]["platform"]
         check.that(name == f"as-is.xml with {', '.join(changes)}", f"{changes}: {name}")
         check.that(found["time"]["iteration_s"] != as_is, f"{changes}: nothing changed")
+
+
+def passed_twice(folder, stagesim):
+    """A route that has a link twice, one after the other, has its latency twice, also the changed one."""
+    def bus(latency):
+        return HEAD + f"""<zone id="z" routing="Full">
+<host id="gpu-0" speed="1Tf"/><host id="gpu-1" speed="1Tf"/>
+<link id="bus-0" bandwidth="1GBps" latency="{latency}us"/>
+<route src="gpu-0" dst="gpu-1"><link_ctn id="bus-0"/><link_ctn id="bus-0"/></route>
+</zone></platform>
+"""
+    times = {}
+    for name, latency, scales in (("changed", 10, ("--scale", "bus.latency=100")), ("edited", 1000, ())):
+        (folder / f"{name}.xml").write_text(bus(latency))
+        (folder / f"{name}.yaml").write_text(f"""platform: {name}.xml
+workload: stages
+stages: {{forward: 1ms, backward: 1ms, message: 1B}}
+parallel: {{pipeline: 2}}
+batch: {{micro_batches: 1}}
+schedule: gpipe
+engine: analytic
+""")
+        times[name] = summary(stagesim, f"{name}.yaml", "out", *scales, cwd=folder)["time"]["iteration_s"]
+    check.near(times["changed"], times["edited"], "a link that is passed twice")
+    check.near(times["edited"], 4e-3 + 2 * 2e-3, "two messages over two latencies of 1 ms", 1e-5)
 
 
 def in_the_scenario(folder, stagesim):
@@ -161,6 +186,7 @@ def main():
         folder = pathlib.Path(name)
         run(stagesim, "platform", "generate", "dgx-a100", "--nodes", 4, "-o", folder / "as-is.xml")
         by_hand(folder, stagesim)
+        passed_twice(folder, stagesim)
         in_the_scenario(folder, stagesim)
         shares(folder, stagesim)
         broken(folder, stagesim)

@@ -19,8 +19,9 @@ static bool refuse_memory(const struct walk *walk, uint32_t host)
     walk->fault->refused = !walk->fault->text[0];
     return fault_set(walk->fault,
                      "stashes move to host memory, but the platform does not say how host '%s' gets there: no route of "
-                     "its begins with a link of the class pcie, and there is no link pcie-%s",
-                     walk->platform->hosts[host].name, walk->platform->hosts[host].name);
+                     "its begins with a link of the class pcie, and there is no link pcie-%s%s",
+                     walk->platform->hosts[host].name, walk->platform->hosts[host].name,
+                     walk->platform->down ? " that is not down" : "");
 }
 
 static bool connect_send(struct walk *walk, uint32_t index, const struct stream *stream, struct cursor *cursor)
