@@ -149,14 +149,11 @@ ZERO_BUBBLE = ((22, 24, 2304, 6, (24, 11.8, 12.9), (32, 12.5, 13.4), (64, 13.6, 
                (30, 32, 4096, 3, (24, 3.50, 3.88), (32, 3.70, 4.00), (64, 4.03, 4.20)))
 
 
-def zero_bubble(folder):
-    table, gains = Table("model, micro-batches: samples per second and GPU, 1F1B"), []
-    for layers, heads, hidden, micro, *rows in ZERO_BUBBLE:
-        most = (layers + 2) // 8
-        for count, published, published_zb in rows:
-            rates = []
-            for schedule in ("1f1b", "zb-h1"):
-                text = f"""platform: {platform(folder, "dgx-a100", 1)}
+def zero_bubble_job(folder, sizes, count, schedule):
+    """The scenario of a model (layers, heads, hidden, samples of a micro-batch) on eight GPUs."""
+    layers, heads, hidden, micro = sizes
+    most = (layers + 2) // 8
+    return f"""platform: {platform(folder, "dgx-a100", 1)}
 workload: transformer
 model: {{layers: {layers}, hidden: {hidden}, heads: {heads}, sequence: 1024, vocabulary: 51200, positions: 1024}}
 parallel: {{pipeline: 8}}
@@ -166,6 +163,16 @@ schedule: {schedule}
 compute: {{precision: bf16}}
 engine: analytic
 """
+
+
+def zero_bubble(folder):
+    table, gains = Table("model, micro-batches: samples per second and GPU, 1F1B"), []
+    for layers, heads, hidden, micro, *rows in ZERO_BUBBLE:
+        sizes = layers, heads, hidden, micro
+        for count, published, published_zb in rows:
+            rates = []
+            for schedule in ("1f1b", "zb-h1"):
+                text = zero_bubble_job(folder, sizes, count, schedule)
                 rates.append(run(folder, text)["throughput"]["samples_per_s"] / 8)
             table.row(f"hidden {hidden}, {count}", published, rates[0], gpus=8)
             gains.append((f"hidden {hidden}, {count}", published_zb / published, rates[1] / rates[0]))

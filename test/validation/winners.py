@@ -166,18 +166,10 @@ def zero_bubble(folder):
                     [(name, 1 - float(rate), 1 - other) for name, rate, other in zip(bubbles.SCHEDULES, row[6], found)],
                     "")
     for layers, heads, hidden, micro, *rows in papers.ZERO_BUBBLE:
-        most = (layers + 2) // 8
+        sizes = layers, heads, hidden, micro
         for count, published, published_zb in rows:
-            rates = [rate(folder, f"""platform: {platform(folder, "dgx-a100", 1)}
-workload: transformer
-model: {{layers: {layers}, hidden: {hidden}, heads: {heads}, sequence: 1024, vocabulary: 51200, positions: 1024}}
-parallel: {{pipeline: 8}}
-batch: {{micro: {micro}, micro_batches: {count}}}
-transformer: {{attention: standard, layers_per_stage: {[most - 1] + 6 * [most] + [most - 1]}}}
-schedule: {schedule}
-compute: {{precision: bf16}}
-engine: analytic
-""", "samples_per_s") for schedule in ("1f1b", "zb-h1")]
+            rates = [rate(folder, papers.zero_bubble_job(folder, sizes, count, schedule), "samples_per_s")
+                     for schedule in ("1f1b", "zb-h1")]
             yield Group(f"Table 4: hidden {hidden}, {count} micro-batches",
                         [("1f1b", published, rates[0]), ("zb-1p", published_zb, rates[1])], "")
 
