@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Format: B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie, "Paje trace file format", 2010. A container for
- * each node, whose state is its job, or free; and the number of idle nodes. */
+/* A container for each node, whose state is its job, or free; and the number of idle nodes. */
+#include "analysis/output/traces/paje_format.h"
 #include "base/arena.h"
 #include "base/text_writer.h"
 #include "cluster/idle/idle_output.h"
 
 #include <stdlib.h>
 
-static const char definitions[] =
-    "%EventDef PajeDefineContainerType 0\n%  Alias string\n%  Type string\n%  Name string\n%EndEventDef\n"
-    "%EventDef PajeDefineStateType 1\n%  Alias string\n%  Type string\n%  Name string\n%EndEventDef\n"
-    "%EventDef PajeDefineVariableType 2\n%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
-    "%EndEventDef\n"
-    "%EventDef PajeDefineEntityValue 3\n%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
-    "%EndEventDef\n"
-    "%EventDef PajeCreateContainer 4\n%  Time date\n%  Alias string\n%  Type string\n%  Container string\n"
-    "%  Name string\n%EndEventDef\n"
-    "%EventDef PajeDestroyContainer 5\n%  Time date\n%  Type string\n%  Name string\n%EndEventDef\n"
-    "%EventDef PajePushState 6\n%  Time date\n%  Type string\n%  Container string\n%  Value string\n%EndEventDef\n"
-    "%EventDef PajePopState 7\n%  Time date\n%  Type string\n%  Container string\n%EndEventDef\n"
-    "%EventDef PajeSetVariable 8\n%  Time date\n%  Type string\n%  Container string\n%  Value double\n%EndEventDef\n"
-    "0 C 0 \"cluster\"\n"
-    "0 N C \"node\"\n"
-    "1 S N \"job\"\n"
-    "2 I C \"idle nodes\" \"0.60 0.60 0.60\"\n"
-    "3 f S \"free\" \"0.85 0.85 0.85\"\n";
+static const char definitions[] = "0 C 0 \"cluster\"\n"
+                                  "0 N C \"node\"\n"
+                                  "1 S N \"job\"\n"
+                                  "2 I C \"idle nodes\" \"0.60 0.60 0.60\"\n"
+                                  "4 f S \"free\" \"0.85 0.85 0.85\"\n";
 
 /* What happens to a node at a moment, in this order. */
 enum happening { JOB_LEAVES, NODE_LEAVES, NODE_JOINS, JOB_COMES };
@@ -76,24 +63,16 @@ static struct events list_events(const struct idle_study *study, const struct re
     return events;
 }
 
-/* A name between quotes, of which Paje has none inside. */
-static void write_name(struct text_writer *text, const char *name)
-{
-    text_string(text, " \"");
-    for (; *name; name++)
-        text_char(text, *name == '"' || (unsigned char)*name < ' ' ? '\'' : *name);
-    text_string(text, "\"");
-}
-
 static void write_jobs(struct text_writer *text, const struct idle_study *study)
 {
     static const char *const colours[] = {"0.00 0.45 0.70", "0.84 0.37 0.00", "0.00 0.62 0.45", "0.67 0.27 0.60",
                                           "0.72 0.53 0.04", "0.34 0.71 0.91", "0.13 0.13 0.13", "0.55 0.55 0.55"};
     for (size_t job = 0; job < study->job_count; job++) {
-        text_string(text, "3 j");
+        text_integer(text, PAJE_DEFINE_VALUE);
+        text_string(text, " j");
         text_integer(text, job);
         text_string(text, " S");
-        write_name(text, study->jobs[job].name);
+        paje_name(text, study->jobs[job].name);
         text_string(text, " \"");
         text_string(text, colours[job % (sizeof colours / sizeof *colours)]);
         text_string(text, "\"\n");
@@ -106,15 +85,12 @@ static void write_containers(struct text_writer *text, const struct idle_study *
     for (uint32_t node = 0; node < study->log->node_count; node++) {
         if (!shown[node])
             continue;
-        text_string(text, end < 0 ? "4 0 n" : "5 ");
-        if (end >= 0) {
-            text_number(text, end);
-            text_string(text, " N n");
-        }
+        paje_begin(text, end < 0 ? PAJE_CREATE : PAJE_DESTROY, end < 0 ? 0 : end);
+        text_string(text, end < 0 ? "n" : "N n");
         text_integer(text, node);
         if (end < 0) {
             text_string(text, " N c");
-            write_name(text, study->log->names[node]);
+            paje_name(text, study->log->names[node]);
         }
         text_char(text, '\n');
     }
@@ -122,9 +98,8 @@ static void write_containers(struct text_writer *text, const struct idle_study *
 
 static void write_idle(struct text_writer *text, double time, uint64_t idle)
 {
-    text_string(text, "8 ");
-    text_number(text, time);
-    text_string(text, " I c ");
+    paje_begin(text, PAJE_SET_VARIABLE, time);
+    text_string(text, "I c ");
     text_integer(text, idle);
     text_char(text, '\n');
 }
@@ -132,9 +107,8 @@ static void write_idle(struct text_writer *text, double time, uint64_t idle)
 static void write_event(struct text_writer *text, const struct event *event)
 {
     bool begins = event->what == NODE_JOINS || event->what == JOB_COMES;
-    text_string(text, begins ? "6 " : "7 ");
-    text_number(text, event->time);
-    text_string(text, " S n");
+    paje_begin(text, begins ? PAJE_PUSH : PAJE_POP, event->time);
+    text_string(text, "S n");
     text_integer(text, event->node);
     if (event->what == NODE_JOINS)
         text_string(text, " f");
@@ -142,6 +116,8 @@ static void write_event(struct text_writer *text, const struct event *event)
         text_string(text, " j");
         text_integer(text, event->job);
     }
+    if (begins)
+        paje_name(text, "");
     text_char(text, '\n');
 }
 
@@ -167,15 +143,16 @@ void idle_paje_write(FILE *out, const struct idle_study *study)
     bool *shown = array_zeroed(study->log->node_count + (size_t)1, sizeof *shown);
     for (size_t i = 0; i < events.count; i++)
         shown[events.items[i].node] = true;
+    text_string(text, paje_events);
     text_string(text, definitions);
     write_jobs(text, study);
-    text_string(text, "4 0 c C 0 \"idle nodes\"\n");
+    paje_begin(text, PAJE_CREATE, 0);
+    text_string(text, "c C 0 \"idle nodes\"\n");
     write_containers(text, study, shown, -1);
     write_events(text, &events);
     write_containers(text, study, shown, replay->duration);
-    text_string(text, "5 ");
-    text_number(text, replay->duration);
-    text_string(text, " C c\n");
+    paje_begin(text, PAJE_DESTROY, replay->duration);
+    text_string(text, "C c\n");
     text_writer_destroy(text);
     free(shown);
     free(events.items);

@@ -1,38 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queue in the Paje trace format: a container for each node, whose state is the job that has it. */
+#include "analysis/output/traces/paje_format.h"
 #include "base/arena.h"
 #include "base/text_writer.h"
 #include "cluster/queue/queue_output.h"
 
 #include <stdlib.h>
 
-static const char definitions[] = "%EventDef PajeDefineContainerType 0\n"
-                                  "%  Alias string\n%  Type string\n%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDefineStateType 1\n"
-                                  "%  Alias string\n%  Type string\n%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDefineVariableType 2\n"
-                                  "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeCreateContainer 3\n"
-                                  "%  Time date\n%  Alias string\n%  Type string\n%  Container string\n"
-                                  "%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeDestroyContainer 4\n"
-                                  "%  Time date\n%  Type string\n%  Name string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajePushState 5\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n%  Value string\n"
-                                  "%  Type_of_job string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajePopState 6\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n"
-                                  "%EndEventDef\n"
-                                  "%EventDef PajeSetVariable 7\n"
-                                  "%  Time date\n%  Type string\n%  Container string\n%  Value double\n"
-                                  "%EndEventDef\n"
-                                  "0 C 0 \"cluster\"\n"
+static const char definitions[] = "0 C 0 \"cluster\"\n"
                                   "0 N C \"node\"\n"
                                   "1 J N \"job\"\n"
                                   "2 W C \"jobs waiting\" \"0.85 0.37 0.00\"\n"
@@ -55,27 +30,10 @@ static int by_time(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void begin(struct text_writer *text, const char *event, double time)
-{
-    text_string(text, event);
-    text_char(text, ' ');
-    text_number(text, time);
-    text_char(text, ' ');
-}
-
 static void put_node(struct text_writer *text, uint32_t node)
 {
     text_string(text, " n");
     text_integer(text, node);
-}
-
-/* Quotes end a text in this format. */
-static void put_text(struct text_writer *text, const char *word)
-{
-    text_string(text, " \"");
-    for (; *word; word++)
-        text_char(text, *word == '"' || (unsigned char)*word < ' ' ? '?' : *word);
-    text_char(text, '"');
 }
 
 static void put_span(struct text_writer *text, const struct queue_view *view, const struct event *event)
@@ -83,12 +41,12 @@ static void put_span(struct text_writer *text, const struct queue_view *view, co
     const struct queue_span *span = &view->run->spans[event->index];
     const struct queue_job *job = &view->run->request->jobs[span->job];
     for (uint32_t i = 0; i < span->count; i++) {
-        begin(text, event->what == TAKES ? "5" : "6", event->time);
+        paje_begin(text, event->what == TAKES ? PAJE_PUSH : PAJE_POP, event->time);
         text_char(text, 'J');
         put_node(text, span->nodes[i]);
         if (event->what == TAKES) {
-            put_text(text, job->name);
-            put_text(text, queue_type_name(view, job->kind));
+            paje_name(text, job->name);
+            paje_name(text, queue_type_name(view, job->kind));
         }
         text_char(text, '\n');
     }
@@ -96,11 +54,11 @@ static void put_span(struct text_writer *text, const struct queue_view *view, co
 
 static void put_level(struct text_writer *text, const struct queue_level *level)
 {
-    begin(text, "7", level->time);
+    paje_begin(text, PAJE_SET_VARIABLE, level->time);
     text_string(text, "W c ");
     text_integer(text, level->waiting);
     text_char(text, '\n');
-    begin(text, "7", level->time);
+    paje_begin(text, PAJE_SET_VARIABLE, level->time);
     text_string(text, "U c ");
     text_integer(text, level->nodes);
     text_char(text, '\n');
@@ -127,13 +85,14 @@ void queue_paje(FILE *out, const struct queue_view *view)
     double first = view->run->request->jobs[0].submit, last = first + view->figures->makespan;
     size_t count;
     struct event *events = list_events(view, &count);
+    text_string(text, paje_events);
     text_string(text, definitions);
-    begin(text, "3", first);
+    paje_begin(text, PAJE_CREATE, first);
     text_string(text, "c C 0");
-    put_text(text, view->scenario->name);
+    paje_name(text, view->scenario->name);
     text_char(text, '\n');
     for (uint32_t node = 0; node < view->run->request->nodes; node++) {
-        begin(text, "3", first);
+        paje_begin(text, PAJE_CREATE, first);
         put_node(text, node);
         text_string(text, " N c \"node ");
         text_integer(text, node);
@@ -145,12 +104,12 @@ void queue_paje(FILE *out, const struct queue_view *view)
         else
             put_span(text, view, &events[i]);
     for (uint32_t node = 0; node < view->run->request->nodes; node++) {
-        begin(text, "4", last);
+        paje_begin(text, PAJE_DESTROY, last);
         text_char(text, 'N');
         put_node(text, node);
         text_char(text, '\n');
     }
-    begin(text, "4", last);
+    paje_begin(text, PAJE_DESTROY, last);
     text_string(text, "C c\n");
     text_writer_destroy(text);
     free(events);

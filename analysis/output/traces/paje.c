@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Format: B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie, "Paje trace file format", 2010. Events are in the
- * order of time. Aliases: types are letters, containers c, n0 (node), g0 (rank), s0.0 (rank, stream), values v and a
- * number. */
+/* Events are in the order of time. Aliases: types are letters, containers c, n0 (node), g0 (rank), s0.0 (rank, stream),
+ * values v and a number. */
 #include "analysis/output/traces/paje.h"
 
 #include "analysis/figures/link_rate.h"
 #include "analysis/figures/memory_use.h"
 #include "analysis/figures/partner.h"
+#include "analysis/output/traces/paje_format.h"
 #include "analysis/pictures/palette.h"
 #include "base/arena.h"
 #include "base/sum.h"
@@ -20,47 +20,7 @@
 
 /* ---- the fixed part ---- */
 
-static const char definitions[] =
-    "%EventDef PajeDefineContainerType 0\n"
-    "%  Alias string\n%  Type string\n%  Name string\n"
-    "%EndEventDef\n"
-    "%EventDef PajeDefineStateType 1\n"
-    "%  Alias string\n%  Type string\n%  Name string\n"
-    "%EndEventDef\n"
-    "%EventDef PajeDefineVariableType 2\n"
-    "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
-    "%EndEventDef\n"
-    "%EventDef PajeDefineLinkType 3\n"
-    "%  Alias string\n%  Type string\n%  StartContainerType string\n%  EndContainerType string\n"
-    "%  Name string\n"
-    "%EndEventDef\n"
-    "%EventDef PajeDefineEntityValue 4\n"
-    "%  Alias string\n%  Type string\n%  Name string\n%  Color color\n"
-    "%EndEventDef\n"
-    "%EventDef PajeCreateContainer 5\n"
-    "%  Time date\n%  Alias string\n%  Type string\n%  Container string\n%  Name string\n"
-    "%EndEventDef\n"
-    "%EventDef PajeDestroyContainer 6\n"
-    "%  Time date\n%  Type string\n%  Name string\n"
-    "%EndEventDef\n"
-    "%EventDef PajePushState 7\n"
-    "%  Time date\n%  Type string\n%  Container string\n%  Value string\n%  Operation string\n"
-    "%EndEventDef\n"
-    "%EventDef PajePopState 8\n"
-    "%  Time date\n%  Type string\n%  Container string\n"
-    "%EndEventDef\n"
-    "%EventDef PajeSetVariable 9\n"
-    "%  Time date\n%  Type string\n%  Container string\n%  Value double\n"
-    "%EndEventDef\n"
-    "%EventDef PajeStartLink 10\n"
-    "%  Time date\n%  Type string\n%  Container string\n%  StartContainer string\n%  Value string\n"
-    "%  Key string\n%  Bytes double\n"
-    "%EndEventDef\n"
-    "%EventDef PajeEndLink 11\n"
-    "%  Time date\n%  Type string\n%  Container string\n%  EndContainer string\n%  Value string\n"
-    "%  Key string\n"
-    "%EndEventDef\n"
-    "0 C 0 \"cluster\"\n";
+static const char cluster[] = "0 C 0 \"cluster\"\n";
 static const char nodes_of_cluster[] = "0 N C \"node\"\n";
 static const char nodes_of_jobs[] = "0 J C \"job\"\n"
                                     "0 N J \"node\"\n";
@@ -76,8 +36,6 @@ static const char other_definitions[] = "0 G N \"GPU\"\n"
 enum { VALUE_WAITING = PALETTE_WAITING };
 
 enum { SHORT_NAME = 14 };
-
-enum { DEFINE_VALUE = 4, CREATE = 5, DESTROY = 6, PUSH = 7, POP = 8, SET_VARIABLE = 9, START_LINK = 10, END_LINK = 11 };
 
 /* ---- events ---- */
 
@@ -276,7 +234,7 @@ static void put_short_stream(struct trace *trace, const struct stream *stream, c
 
 static void put_container(struct trace *trace, const char *type)
 {
-    put_integer(trace, CREATE);
+    put_integer(trace, PAJE_CREATE);
     text_string(trace->text, "0 ");
     text_string(trace->text, type);
 }
@@ -381,7 +339,7 @@ static void put_values(struct trace *trace)
 {
     for (unsigned kind = 0; kind <= VALUE_WAITING; kind++) {
         const char *name = kind == VALUE_WAITING ? "waiting" : kind_name((enum stagesim_kind)kind);
-        put_integer(trace, DEFINE_VALUE);
+        put_integer(trace, PAJE_DEFINE_VALUE);
         text_char(trace->text, 'v');
         put_integer(trace, kind);
         text_string(trace->text, "A \"");
@@ -396,7 +354,7 @@ static void put_state(struct trace *trace, double time, enum happening what, uin
                       const struct operation *operation)
 {
     bool begins = what == WAIT_BEGINS || what == WORK_BEGINS;
-    put_event(trace, begins ? PUSH : POP, time, "A");
+    put_event(trace, begins ? PAJE_PUSH : PAJE_POP, time, "A");
     put_stream(trace, rank, operation->stream);
     if (begins) {
         char name[OPERATION_TEXT_MAX];
@@ -414,7 +372,7 @@ static void put_link(struct trace *trace, double time, enum happening what, uint
     const struct position *position = trace_source_position(trace->source, rank);
     const struct operation *operation = &position->operations[id];
     const struct stream *stream = &position->streams[operation->stream];
-    put_event(trace, what == LINK_STARTS ? START_LINK : END_LINK, time, "M c");
+    put_event(trace, what == LINK_STARTS ? PAJE_START_LINK : PAJE_END_LINK, time, "M c");
     if (what == LINK_STARTS)
         put_stream(trace, rank, operation->stream);
     else
@@ -434,7 +392,7 @@ static void put_link(struct trace *trace, double time, enum happening what, uint
 
 static void put_level(struct trace *trace, double time, uint32_t rank, double level)
 {
-    put_event(trace, SET_VARIABLE, time, "V");
+    put_event(trace, PAJE_SET_VARIABLE, time, "V");
     text_char(trace->text, 'g');
     put_integer(trace, trace->base + rank);
     text_number(trace->text, level);
@@ -443,7 +401,7 @@ static void put_level(struct trace *trace, double time, uint32_t rank, double le
 
 static void put_rate(struct trace *trace, const struct link_rate *rate)
 {
-    put_event(trace, SET_VARIABLE, rate->time, "U");
+    put_event(trace, PAJE_SET_VARIABLE, rate->time, "U");
     text_char(trace->text, 'l');
     put_integer(trace, rate->kind);
     text_number(trace->text, rate->utilization);
@@ -499,7 +457,8 @@ static void put_events(struct trace *trace)
 static void write_trace(struct trace *trace, uint32_t *const *ranks, const uint32_t *counts)
 {
     collect(trace, ranks, counts);
-    text_string(trace->text, definitions);
+    text_string(trace->text, paje_events);
+    text_string(trace->text, cluster);
     text_string(trace->text, trace->jobs[0].name ? nodes_of_jobs : nodes_of_cluster);
     text_string(trace->text, other_definitions);
     put_values(trace);
@@ -509,7 +468,7 @@ static void write_trace(struct trace *trace, uint32_t *const *ranks, const uint3
         put_job(trace, ranks[job], counts[job]);
     }
     put_events(trace);
-    put_event(trace, DESTROY, trace->end, "C");
+    put_event(trace, PAJE_DESTROY, trace->end, "C");
     text_string(trace->text, "c\n");
 }
 
