@@ -288,10 +288,7 @@ static int simulate_row(const struct scenario *scenario, struct layout_row *row)
 static bool check(const struct scenario *scenario)
 {
     struct diag diag = {.out = stderr};
-    if (strcmp(scenario->workload->name, "transformer"))
-        diag_error(&diag, scenario_place(scenario, "workload"),
-                   "layouts are those of the workload transformer, not of %s", scenario->workload->name);
-    else if (!scenario->global_batch)
+    if (!scenario->global_batch)
         diag_error(&diag, scenario_place(scenario, "batch"),
                    "the samples of an iteration are not known; expected batch.global or batch.micro");
     return diag.errors == 0;

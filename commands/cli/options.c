@@ -81,46 +81,48 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Which letter of `accepted` an option needs; 0: none. */
-static char needs(int option)
+/* Which letters of `accepted` an option needs one of; "": none. */
+static const char *needs(int option)
 {
     switch (option) {
     case 'o':
+        return "ow";
     case OPTION_PICTURE:
     case OPTION_PICTURE_WIDTH:
     case OPTION_FONT_SIZE:
-        return 'o';
+        return "o";
     case OPTION_TRACE:
     case OPTION_REPORT:
     case OPTION_ITERATIONS:
-        return 't';
+        return "t";
     case OPTION_METHOD:
-        return 'l';
+        return "l";
     case OPTION_TOP:
-        return 'k';
+        return "k";
     case OPTION_GPUS:
     case OPTION_JOBS:
-        return 'g';
+        return "g";
+    case OPTION_TIME_LIMIT:
+        return "xd";
     case OPTION_EXHAUSTIVE:
     case OPTION_RESUME:
     case OPTION_MERGE:
-    case OPTION_TIME_LIMIT:
     case OPTION_SHARD:
     case OPTION_SLURM:
-        return 'x';
+        return "x";
     case OPTION_SORT:
-        return 'r';
+        return "r";
     case OPTION_X:
     case OPTION_Y:
     case OPTION_BY:
-        return 'p';
+        return "p";
     case OPTION_SCHEDULES:
     case OPTION_WHAT_IF:
-        return 's';
+        return "s";
     case OPTION_FORMAT:
-        return 'f';
+        return "f";
     default:
-        return 0;
+        return "";
     }
 }
 
@@ -153,17 +155,6 @@ static bool read_sort(const struct command *command, const char *text, struct op
         return words_unknown(command, "order of rows", text, names, sizeof names / sizeof *names) == EXIT_DONE;
     options->sort = (enum options_sort)(place + 1);
     return true;
-}
-
-static bool read_method(const struct command *command, const char *text, struct options *options)
-{
-    for (unsigned i = 0; layouts_method_names[i]; i++)
-        if (!strcmp(text, layouts_method_names[i])) {
-            options->method = (enum layouts_method)i;
-            return true;
-        }
-    command_usage(command, "--method takes axonn or analytic, not '%s'", text);
-    return false;
 }
 
 static bool read_count(const struct command *command, const char *option, const char *text, unsigned least,
@@ -299,7 +290,8 @@ static bool read_option(const struct command *command, int option, const char *v
     case OPTION_FORMAT:
         return read_format(command, value, options);
     case OPTION_METHOD:
-        return read_method(command, value, options);
+        options->method = value;
+        return true;
     case OPTION_GPUS:
         add_set(options, "--gpus", arena_print(arena, "search.gpus=%s", value));
         return true;
@@ -310,6 +302,16 @@ static bool read_option(const struct command *command, int option, const char *v
     default:
         return read_variant_option(command, option, value, arena, options);
     }
+}
+
+/* Whether a command accepts an option, which is noted. */
+static bool accept_option(const char *accepted, int option, int place, struct arena *arena, struct options *options)
+{
+    const char *letters = needs(option);
+    const char *letter = *letters ? strpbrk(accepted, letters) : NULL;
+    if (letter)
+        options->given[*letter - 'a'] = place < 0 ? "-o" : arena_print(arena, "--%s", long_options[place].name);
+    return letter || !*letters;
 }
 
 /* What to type in place of an option that this command does not have; NULL: that is not known. */
@@ -393,7 +395,7 @@ bool options_read(const struct command *command, const char *accepted, int argc,
             command_usage(command, "option '%s' needs a value", typed);
             return false;
         }
-        if (option == '?' || (needs(option) && !strchr(accepted, needs(option)))) {
+        if (option == '?' || !accept_option(accepted, option, place, arena, options)) {
             refuse_option(command, option, place, typed, arena);
             return false;
         }

@@ -6,12 +6,13 @@
 #include "analysis/output/comparison.h"
 #include "commands/cli/command.h"
 #include "simulator/scenario/scenario.h"
-#include "studies/layouts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
+
+enum { OPTION_LETTERS = 26 };
 
 enum options_sort { SORT_NOT = 0, SORT_TIME, SORT_MEMORY };
 
@@ -27,7 +28,7 @@ struct options {
     enum options_sort sort;                /* --sort */
     const char *x, *y, *by;                /* --x, --y, --by; NULL: not given */
     const char *picture_width, *font_size; /* --picture-width, --font-size; NULL: not given */
-    enum layouts_method method;            /* --method */
+    const char *method;                    /* --method; NULL: not given */
     bool quiet, plugins;                   /* --quiet, --plugins */
     unsigned top;                          /* --top; OPTIONS_NOT_GIVEN */
     unsigned jobs;                         /* --jobs; 0: not given */
@@ -35,6 +36,7 @@ struct options {
     double time_limit;                     /* --time-limit, seconds; 0: not given */
     const char *shard;                     /* --shard; NULL: not given */
     const char *slurm;                     /* --slurm, options of sbatch; NULL: not given */
+    const char *given[OPTION_LETTERS];     /* [letter of `accepted` - 'a']: an option of it, as it was typed; or NULL */
     char *const *files;                    /* the arguments that are no options */
     int file_count;
 };
@@ -54,12 +56,10 @@ struct options {
 #define OPTIONS_NOT_GIVEN UINT32_MAX
 
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set,
- * --plugins and --quiet: o
- * (-o, --picture, --picture-width, --font-size), t (--trace, --report, --iterations), s (--schedules, --what-if), r
- * (--sort), p (--x, --y, --by), f (--format), l
- * (--method), k
- * (--top), g (--gpus, --jobs), x
- * (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm).
+ * --plugins and --quiet:
+ * o (-o, --picture, --picture-width, --font-size), w (-o alone), t (--trace, --report, --iterations), s (--schedules,
+ * --what-if), r (--sort), p (--x, --y, --by), f (--format), l (--method), k (--top), g (--gpus, --jobs),
+ * x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit alone).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
                   struct options *options);

@@ -2,32 +2,84 @@
 #include "base/arena.h"
 #include "base/process/interruption.h"
 #include "commands/cli/command.h"
-#include "commands/cli/options.h"
-#include "commands/layouts/layouts_output.h"
+#include "commands/cli/words.h"
+#include "commands/layouts/method.h"
+#include "simulator/scenario/scenario.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-enum { TOP_DEFAULT = 10, SHOWN = 20 }; /* rows shown with --top 0 */
+const struct layout_method *const layout_methods[] = {&layout_method_axonn, &layout_method_analytic, NULL};
 
-static int find_and_print(const struct options *options, struct arena *arena)
+enum { METHODS_MAX = sizeof layout_methods / sizeof *layout_methods };
+
+/* Whether there is a method of the name that was typed; a mistake of usage where not. */
+static bool check_name(const struct command *command, const char *name)
+{
+    const char *names[METHODS_MAX];
+    unsigned count = 0, place;
+    for (; layout_methods[count]; count++)
+        names[count] = layout_methods[count]->name;
+    return !name || words_find(names, count, name, &place) ||
+           words_unknown(command, "method of layouts", name, names, count) == EXIT_DONE;
+}
+
+/* "a", "a or b", "a, b or c" of the methods of a workload, or of all workloads that have methods (NULL). */
+static const char *name_all(const char *workload, struct arena *arena)
+{
+    const char *words[METHODS_MAX], *text = "";
+    size_t count = 0;
+    for (const struct layout_method *const *m = layout_methods; *m; m++)
+        if (workload ? !strcmp((*m)->workload, workload)
+                     : m == layout_methods || strcmp((*m)->workload, m[-1]->workload))
+            words[count++] = workload ? (*m)->name : (*m)->workload;
+    for (size_t i = 0; i < count; i++)
+        text = arena_print(arena, "%s%s%s", text, !i ? "" : i + 1 == count ? " or " : ", ", words[i]);
+    return text;
+}
+
+/* The method that was named, or the first one of the scenario's workload; NULL after it was reported that there is
+ * none. */
+static const struct layout_method *choose(const struct scenario *scenario, const char *name, struct arena *arena)
+{
+    const char *workload = scenario->workload->name;
+    struct diag diag = {.out = stderr};
+    for (const struct layout_method *const *m = layout_methods; *m; m++)
+        if (!strcmp((*m)->workload, workload) && (!name || !strcmp((*m)->name, name)))
+            return *m;
+    const char *own = name_all(workload, arena);
+    if (*own)
+        diag_error(&diag, scenario_place(scenario, "workload"),
+                   "--method %s does not lay out the workload %s; expected --method %s", name, workload, own);
+    else
+        diag_error(&diag, scenario_place(scenario, "workload"), "layouts are those of the workload %s, not of %s",
+                   name_all(NULL, arena), workload);
+    return NULL;
+}
+
+/* Whether the method takes all options that were given; a mistake of usage where not. */
+static bool check_options(const struct command *command, const struct layout_method *method,
+                          const struct options *options)
+{
+    for (int letter = 0; letter < OPTION_LETTERS; letter++)
+        if (options->given[letter] && letter != 'l' - 'a' && !strchr(method->takes, 'a' + letter)) {
+            command_usage(command, "%s is not for --method %s", options->given[letter], method->name);
+            return false;
+        }
+    return true;
+}
+
+static int find_and_print(const struct command *command, const struct options *options, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
     struct scenario *scenario = scenario_load(&request, arena, &diag);
-    if (!scenario)
+    const struct layout_method *method = scenario ? choose(scenario, options->method, arena) : NULL;
+    if (!method)
         return EXIT_BAD_INPUT;
-    struct layout_table table;
-    unsigned top = options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top;
+    if (!check_options(command, method, options))
+        return EXIT_USAGE;
     interruption_await();
-    int code = layouts_find(scenario, options->method, top, &table);
-    if (code == EXIT_DONE && table.count)
-        layouts_print(stdout, &table, options->method, top ? top : SHOWN, options->format);
-    fflush(stdout);
-    if (table.stopped)
-        fprintf(stderr, "stopped early: %zu layouts were evaluated, %zu of them simulated\n", table.count,
-                table.simulated);
-    free(table.rows);
-    return code;
+    return method->run(options, scenario, arena);
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -35,8 +87,8 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "flk", argc, argv, arena, &options))
-        code = options.file_count == 1 ? find_and_print(&options, arena)
+    if (options_read(command, "flk", argc, argv, arena, &options) && check_name(command, options.method))
+        code = options.file_count == 1 ? find_and_print(command, &options, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);
     interruption_end();

@@ -122,6 +122,12 @@ def check_output(path, rows):
             check.near(summary["time"]["iteration_s"], float(row[f"{engine}_s"]), f"{engine}, {sets}")
 
 
+def check_methods():
+    """A method that there is not is a mistake of usage."""
+    done = subprocess.run([STAGESIM, "layouts", "absent.yaml", "--method", "axon"], capture_output=True, text=True)
+    check.that(done.returncode == 2 and "did you mean 'axonn'?" in done.stderr, f"--method axon: {done}")
+
+
 def check_case(ranks):
     model, layers, hidden = CASES[ranks]
     with tempfile.TemporaryDirectory() as name:
@@ -144,6 +150,7 @@ def main():
     parser.add_argument("--ranks", type=int, action="append", choices=sorted(CASES))
     arguments = parser.parse_args()
     STAGESIM = os.path.abspath(arguments.stagesim)
+    check_methods()
     for ranks in arguments.ranks or [min(CASES)]:
         check_case(ranks)
     return check.done()
