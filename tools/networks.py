@@ -89,14 +89,39 @@ def alexnet():
     return net
 
 
-def vgg16():
+def lenet():
+    """Every map of the second convolution reads all maps of the first pooling."""
+    net = Network(1, 28, 28)
+    node = net.pool("pool1", net.convolution("conv1", None, 6, 5, 1, 2, norm=False), 2, 2)
+    node = net.pool("pool2", net.convolution("conv2", node, 16, 5, norm=False), 2, 2)
+    for number, outputs in ((3, 120), (4, 84), (5, 10)):
+        node = net.dense(f"fc{number}", node, outputs)
+    return net
+
+
+def vgg(*counts):
+    """`counts`: convolutions of each block."""
     net, node = Network(3, 224, 224), None
-    for block, (count, channels) in enumerate(((2, 64), (2, 128), (3, 256), (3, 512), (3, 512)), 1):
+    for block, (count, channels) in enumerate(zip(counts, (64, 128, 256, 512, 512)), 1):
         for number in range(1, count + 1):
             node = net.convolution(f"conv{block}_{number}", node, channels, 3, 1, 1, norm=False)
         node = net.pool(f"pool{block}", node, 2, 2)
     for number, outputs in ((6, 4096), (7, 4096), (8, 1000)):
         node = net.dense(f"fc{number}", node, outputs)
+    return net
+
+
+def resnet_basic(*counts):
+    """ResNets of blocks of two convolutions; `counts`: blocks of each group."""
+    net = Network(3, 224, 224)
+    node = net.pool("pool1", net.convolution("conv1", None, 64, 7, 2, 3), 3, 2, 1)
+    for group, (blocks, channels) in enumerate(zip(counts, (64, 128, 256, 512)), 2):
+        for block in range(1, blocks + 1):
+            stride, name = 2 if group > 2 and block == 1 else 1, f"conv{group}_{block}"
+            shortcut = net.convolution(f"{name}_shortcut", node, channels, 1, stride) if stride == 2 else node
+            inner = net.convolution(f"{name}_1", node, channels, 3, stride, 1)
+            node = net.convolution(f"{name}_2", inner, channels, 3, 1, 1, added=[shortcut])
+    net.dense("fc", net.average("pool5", node), 1000)
     return net
 
 
@@ -199,8 +224,22 @@ NETWORKS = {
                  "The large model of Zaremba, Sutskever and Vinyals 2014 " "(arXiv 1409.2329): 66 M parameters."),
     "resnet-50": (resnet50, "ResNet-50, 224 x 224 images: 25,557,032 parameters, 4.089 G multiply-adds",
                   "He et al. 2015 (arXiv 1512.03385), the stride in the 3 x 3 convolution, as in torchvision."),
-    "vgg-16": (vgg16, "VGG-16, 224 x 224 images: 138,357,544 parameters, 15.470 G multiply-adds",
-               "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration D without normalisation."),}
+    "vgg-16": (lambda: vgg(2, 2, 3, 3, 3), "VGG-16, 224 x 224 images: 138,357,544 parameters, 15.470 G multiply-adds",
+               "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration D without normalisation."),
+    "vgg-11": (lambda: vgg(1, 1, 2, 2, 2), "VGG-11, 224 x 224 images: 132,863,336 parameters, 7.609 G multiply-adds",
+               "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration A without normalisation."),
+    "vgg-13": (lambda: vgg(2, 2, 2, 2, 2), "VGG-13, 224 x 224 images: 133,047,848 parameters, 11.308 G multiply-adds",
+               "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration B without normalisation."),
+    "vgg-19": (lambda: vgg(2, 2, 4, 4, 4), "VGG-19, 224 x 224 images: 143,667,240 parameters, 19.632 G multiply-adds",
+               "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration E without normalisation."),
+    "resnet-18": (lambda: resnet_basic(2, 2, 2, 2),
+                  "ResNet-18, 224 x 224 images: 11,689,512 parameters, 1.814 G multiply-adds",
+                  "He et al. 2015 (arXiv 1512.03385), projections where the shape changes, as in torchvision."),
+    "resnet-34": (lambda: resnet_basic(3, 4, 6, 3),
+                  "ResNet-34, 224 x 224 images: 21,797,672 parameters, 3.664 G multiply-adds",
+                  "He et al. 2015 (arXiv 1512.03385), projections where the shape changes, as in torchvision."),
+    "lenet-5": (lenet, "LeNet-5, 28 x 28 images: 61,706 parameters, 0.000417 G multiply-adds",
+                "LeCun et al. 1998, with all connections in the second convolution and an affine last layer."),}
 
 
 def main():
