@@ -9,7 +9,8 @@ A command whose call fails ends with exit code 0, 1 or 3, and with a message whe
 code 0 is what it always prints. Its output files are the old ones or the new ones, never a mixture, and nothing else
 is left. After a kill there may be one marked folder or file, which is gone after the next run.
 
-Without --full a sample of n is tried: the first, the last and one between; with --every, each K-th from --from on.
+Without --full a sample of n is tried: the first, the last and one between; with --every, each K-th from --from on. The
+build's option `samples` halves that sample, say.
 Exit code 77: the kernel cannot be asked to fail calls."""
 import argparse
 import concurrent.futures
@@ -230,9 +231,9 @@ class Sweep:
         if options.full or options.every > 1 or count <= FEW:
             numbers = range(options.first, count + 1, options.every)
         elif step:
-            numbers = range(1, count + 1, step)
+            numbers = tool.sampled(range(1, count + 1, step))
         else:
-            numbers = [1 + (count - 1) * i // (some - 1) for i in range(some)]
+            numbers = tool.sampled(1 + (count - 1) * i // (some - 1) for i in range(some))
         for number in numbers:
             self.reset()
             self.runs += 1

@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """layers.py: the table of folders in CONTRIBUTING.md is true of every #include "..." of the sources. A folder includes
 itself and what its row lists, and a row lists only folders that stand above it, so that there are no cycles. Then each
-rule is broken once in a copy and has to be found, with file and line."""
+rule is broken once in a copy of the texts and has to be found, with file and line."""
 import os
 import pathlib
 import re
-import shutil
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "CONTRIBUTING.md"
@@ -28,9 +26,42 @@ class Row:
         self.uses = re.findall(r"`([^`]+)`", uses)
 
 
-def read_table(root):
+class Tree:
+    """The sources' texts by path from the root, with the page, and every folder."""
+
+    def __init__(self, texts, folders):
+        self.texts, self.folders = texts, folders
+
+    def copy(self):
+        return Tree(dict(self.texts), set(self.folders))
+
+    def files(self):
+        """Every folder that holds sources, with their names."""
+        names = {}
+        for path in sorted(self.texts):
+            if path != PAGE:
+                names.setdefault(os.path.dirname(path) or ".", []).append(os.path.basename(path))
+        return sorted(names.items())
+
+
+def read_tree(root):
+    """Builds and hidden folders are no part of it."""
+    texts, every = {PAGE: (root / PAGE).read_text()}, set()
+    for path, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name[0] != "." and name != "__pycache__"
+                            and not os.path.exists(os.path.join(path, name, "build.ninja"))
+                            and not name.startswith("build"))
+        folder = os.path.relpath(path, root)
+        every.add(folder)
+        for name in names:
+            if name.endswith(SOURCE):
+                texts[os.path.normpath(os.path.join(folder, name))] = pathlib.Path(path, name).read_text()
+    return Tree(texts, every)
+
+
+def read_table(tree):
     """The rows of the table by folder, in their order."""
-    lines = (root / PAGE).read_text().splitlines()
+    lines = tree.texts[PAGE].splitlines()
     start = lines.index(HEAD) + 2
     rows = {}
     for number, line in enumerate(lines[start:], start + 1):
@@ -42,15 +73,6 @@ def read_table(root):
     return rows
 
 
-def walk(root):
-    """Every folder of the sources, from the root, with the names of its files. Builds and hidden folders are none."""
-    for path, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name[0] != "." and name != "__pycache__"
-                            and not os.path.exists(os.path.join(path, name, "build.ninja"))
-                            and not name.startswith("build"))
-        yield os.path.relpath(path, root), sorted(name for name in names if name.endswith(SOURCE))
-
-
 def row_of(rows, folder):
     if folder in rows:
         return rows[folder]
@@ -58,11 +80,11 @@ def row_of(rows, folder):
     return next((rows[parent] for parent in parents if parent in rows and rows[parent].deep), None)
 
 
-def check_table(root, rows):
+def check_table(tree, rows):
     """Rows name folders that are there, and use what stands above them."""
     above = set()
     for name, row in rows.items():
-        if not (root / name).is_dir():
+        if name not in tree.folders:
             yield f"{PAGE}:{row.line}: `{name}` is no folder"
         for use in row.uses:
             if use not in above:
@@ -70,10 +92,10 @@ def check_table(root, rows):
         above.add(name)
 
 
-def check_include(root, rows, row, folder, included):
+def check_include(tree, rows, row, folder, included):
     """What is wrong with an include of a file in `folder`, or nothing."""
     other = os.path.dirname(included)
-    if not (root / included).is_file():
+    if included not in tree.texts:
         return "no such file from the root of the sources"
     target = row_of(rows, other)
     if other == folder or target is None or (target is row and row.deep):
@@ -86,7 +108,7 @@ def check_include(root, rows, row, folder, included):
     return None
 
 
-def check_folder(root, rows, folder, names):
+def check_folder(tree, rows, folder, names):
     row = row_of(rows, folder)
     if not row:
         yield f"{folder}: the table of {PAGE} has no row for this folder"
@@ -94,93 +116,74 @@ def check_folder(root, rows, folder, names):
     if len(names) > FLAT:
         yield f"{folder}: {len(names)} source files in one folder, more than {FLAT}"
     for name in names:
-        for number, line in enumerate((root / folder / name).read_text().splitlines(), 1):
+        for number, line in enumerate(tree.texts[os.path.normpath(f"{folder}/{name}")].splitlines(), 1):
             match = INCLUDE.match(line)
-            wrong = match and check_include(root, rows, row, folder, match[1])
+            wrong = match and check_include(tree, rows, row, folder, match[1])
             if wrong:
                 yield f'{folder}/{name}:{number}: #include "{match[1]}": {wrong}'
 
 
-def check_tree(root):
-    rows = read_table(root)
-    faults = list(check_table(root, rows))
-    for folder, names in walk(root):
-        if names:
-            faults += check_folder(root, rows, folder, names)
+def check_tree(tree):
+    rows = read_table(tree)
+    faults = list(check_table(tree, rows))
+    for folder, names in tree.files():
+        faults += check_folder(tree, rows, folder, names)
     return faults
 
 
 # ---- each rule broken once ----
 
-def put(root, name, text):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + (path.read_text() if path.exists() else ""))
+def put(tree, name, text):
+    tree.folders.add(os.path.dirname(name))
+    tree.texts[name] = text + tree.texts.get(name, "")
 
 
-def replace(root, old, new):
-    text = (root / PAGE).read_text()
-    assert old in text, old
-    (root / PAGE).write_text(text.replace(old, new, 1))
+def replace(tree, old, new):
+    assert old in tree.texts[PAGE], old
+    tree.texts[PAGE] = tree.texts[PAGE].replace(old, new, 1)
 
 
-def widen(root, name, use):
+def widen(tree, name, use):
     """Lets a row use one more folder."""
-    line = next(line for line in (root / PAGE).read_text().splitlines() if line.startswith(f"| `{name}/` |"))
-    replace(root, line, f"{line.removesuffix(' |')}, `{use}` |")
+    line = next(line for line in tree.texts[PAGE].splitlines() if line.startswith(f"| `{name}/` |"))
+    replace(tree, line, f"{line.removesuffix(' |')}, `{use}` |")
 
 
-def crowd(root):
+def crowd(tree):
     for i in range(FLAT + 1):
-        put(root, f"base/extra{i}.c", "")
+        put(tree, f"base/extra{i}.c", "")
 
 
 BROKEN = [("an include turned round",
-           lambda root: put(root, "base/arena.c", '#include "simulator/program/program.h"\n'),
+           lambda tree: put(tree, "base/arena.c", '#include "simulator/program/program.h"\n'),
            'base/arena.c:1: #include "simulator/program/program.h": `simulator/program` stands below `base`'),
           ("an include of the roof",
-           lambda root: put(root, "studies/search.c", '\n#include "commands/cli/options.h"\n'),
+           lambda tree: put(tree, "studies/search.c", '\n#include "commands/cli/options.h"\n'),
            'studies/search.c:2: #include "commands/cli/options.h": `commands/cli` stands below `studies`'),
           ("a folder that is not in the row",
-           lambda root: put(root, "platforms/zones.c", '#include "schedules/schedule.h"\n'),
+           lambda tree: put(tree, "platforms/zones.c", '#include "schedules/schedule.h"\n'),
            'platforms/zones.c:1: #include "schedules/schedule.h": `platforms` may not use `schedules`'),
-          ("source that uses tests", lambda root: put(root, "commands/main.c", '#include "test/support/hand_made.h"\n'),
+          ("source that uses tests", lambda tree: put(tree, "commands/main.c", '#include "test/support/hand_made.h"\n'),
            'commands/main.c:1: #include "test/support/hand_made.h": `test/support` stands below `commands`'),
-          ("a path from beside the file", lambda root: put(root, "base/arena.c", '#include "bulk.h"\n'),
+          ("a path from beside the file", lambda tree: put(tree, "base/arena.c", '#include "bulk.h"\n'),
            'base/arena.c:1: #include "bulk.h": no such file'), ("a folder too full", crowd, "base: "),
-          ("a folder without row", lambda root: put(root, "platforms/new/one.c", ""), "platforms/new: the table"),
-          ("a row without folder", lambda root: replace(root, "| `base/` |", "| `cellar/` | nothing | |\n| `base/` |"),
+          ("a folder without row", lambda tree: put(tree, "platforms/new/one.c", ""), "platforms/new: the table"),
+          ("a row without folder", lambda tree: replace(tree, "| `base/` |", "| `cellar/` | nothing | |\n| `base/` |"),
            "`cellar` is no folder"),
-          ("a row that uses one below", lambda root: widen(root, "schedules/plan", "schedules"),
+          ("a row that uses one below", lambda tree: widen(tree, "schedules/plan", "schedules"),
            "`schedules/plan` may not use `schedules`: it is not a row above"),]
 
 
-def check_rules(copy):
+def check_rules(tree):
     for what, change, expected in BROKEN:
-        with tempfile.TemporaryDirectory() as scratch:
-            root = pathlib.Path(scratch) / "tree"
-            shutil.copytree(copy, root)
-            change(root)
-            found = check_tree(root)
-            if not any(expected in fault for fault in found):
-                yield f"{what} was not found: {found}"
+        broken = tree.copy()
+        change(broken)
+        found = check_tree(broken)
+        if not any(expected in fault for fault in found):
+            yield f"{what} was not found: {found}"
 
 
-def copy_sources(root):
-    """The tree as the check sees it: every folder, the sources and the page."""
-    for path in read_table(ROOT):
-        (root / path).mkdir(parents=True, exist_ok=True)
-    for folder, names in walk(ROOT):
-        for name in names:
-            (root / folder).mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / folder / name, root / folder / name)
-    shutil.copyfile(ROOT / PAGE, root / PAGE)
-
-
-faults = check_tree(ROOT)
-if not faults:
-    with tempfile.TemporaryDirectory() as scratch:
-        copy_sources(pathlib.Path(scratch))
-        faults = list(check_rules(pathlib.Path(scratch)))
+sources = read_tree(ROOT)
+faults = check_tree(sources) or list(check_rules(sources))
 print("\n".join(faults) or "all hold")
 sys.exit(bool(faults))

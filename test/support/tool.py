@@ -42,6 +42,12 @@ def is_job(path):
     return not any(line.split(":")[0] in kinds for line in path.read_text().splitlines())
 
 
+def sampled(cases):
+    """The share of the cases that the build's option `samples` asks for, evenly spread, the first one always."""
+    percent = int(os.environ.get("STAGESIM_SAMPLES", 100))
+    return [case for number, case in enumerate(cases) if number * percent // 100 > (number - 1) * percent // 100]
+
+
 def binary_argument():
     return os.path.abspath(sys.argv[1])
 

@@ -5,6 +5,7 @@
 #include "platforms/presets/presets.h"
 #include "platforms/view.h"
 #include "simulator/engines/simgrid/bridge.h"
+#include "test/support/samples.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -92,11 +93,12 @@ static double slowest_in_simgrid(struct platform *platform, const uint32_t *from
 ParameterizedTestParameters(rates, stated)
 {
     static int cases[256];
-    size_t presets;
+    size_t presets, count = 0;
     preset_table(&presets);
     for (size_t i = 0; i < presets * PATTERNS; i++)
-        cases[i] = (int)i;
-    return cr_make_param_array(int, cases, presets *PATTERNS);
+        if (in_sample((unsigned)(i + i / PATTERNS)))
+            cases[count++] = (int)i;
+    return cr_make_param_array(int, cases, count);
 }
 
 ParameterizedTest(int *number, rates, stated)
