@@ -59,7 +59,7 @@ ROWS = (
     ("100,000 H100 from its XML file, check", "check 100k-xml.yaml", 21),
     ("100,000 H100 from its XML file, analytic", "run 100k-xml.yaml --engine analytic", 23),
     ("100,000 H100 from its XML file, SimGrid", "run 100k-xml.yaml --quiet", 80),
-    ("Chimera on 2,048 nodes of Piz Daint, SimGrid", f"run {ROOT}/scenarios/chimera-2048.yaml --quiet", 5),
+    ("Chimera on 2,048 nodes of Piz Daint, SimGrid", f"run {ROOT}/scenarios/papers/chimera-2048.yaml --quiet", 5),
     ("all-to-all of 512 H100 in pods of 8 nodes, 4:1, SimGrid",
      "collective all-to-all --platform pods.xml --ranks 512 --sizes 1GiB:1GiB:2", 10),
     ("all-to-all of 4,096 H100, analytic",

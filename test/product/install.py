@@ -180,8 +180,10 @@ def main():
         # with the installed platforms, models and efficiency tables
         for scenario in ("demo.yaml", "gpt-7.5b.yaml", "heterogeneous.yaml"):
             tool.run(binary, "check", find(root, scenario), "--quiet")
-        for scenario in sorted((tool.ROOT / "scenarios").glob("*.yaml")):
-            check.that(len([path for path in root.rglob(scenario.name)]) >= 1, f"{scenario.name} was not installed")
+        for scenario in sorted((tool.ROOT / "scenarios").rglob("*.*")):
+            place = scenario.relative_to(tool.ROOT)
+            check.that(any(root.rglob(str(place))), f"{place} was not installed")
+        tool.run(binary, "run", find(root, "scenarios/papers/chimera-bert-48.yaml"), "--engine", "analytic", "--quiet")
         follow_links(check, root)
         read_manual(check, root)
         find_completions(check, root)

@@ -23,8 +23,7 @@ from tool import Checker, is_job, run
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUTS = ["--trace", "csv,chrome", "--picture", "svg", "--report"]
 # Those that take long have fewer outputs.
-SLOW = {"chimera-2048": ["--engine", "analytic"], "parameter-server": [], "deepseek-v3": [],
-        "mixtral-8x7b": []}
+SLOW = {"parameter-server": [], "deepseek-v3": [], "mixtral-8x7b": []}
 OPTIONS = {
     "demo": ["schedule=chimera", "schedule=zb-h1", "schedule={name: interleaved, chunks: 3}", "order=[data, pipeline]",
              "iterations=2", "what_if=[\"gpu-1=0.8\", \"*.latency=2\"]", "memory.reserve=0", "engine=both", "fold=off",

@@ -188,7 +188,7 @@ def chimera(folder):
     call([STAGESIM, "platform", "generate", "piz-daint", "--nodes", "64", "-o", "piz-daint.xml"], folder)
     yield Group("Fig. 14: Bert-48 on 64 nodes", [(row[0], row[3], paper.predict(STAGESIM, folder, *row[:3]))
                                                 for row in paper.MEASURED], "")
-    with open(os.path.join(SOURCE, "scenarios", "chimera-2048.yaml")) as file:
+    with open(os.path.join(SOURCE, "scenarios", "papers", "chimera-2048.yaml")) as file:
         text = file.read() + "engine: analytic\n"
     rates = []
     for name, stages, micro in (("chimera", 32, 1), ("1f1b", 16, 1), ("gpipe", 8, 1), ("gems", 8, 2)):
