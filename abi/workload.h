@@ -120,6 +120,7 @@ enum stagesim_kind {
     STAGESIM_SHARE,            /* gradient-share: its gradient likewise */
     STAGESIM_OFFLOAD,          /* offload: a stash to the memory of the host, from a position to itself */
     STAGESIM_LOAD,             /* load: a stash from there */
+    STAGESIM_INPUT,            /* input: samples: a delay is a storage's read, a message asks for them or brings them */
     STAGESIM_KINDS
 };
 

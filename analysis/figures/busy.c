@@ -47,13 +47,21 @@ static uint32_t first_after(const struct moment *moments, const struct stream *s
     return low;
 }
 
+/* Before the first computation of a window, if it has any. */
+static enum cause fill_or_input(const struct watch *watch, const struct window *window, uint32_t next)
+{
+    bool any = window->computes.first != window->computes.end;
+    bool waits = any && cause_before(watch->position, watch->moments, next, watch->rounding) == CAUSE_INPUT;
+    return waits ? CAUSE_INPUT : CAUSE_FILL;
+}
+
 /* Idle time before computation `next` (the end of the stream: none left in the window). */
 static void attribute(struct watch *watch, const struct window *window, uint32_t next, struct interval idle)
 {
     if (!(idle.end > idle.start))
         return;
     if (window->computes.first == window->computes.end || next <= window->computes.first) {
-        sum_add(&watch->causes[CAUSE_FILL], idle.end - idle.start);
+        sum_add(&watch->causes[fill_or_input(watch, window, next)], idle.end - idle.start);
     } else if (next < window->computes.end) {
         sum_add(&watch->causes[cause_before(watch->position, watch->moments, next, watch->rounding)],
                 idle.end - idle.start);

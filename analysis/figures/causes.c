@@ -9,16 +9,20 @@ const char *const cause_names[CAUSES] = {
     [CAUSE_RECEIVE] = "receive",
     [CAUSE_COLLECTIVE] = "collective",
     [CAUSE_DEPENDENCY] = "dependency",
+    [CAUSE_INPUT] = "input",
 };
 
-static enum cause cause_of_type(uint8_t type)
+static enum cause cause_of(const struct operation *awaited)
 {
+    unsigned type = awaited->type;
+    if (awaited->kind == STAGESIM_INPUT)
+        return CAUSE_INPUT;
     if (type == OPERATION_RECEIVE || type == OPERATION_SEND)
         return CAUSE_RECEIVE;
     return type == OPERATION_COLLECTIVE ? CAUSE_COLLECTIVE : CAUSE_DEPENDENCY;
 }
 
-/* enum cause lists receive, collective, dependency in the order in which they win a tie. */
+/* enum cause lists receive, collective, dependency, input in the order in which they win a tie. */
 enum cause cause_before(const struct position *position, const struct moment *moments, uint32_t id, double rounding)
 {
     const struct operation *operation = &position->operations[id];
@@ -28,7 +32,7 @@ enum cause cause_before(const struct position *position, const struct moment *mo
         uint32_t awaited = operation_wait(position, operation, i);
         if (position->operations[awaited].type == OPERATION_COMPUTE)
             continue;
-        enum cause other = cause_of_type(position->operations[awaited].type);
+        enum cause other = cause_of(&position->operations[awaited]);
         double end = moments[awaited].end, apart = end - latest, least = rounding * fmax(end, latest);
         if (apart > least || (apart >= -least && other < cause))
             cause = other;

@@ -7,7 +7,8 @@
 #include "base/intervals.h"
 
 /* The cause of idle time before a computation that is not the first of its iteration: what it waits for, and if for
- * several things, the one that ends last (if equal, the first of receive, collective, dependency). Ends that differ by
+ * several things, the one that ends last (if equal, the first of receive, collective, dependency,
+ * input). Ends that differ by
  * no more than that share of them are equal. */
 enum cause cause_before(const struct position *position, const struct moment *moments, uint32_t id, double rounding);
 

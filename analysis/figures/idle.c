@@ -127,6 +127,8 @@ double idle_alone_seconds(const struct idle_alone *alone, uint32_t rank, uint32_
         return moment->end - ready_of(alone, entry, position, operation->stream)[id - stream->first];
     if (stream->type == OPERATION_SEND || stream->type == OPERATION_RECEIVE)
         return moment->end - moment->data_start;
+    if (operation_reads_storage(operation))
+        return moment->end - moment->start;
     moment = &timeline_rank(alone->timelines->free, rank)[id];
     return moment->end - moment->start;
 }

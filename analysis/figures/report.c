@@ -132,7 +132,7 @@ static void average_ranks(struct making *making)
         report->causes[i] = share(making, sum_total(&causes[i]) / report->ranks);
 }
 
-const char *const limit_names[LIMITS] = {"compute", "memory", "network", "pipeline"};
+const char *const limit_names[LIMITS] = {"compute", "memory", "network", "pipeline", "input"};
 
 enum limit limits_by(const struct limits *limits)
 {
@@ -148,19 +148,22 @@ static void find_limits(struct making *making)
 {
     struct report *report = making->report;
     const struct timeline *timeline = making->frame->timeline;
-    struct sum busy = {0, 0}, waiting = {0, 0};
+    struct sum busy = {0, 0}, waiting = {0, 0}, input = {0, 0};
     uint32_t ranks = report->ranks - timeline->program->mesh->extra;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         const struct rank_times *times = &making->figures[timeline->index_of[rank]].times;
         sum_add(&busy, times->busy);
         sum_add(&waiting, times->causes[CAUSE_RECEIVE] + times->causes[CAUSE_COLLECTIVE]);
+        sum_add(&input, times->causes[CAUSE_INPUT]);
     }
-    double computing = share(making, sum_total(&busy) / ranks), network = share(making, sum_total(&waiting) / ranks);
+    double computing = share(making, sum_total(&busy) / ranks), network = share(making, sum_total(&waiting) / ranks),
+           fed = share(making, sum_total(&input) / ranks);
     report->limits = (struct limits){.known = report->run.figures.bounds_known && report->iteration > 0,
                                      .shares = {[LIMIT_COMPUTE] = computing * (1 - report->run.figures.memory_bound),
                                                 [LIMIT_MEMORY] = computing * report->run.figures.memory_bound,
                                                 [LIMIT_NETWORK] = network,
-                                                [LIMIT_PIPELINE] = fmax(0, 1 - computing - network)}};
+                                                [LIMIT_PIPELINE] = fmax(0, 1 - computing - network - fed),
+                                                [LIMIT_INPUT] = fed}};
 }
 
 static void find_throughput(struct report *report, const struct mesh *mesh)

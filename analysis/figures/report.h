@@ -19,7 +19,7 @@
 
 struct arena;
 
-enum cause { CAUSE_FILL, CAUSE_DRAIN, CAUSE_RECEIVE, CAUSE_COLLECTIVE, CAUSE_DEPENDENCY, CAUSES };
+enum cause { CAUSE_FILL, CAUSE_DRAIN, CAUSE_RECEIVE, CAUSE_COLLECTIVE, CAUSE_DEPENDENCY, CAUSE_INPUT, CAUSES };
 extern const char *const cause_names[CAUSES];
 
 /* What the report needs to know beside program, platform and timeline; borrowed. */
@@ -50,13 +50,13 @@ struct run_description {
 };
 
 /* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */
-enum limit { LIMIT_COMPUTE, LIMIT_MEMORY, LIMIT_NETWORK, LIMIT_PIPELINE, LIMITS };
+enum limit { LIMIT_COMPUTE, LIMIT_MEMORY, LIMIT_NETWORK, LIMIT_PIPELINE, LIMIT_INPUT, LIMITS };
 extern const char *const limit_names[LIMITS];
 
 struct limits {
     bool known;
-    double
-        shares[LIMITS]; /* arithmetic; moving bytes of device memory; waiting for communication; filling and draining */
+    double shares[LIMITS]; /* arithmetic; moving bytes of device memory; waiting for communication; filling and
+                              draining; waiting for samples */
 };
 
 /* The largest share. */

@@ -97,7 +97,8 @@ static void put_number(FILE *out, double value, bool applies)
 static void print_csv(FILE *out, const struct comparison_row *rows, size_t count)
 {
     fputs("scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
-          "peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,bound_s,above_"
+          "input,peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,bound_s,"
+          "above_"
           "bound,"
           "reason\n",
           out);

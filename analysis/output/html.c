@@ -123,6 +123,7 @@ const char *html_cause_definition(enum cause cause)
         [CAUSE_COLLECTIVE] =
             "The next computation waits for a collective, or one runs or waits after the last computation",
         [CAUSE_DEPENDENCY] = "The next computation waits for another stream of the same worker",
+        [CAUSE_INPUT] = "The next computation, or the first of the iteration, waits for its samples from the storage",
     };
     return definitions[cause];
 }

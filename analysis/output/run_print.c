@@ -237,15 +237,22 @@ static void print_sensitivity(FILE *out, const struct report *report)
             readable_percent(latency, percent * report->sensitive_latency));
 }
 
+/* Causes that the table has a column for: few jobs read from a storage. */
+static int causes_shown(const struct report *report)
+{
+    return report->causes[CAUSE_INPUT] > 0 ? CAUSES : CAUSE_INPUT;
+}
+
 static void print_workers(FILE *out, struct table_style style, const struct report *report)
 {
     char text[READABLE_MAX];
+    int causes = causes_shown(report);
     struct table *table = table_create();
     table_column(table, "worker", '>');
     table_column(table, "host", '<');
     table_column(table, "busy", '>');
     table_column(table, "utilization", '>');
-    for (int cause = 0; cause < CAUSES; cause++)
+    for (int cause = 0; cause < causes; cause++)
         table_column(table, cause_names[cause], '>');
     table_column(table, "in flight", '>');
     for (uint32_t i = 0; i < report->worker_count; i++) {
@@ -254,7 +261,7 @@ static void print_workers(FILE *out, struct table_style style, const struct repo
         table_cell(table, "%s", worker->host);
         table_cell(table, "%s", readable_seconds(text, worker->busy));
         table_cell(table, "%s", readable_percent(text, 1 - worker->bubble));
-        for (int cause = 0; cause < CAUSES; cause++)
+        for (int cause = 0; cause < causes; cause++)
             table_cell(table, "%s", readable_percent(text, worker->causes[cause]));
         table_cell(table, "%.4g", worker->peak_in_flight);
     }

@@ -262,7 +262,7 @@ static void read_causes(const struct reader *reader, const struct node *parent, 
         const struct node *node = node_get(map, cause_names[cause]);
         if (node)
             read_number(reader, node, -INFINITY, &causes[cause]);
-        else
+        else if (cause != CAUSE_INPUT) /* runs of before it have none */
             diag_error(reader->diag, map->at, "the cause '%s' is missing", cause_names[cause]);
     }
 }

@@ -30,7 +30,7 @@ static const struct look looks[GANTT_KINDS] = {
 static const struct cause_look cause_looks[CAUSES] = {
     [CAUSE_FILL] = {0xD5DADF, HATCH_NONE},          [CAUSE_DRAIN] = {0x98A2AD, HATCH_DIAGONAL},
     [CAUSE_RECEIVE] = {0xE58A7B, HATCH_HORIZONTAL}, [CAUSE_COLLECTIVE] = {0, HATCH_VERTICAL},
-    [CAUSE_DEPENDENCY] = {0xF3E08B, HATCH_CROSS},
+    [CAUSE_DEPENDENCY] = {0xF3E08B, HATCH_CROSS},   [CAUSE_INPUT] = {0x6B7FD1, HATCH_DIAGONAL},
 };
 
 const struct colour style_text = {0.10, 0.11, 0.13}, style_faint = {0.38, 0.40, 0.44},

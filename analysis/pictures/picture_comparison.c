@@ -60,7 +60,8 @@ static double cause_legend(cairo_t *cr, const struct page *page, double x, doubl
                                               [CAUSE_DRAIN] = "drain: after the last",
                                               [CAUSE_RECEIVE] = "receive: waits for a message",
                                               [CAUSE_COLLECTIVE] = "collective: waits for one",
-                                              [CAUSE_DEPENDENCY] = "dependency: another stream of the worker"};
+                                              [CAUSE_DEPENDENCY] = "dependency: another stream of the worker",
+                                              [CAUSE_INPUT] = "input: waits for samples"};
     double at = x;
     bool any = false;
     for (int cause = 0; cause < CAUSES; cause++) {

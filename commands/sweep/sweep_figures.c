@@ -23,6 +23,7 @@ FIGURE(drain, row->causes[CAUSE_DRAIN])
 FIGURE(receive, row->causes[CAUSE_RECEIVE])
 FIGURE(collective, row->causes[CAUSE_COLLECTIVE])
 FIGURE(dependency, row->causes[CAUSE_DEPENDENCY])
+FIGURE(input, row->causes[CAUSE_INPUT])
 FIGURE(order, row->idle_known ? row->idle[IDLE_ORDER] : NAN)
 FIGURE(imbalance, row->idle_known ? row->idle[IDLE_IMBALANCE] : NAN)
 FIGURE(transfer, row->idle_known ? row->idle[IDLE_TRANSFER] : NAN)
@@ -51,6 +52,7 @@ const struct sweep_figure sweep_figures[] = {
     {"receive", "idle: receive", CHART_PERCENT, -1, of_receive},
     {"collective", "idle: collective", CHART_PERCENT, -1, of_collective},
     {"dependency", "idle: dependency", CHART_PERCENT, -1, of_dependency},
+    {"input", "idle: input", CHART_PERCENT, -1, of_input},
     {"order", "idle because of order", CHART_PERCENT, -1, of_order},
     {"imbalance", "idle because of imbalance", CHART_PERCENT, -1, of_imbalance},
     {"transfer", "idle because of transfer", CHART_PERCENT, -1, of_transfer},

@@ -459,6 +459,7 @@ const char *kind_name(enum stagesim_kind kind)
         [STAGESIM_SHARE] = "gradient-share",
         [STAGESIM_OFFLOAD] = "offload",
         [STAGESIM_LOAD] = "load",
+        [STAGESIM_INPUT] = "input",
     };
     return names[kind];
 }

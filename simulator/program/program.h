@@ -181,6 +181,12 @@ static inline double operation_factor(const struct program *program, const struc
         .factors[mesh_coordinate(program->mesh, program->variations[variation].axes, replica)];
 }
 
+/* Whether it is a storage's read: it moves data, as transfers do. */
+static inline bool operation_reads_storage(const struct operation *operation)
+{
+    return operation->type == OPERATION_DELAY && operation->kind == STAGESIM_INPUT;
+}
+
 /* How many operations an operation waits for, and the i-th of them: ids of the same position. */
 static inline uint32_t operation_wait_count(const struct operation *operation)
 {

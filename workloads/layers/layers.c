@@ -46,7 +46,8 @@ static const struct stagesim_field columns[] = {
 static const struct stagesim_row_type row_type = {
     .what = "a layer", .fields = columns, .size = sizeof(struct layer), .defaults = &layer_defaults};
 
-static const struct layers_parameters defaults = {.bucket = 25e6, .period = 1, .compression = 1, .overlap = true};
+static const struct layers_parameters defaults = {
+    .bucket = 25e6, .period = 1, .compression = 1, .overlap = true, .storage = {.prefetch = 1}};
 
 #define FIELD(key, member, type, ...)                                                                                  \
     {                                                                                                                  \
@@ -103,6 +104,22 @@ static const struct stagesim_field fields[] = {
           .doc = "efficiency table of the device; default: the installed one of the platform's model"),
     FIELD("communication.overlap", overlap, STAGESIM_FIELD_FLAG,
           .doc = "gradients are synchronised while the backward goes on; default true"),
+    FIELD("storage.hosts", storage.hosts, STAGESIM_FIELD_COUNT, .least = 0, .most = 65536,
+          .doc = "hosts behind the workers' that samples come from, each an equal part; default 0: they are at hand"),
+    FIELD("storage.bandwidth", storage.bandwidth, STAGESIM_FIELD_RATE, .least = 1, .most = 1e18,
+          .doc = "of a host's disks; default: no limit"),
+    FIELD("storage.reads", storage.reads, STAGESIM_FIELD_RATIO, .least = 1e-3, .most = 1e15,
+          .doc = "samples in random order that a host's disks find in a second; default: no limit"),
+    FIELD("storage.sample", storage.sample, STAGESIM_FIELD_BYTES, .least = 1, .most = 1e15,
+          .doc = "bytes of a sample as it is stored; default: what the first layer reads"),
+    FIELD("storage.dataset", storage.dataset, STAGESIM_FIELD_BYTES, .least = 1, .most = 1e18,
+          .doc = "bytes of all samples, for caches"),
+    FIELD("storage.cache", storage.cache, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e18,
+          .doc = "samples that a storage host keeps in memory; default 0B"),
+    FIELD("storage.local_cache", storage.local_cache, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e18,
+          .doc = "samples that each worker's host keeps for it; default 0B"),
+    FIELD("storage.prefetch", storage.prefetch, STAGESIM_FIELD_COUNT, .least = 0, .most = 1000,
+          .doc = "micro-batches whose samples are asked for ahead; default 1"),
     {0},
 };
 
@@ -210,6 +227,56 @@ static bool check_servers(const struct layers_job *j)
     return ok;
 }
 
+static bool refuse_storage(const struct layers_job *j, const char *key, const char *why)
+{
+    j->api->error(j->job, key, "%s", why);
+    return false;
+}
+
+/* What caches hold of the data set, and how large a sample is. */
+static bool check_samples(const struct layers_job *j)
+{
+    const struct layers_storage_parameters *p = &j->parameters->storage;
+    bool caches = p->cache > 0 || p->local_cache > 0, ok = true;
+    if (caches && p->dataset <= 0)
+        ok = refuse_storage(j, p->cache > 0 ? "storage.cache" : "storage.local_cache",
+                            "a cache holds a share of the data set, whose size is not given; expected storage.dataset");
+    if (layers_sample_bytes(j) <= 0)
+        ok = refuse_storage(j, "storage.hosts",
+                            "it is not known how large a sample is; expected storage.sample, or inputs of the first "
+                            "layer");
+    else if (p->dataset > 0 && p->dataset < layers_sample_bytes(j))
+        ok = refuse_storage(j, "storage.dataset", "the data set is smaller than a sample");
+    return ok;
+}
+
+static bool check_storage(const struct layers_job *j, bool pipeline)
+{
+    const struct layers_parameters *p = j->parameters;
+    const struct layers_storage_parameters *storage = &p->storage;
+    const char *key = storage->bandwidth > 0     ? "storage.bandwidth"
+                      : storage->reads > 0       ? "storage.reads"
+                      : storage->cache > 0       ? "storage.cache"
+                      : storage->local_cache > 0 ? "storage.local_cache"
+                      : storage->dataset > 0     ? "storage.dataset"
+                      : storage->sample > 0      ? "storage.sample"
+                                                 : NULL;
+    if (!storage->hosts)
+        return !key || refuse_storage(j, key,
+                                      "this is about storage hosts, of which there are none; expected "
+                                      "storage.hosts");
+    bool ok = check_samples(j);
+    if (pipeline || j->tensor > 1)
+        ok = refuse_storage(j, "storage.hosts",
+                            pipeline ? "storage is for jobs without a pipeline or schedule"
+                                     : "storage is for jobs without a tensor axis");
+    if (p->consistency != CONSISTENCY_SYNCHRONOUS)
+        ok = refuse_storage(j, "storage.hosts",
+                            "a storage host reads for one worker after the other; workers that each go at their own "
+                            "pace (consistency) are not possible with it");
+    return ok;
+}
+
 static bool check_period(const struct layers_job *j)
 {
     uint32_t iterations = j->api->iterations(j->job);
@@ -274,6 +341,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= check_combinations(&j, pipeline);
     ok &= check_servers(&j);
     ok &= check_period(&j);
+    ok &= check_storage(&j, pipeline);
     if (!ok || !layers_device(&j, 0, &j.efficiency, &j.device))
         return false;
     j.costs = array_zeroed(j.count, sizeof *j.costs);
@@ -286,12 +354,12 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     return ok;
 }
 
-/* Workers that talk to servers are no replicas of each other. */
+/* Workers that talk to servers or to a storage are no replicas of each other. */
 static void shape(const void *parameters, struct stagesim_shape *shape)
 {
     const struct layers_parameters *p = parameters;
-    shape->distinct = p->servers > 0;
-    shape->extra = p->colocated ? 0 : (uint32_t)p->servers;
+    shape->distinct = p->servers > 0 || p->storage.hosts > 0;
+    shape->extra = (p->colocated ? 0 : (uint32_t)p->servers) + (uint32_t)p->storage.hosts;
 }
 
 const struct stagesim_workload layers_workload = {

@@ -25,6 +25,14 @@ enum layers_consistency { CONSISTENCY_SYNCHRONOUS, CONSISTENCY_STALE, CONSISTENC
 enum layers_shards { SHARDS_EVEN, SHARDS_LAYERS };
 enum layers_exchange { EXCHANGE_ALL_REDUCE, EXCHANGE_ALL_GATHER };
 
+/* The section `storage`: hosts that the samples come from. */
+struct layers_storage_parameters {
+    uint64_t hosts, prefetch;           /* 0 hosts: samples are at hand; micro-batches asked for ahead */
+    double bandwidth, reads;            /* of a host's disks: bytes, samples per second; 0: no limit */
+    double cache, local_cache, dataset; /* bytes; of a host, of a worker; of all samples */
+    double sample;                      /* bytes; 0: what the first layer reads */
+};
+
 /* What the field table fills. */
 struct layers_parameters {
     struct stagesim_rows layers;
@@ -38,6 +46,7 @@ struct layers_parameters {
     double compression, compression_rate; /* ratio; bytes of gradient per second, 0: takes no time */
     double efficiency;
     const char *table;
+    struct layers_storage_parameters storage;
 };
 
 /* What a layer costs one rank for one micro-batch. Times in seconds. */
@@ -90,6 +99,13 @@ double layers_optimizer_time(const struct layers_job *job, const struct efficien
  * the mistake reported. */
 bool layers_device(const struct layers_job *job, uint32_t position, struct efficiency *efficiency,
                    struct efficiency_device *device);
+
+/* ---- storage.c ---- */
+
+/* Of a sample as it is stored; 0: not known. */
+double layers_sample_bytes(const struct layers_job *job);
+/* That a worker holds of samples which were asked for: those of the micro-batch at work and of those ahead. */
+double layers_input_memory(const struct layers_job *job);
 
 /* ---- stages.c ---- */
 

@@ -105,7 +105,8 @@ static void set_memory(const struct layers_steps *s, const struct layers_worker 
     double served = servers ? layers_servers_parameters(servers, worker->position) : 0;
     struct stagesim_static_memory memory = {.parameters = (parameters + served) * j->state.weight,
                                             .gradients = (parameters + served) * j->state.gradient,
-                                            .optimizer = ((steps ? parameters : 0) + served) * j->state.optimizer};
+                                            .optimizer = ((steps ? parameters : 0) + served) * j->state.optimizer,
+                                            .buffers = layers_input_memory(j)};
     j->api->static_memory(j->job, worker->position, &memory);
 }
 
@@ -165,7 +166,10 @@ static void add_forward(struct layers_steps *s, struct layers_worker *worker, ui
     const struct layer_operations *operations = &worker->operations[layer];
     struct stagesim_identity identity = identify(s, STAGESIM_FORWARD, micro_batch, layer);
     add_exchange(s, worker, STAGESIM_ALL_GATHER, identity, operations->gathered);
-    await_weights(s, worker, layer, add_compute(s, worker, identity, operations->forward));
+    uint32_t forward = add_compute(s, worker, identity, operations->forward);
+    await_weights(s, worker, layer, forward);
+    if (s->storage && layer == 0)
+        layers_storage_await(s->storage, s, worker->position, micro_batch, forward);
     add_exchange(s, worker, STAGESIM_ALL_GATHER, identity, operations->stepped);
 }
 
@@ -287,6 +291,8 @@ static void add_passes(struct layers_steps *s, struct layers_worker *worker, uin
             if (!p->servers && p->overlap && s->sync_group != NONE)
                 syncs[index] = add_collective(s, worker, bucket, worker->complete[index]);
         }
+        if (s->storage)
+            layers_storage_done(s->storage, s, worker->position, m, worker->last);
     }
 }
 
@@ -313,21 +319,32 @@ static void add_iteration(struct layers_steps *s, struct layers_worker *worker)
 
 /* ---- the job ---- */
 
-/* The group of ranks along axes; layers of the same axes share one. */
+/* The group of ranks along axes. Where every worker is a position of its own they are all of them: there is no other
+ * axis than data then. */
+static uint32_t group_along(const struct layers_steps *s, const char *axes)
+{
+    const struct layers_job *j = s->j;
+    uint32_t *positions = array_zeroed(s->worker_count, sizeof *positions);
+    for (uint32_t i = 0; i < s->worker_count; i++)
+        positions[i] = i;
+    uint32_t group = j->api->group(j->job, s->worker_count > 1 ? "" : axes, positions, s->worker_count);
+    free(positions);
+    return group;
+}
+
+/* The groups of replicas and of layers; layers of the same axes share one. */
 static void add_groups(struct layers_steps *s)
 {
     const struct layers_job *j = s->j;
-    const uint32_t position = 0;
     s->groups = array_zeroed(j->count, sizeof *s->groups);
-    s->sync_group = !j->parameters->servers && j->data > 1 ? j->api->group(j->job, "data", &position, 1) : NONE;
+    s->sync_group = !j->parameters->servers && j->data > 1 ? group_along(s, "data") : NONE;
     for (uint32_t layer = 0; layer < j->count; layer++) {
         uint32_t known = 0;
         while (known < layer &&
                (!layers_exchanges(&j->costs[known]) || strcmp(layers_axes(j, known), layers_axes(j, layer))))
             known++;
         if (layers_exchanges(&j->costs[layer]))
-            s->groups[layer] =
-                known < layer ? s->groups[known] : j->api->group(j->job, layers_axes(j, layer), &position, 1);
+            s->groups[layer] = known < layer ? s->groups[known] : group_along(s, layers_axes(j, layer));
     }
 }
 
@@ -336,7 +353,7 @@ static void set_pace(const struct layers_steps *s)
     const struct layers_parameters *p = s->j->parameters;
     struct stagesim_pace pace = {.size = sizeof pace,
                                  .period = (uint32_t)p->period,
-                                 .overlapping = p->servers > 0,
+                                 .overlapping = p->servers > 0 || p->storage.hosts > 0,
                                  .independent = p->servers > 0 && p->consistency != CONSISTENCY_SYNCHRONOUS};
     s->j->api->pace(s->j->job, &pace);
 }
@@ -363,9 +380,11 @@ static bool check_size(const struct layers_steps *s)
     double workers = s->worker_count, servers = (double)j->parameters->servers, iterations = j->api->iterations(j->job);
     double passes = iterations * workers * j->api->micro_batches(j->job) * j->count * 2;
     double messages = iterations / (double)j->parameters->period * workers * servers * s->bucket_count * 5;
+    messages += iterations * workers * j->api->micro_batches(j->job) * (double)j->parameters->storage.hosts * 5;
     if (passes + messages <= OPERATIONS_MAX && workers <= WAITS_MAX && servers <= WAITS_MAX)
         return true;
-    j->api->error(j->job, j->parameters->servers ? "servers" : NULL,
+    const char *key = j->parameters->servers ? "servers" : j->parameters->storage.hosts ? "storage.hosts" : NULL;
+    j->api->error(j->job, key,
                   "the job has %.3g operations, of which at most %d are possible; expected fewer iterations, "
                   "micro-batches, workers or "
                   "servers, or a larger bucket",
@@ -377,7 +396,7 @@ bool layers_build_steps(const struct layers_job *j)
 {
     struct layers_steps s = {.j = j};
     const struct layers_parameters *p = j->parameters;
-    s.worker_count = p->servers ? j->data : 1;
+    s.worker_count = p->servers || p->storage.hosts ? j->data : 1;
     s.awaited_each = p->servers ? (uint32_t)p->servers : 1;
     s.workers = array_zeroed(s.worker_count, sizeof *s.workers);
     fill_buckets(&s);
@@ -388,7 +407,10 @@ bool layers_build_steps(const struct layers_job *j)
         ok = add_worker(&s, i);
     struct layers_servers *servers = ok && !p->weights ? layers_servers_create(&s) : NULL;
     s.stream = ok ? layers_stream_create(&s) : NULL;
+    s.storage = ok ? layers_storage_create(&s) : NULL;
     for (s.iteration = 0; ok && s.iteration < j->api->iterations(j->job); s.iteration++) {
+        if (s.storage)
+            layers_storage_add(s.storage, &s);
         for (uint32_t i = 0; i < s.worker_count; i++)
             add_iteration(&s, &s.workers[i]);
         if (servers && layers_synchronises(&s))
@@ -401,6 +423,7 @@ bool layers_build_steps(const struct layers_job *j)
     set_pace(&s);
     layers_servers_destroy(servers);
     layers_stream_destroy(s.stream);
+    layers_storage_destroy(s.storage);
     destroy(&s);
     return ok;
 }

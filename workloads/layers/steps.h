@@ -31,10 +31,12 @@ struct layers_worker {
 };
 
 struct layers_stream;
+struct layers_storage;
 
 struct layers_steps {
     const struct layers_job *j;
-    struct layers_stream *stream; /* NULL: workers keep their weights */
+    struct layers_stream *stream;   /* NULL: workers keep their weights */
+    struct layers_storage *storage; /* NULL: samples are at hand */
     struct layers_bucket *buckets;
     uint32_t bucket_count;
     struct layers_worker *workers; /* one where all ranks are replicas */
@@ -92,5 +94,20 @@ void layers_stream_return(const struct layers_stream *stream, struct layers_step
                           const struct layers_worker *worker, uint32_t bucket);
 /* What servers do in an iteration. */
 void layers_stream_serve(struct layers_stream *stream, struct layers_steps *s);
+
+/* ---- storage.c ---- */
+
+/* Costs of what storage hosts read and send; NULL where samples are at hand. The caller frees them with
+ * layers_storage_destroy. */
+struct layers_storage *layers_storage_create(const struct layers_steps *s);
+void layers_storage_destroy(struct layers_storage *storage);
+/* What the hosts do in the running iteration; before what the workers do in it. */
+void layers_storage_add(struct layers_storage *storage, const struct layers_steps *s);
+/* A worker's first forward of a micro-batch waits for its samples. */
+void layers_storage_await(const struct layers_storage *storage, const struct layers_steps *s, uint32_t worker,
+                          uint32_t micro_batch, uint32_t forward);
+/* A worker is done with a micro-batch with the operation `end`: it asks for a later one. */
+void layers_storage_done(struct layers_storage *storage, const struct layers_steps *s, uint32_t worker,
+                         uint32_t micro_batch, uint32_t end);
 
 #endif

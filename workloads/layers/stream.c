@@ -63,7 +63,8 @@ static void set_memory(const struct layers_steps *s, const struct layers_stream 
         largest = s->buckets[i].parameters > largest ? s->buckets[i].parameters : largest;
     }
     struct stagesim_static_memory held = {.parameters = 2 * largest * j->state.weight,
-                                          .gradients = largest * j->state.gradient};
+                                          .gradients = largest * j->state.gradient,
+                                          .buffers = layers_input_memory(j)};
     for (uint32_t i = 0; i < s->worker_count; i++)
         j->api->static_memory(j->job, i, &held);
     held = (struct stagesim_static_memory){all * j->state.weight, all * j->state.gradient, all * j->state.optimizer, 0};

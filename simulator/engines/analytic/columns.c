@@ -144,7 +144,8 @@ static INLINED void note_begin(struct columns *c, uint32_t n, const struct opera
 static INLINED void add_seconds(struct columns *c, uint32_t n, struct lane_position *lanes,
                                 const struct operation *operation, bool computes, double *times)
 {
-    double seconds = operation_cost(c->program, operation)->seconds;
+    bool free = c->job->transfers_free && operation_reads_storage(operation);
+    double seconds = free ? 0 : operation_cost(c->program, operation)->seconds;
     bool varies = c->program->variation_of[operation->cost] != VARIATION_NONE;
     c->activities += computes && seconds > 0 ? lanes->entries : 0;
     if (!varies && (lanes->even || !computes)) {

@@ -14,6 +14,8 @@ enum { PROGRESS_INTERVAL = 1 << 16 };
 
 static inline double seconds_of(const struct walk *walk, const struct entry *entry, const struct operation *operation)
 {
+    if (walk->free && operation_reads_storage(operation))
+        return 0;
     return operation_cost(walk->program, operation)->seconds *
            operation_factor(walk->program, operation, entry->replica);
 }

@@ -13,7 +13,7 @@ from collections import defaultdict
 
 TOLERANCE = 1e-9
 IDLE = ["order", "imbalance", "transfer", "contention"]
-CAUSES = ["fill", "drain", "receive", "collective", "dependency"]
+CAUSES = ["fill", "drain", "receive", "collective", "dependency", "input"]
 
 
 class Operation:
@@ -164,7 +164,8 @@ class Run:
                 start = ready(o, at)
                 if start is None:
                     return False
-                times[o.rank, o.id] = start, start + (0 if free and o.type == "send" else o.alone)
+                moves = o.type == "send" or (o.type == "delay" and o.kind == "input")
+                times[o.rank, o.id] = start, start + (0 if free and moves else o.alone)
             place[key] += 1
             return True
 
@@ -237,15 +238,21 @@ class Run:
 
     def cause(self, rank, following, own, gathering):
         if not own or (following is not None and self.key(following) <= self.key(own[0])):
-            return "fill"
+            return "input" if own and self.awaited(rank, following) == "input" else "fill"
         if following is None or self.key(following) > self.key(own[-1]):
             return "collective" if gathering else "drain"
+        return self.awaited(rank, following)
+
+    def awaited(self, rank, following):
+        """What ends last of what an operation waits for."""
         waits = [self.ranks[rank][i] for i in following.waits]
         waits = [o for o in waits if o.type != "compute"]
         if not waits:
             return "dependency"
         latest = max(o.end for o in waits)
-        types = {o.type.replace("send", "receive") for o in waits if o.end == latest}
+        types = {"input" if o.kind == "input" else o.type.replace("send", "receive") for o in waits if o.end == latest}
+        if types == {"input"}:
+            return "input"
         return next((t for t in ("receive", "collective") if t in types), "dependency")
 
     @staticmethod
