@@ -414,6 +414,15 @@ struct stagesim_api {
      * Whoever asks gives seconds at that clock: arithmetic takes as many times longer, and moving bytes does not. Times
      * of a workload that does not ask are stretched for it, all but those of optimizers. */
     double (*clock)(struct stagesim_job *job, uint32_t position);
+    /* An entry of the cost table for all-to-alls of a group in which each pair of members has its own bytes, as in
+     * MPI's alltoallv: bytes[from * n + to], with n members in the order of their ranks. bytes[m * n + m] is what
+     * member m keeps for itself. All messages leave at once, and a pair without bytes has none. cost->bytes is not
+     * read: the size becomes the mean of what a member has for all n, so that equal bytes make an ordinary all-to-all.
+     * cost->repeats stands as ever for so many buffers one after the other, whose bytes are given together. Every
+     * member must be a position of its own (the group's axes have one rank) and must send or receive something. The
+     * entry is for this group, and all its members must use it. */
+    uint32_t (*pairs_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, uint32_t group,
+                           const double *bytes);
 };
 
 /* ---- what a plug-in is ---- */

@@ -9,6 +9,16 @@
 
 #include <stdlib.h>
 
+/* The member of a group that the position is; each position is one. */
+static uint32_t member_of(const struct program *program, const struct group *group, const struct position *position)
+{
+    const struct mesh *mesh = program->mesh;
+    uint32_t rank = mesh_rank(mesh, (uint32_t)(position - program->positions), 0), member = 0;
+    for (uint32_t i = 0; i < group->position_count; i++)
+        member += mesh_rank(mesh, group->positions[i], 0) < rank;
+    return member;
+}
+
 double traffic_sent(const struct program *program, const struct operation *operation, const struct position *position)
 {
     double bytes = operation_cost(program, operation)->bytes;
@@ -18,6 +28,8 @@ double traffic_sent(const struct program *program, const struct operation *opera
         return 0;
     uint32_t group = position->streams[operation->stream].peer;
     const struct collective_flows *flows = assignment_flows(program, group, operation);
+    if (flows && flows->pairs)
+        return bytes * pair_bytes_sent(flows->pairs, member_of(program, &program->groups[group], position));
     return flows ? bytes * flows->total / group_size(program, &program->groups[group]) : 0;
 }
 
@@ -138,26 +150,28 @@ struct moved {
     struct sum bytes;
 };
 
-enum { MOVED_MAX = 64 };
+struct all_moved {
+    struct moved *items;
+    size_t count, capacity;
+};
 
-static uint32_t collect_moved(const struct frame *frame, const struct position *position, const struct stream *stream,
-                              struct moved *moved)
+static void collect_moved(const struct frame *frame, const struct position *position, const struct stream *stream,
+                          struct all_moved *moved)
 {
-    uint32_t count = 0;
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
         const struct operation *operation = &position->operations[id];
         const struct collective_flows *flows = assignment_flows(frame->timeline->program, stream->peer, operation);
         if (!flows || !frame_measures(frame, operation))
             continue;
-        uint32_t known = 0;
-        while (known < count && moved[known].flows != flows)
+        size_t known = 0;
+        while (known < moved->count && moved->items[known].flows != flows)
             known++;
-        if (known == count && count < MOVED_MAX)
-            moved[count++] = (struct moved){.flows = flows};
-        if (known < count)
-            sum_add(&moved[known].bytes, operation_cost(frame->timeline->program, operation)->bytes);
+        if (known == moved->count) {
+            moved->items = array_grow(moved->items, &moved->capacity, moved->count + 1, sizeof *moved->items);
+            moved->items[moved->count++] = (struct moved){.flows = flows};
+        }
+        sum_add(&moved->items[known].bytes, operation_cost(frame->timeline->program, operation)->bytes);
     }
-    return count;
 }
 
 static void add_instance(struct flows *flows, const uint32_t *ranks, const struct moved *moved, double measured)
@@ -177,13 +191,15 @@ static void add_collectives(const struct frame *frame, struct flows *flows, stru
         const struct group *group = &program->groups[g];
         const struct position *position = group->position_count ? &program->positions[group->positions[0]] : NULL;
         const struct stream *stream = position ? partner_collectives(position, g) : NULL;
-        struct moved moved[MOVED_MAX];
-        uint32_t count = stream ? collect_moved(frame, position, stream, moved) : 0;
-        for (uint32_t instance = 0; count && instance < group_instances(program, group); instance++) {
+        struct all_moved moved = {0};
+        if (stream)
+            collect_moved(frame, position, stream, &moved);
+        for (uint32_t instance = 0; moved.count && instance < group_instances(program, group); instance++) {
             group_ranks(program, group, instance, ranks);
-            for (uint32_t i = 0; i < count; i++)
-                add_instance(flows, ranks, &moved[i], frame->measured);
+            for (size_t i = 0; i < moved.count; i++)
+                add_instance(flows, ranks, &moved.items[i], frame->measured);
         }
+        free(moved.items);
     }
 }
 

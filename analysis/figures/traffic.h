@@ -9,7 +9,7 @@
 struct arena;
 
 /* Bytes that one rank of the position sends for an operation: the message, or the collective's total divided by its
- * members; 0 for anything else. */
+ * members, or its own where each pair of members has its own bytes; 0 for anything else. */
 double traffic_sent(const struct program *program, const struct operation *operation, const struct position *position);
 
 /* Bytes sent per iteration, all ranks of the mesh. */

@@ -90,6 +90,10 @@ bool collective_algorithm_takes(const struct collective_algorithm *algorithm, do
 /* For algorithms whose transfers, or the blocks in them, grow with the square of the ranks: why there are too many, or
  * NULL. */
 const char *collective_refuses_many(const struct collective_shape *shape);
+/* All messages at once (algorithm_direct), each with the bytes of its pair; a pair without bytes has no message, as in
+ * libraries for accelerators. Start-ups are those of the member that sends to, or receives from, the most others. The
+ * caller ends the flows, which borrow the pairs. */
+void collective_flows_of_pairs(struct collective_flows *flows, const struct pair_bytes *pairs);
 /* The flows of an algorithm that does not refuse; the caller ends them with collective_flows_finish. Stepwise: each
  * round of its steps is a phase, where it has rounds and the steps are not too many. */
 void collective_flows_init(struct collective_flows *flows, const struct collective_algorithm *algorithm,

@@ -5,11 +5,13 @@
 #include "simulator/program/program.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What is known of a kind and cost of a group. */
 struct decision {
     struct collective_choice choice;
-    uint32_t key; /* kind and cost; 0: empty */
+    const struct collective_flows *flows; /* where each pair has its own bytes; NULL otherwise */
+    uint32_t key;                         /* kind and cost; 0: empty */
 };
 
 struct group_state {
@@ -17,7 +19,7 @@ struct group_state {
     struct decision *decisions;        /* a table of hashes, a power of two long, at most half full */
     uint32_t capacity, count;
     const struct collective_flows **flows; /* all different ones, NULL until asked for */
-    uint32_t flow_count;
+    uint32_t flow_count, flow_capacity;
 };
 
 struct assignment {
@@ -125,8 +127,7 @@ static void make_room(struct assignment *assignment, struct group_state *state)
             *find(state, old.decisions[i].key) = old.decisions[i];
 }
 
-struct collective_choice assignment_choose(const struct program *program, uint32_t group,
-                                           const struct operation *operation)
+static const struct decision *decide(const struct program *program, uint32_t group, const struct operation *operation)
 {
     struct assignment *assignment = program->assignment;
     struct group_state *state = &assignment->groups[group];
@@ -137,34 +138,57 @@ struct collective_choice assignment_choose(const struct program *program, uint32
     uint32_t key = operation->cost * STAGESIM_COLLECTIVES + (uint32_t)kind + 1;
     struct decision *decision = find(state, key);
     if (decision->key)
-        return decision->choice;
+        return decision;
     const struct stagesim_cost *cost = operation_cost(program, operation);
     decision->key = key;
-    decision->choice = communicator_choose(state->communicator, kind, assignment->policy.algorithms[kind],
-                                           cost->bytes / fmax(cost->repeats, 1));
+    const struct pair_bytes *pairs = operation_pairs(program, operation);
+    double bytes = cost->bytes / fmax(cost->repeats, 1);
+    decision->choice = pairs
+                           ? communicator_choose_pairs(state->communicator, pairs, bytes, &decision->flows)
+                           : communicator_choose(state->communicator, kind, assignment->policy.algorithms[kind], bytes);
     state->count++;
-    return decision->choice;
+    return decision;
+}
+
+struct collective_choice assignment_choose(const struct program *program, uint32_t group,
+                                           const struct operation *operation)
+{
+    return decide(program, group, operation)->choice;
 }
 
 const struct collective_flows *assignment_flows(const struct program *program, uint32_t group,
                                                 const struct operation *operation)
 {
-    struct collective_choice choice = assignment_choose(program, group, operation);
-    return choice.algorithm ? communicator_flows(program->assignment->groups[group].communicator, operation->collective,
-                                                 choice.algorithm)
-                            : NULL;
+    const struct decision *decision = decide(program, group, operation);
+    if (decision->flows || !decision->choice.algorithm)
+        return decision->flows;
+    return communicator_flows(program->assignment->groups[group].communicator, operation->collective,
+                              decision->choice.algorithm);
 }
 
-/* More than there are kinds and algorithms for them. */
-enum { FLOW_SETS_MAX = 128 };
+/* Those of kinds and algorithms are few; of pairs with bytes of their own there may be any number. */
+enum { FLOW_SETS_FIRST = 16 };
 
-static void add_flows(struct group_state *state, const struct collective_flows *flows)
+static void make_room_for_flows(struct assignment *assignment, struct group_state *state)
 {
-    uint32_t known = 0;
-    while (known < state->flow_count && state->flows[known] != flows)
-        known++;
-    if (flows && known == state->flow_count)
-        state->flows[state->flow_count++] = flows;
+    if (state->flow_count < state->flow_capacity)
+        return;
+    const struct collective_flows **old = state->flows;
+    state->flow_capacity = state->flow_capacity ? 2 * state->flow_capacity : FLOW_SETS_FIRST;
+    state->flows = arena_array(assignment->arena, state->flow_capacity, sizeof *state->flows);
+    if (state->flow_count)
+        memcpy(state->flows, old, state->flow_count * sizeof *old);
+}
+
+static void add_flows(struct assignment *assignment, struct group_state *state, const struct collective_flows *flows)
+{
+    for (uint32_t known = 0; flows && !flows->pairs && known < state->flow_count; known++)
+        if (state->flows[known] == flows)
+            return;
+    if (!flows)
+        return;
+    make_room_for_flows(assignment, state);
+    state->flows[state->flow_count++] = flows;
 }
 
 const struct collective_flows *const *assignment_all_flows(const struct program *program, uint32_t group,
@@ -174,14 +198,14 @@ const struct collective_flows *const *assignment_all_flows(const struct program 
     const struct position *position = &program->positions[program->groups[group].positions[0]];
     const struct stream *stream = &position->streams[position_group_stream(position, group)];
     if (!state->flows) {
-        state->flows = arena_array(program->assignment->arena, FLOW_SETS_MAX, sizeof(const struct collective_flows *));
+        make_room_for_flows(program->assignment, state);
         uint32_t *seen = program->assignment->seen; /* few kinds and costs occur again and again */
         uint32_t turn = ++program->assignment->turn;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
             const struct operation *operation = &position->operations[id];
             uint32_t *mark = &seen[operation->cost * STAGESIM_COLLECTIVES + (uint32_t)operation->collective];
             if (*mark != turn)
-                add_flows(state, assignment_flows(program, group, operation));
+                add_flows(program->assignment, state, assignment_flows(program, group, operation));
             *mark = turn;
         }
     }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "platforms/library.h"
 #include "simulator/collectives/estimate.h"
+#include "simulator/program/pair_bytes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,6 +18,7 @@ enum { ALGORITHMS_MAX = 16, OWN_ALGORITHM = ALGORITHMS_MAX - 1 };
 struct known {
     struct collective_flows flows;
     struct estimate estimate;
+    double kept; /* what a member keeps for itself of a collective, at most, over the size */
     bool filled, estimated;
 };
 
@@ -125,6 +127,18 @@ enum platform_scope communicator_scope(const struct communicator *communicator)
     return communicator->shape.node_size == communicator->shape.ranks ? SCOPE_NODE : SCOPE_NETWORK;
 }
 
+/* Moves them to the arena. */
+static void keep_flows(const struct communicator *communicator, struct known *known, struct collective_flows *flows)
+{
+    known->flows = *flows;
+    if (flows->items) {
+        known->flows.items = arena_array(communicator->arena, flows->count, sizeof *flows->items);
+        memcpy(known->flows.items, flows->items, flows->count * sizeof *flows->items);
+    }
+    collective_flows_finish(flows);
+    known->filled = true;
+}
+
 static struct known *know(struct communicator *communicator, enum stagesim_collective kind,
                           const struct collective_algorithm *algorithm)
 {
@@ -140,13 +154,20 @@ static struct known *know(struct communicator *communicator, enum stagesim_colle
         return known;
     struct collective_flows flows;
     collective_flows_init(&flows, algorithm, &communicator->shape, kind, communicator->stepwise);
-    known->flows = flows;
-    if (flows.items) {
-        known->flows.items = arena_array(communicator->arena, flows.count, sizeof *flows.items);
-        memcpy(known->flows.items, flows.items, flows.count * sizeof *flows.items);
-    }
-    collective_flows_finish(&flows);
-    known->filled = true;
+    keep_flows(communicator, known, &flows);
+    known->kept = 1.0 / communicator->shape.ranks;
+    return known;
+}
+
+static struct known *know_pairs(struct communicator *communicator, const struct pair_bytes *pairs)
+{
+    struct known *known = arena_alloc(communicator->arena, sizeof *known);
+    struct collective_flows flows;
+    *known = (struct known){.filled = false};
+    collective_flows_of_pairs(&flows, pairs);
+    keep_flows(communicator, known, &flows);
+    for (uint32_t member = 0; member < pairs->members; member++)
+        known->kept = fmax(known->kept, pairs->shares[(size_t)member * pairs->members + member]);
     return known;
 }
 
@@ -156,11 +177,9 @@ const struct collective_flows *communicator_flows(struct communicator *communica
     return &know(communicator, kind, algorithm)->flows;
 }
 
-double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind,
-                            const struct collective_algorithm *algorithm, const struct platform_ratios *ratios,
-                            double bytes)
+static double seconds_of(const struct communicator *communicator, struct known *known,
+                         const struct platform_ratios *ratios, double bytes)
 {
-    struct known *known = know(communicator, kind, algorithm);
     if (!known->estimated)
         known->estimate =
             estimate_create(&known->flows, communicator->platform, communicator->hosts, communicator->arena);
@@ -168,6 +187,13 @@ double communicator_seconds(struct communicator *communicator, enum stagesim_col
     known->flows.estimate = &known->estimate;
     known->flows.hosts = communicator->hosts;
     return estimate_seconds(&known->estimate, ratios, bytes);
+}
+
+double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind,
+                            const struct collective_algorithm *algorithm, const struct platform_ratios *ratios,
+                            double bytes)
+{
+    return seconds_of(communicator, know(communicator, kind, algorithm), ratios, bytes);
 }
 
 static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
@@ -189,7 +215,7 @@ static double efficiency_of(const struct communicator *communicator, const struc
  * channel a processor of the GPU moves; the copy of a rank's own part in an all-to-all, and in an all-gather out of
  * place, which runs beside the transfers. */
 static double least_per_byte(const struct communicator *communicator, enum stagesim_collective kind,
-                             const struct collective_algorithm *algorithm)
+                             const struct collective_algorithm *algorithm, const struct known *known)
 {
     const struct platform_library *library = &communicator->platform->library;
     const struct collective_shape *shape = &communicator->shape;
@@ -198,21 +224,20 @@ static double least_per_byte(const struct communicator *communicator, enum stage
     if ((algorithm == &algorithm_double_tree || algorithm == &algorithm_switch_tree) && nodes > 1 && tree > 0)
         return 2 * (ranks - 1) / ranks / tree;
     if ((kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_ALL_GATHER) && library->copy_rate > 0)
-        return 1 / ranks / library->copy_rate;
+        return known->kept / library->copy_rate;
     return 0;
 }
 
 /* Slows the transfers down to what the library takes at least. */
 static void limit(struct communicator *communicator, enum stagesim_collective kind,
-                  const struct collective_algorithm *algorithm, struct platform_ratios *ratios)
+                  const struct collective_algorithm *algorithm, struct known *known, struct platform_ratios *ratios)
 {
     static const double much = 1e15;
-    double least = least_per_byte(communicator, kind, algorithm);
+    double least = least_per_byte(communicator, kind, algorithm, known);
     if (least <= 0)
         return;
-    double slope = (communicator_seconds(communicator, kind, algorithm, ratios, 2 * much) -
-                    communicator_seconds(communicator, kind, algorithm, ratios, much)) /
-                   much;
+    double slope =
+        (seconds_of(communicator, known, ratios, 2 * much) - seconds_of(communicator, known, ratios, much)) / much;
     for (unsigned scope = 0; scope < SCOPES && slope < least; scope++)
         ratios->efficiency[scope] *= slope / least;
 }
@@ -256,7 +281,8 @@ static bool runs_in(const struct collective_algorithm *algorithm, const struct p
 
 /* Replaces *best by the fastest protocol of the algorithm if it is faster. */
 static void consider(struct communicator *communicator, enum stagesim_collective kind,
-                     const struct collective_algorithm *algorithm, double bytes, struct collective_choice *best)
+                     const struct collective_algorithm *algorithm, struct known *known, double bytes,
+                     struct collective_choice *best)
 {
     const struct platform_library *library = communicator->platform ? &communicator->platform->library : NULL;
     if (!library) {
@@ -278,8 +304,8 @@ static void consider(struct communicator *communicator, enum stagesim_collective
         struct collective_choice choice = {algorithm, protocols[i].name,
                                            library->regimes[scope].launch[kind] + protocols[i].start,
                                            ratios_of(communicator, algorithm, &protocols[i]), 0};
-        limit(communicator, kind, algorithm, &choice.ratios);
-        choice.seconds = choice.delay + communicator_seconds(communicator, kind, algorithm, &choice.ratios, bytes);
+        limit(communicator, kind, algorithm, known, &choice.ratios);
+        choice.seconds = choice.delay + seconds_of(communicator, known, &choice.ratios, bytes);
         if (!best->algorithm || choice.seconds < best->seconds)
             *best = choice;
     }
@@ -293,10 +319,23 @@ struct collective_choice communicator_choose(struct communicator *communicator, 
         return best;
     if (algorithm && !collective_algorithm_refuses(algorithm, &communicator->shape, kind) &&
         collective_algorithm_takes(algorithm, bytes))
-        consider(communicator, kind, algorithm, bytes, &best);
+        consider(communicator, kind, algorithm, know(communicator, kind, algorithm), bytes, &best);
     for (const struct collective_algorithm *const *each = collective_algorithms;
          *each && (!algorithm || !best.algorithm); each++)
         if ((*each)->automatic && !collective_algorithm_refuses(*each, &communicator->shape, kind))
-            consider(communicator, kind, *each, bytes, &best);
+            consider(communicator, kind, *each, know(communicator, kind, *each), bytes, &best);
+    return best;
+}
+
+struct collective_choice communicator_choose_pairs(struct communicator *communicator, const struct pair_bytes *pairs,
+                                                   double bytes, const struct collective_flows **flows)
+{
+    struct collective_choice best = {NULL, NULL, 0, {{1, 1}, {1, 1}}, 0};
+    *flows = NULL;
+    if (communicator->shape.ranks < 2)
+        return best;
+    struct known *known = know_pairs(communicator, pairs);
+    consider(communicator, STAGESIM_ALL_TO_ALL, &algorithm_direct, known, bytes, &best);
+    *flows = &known->flows;
     return best;
 }

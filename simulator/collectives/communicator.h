@@ -39,6 +39,11 @@ const struct collective_shape *communicator_shape(const struct communicator *com
 struct collective_choice communicator_choose(struct communicator *communicator, enum stagesim_collective kind,
                                              const struct collective_algorithm *algorithm, double bytes);
 
+/* The same of an all-to-all in which each pair of members has its own bytes: all messages at once, whatever is asked of
+ * other all-to-alls. Its flows, which borrow the pairs, are stored in *flows (NULL for one rank). */
+struct collective_choice communicator_choose_pairs(struct communicator *communicator, const struct pair_bytes *pairs,
+                                                   double bytes, const struct collective_flows **flows);
+
 /* The flows of an algorithm that does not refuse; valid as long as the arena. */
 const struct collective_flows *communicator_flows(struct communicator *communicator, enum stagesim_collective kind,
                                                   const struct collective_algorithm *algorithm);

@@ -4,6 +4,8 @@
  * guide, point-to-point communication. */
 #include "simulator/collectives/algorithm.h"
 
+#include "simulator/program/pair_bytes.h"
+
 static double seconds(const struct collective_shape *shape, enum stagesim_collective kind, double bytes,
                       const struct collective_costs *costs)
 {
@@ -35,6 +37,39 @@ static void flows(const struct collective_shape *shape, enum stagesim_collective
     for (uint32_t rank = 0; rank < ranks && kind == STAGESIM_SEND_RECEIVE; rank++)
         collective_flows_add(flows, 0, rank, (rank + 1) % ranks, 1, 1);
     flows->start = START_PAIRS;
+}
+
+static bool pair_moves(const struct pair_bytes *pairs, uint32_t from, uint32_t to)
+{
+    return from != to && pairs->shares[(size_t)from * pairs->members + to] > 0;
+}
+
+/* The most others that a member sends to or receives from. */
+static uint32_t most_peers(const struct pair_bytes *pairs)
+{
+    uint32_t most = 0;
+    for (uint32_t member = 0; member < pairs->members; member++) {
+        uint32_t to = 0, from = 0;
+        for (uint32_t other = 0; other < pairs->members; other++) {
+            to += pair_moves(pairs, member, other);
+            from += pair_moves(pairs, other, member);
+        }
+        most = to > most ? to : most;
+        most = from > most ? from : most;
+    }
+    return most;
+}
+
+void collective_flows_of_pairs(struct collective_flows *flows, const struct pair_bytes *pairs)
+{
+    uint32_t members = pairs->members, steps = most_peers(pairs);
+    *flows = (struct collective_flows){.pairs = pairs, .start = START_PAIRS};
+    for (uint32_t from = 0; from < members; from++)
+        for (uint32_t distance = 1; distance < members; distance++) {
+            uint32_t to = (from + distance) % members;
+            if (pair_moves(pairs, from, to))
+                collective_flows_add(flows, 0, from, to, pairs->shares[(size_t)from * members + to], steps);
+        }
 }
 
 const struct collective_algorithm algorithm_direct = {

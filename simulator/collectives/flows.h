@@ -28,12 +28,15 @@ struct collective_phase_flow {
 };
 
 struct estimate;
+struct pair_bytes;
 
 struct collective_flows {
     struct collective_phase_flow *items; /* ordered by phase; NULL where all_to_all is set */
     size_t count, capacity;
     uint32_t phases;
     double total; /* sum of the shares: what all members together send, over the size of the collective */
+    const struct pair_bytes
+        *pairs; /* each pair has its own bytes; borrowed. NULL: what a member sends is as in the others */
     uint32_t
         all_to_all; /* ranks of which each sends to every other in one phase: too many flows to keep; 0: kept ones */
     /* How long they take on these hosts, where somebody has asked; NULL otherwise. Both borrowed. */

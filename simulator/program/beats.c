@@ -34,6 +34,16 @@ static bool same_variation(const struct program *program, uint32_t a, const stru
     return true;
 }
 
+static bool same_pairs(const struct pair_bytes *a, const struct pair_bytes *b)
+{
+    if (!a || !b || a == b)
+        return a == b;
+    for (size_t i = 0; a->members == b->members && i < (size_t)a->members * a->members; i++)
+        if (!same_number(a->shares[i], b->shares[i]))
+            return false;
+    return a->members == b->members;
+}
+
 bool operation_alike(const struct program *program, const struct operation *a, const struct program *other,
                      const struct operation *b)
 {
@@ -43,7 +53,8 @@ bool operation_alike(const struct program *program, const struct operation *a, c
     if (program == other && a->cost == b->cost)
         return true;
     return same_cost(operation_cost(program, a), operation_cost(other, b)) &&
-           same_variation(program, program->variation_of[a->cost], other, other->variation_of[b->cost]);
+           same_variation(program, program->variation_of[a->cost], other, other->variation_of[b->cost]) &&
+           same_pairs(operation_pairs(program, a), operation_pairs(other, b));
 }
 
 /* ---- the order of one position ---- */

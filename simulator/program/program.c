@@ -36,6 +36,11 @@ struct program_builder {
     size_t variation_of_capacity;
     struct variation *variations;
     size_t variation_count, variation_capacity;
+    uint32_t *pairs_of;
+    size_t pairs_of_capacity;
+    struct pair_bytes *pairs;
+    size_t pairs_count, pairs_capacity;
+    uint64_t pairs_total; /* members squared of all of them */
     struct group *groups;
     size_t group_count, group_capacity;
     struct draft_position *positions;
@@ -84,6 +89,10 @@ void program_builder_destroy(struct program_builder *builder)
         free(builder->variations[variation].factors);
     free(builder->variations);
     free(builder->variation_of);
+    for (size_t pairs = 0; pairs < builder->pairs_count; pairs++)
+        free(builder->pairs[pairs].shares);
+    free(builder->pairs);
+    free(builder->pairs_of);
     free(builder->costs);
     free(builder);
 }
@@ -105,6 +114,9 @@ uint32_t program_add_cost(struct program_builder *builder, const struct stagesim
                                        sizeof *builder->variation_of);
     builder->costs[builder->cost_count] = *cost;
     builder->variation_of[builder->cost_count] = VARIATION_NONE;
+    builder->pairs_of =
+        array_grow(builder->pairs_of, &builder->pairs_of_capacity, builder->cost_count + 1, sizeof *builder->pairs_of);
+    builder->pairs_of[builder->cost_count] = PAIRS_NONE;
     return (uint32_t)builder->cost_count++;
 }
 
@@ -123,6 +135,31 @@ uint32_t program_add_variation(struct program_builder *builder, uint32_t axes, c
 void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t variation)
 {
     builder->variation_of[cost] = variation;
+}
+
+uint32_t program_add_pairs_cost(struct program_builder *builder, const struct stagesim_cost *cost, uint32_t members,
+                                const double *bytes)
+{
+    struct stagesim_cost sized = *cost;
+    sized.bytes = pair_bytes_size(bytes, members);
+    uint32_t id = program_add_cost(builder, &sized);
+    builder->pairs =
+        array_grow(builder->pairs, &builder->pairs_capacity, builder->pairs_count + 1, sizeof *builder->pairs);
+    builder->pairs[builder->pairs_count] = pair_bytes_create(bytes, members);
+    builder->pairs_of[id] = (uint32_t)builder->pairs_count++;
+    builder->pairs_total += (uint64_t)members * members;
+    return id;
+}
+
+uint32_t program_pairs_members(const struct program_builder *builder, uint32_t cost)
+{
+    uint32_t pairs = builder->pairs_of[cost];
+    return pairs == PAIRS_NONE ? 0 : builder->pairs[pairs].members;
+}
+
+uint64_t program_pairs_total(const struct program_builder *builder)
+{
+    return builder->pairs_total;
 }
 
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count)
@@ -274,6 +311,16 @@ bool program_has_group(const struct program_builder *builder, uint32_t group)
     return group < builder->group_count;
 }
 
+uint32_t program_group_ranks(const struct program_builder *builder, uint32_t group)
+{
+    return builder->groups[group].position_count * mesh_product(builder->mesh, builder->groups[group].axes);
+}
+
+bool program_group_is_distinct(const struct program_builder *builder, uint32_t group)
+{
+    return mesh_product(builder->mesh, builder->groups[group].axes) == 1;
+}
+
 bool program_may_wait(const struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited)
 {
     const struct draft_position *draft = &builder->positions[position];
@@ -401,6 +448,9 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
         .variation_of = copy_array(arena, builder->variation_of, builder->cost_count, sizeof(uint32_t)),
         .variations = copy_array(arena, builder->variations, builder->variation_count, sizeof *builder->variations),
         .variation_count = (uint32_t)builder->variation_count,
+        .pairs_of = copy_array(arena, builder->pairs_of, builder->cost_count, sizeof(uint32_t)),
+        .pairs = copy_array(arena, builder->pairs, builder->pairs_count, sizeof *builder->pairs),
+        .pairs_count = (uint32_t)builder->pairs_count,
         .groups = copy_array(arena, builder->groups, builder->group_count, sizeof *builder->groups),
         .group_count = (uint32_t)builder->group_count,
         .positions = arena_array(arena, positions, sizeof *program->positions),
@@ -414,6 +464,8 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
         program->variations[i].factors =
             copy_array(arena, builder->variations[i].factors, mesh_product(builder->mesh, builder->variations[i].axes),
                        sizeof(double));
+    for (uint32_t i = 0; i < program->pairs_count; i++)
+        program->pairs[i] = pair_bytes_copy(&builder->pairs[i], arena);
     for (uint32_t position = 0; position < positions; position++)
         lay_out_position(builder, &builder->positions[position], &program->positions[position], arena);
     for (uint32_t position = 0; position < positions; position++)

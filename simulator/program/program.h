@@ -7,6 +7,7 @@
 #include "abi/workload.h"
 #include "platforms/power/power.h"
 #include "simulator/program/mesh.h"
+#include "simulator/program/pair_bytes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@ enum { STAGE_NONE = UINT16_MAX, LAYER_NONE = UINT16_MAX };
 /* ISO C's enumerators are ints. */
 #define MICRO_BATCH_NONE UINT32_MAX
 #define VARIATION_NONE UINT32_MAX
+#define PAIRS_NONE UINT32_MAX
 
 enum { ITERATIONS_MAX = 1 << 17 };
 /* Of all positions together. */
@@ -100,6 +102,9 @@ struct program {
     uint32_t *variation_of; /* [cost]: index into variations; VARIATION_NONE: the same on all replicas */
     struct variation *variations;
     uint32_t variation_count;
+    uint32_t *pairs_of; /* [cost]: index into pairs, of all-to-alls whose pairs have bytes of their own; PAIRS_NONE */
+    struct pair_bytes *pairs;
+    uint32_t pairs_count;
     struct group *groups;
     uint32_t group_count;
     struct position *positions;    /* [mesh->positions] */
@@ -131,6 +136,16 @@ uint32_t program_add_cost(struct program_builder *builder, const struct stagesim
 /* Factors, which are copied, for every coordinate along the axes; and a cost that varies by them. */
 uint32_t program_add_variation(struct program_builder *builder, uint32_t axes, const double *factors);
 void program_vary_cost(struct program_builder *builder, uint32_t cost, uint32_t variation);
+/* A cost of all-to-alls in which each pair of members has its own bytes, [from * members + to], members in rank order.
+ * They are copied. The cost's own `bytes` become pair_bytes_size. */
+uint32_t program_add_pairs_cost(struct program_builder *builder, const struct stagesim_cost *cost, uint32_t members,
+                                const double *bytes);
+/* The members of such a cost; 0: it is none. And pairs of the costs so far. */
+uint32_t program_pairs_members(const struct program_builder *builder, uint32_t cost);
+uint64_t program_pairs_total(const struct program_builder *builder);
+/* The ranks of an instance of a group that was made; and whether each is a position of its own. */
+uint32_t program_group_ranks(const struct program_builder *builder, uint32_t group);
+bool program_group_is_distinct(const struct program_builder *builder, uint32_t group);
 /* axes: bit per mesh axis. */
 uint32_t program_add_group(struct program_builder *builder, uint32_t axes, const uint32_t *positions, size_t count);
 uint32_t program_add_compute(struct program_builder *builder, uint32_t position, struct stagesim_identity identity,
@@ -185,6 +200,13 @@ static inline double operation_factor(const struct program *program, const struc
 static inline bool operation_reads_storage(const struct operation *operation)
 {
     return operation->type == OPERATION_DELAY && operation->kind == STAGESIM_INPUT;
+}
+
+/* The bytes of an all-to-all's pairs; NULL: the same for all. */
+static inline const struct pair_bytes *operation_pairs(const struct program *program, const struct operation *operation)
+{
+    uint32_t pairs = program->pairs_of[operation->cost];
+    return pairs == PAIRS_NONE ? NULL : &program->pairs[pairs];
 }
 
 /* How many operations an operation waits for, and the i-th of them: ids of the same position. */

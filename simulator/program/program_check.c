@@ -54,6 +54,11 @@ static bool check_member(const struct program *program, uint32_t group, uint32_t
                          expected_count, group, member, count);
     for (uint32_t k = 0; k < count; k++) {
         const struct operation *a = &one->operations[expected->first + k], *b = &other->operations[found->first + k];
+        if (operation_pairs(program, a) != operation_pairs(program, b))
+            return fault_set(fault,
+                             "collective %u of group %u has other bytes for each pair of members for position %u than "
+                             "for position %u",
+                             k, group, member, first);
         if (!same_collective(program, a, b))
             return fault_set(
                 fault, "collective %u of group %u is %s of %g bytes for position %u, %s of %g bytes for position %u", k,

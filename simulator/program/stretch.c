@@ -33,6 +33,7 @@ static void copy_costs(struct program *program, uint32_t own, uint32_t block, do
         program->costs[block * own + i] = program->costs[i];
         program->costs[block * own + i].seconds *= factor;
         program->variation_of[block * own + i] = program->variation_of[i];
+        program->pairs_of[block * own + i] = program->pairs_of[i];
     }
 }
 
@@ -54,10 +55,13 @@ void program_stretch(struct program *program, const double *factors, const doubl
     size_t all = (size_t)own * (OWN + 1 + 2 * (size_t)pairs);
     struct stagesim_cost *costs = arena_array(arena, all + 1, sizeof *costs);
     uint32_t *variation_of = arena_array(arena, all + 1, sizeof *variation_of);
+    uint32_t *pairs_of = arena_array(arena, all + 1, sizeof *pairs_of);
     memcpy(costs, program->costs, own * sizeof *costs);
     memcpy(variation_of, program->variation_of, own * sizeof *variation_of);
+    memcpy(pairs_of, program->pairs_of, own * sizeof *pairs_of);
     program->costs = costs;
     program->variation_of = variation_of;
+    program->pairs_of = pairs_of;
     program->cost_count = (uint32_t)all;
     for (uint32_t position = 0; position < positions; position++) {
         uint32_t pair = numbers[position];

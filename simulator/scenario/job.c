@@ -406,6 +406,7 @@ static const struct stagesim_api api = {
     .recompute = api_recompute,
     .recompute_of = api_recompute_of,
     .clock = api_clock,
+    .pairs_cost = job_add_pairs_cost,
     .efficiency_table = api_efficiency_table,
     .declare = api_declare,
     .varying_cost = job_add_varying_cost,

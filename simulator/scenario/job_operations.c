@@ -89,6 +89,43 @@ uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_co
     return id;
 }
 
+static bool expect_pairs(struct stagesim_job *job, uint32_t group, const double *bytes, uint32_t members)
+{
+    for (size_t i = 0; i < (size_t)members * members; i++)
+        if (!job_expect(job, isfinite(bytes[i]) && bytes[i] >= 0, "member %zu of group %u sends %g bytes to member %zu",
+                        i / members, group, bytes[i], i % members))
+            return false;
+    uint32_t idle = members > 1 ? pair_bytes_find_idle(bytes, members) : members;
+    return job_expect(job, idle == members, "member %u of group %u neither sends nor receives in an all-to-all", idle,
+                      group);
+}
+
+uint32_t job_add_pairs_cost(struct stagesim_job *job, const struct stagesim_cost *cost, uint32_t group,
+                            const double *bytes)
+{
+    if (!job_expect(job, program_has_group(job->builder, group), "a cost names group %u, which was not made", group))
+        return STAGESIM_NONE;
+    uint32_t members = program_group_ranks(job->builder, group);
+    uint64_t total = program_pairs_total(job->builder) + (uint64_t)members * members;
+    bool fine =
+        job_expect(job, program_group_is_distinct(job->builder, group),
+                   "members of group %u are replicas of one position, which cannot have bytes of their own", group) &&
+        job_expect(job, members <= PAIRS_MEMBERS_MAX && total <= PAIRS_MAX,
+                   "all-to-alls with bytes for each pair have more than %d members, or %d pairs altogether",
+                   PAIRS_MEMBERS_MAX, PAIRS_MAX) &&
+        expect_pairs(job, group, bytes, members);
+    return fine ? program_add_pairs_cost(job->builder, cost, members, bytes) : STAGESIM_NONE;
+}
+
+/* The bytes of pairs are for one kind of collective and as many members. */
+static bool fits_pairs(const struct stagesim_job *job, uint32_t group, enum stagesim_collective collective,
+                       uint32_t cost)
+{
+    uint32_t members = program_pairs_members(job->builder, cost);
+    return members == 0 || (collective == STAGESIM_ALL_TO_ALL && members == program_group_ranks(job->builder, group) &&
+                            program_group_is_distinct(job->builder, group));
+}
+
 uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count)
 {
     job->groups++;
@@ -179,11 +216,14 @@ void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struc
 uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_t group,
                             enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost)
 {
-    bool fine =
-        expect_parts(job, position, &identity, cost) &&
-        job_expect(job, program_has_group(job->builder, group), "a collective names group %u, which was not made",
-                   group) &&
-        job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u", (unsigned)collective);
+    bool fine = expect_parts(job, position, &identity, cost) &&
+                job_expect(job, program_has_group(job->builder, group),
+                           "a collective names group %u, which was not made", group) &&
+                job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u",
+                           (unsigned)collective) &&
+                job_expect(job, fits_pairs(job, group, collective, cost),
+                           "cost %u holds the bytes of pairs of members, which a collective of group %u does not have",
+                           cost, group);
     return fine ? program_add_collective(job->builder, position, group, collective, identity, cost) : STAGESIM_NONE;
 }
 

@@ -49,6 +49,8 @@ __attribute__((format(printf, 3, 4))) void job_error(struct stagesim_job *job, c
 __attribute__((format(printf, 3, 4))) bool job_expect(struct stagesim_job *job, bool fine, const char *format, ...);
 
 uint32_t job_add_cost(struct stagesim_job *job, const struct stagesim_cost *cost);
+uint32_t job_add_pairs_cost(struct stagesim_job *job, const struct stagesim_cost *cost, uint32_t group,
+                            const double *bytes);
 uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_cost *cost, const char *axes,
                               const double *factors);
 bool job_cut(struct stagesim_job *job, const char *axes, uint32_t inner);

@@ -17,12 +17,18 @@ enum mistake {
     NO_NUMBER,
     WAITS_ITSELF,
     TO_ITSELF,
-    MANY_LANES
+    MANY_LANES,
+    PAIR_BYTES_NEGATIVE,
+    PAIR_IDLE,
+    PAIR_REPLICAS,
+    PAIR_KIND,
+    PAIR_GROUP
 };
 
-static const char *const mistakes[] = {"cycle",        "absent",    "other-size",   "stranger", "twice",
-                                       "no-position",  "no-cost",   "no-iteration", "negative", "no-number",
-                                       "waits-itself", "to-itself", "many-lanes",   NULL};
+static const char *const mistakes[] = {
+    "cycle",        "absent",        "other-size", "stranger",     "twice",     "no-position", "no-cost",
+    "no-iteration", "negative",      "no-number",  "waits-itself", "to-itself", "many-lanes",  "pair-negative",
+    "pair-idle",    "pair-replicas", "pair-kind",  "pair-group",   NULL};
 
 struct parameters {
     unsigned mistake;
@@ -84,6 +90,23 @@ static void add_computations(struct stagesim_job *job, const struct stagesim_api
         api->message(job, 0, 0, identity(STAGESIM_ACTIVATION, 0, 0, 0), cost, NULL, NULL);
 }
 
+/* Two positions exchange unequal bytes. */
+static void add_pairs(struct stagesim_job *job, const struct stagesim_api *api, enum mistake mistake)
+{
+    static const uint32_t all[] = {0, 1};
+    static const double fine[] = {0, 1, 2, 0}, negative[] = {0, 1, -2, 0}, idle[] = {5, 0, 0, 5};
+    uint32_t group = api->group(job, mistake == PAIR_REPLICAS ? "data" : "", all, mistake == PAIR_REPLICAS ? 1 : 2);
+    uint32_t other = api->group(job, "data", all, 2);
+    uint32_t cost = api->pairs_cost(job, &(struct stagesim_cost){0}, group,
+                                    mistake == PAIR_BYTES_NEGATIVE ? negative
+                                    : mistake == PAIR_IDLE         ? idle
+                                                                   : fine);
+    for (uint32_t position = 0; position < 2; position++)
+        api->collective(job, position, mistake == PAIR_GROUP ? other : group,
+                        mistake == PAIR_KIND ? STAGESIM_ALL_GATHER : STAGESIM_ALL_TO_ALL,
+                        identity(STAGESIM_OTHER, 0, STAGESIM_NONE, 0), cost);
+}
+
 static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
 {
     enum mistake mistake = ((const struct parameters *)parameters)->mistake;
@@ -92,6 +115,8 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
         add_cycle(job, api, cost);
     else if (mistake <= TWICE)
         add_collectives(job, api, mistake, cost);
+    else if (mistake >= PAIR_BYTES_NEGATIVE)
+        add_pairs(job, api, mistake);
     else
         add_computations(job, api, mistake, cost);
     return true;

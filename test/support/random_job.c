@@ -189,6 +189,36 @@ static void vary_costs(struct random *random, const struct mesh *mesh, struct pr
             program_vary_cost(builder, cost, variation);
 }
 
+/* A computation of every position, an all-to-all in which each pair has its own bytes, and what waits for it. */
+static void add_pair_exchange(struct random_job *job, struct program_builder *builder, uint32_t iteration)
+{
+    struct random random = {job->seed * 7919 + 1};
+    uint32_t positions = job->mesh.positions, order[8];
+    double bytes[64];
+    if (positions < 2 || positions > 8 || !random_chance(&random, 0.5))
+        return;
+    for (uint32_t i = 0; i < positions; i++)
+        order[i] = positions - 1 - i;
+    for (uint32_t i = 0; i < positions * positions; i++)
+        bytes[i] = job->scale * (random_chance(&random, 0.3) ? 0 : random_unit(&random)) * 1e9;
+    for (uint32_t i = 0; i < positions; i++)
+        bytes[i * positions + (i + 1) % positions] += job->scale * 1e6;
+    uint32_t group = program_add_group(builder, 0, order, positions);
+    struct stagesim_cost cost = {.repeats = random_between(&random, 0, 2)};
+    uint32_t exchanged = program_add_pairs_cost(builder, &cost, positions, bytes);
+    struct stagesim_identity identity = {
+        .kind = STAGESIM_OTHER, .stage = STAGESIM_NONE, .micro_batch = STAGESIM_NONE, .iteration = iteration};
+    for (uint32_t position = 0; position < positions; position++)
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t seconds =
+                program_add_cost(builder, &(struct stagesim_cost){.seconds = job->scale * random_below(&random, 4)});
+            uint32_t before = program_add_compute(builder, position, identity, seconds);
+            uint32_t id = program_add_collective(builder, position, group, STAGESIM_ALL_TO_ALL, identity, exchanged);
+            program_add_wait(builder, position, id, before);
+            program_add_wait(builder, position, program_add_compute(builder, position, identity, seconds), id);
+        }
+}
+
 static void random_program(struct random *random, struct random_job *job, struct arena *arena)
 {
     struct plan *plan = random_plan(random, job);
@@ -200,6 +230,7 @@ static void random_program(struct random *random, struct random_job *job, struct
         .plan = plan, .costs = &costs, .repetitions = repetitions, .blocking = job->seed % 5 == 2};
     pipeline_lower(&request, &job->mesh, builder);
     vary_costs(random, &job->mesh, builder);
+    add_pair_exchange(job, builder, (plan->iterations > 1 ? plan->iterations : repetitions) - 1);
     job->program = program_finish(builder, arena);
     assignment_create(job->program, arena);
     job->program->iterations = plan->iterations > 1 ? plan->iterations : repetitions;

@@ -173,6 +173,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_api, recomputed, 248),
     MEMBER(stagesim_api, recompute_of, 256),
     MEMBER(stagesim_api, clock, 264),
+    MEMBER(stagesim_api, pairs_cost, 272),
     MEMBER(stagesim_shape, distinct, 0),
     MEMBER(stagesim_shape, extra, 4),
     MEMBER(stagesim_workload, abi, 0),
