@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-/* Moments of one clock differ by its rounding as well: so much of the time that it shows. */
-static const double clock_rounding = 1e-14;
 /* How many of the newest moments are tried as the end of a cycle. */
 enum { ENDS_MAX = 64 };
 
@@ -144,7 +142,7 @@ static bool find_start(const struct search *search, struct instant second, struc
         task -= beat;
         struct pair pair = {.first = instant_at(search, task), .second = second, .beats = beats};
         double length = second.time - pair.first.time;
-        pair.tolerance = search->rounding * length + clock_rounding * second.time;
+        pair.tolerance = search->rounding * length + CLOCK_ROUNDING * second.time;
         if (length > 0 && same_state(search, &pair)) {
             *cycle = (struct cycle){pair.first.time, length, beats};
             return true;
@@ -170,7 +168,7 @@ bool cycle_find(const struct cycle_list *lists, size_t count, double rounding, s
     uint32_t last = pacer->to - 1;
     double span = pacer->moments[last].start - pacer->moments[pacer->from].start;
     search.early =
-        4 * (rounding * span * pacer->beat / (last - pacer->from) + clock_rounding * pacer->moments[last].end);
+        4 * (rounding * span * pacer->beat / (last - pacer->from) + CLOCK_ROUNDING * pacer->moments[last].end);
     for (uint32_t task = last, tried = 0; task >= pacer->from + pacer->beat && tried < ENDS_MAX; task -= pacer->beat) {
         struct instant second = instant_at(&search, task);
         if (!is_within(&search, second))

@@ -27,6 +27,9 @@ struct cycle_list {
     bool passive; /* its tasks only wait until data move to them: when one is posted changes nothing */
 };
 
+/* Share of a time by which it is not exact: sums of times are rounded. */
+#define CLOCK_ROUNDING 1e-14
+
 struct cycle {
     double start, length; /* the state at `start` is that at `start` + `length` */
     uint32_t beats;       /* that pass between the two: the smallest number */

@@ -83,7 +83,7 @@ static bool evaluate_short(const struct evaluation_request *request, const struc
     struct job_outline outline;
     struct diag silent = {0};
     /* What links carry is known of a whole timeline. */
-    if ((platform->link_watts && scenario->power.given) || request->whole || request->order || request->communication ||
+    if ((platform->link_watts && scenario->power.given) || request->whole || request->order ||
         !shortened_run(scenario, platform, request->classes, arena, &shortened))
         return false;
     /* What is said of the whole job. */

@@ -212,11 +212,11 @@ static int by_peak(const void *left, const void *right)
     return strcmp(a->setting, b->setting);
 }
 
-void levers_find(const struct scenario *scenario, struct platform *platform, const struct program *program,
-                 struct report *report, struct arena *arena)
+void levers_find(const struct scenario *scenario, struct platform *platform, double operations, struct report *report,
+                 struct arena *arena)
 {
     struct levers l = {scenario, platform, report, arena};
-    if (report->fits || count_operations(program) > OPERATIONS_MAX)
+    if (report->fits || operations > OPERATIONS_MAX)
         return;
     report->levers = arena_array(arena, LEVERS_MAX, sizeof *report->levers);
     for (size_t i = 0; i < PLAIN_CHANGES; i++)

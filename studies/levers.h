@@ -10,8 +10,8 @@
 struct arena;
 
 /* Fills report->levers: changes that the scenario allows and that need less memory, the one that saves least first;
- * none for programs too large to be evaluated several times at once. */
-void levers_find(const struct scenario *scenario, struct platform *platform, const struct program *program,
-                 struct report *report, struct arena *arena);
+ * none for programs too large to be evaluated several times at once. `operations`: of one replica. */
+void levers_find(const struct scenario *scenario, struct platform *platform, double operations, struct report *report,
+                 struct arena *arena);
 
 #endif

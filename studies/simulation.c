@@ -20,7 +20,9 @@
 #include "simulator/scenario/scenario_kind.h"
 #include "simulator/scenario/steady_run.h"
 #include "studies/describe.h"
+#include "studies/evaluate.h"
 #include "studies/levers.h"
+#include "studies/shortened_report.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -226,7 +228,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(report, run->platform, wall);
     if (last)
-        levers_find(run->scenario, run->platform, run->job->program, report, run->arena);
+        levers_find(run->scenario, run->platform, (double)count_operations(run->job->program), report, run->arena);
     if (run->alone)
         report->contention = contention_create(run->alone, frame, run->platform, run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);
@@ -252,6 +254,35 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     if (last)
         timeline_destroy(timeline);
     return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
+}
+
+/* What is asked for follows from a job with fewer micro-batches where that comes back to a state. False: it does not,
+ * and nothing has been handed over. */
+static bool run_shortened(struct run *run)
+{
+    const struct simulation_request *request = run->request;
+    const struct scenario *scenario = run->scenario;
+    struct shortened_report_request shorter = {scenario, run->platform, run->classes, request->split};
+    double operations = 0, started = now();
+    if (scenario->engine != ENGINE_ANALYTIC || request->files || request->draw)
+        return false;
+    guard_doing("simulating %s, engine %s", scenario->name, engine_analytic.name);
+    struct report *report = shortened_report(&shorter, run->arena, &operations);
+    if (!report)
+        return false;
+    guard_doing("reporting on %s", scenario->name);
+    measure(report, run->platform, now() - started);
+    levers_find(scenario, run->platform, operations, report, run->arena);
+    struct comparison_row row = comparison_row_of(report);
+    struct gantt_choice choice = {.messages = true, .rows_only = true};
+    struct gantt *gantt = gantt_of_run(report, NULL, &choice);
+    fwrite(&row, sizeof row, 1, run->self->results);
+    gantt_save(gantt, run->self->results);
+    gantt_destroy(gantt);
+    notes(run, report);
+    if (request->print)
+        run_print(run->self->results, table_style_of(request->format, stdout), report);
+    return true;
 }
 
 /* What the platform is called: the file that was opened, or the preset as it was written. */
@@ -310,11 +341,20 @@ static int load_platform(struct run *run, bool simulates)
     return run->platform ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
+static int build(struct run *run)
+{
+    guard_doing("building the job of %s", run->scenario->name);
+    run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag);
+    return run->job ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
 static int run_engines(struct run *run)
 {
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
-    int code = EXIT_DONE;
-    if (analytic)
+    if (run_shortened(run))
+        return EXIT_DONE;
+    int code = build(run);
+    if (code == EXIT_DONE && analytic)
         code = run_engine(run, &engine_analytic, !simgrid);
     if (code == EXIT_DONE && simgrid)
         code = run_engine(run, &engine_simgrid, true);
@@ -322,7 +362,7 @@ static int run_engines(struct run *run)
     return code;
 }
 
-/* Loads, builds, and does the rest. */
+/* Loads, and does the rest. */
 static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run *run, struct isolated *self)
 {
     run->self = self;
@@ -331,11 +371,8 @@ static int prepare_and(int (*rest)(struct run *run), bool simulates, struct run 
     run->diag = (struct diag){.out = mistakes_of(run)};
     guard_doing("loading %s", name_of(&run->scenario->platform));
     int code = load_platform(run, simulates);
-    guard_doing("building the job of %s", run->scenario->name);
-    if (code == EXIT_DONE) {
-        run->job = job_create_steady(run->scenario, run->platform, run->arena, &run->diag);
-        code = run->job ? rest(run) : EXIT_BAD_INPUT;
-    }
+    if (code == EXIT_DONE)
+        code = rest(run);
     diag_rest(&run->diag);
     fflush(run->diag.out);
     class_store_destroy(run->classes);
@@ -422,8 +459,10 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
 static int check_program(struct run *run)
 {
     struct fault fault = {""};
-    struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts};
     struct folded_run folded;
+    if (build(run) != EXIT_DONE)
+        return EXIT_BAD_INPUT;
+    struct engine_job job = {.program = run->job->program, .platform = run->platform, .hosts = run->job->hosts};
     bool ok = folded_run(&engine_analytic, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
     if (!ok)
         return refuse(run, &fault);

@@ -55,12 +55,19 @@ static enum cause fill_or_input(const struct watch *watch, const struct window *
     return waits ? CAUSE_INPUT : CAUSE_FILL;
 }
 
+/* The end of a window's computations where the window is a cycle that comes back: none of them is the first or the last
+ * of its iteration. */
+static const uint32_t again = UINT32_MAX;
+
 /* Idle time before computation `next` (the end of the stream: none left in the window). */
 static void attribute(struct watch *watch, const struct window *window, uint32_t next, struct interval idle)
 {
     if (!(idle.end > idle.start))
         return;
-    if (window->computes.first == window->computes.end || next <= window->computes.first) {
+    if (window->computes.end == again) {
+        sum_add(&watch->causes[cause_before(watch->position, watch->moments, next, watch->rounding)],
+                idle.end - idle.start);
+    } else if (window->computes.first == window->computes.end || next <= window->computes.first) {
         sum_add(&watch->causes[fill_or_input(watch, window, next)], idle.end - idle.start);
     } else if (next < window->computes.end) {
         sum_add(&watch->causes[cause_before(watch->position, watch->moments, next, watch->rounding)],
@@ -77,6 +84,7 @@ static void watch_computing(struct watch *watch, const struct window *window)
     const struct stream *stream = &watch->position->streams[0];
     uint32_t id = first_after(watch->moments, stream, window->start), end = stream->first + stream->count;
     double idle_since = window->start;
+    uint32_t first = window->computes.first;
     watch->busy_count = 0;
     for (; id < end && watch->moments[id].start < window->end; id++) {
         if (frame_is_marker(watch->program, &watch->position->operations[id]))
@@ -89,7 +97,8 @@ static void watch_computing(struct watch *watch, const struct window *window)
     }
     while (id < end && frame_is_marker(watch->program, &watch->position->operations[id]))
         id++;
-    attribute(watch, window, id, (struct interval){idle_since, window->end});
+    bool comes_back = window->computes.end == again; /* then the cycle's first computation is what comes next */
+    attribute(watch, window, comes_back ? first : id, (struct interval){idle_since, window->end});
 }
 
 static void watch_span(struct watch *watch, const struct window *window, bool steady)
@@ -122,6 +131,56 @@ static void watch_communication(struct watch *watch, const struct window *window
     sum_add(&watch->exposed, intervals_length(moving, count) - overlapped);
 }
 
+/* What is gathered in a window so many times. */
+static void add_times(struct watch *watch, const struct watch *once, double times)
+{
+    const struct sum *from[] = {&once->busy, &once->exposed, &once->overlapped};
+    struct sum *to[] = {&watch->busy, &watch->exposed, &watch->overlapped};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        sum_add(to[i], times * sum_total(from[i]));
+    for (int i = 0; i < CAUSES; i++)
+        sum_add(&watch->causes[i], times * sum_total(&once->causes[i]));
+}
+
+/* The first computation that begins in the cycle, or is under way when it begins; `again`: none. */
+static uint32_t first_of_cycle(const struct watch *watch, const struct window *cycle)
+{
+    const struct stream *stream = &watch->position->streams[0];
+    uint32_t id = first_after(watch->moments, stream, cycle->start), end = stream->first + stream->count;
+    while (id < end && frame_is_marker(watch->program, &watch->position->operations[id]))
+        id++;
+    return id < end && watch->moments[id].start < cycle->end ? id : again;
+}
+
+/* Where the iteration's last computation is in the whole job: behind the cycles if it is in them or comes after. */
+static bool ends_later(const struct watch *watch, const struct frame *frame, const struct window *window)
+{
+    uint32_t index = (uint32_t)(watch->position - watch->program->positions);
+    return window->computes.first < window->computes.end &&
+           (frame->more->beats->streams[index][0].length ||
+            watch->moments[window->computes.end - 1].start >= frame->more->start + frame->more->length);
+}
+
+/* The cycles that the whole job has more. Where no computation begins in a cycle the rank waits through all of them for
+ * what comes next. */
+static void watch_more(struct watch *watch, const struct frame *frame, const struct window *window)
+{
+    struct watch once = {.program = watch->program,
+                         .position = watch->position,
+                         .moments = watch->moments,
+                         .rounding = watch->rounding,
+                         .scratch = watch->scratch};
+    struct window cycle = {frame->more->start, frame->more->start + frame->more->length, window->computes};
+    uint32_t first = first_of_cycle(watch, &cycle);
+    if (first != again)
+        cycle.computes = (struct id_range){first, again};
+    watch_computing(&once, &cycle);
+    watch_communication(&once, &cycle);
+    add_times(watch, &once, frame->more->cycles);
+    if (ends_later(watch, frame, window))
+        sum_add(&watch->span, frame_more_seconds(frame));
+}
+
 struct rank_times busy_times(const struct frame *frame, uint32_t entry, const struct busy_scratch *scratch)
 {
     const struct timeline *timeline = frame->timeline;
@@ -136,6 +195,8 @@ struct rank_times busy_times(const struct frame *frame, uint32_t entry, const st
         watch_computing(&watch, &window);
         watch_span(&watch, &window, frame->steady || frame->whole);
         watch_communication(&watch, &window);
+        if (frame->more)
+            watch_more(&watch, frame, &window);
     }
     struct rank_times times = {.busy = sum_total(&watch.busy) / frame->share,
                                .span = sum_total(&watch.span) / frame->share,
@@ -163,18 +224,16 @@ static double busy_within(const struct frame *frame, uint32_t entry, const struc
     return sum_total(&busy);
 }
 
-double busy_between(const struct frame *frame, uint32_t entry, double start, double end)
-{
-    struct window window = {.start = start, .end = end};
-    return busy_within(frame, entry, &window);
-}
-
 double busy_seconds(const struct frame *frame, uint32_t entry)
 {
     struct sum busy = {0, 0};
     for (uint32_t i = 0; i < frame->windows; i++) {
         struct window window = frame_window(frame, entry, i);
         sum_add(&busy, busy_within(frame, entry, &window));
+    }
+    if (frame->more) {
+        struct window cycle = {.start = frame->more->start, .end = frame->more->start + frame->more->length};
+        sum_add(&busy, frame->more->cycles * busy_within(frame, entry, &cycle));
     }
     return sum_total(&busy) / frame->share;
 }

@@ -25,8 +25,6 @@ struct busy_scratch busy_scratch_create(const struct program *program, struct ar
 
 /* Watches the simulated rank through all its windows. */
 struct rank_times busy_times(const struct frame *frame, uint32_t entry, const struct busy_scratch *scratch);
-/* Seconds that the rank computes from one moment to another. */
-double busy_between(const struct frame *frame, uint32_t entry, double start, double end);
 /* Seconds that the rank computes, as in rank_times.busy: all that is asked for. */
 double busy_seconds(const struct frame *frame, uint32_t entry);
 

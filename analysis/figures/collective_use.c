@@ -28,8 +28,9 @@ static struct collective_use *find_use(struct uses *uses, const struct collectiv
     return &uses->items[uses->count++];
 }
 
+/* times: that it is there. */
 static void add_operation(struct uses *uses, const struct frame *frame, uint32_t group,
-                          const struct operation *operation)
+                          const struct operation *operation, double times)
 {
     const struct program *program = frame->timeline->program;
     struct collective_choice choice = assignment_choose(program, group, operation);
@@ -47,7 +48,7 @@ static void add_operation(struct uses *uses, const struct frame *frame, uint32_t
     struct collective_use *known = find_use(uses, &use);
     known->least_bytes = fmin(known->least_bytes, bytes);
     known->most_bytes = fmax(known->most_bytes, bytes);
-    known->count += repeats * group_instances(program, &program->groups[group]) / frame->measured;
+    known->count += times * repeats * group_instances(program, &program->groups[group]) / frame->measured;
 }
 
 struct collective_use *collective_uses(const struct frame *frame, size_t *count, struct arena *arena)
@@ -57,11 +58,15 @@ struct collective_use *collective_uses(const struct frame *frame, size_t *count,
     for (uint32_t group = 0; group < program->group_count; group++) {
         if (!program->groups[group].collective_count)
             continue;
-        const struct position *position = &program->positions[program->groups[group].positions[0]];
-        const struct stream *stream = &position->streams[position_group_stream(position, group)];
+        uint32_t index = program->groups[group].positions[0];
+        const struct position *position = &program->positions[index];
+        uint32_t number = position_group_stream(position, group);
+        const struct stream *stream = &position->streams[number];
+        struct more_operations more = frame_more_operations(frame, index, number);
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++)
             if (frame_measures(frame, &position->operations[id]))
-                add_operation(&uses, frame, group, &position->operations[id]);
+                add_operation(&uses, frame, group, &position->operations[id],
+                              id >= more.range.first && id < more.range.end ? 1.0 + more.times : 1);
     }
     struct collective_use *items = arena_array(arena, uses.count + 1, sizeof *items);
     if (uses.count)

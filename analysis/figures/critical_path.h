@@ -10,6 +10,9 @@
 
 struct critical_step {
     uint32_t entry, id; /* simulated rank, operation */
+    double later;       /* seconds by which the step comes later than the timeline says, where frame->more */
+    uint32_t
+        skipped; /* operations that the stream has more than the timeline between this step and the one behind it */
 };
 
 struct critical_path {
@@ -17,11 +20,19 @@ struct critical_path {
     size_t step_count;
     /* Seconds; each step counts from the end of the step before it to its own end, so they add up to `length`. */
     double length, compute, receive, collective, delay;
+    double begin; /* when the first step begins */
+    bool lost;    /* frame->more: it leads to what does not come back in the cycle, and there are no steps */
 };
 
+/* When a step ends. */
+static inline double critical_end(const struct timeline *timeline, struct critical_step step)
+{
+    return timeline->moments[step.entry][step.id].end + step.later;
+}
+
 /* Walks back from the last end of the last measured iteration: from each operation to the one whose end let it begin
- * (for a receive its send, for a collective the member that arrived last). A message is one step, its receive. Memory
- * from the arena. */
+ * (for a receive its send, for a collective the member that arrived last). A message is one step, its receive. Where
+ * the frame has more than its timeline, the path goes through the cycle again and again. Memory from the arena. */
 struct critical_path *critical_path_create(const struct frame *frame, struct arena *arena);
 
 /* Slack of every operation against the end of all iterations, seconds: [simulated rank][id]. Times of all operations

@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "simulator/program/beats.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const struct position *position_of(const struct timeline *timeline, uint32_t entry)
@@ -214,6 +215,28 @@ struct frame *frame_create(const struct timeline *timeline, struct arena *arena)
     find_computes(frame, iterations);
     choose(frame, iterations, arena);
     return frame;
+}
+
+struct frame *frame_create_shortened(const struct timeline *timeline, const struct steady *steady, struct arena *arena)
+{
+    struct frame *frame = frame_create(timeline, arena);
+    if (!steady->cycles)
+        return frame;
+    assert(timeline->program->iterations == 1 && frame->windows == 1);
+    frame->more = steady;
+    frame->iteration += frame_more_seconds(frame);
+    frame->makespan += frame_more_seconds(frame);
+    return frame;
+}
+
+struct more_operations frame_more_operations(const struct frame *frame, uint32_t position, uint32_t stream)
+{
+    const struct steady *more = frame->more;
+    if (!more)
+        return (struct more_operations){{0, 0}, 0};
+    const struct stream_beat *beat = &more->beats->streams[position][stream];
+    uint32_t first = frame->timeline->program->positions[position].streams[stream].first + beat->from;
+    return (struct more_operations){{first, first + beat->length}, more->cycles * more->cycle_beats};
 }
 
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index)

@@ -5,6 +5,8 @@
 #define STAGESIM_FRAME_H
 
 #include "base/cycle.h"
+#include "simulator/program/beats.h"
+#include "simulator/program/steady.h"
 #include "simulator/program/timeline.h"
 
 struct arena;
@@ -42,10 +44,30 @@ struct frame {
     double *starts, *ends;     /* [iterations of the program]: first start and last end on any rank */
     struct id_range *computes; /* [position * iterations + iteration]: the iteration's part of the compute stream */
     double *rank_ends;         /* [simulated rank]: its last end */
+    const struct steady *more; /* the whole job goes through a cycle of the timeline again; NULL: the timeline is whole.
+                                  Figures are those of the whole job; starts, ends and rank_ends are the timeline's */
 };
 
 /* Memory from the arena. */
 struct frame *frame_create(const struct timeline *timeline, struct arena *arena);
+
+/* The same of the timeline of a shorter job (simulator/scenario/shortened.h) with what the whole one has more; of one
+ * iteration. steady->cycles 0: as frame_create. `steady` is borrowed. */
+struct frame *frame_create_shortened(const struct timeline *timeline, const struct steady *steady, struct arena *arena);
+
+/* Seconds that the whole job has more than the timeline. */
+static inline double frame_more_seconds(const struct frame *frame)
+{
+    return frame->more ? frame->more->cycles * frame->more->length : 0;
+}
+
+/* Operations of a stream in the beats that the whole job has more: so many times those from `first` to before `end`. */
+struct more_operations {
+    struct id_range range;
+    uint32_t times;
+};
+
+struct more_operations frame_more_operations(const struct frame *frame, uint32_t position, uint32_t stream);
 
 /* A window of a simulated rank (index into timeline->ranks); index: 0 .. windows - 1. */
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index);

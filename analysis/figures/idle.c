@@ -23,7 +23,7 @@ const char *const idle_definitions[IDLE_PARTS] = {
     [IDLE_CONTENTION] = "Transfers slow each other down",
 };
 
-static struct idle_run run_of(const struct frame *frame)
+struct idle_run idle_run_of(const struct frame *frame)
 {
     const struct timeline *timeline = frame->timeline;
     const struct mesh *mesh = timeline->program->mesh;
@@ -48,9 +48,9 @@ struct idle_split idle_split_of(const struct frame *frame, const struct idle_tim
     struct idle_split split = {.known = runs && timelines->alone && frame->iteration > 0};
     if (!split.known)
         return split;
-    struct idle_run real = run_of(frame);
-    split.free = timelines->free_time ? *timelines->free_time : run_of(frame_create(timelines->free, arena));
-    split.alone = timelines->alone == frame->timeline ? real : run_of(frame_create(timelines->alone, arena));
+    struct idle_run real = idle_run_of(frame);
+    split.free = timelines->free_time ? *timelines->free_time : idle_run_of(frame_create(timelines->free, arena));
+    split.alone = timelines->alone == frame->timeline ? real : idle_run_of(frame_create(timelines->alone, arena));
     double idle_free = split.free.iteration - split.free.busy, idle_alone = split.alone.iteration - split.alone.busy;
     const double seconds[IDLE_PARTS] = {
         [IDLE_ORDER] = split.free.iteration - split.free.busy_max,

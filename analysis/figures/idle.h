@@ -30,6 +30,9 @@ struct idle_split {
     struct idle_run free, alone;
 };
 
+/* Of a frame's ranks. */
+struct idle_run idle_run_of(const struct frame *frame);
+
 /* Splits the idle time of a frame; each timeline may represent ranks by equal ones in its own way. */
 struct idle_split idle_split_of(const struct frame *frame, const struct idle_timelines *timelines, struct arena *arena);
 

@@ -38,11 +38,7 @@ static double share(const struct making *making, double seconds)
 /* All that a brief report says of how a rank spends its time. */
 static struct rank_times brief_times(const struct making *making, uint32_t entry)
 {
-    const struct steady *steady = &making->report->run.steady;
-    double busy = busy_seconds(making->frame, entry);
-    if (steady->cycles)
-        busy += steady->cycles * busy_between(making->frame, entry, steady->start, steady->start + steady->length);
-    return (struct rank_times){.busy = busy};
+    return (struct rank_times){.busy = busy_seconds(making->frame, entry)};
 }
 
 static void watch_ranks(struct making *making)
@@ -274,11 +270,11 @@ static uint32_t path_replica(const struct making *making, const struct critical_
     double *seconds = arena_array(making->arena, mesh->replicas, sizeof *seconds);
     if (!path->step_count)
         return last_replica(making->frame);
-    double before = making->frame->ends[making->frame->first_measured + making->frame->measured - 1] - path->length;
+    double before = path->begin;
     uint32_t most = 0;
     for (size_t i = 0; i < path->step_count; i++) {
         struct critical_step step = path->steps[i];
-        double end = timeline->moments[step.entry][step.id].end;
+        double end = critical_end(timeline, step);
         seconds[mesh->replica_of[timeline->ranks[step.entry]]] += end - before;
         before = end;
     }
@@ -327,8 +323,9 @@ static void find_critical_transfer(struct making *making, const struct critical_
         const struct moment *moment = &timeline->moments[step->entry][step->id];
         bool collective = operation->type == OPERATION_COLLECTIVE;
         if (collective || operation->type == OPERATION_SEND || operation->type == OPERATION_RECEIVE)
-            seconds[collective][operation->kind] += moment->end - (i ? before : moment->start);
-        before = moment->end;
+            seconds[collective][operation->kind] +=
+                critical_end(timeline, *step) - (i ? before : moment->start + step->later);
+        before = critical_end(timeline, *step);
     }
     for (int collective = 0; collective < 2; collective++)
         for (unsigned kind = 0; kind < STAGESIM_KINDS; kind++)
@@ -341,6 +338,7 @@ static void describe_path(struct making *making, const struct critical_path *pat
 {
     struct report *report = making->report;
     report->has_critical_path = path->step_count > 0;
+    report->lost = path->lost;
     report->critical_length = path->length;
     report->critical_compute = path->compute;
     report->critical_receive = path->receive;
@@ -378,7 +376,7 @@ struct report *report_of_time(const struct run_description *run, const struct pr
 struct report *report_create(const struct run_description *run, const struct timeline *timeline,
                              struct platform *platform, struct arena *arena)
 {
-    return report_of_frame(run, frame_create(timeline, arena), platform, arena);
+    return report_of_frame(run, frame_create_shortened(timeline, &run->steady, arena), platform, arena);
 }
 
 struct report *report_of_frame(const struct run_description *run, const struct frame *frame, struct platform *platform,
@@ -406,8 +404,6 @@ struct report *report_of_frame(const struct run_description *run, const struct f
                               .energy = -1,
                               .activities = timeline->activities};
     struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};
-    report->iteration += run->steady.cycles * run->steady.length;
-    report->makespan += run->steady.cycles * run->steady.length;
     report->micro_batches += run->steady.left_out;
     if (program->iterations > 1)
         frame_shown(frame, &report->window_start, &report->window_end);

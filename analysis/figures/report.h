@@ -36,7 +36,8 @@ struct run_description {
     uint32_t fold_classes; /* of ranks that do the same at the same time; 0: not said */
     uint32_t fold_classes_but_latency; /* that there would be if no routes differed in a latency alone; 0: not said */
     const char *fold_reason;           /* why all were simulated; NULL or empty: not said */
-    struct steady steady; /* how much was run; of a brief report the timeline may be that of the shorter job */
+    struct steady steady; /* how much was run; the timeline may be that of the shorter job, see frame_create_shortened;
+                             then links are not asked for */
     const struct power_plan *power; /* NULL: the scenario says nothing of power */
     double reserve;                 /* share of every GPU's memory that is held back */
     bool brief;         /* only time, throughput, bubble and memory are asked for: no causes, links, paths or workers */
@@ -145,6 +146,7 @@ struct report {
     struct collective_use *collectives; /* how they were carried out */
     size_t collective_count;
     bool has_critical_path;
+    bool lost; /* of a shorter job: its critical path does not come back in the cycle; the whole one has to be asked */
     struct critical_transfer critical_transfer;
     double critical_length, critical_compute, critical_receive, critical_collective, critical_delay;
     /* seconds of the critical path that scale with each, see sensitivity.h */

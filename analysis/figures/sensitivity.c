@@ -97,10 +97,10 @@ static bool follows_message(const struct timeline *timeline, struct critical_ste
     struct critical_step send = step;
     if (stream->type == OPERATION_RECEIVE)
         send = (struct critical_step){
-            timeline->index_of[partner_rank(timeline->program, timeline->ranks[step.entry], stream)],
-            partner_id(timeline->program, stream, step.id)};
+            .entry = timeline->index_of[partner_rank(timeline->program, timeline->ranks[step.entry], stream)],
+            .id = partner_id(timeline->program, stream, step.id)};
     const struct operation *operations = timeline_position(timeline, send.entry)->operations;
-    return before.entry == send.entry && before.id + 1 == send.id &&
+    return before.entry == send.entry && before.id - before.skipped + 1 == send.id &&
            operations[before.id].stream == operations[send.id].stream;
 }
 
@@ -111,13 +111,12 @@ struct sensitivity sensitivity_of(const struct frame *frame, const struct critic
     struct reading reading = {
         timeline, platform, hosts, arena_array(arena, timeline->program->mesh->ranks, sizeof(uint32_t)), NULL, arena};
     struct sensitivity sensitivity = {0};
-    double before = path->step_count ? frame->ends[frame->first_measured + frame->measured - 1] - path->length : 0;
+    double before = path->begin;
     for (size_t i = 0; i < path->step_count; i++) {
         struct critical_step step = path->steps[i];
-        const struct moment *moment = &timeline->moments[step.entry][step.id];
         uint8_t type = timeline_position(timeline, step.entry)->operations[step.id].type;
-        double length = moment->end - before;
-        before = moment->end;
+        double end = critical_end(timeline, step), length = end - before;
+        before = end;
         if (type == OPERATION_COMPUTE || type == OPERATION_DELAY) {
             *(type == OPERATION_COMPUTE ? &sensitivity.compute : &sensitivity.fixed) += length;
             continue;

@@ -137,7 +137,7 @@ static uint32_t count_followers(const struct position *position, uint32_t id)
 
 static void push(struct backward *pass, uint32_t entry, uint32_t id)
 {
-    pass->stack[pass->stacked++] = (struct critical_step){entry, id};
+    pass->stack[pass->stacked++] = (struct critical_step){.entry = entry, .id = id};
 }
 
 /* A follower with that slack begins (or ends) `gap` after this operation's end. */

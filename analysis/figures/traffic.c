@@ -33,6 +33,20 @@ double traffic_sent(const struct program *program, const struct operation *opera
     return flows ? bytes * flows->total / group_size(program, &program->groups[group]) : 0;
 }
 
+/* Bytes that a position sends in the beats that the whole job has more. */
+static double more_sent(const struct frame *frame, uint32_t index)
+{
+    const struct program *program = frame->timeline->program;
+    const struct position *position = &program->positions[index];
+    struct sum total = {0, 0};
+    for (uint32_t i = 0; frame->more && i < position->stream_count; i++) {
+        struct more_operations more = frame_more_operations(frame, index, i);
+        for (uint32_t id = more.range.first; id < more.range.end; id++)
+            sum_add(&total, more.times * traffic_sent(program, &position->operations[id], position));
+    }
+    return sum_total(&total);
+}
+
 double traffic_total(const struct frame *frame)
 {
     const struct program *program = frame->timeline->program;
@@ -42,6 +56,7 @@ double traffic_total(const struct frame *frame)
         for (uint32_t id = 0; id < position->operation_count; id++)
             if (frame_measures(frame, &position->operations[id]))
                 sum_add(&total, traffic_sent(program, &position->operations[id], position));
+        sum_add(&total, more_sent(frame, index));
     }
     return sum_total(&total) * program->mesh->replicas / frame->measured;
 }

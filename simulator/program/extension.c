@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-/* Sums of times are rounded: so much of the time that they show. */
-static const double clock_rounding = 1e-14;
-
 /* ---- the step of the order ---- */
 
 static uint32_t greatest_common(uint32_t a, uint32_t b)
@@ -335,5 +332,5 @@ void extension_fill(struct timeline *whole, const struct timeline *part, const s
         }
     }
     double end = cycle->start + cycle->length * (1 + more / cycle->beats);
-    extension_settle(whole, part->rounding * cycle->length + clock_rounding * end);
+    extension_settle(whole, part->rounding * cycle->length + CLOCK_ROUNDING * end);
 }

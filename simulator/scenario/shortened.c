@@ -98,17 +98,26 @@ static bool run_shorter(struct attempt *attempt, const struct shorter *shorter, 
     return false;
 }
 
+/* Of a job that lacks so many beats of `step` micro-batches. */
+static struct steady steady_of(const struct beats *beats, const struct cycle *cycle, uint32_t more, uint32_t step)
+{
+    return (struct steady){.period = cycle->beats * step,
+                           .start = cycle->start,
+                           .length = cycle->length,
+                           .cycles = more / cycle->beats,
+                           .left_out = more * step,
+                           .beats = beats,
+                           .cycle_beats = cycle->beats};
+}
+
 static void describe(struct attempt *attempt, const struct shorter *shorter, const struct cycle *cycle)
 {
     struct shortened *shortened = attempt->shortened;
     shorter->job->scenario = attempt->scenario; /* what it was built from ends here */
     shortened->job = shorter->job;
-    shortened->steady = (struct steady){.micro_batches = shorter->scenario.micro_batches,
-                                        .period = cycle->beats * attempt->step,
-                                        .start = cycle->start,
-                                        .length = cycle->length,
-                                        .cycles = shorter->more / cycle->beats,
-                                        .left_out = shorter->more * attempt->step};
+    shortened->step = attempt->step;
+    shortened->steady = steady_of(shorter->beats, cycle, shorter->more, attempt->step);
+    shortened->steady.micro_batches = shorter->scenario.micro_batches;
 }
 
 /* The job with at least so many micro-batches, or a few more so that whole cycles are left out. -1: the order does not
@@ -175,4 +184,28 @@ bool shortened_run(const struct scenario *scenario, struct platform *platform, s
     bool found = whole && whole->iterations == 1 && try_all(&attempt);
     plan_destroy(whole);
     return found;
+}
+
+bool shortened_run_free(const struct shortened *shortened, struct class_store *classes, struct arena *arena,
+                        struct timeline **timeline, struct steady *steady)
+{
+    struct fault fault = {""};
+    struct folded_run run;
+    struct cycle cycle;
+    struct engine_job job = {.program = shortened->job->program,
+                             .platform = shortened->job->platform,
+                             .hosts = shortened->job->hosts,
+                             .classes = classes,
+                             .transfers_free = true};
+    const struct steady *own = &shortened->steady;
+    uint32_t more = own->left_out / shortened->step;
+    if (!folded_run(&engine_analytic, &job, true, arena, &run, &fault))
+        return false;
+    *timeline = run.timeline;
+    if (!beats_find_cycle(own->beats, run.timeline, engine_analytic.rounding, &cycle, arena) || more % cycle.beats) {
+        timeline_destroy(run.timeline);
+        return false;
+    }
+    *steady = steady_of(own->beats, &cycle, more, shortened->step);
+    return true;
 }

@@ -18,11 +18,17 @@ struct shortened {
     struct folded_run run; /* of it, on the analytic engine; the caller destroys the timeline */
     struct steady steady;  /* `cycles` and `left_out` say what it lacks */
     double operations;     /* of one replica of the whole job */
+    uint32_t step;         /* micro-batches of a beat */
 };
 
 /* False where nothing is found to repeat, or the scenario forbids it; then nothing is left to be freed. `classes` may
  * be NULL. Memory from the arena. */
 bool shortened_run(const struct scenario *scenario, struct platform *platform, struct class_store *classes,
                    struct arena *arena, struct shortened *shortened);
+
+/* The same job with transfers that take no time, and its own cycle. False where that does not go into what the whole
+ * job has more. The caller destroys the timeline; memory from the arena. */
+bool shortened_run_free(const struct shortened *shortened, struct class_store *classes, struct arena *arena,
+                        struct timeline **timeline, struct steady *steady);
 
 #endif

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of a job before it is built agrees with what is seen when it runs, on random transformers under every
  * schedule: the outline's memory is the report's, its bounds are never above the time. What follows from a shorter job
- * is what the whole one gives, and the time alone, which columns of replicas say, is the report's. Arguments: cases
- * [seed]; a failure names the seed of its case. */
+ * is what the whole one gives, all figures that people are shown included, and the time alone, which columns of
+ * replicas say, is the report's. Arguments: cases [seed]; a failure names the seed of its case. */
 #include "studies/evaluate.h"
 
 #include "base/arena.h"
 #include "schedules/plan_store.h"
 #include "simulator/engines/class_store.h"
+#include "simulator/engines/folded_run.h"
 #include "simulator/engines/simgrid/bridge.h"
+#include "simulator/scenario/job.h"
+#include "studies/describe.h"
+#include "studies/shortened_report.h"
 #include "test/support/random_job.h"
 
 #include <math.h>
@@ -124,7 +128,7 @@ enum outcome { BAD, ILLEGAL, UNKNOWN, FINE };
 
 /* Cases whose times follow from a shorter job, and those in which columns of replicas say them; and what they share. */
 struct counts {
-    unsigned shortened, columns;
+    unsigned shortened, columns, shown;
     struct plan_store *plans; /* that evaluations of the time alone share */
     struct class_store *classes;
 };
@@ -206,6 +210,157 @@ static enum outcome compare_time(const struct draw *draw, const struct evaluatio
     return same ? FINE : BAD;
 }
 
+/* ---- all figures ---- */
+
+/* The run of a program with all micro-batches and all ranks. */
+static struct timeline *run_whole(const struct job *job, bool transfers_free, struct arena *arena)
+{
+    struct fault fault = {""};
+    struct folded_run run;
+    struct engine_job timed = {
+        .program = job->program, .platform = job->platform, .hosts = job->hosts, .transfers_free = transfers_free};
+    return folded_run(&engine_analytic, &timed, false, arena, &run, &fault) ? run.timeline : NULL;
+}
+
+static struct report *report_whole(const struct scenario *scenario, struct platform *platform, struct arena *arena)
+{
+    struct diag silent = {0};
+    struct run_description description;
+    struct job *job = job_create(scenario, platform, 1, arena, &silent);
+    struct timeline *timeline = job ? run_whole(job, false, arena) : NULL;
+    struct timeline *free_transfers = timeline ? run_whole(job, true, arena) : NULL;
+    if (!free_transfers)
+        return NULL;
+    job_describe(job, &description);
+    description.printed = true;
+    struct idle_timelines timelines = {.free = free_transfers, .alone = timeline};
+    const struct frame *frame = frame_create(timeline, arena);
+    struct report *report = report_of_frame(&description, frame, platform, arena);
+    report->idle = idle_split_of(frame, &timelines, arena);
+    timeline_destroy(free_transfers);
+    timeline_destroy(timeline);
+    return report;
+}
+
+struct figure {
+    const char *name;
+    double a, b, scale;
+};
+
+static bool same_figures(const struct figure *figures, size_t count, uint64_t seed)
+{
+    bool same = true;
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(figures[i].a - figures[i].b) <= 1e-9 * fmax(fabs(figures[i].b), figures[i].scale))
+            continue;
+        same = false;
+        fprintf(stderr, "seed %llu: %s %.17g; of the whole job %.17g\n", (unsigned long long)seed, figures[i].name,
+                figures[i].a, figures[i].b);
+    }
+    return same;
+}
+
+#define FIGURE(name, scale)                                                                                            \
+    (struct figure)                                                                                                    \
+    {                                                                                                                  \
+#name, a->name, b->name, scale                                                                                 \
+    }
+
+static bool same_workers(const struct report *a, const struct report *b, uint64_t seed)
+{
+    bool same = a->worker_count == b->worker_count;
+    for (uint32_t i = 0; i < a->worker_count && same; i++) {
+        const struct worker_report *mine = &a->workers[i], *theirs = &b->workers[i];
+        struct figure figures[4 + CAUSES] = {
+            {"worker's busy", mine->busy, theirs->busy, 0},
+            {"worker's span", mine->span, theirs->span, 0},
+            {"worker's in flight", mine->peak_in_flight, theirs->peak_in_flight, 0},
+            {"worker's bytes", mine->peak_bytes, theirs->peak_bytes, 0},
+        };
+        for (int cause = 0; cause < CAUSES; cause++)
+            figures[4 + cause] = (struct figure){cause_names[cause], mine->causes[cause], theirs->causes[cause], 1};
+        same = same_figures(figures, 4 + CAUSES, seed);
+    }
+    return same;
+}
+
+static bool same_collectives(const struct report *a, const struct report *b, uint64_t seed)
+{
+    bool same = a->collective_count == b->collective_count;
+    for (size_t i = 0; i < a->collective_count && same; i++) {
+        const struct collective_use *mine = &a->collectives[i], *theirs = &b->collectives[i];
+        const struct figure figures[] = {{"collectives", mine->count, theirs->count, 0},
+                                         {"least bytes", mine->least_bytes, theirs->least_bytes, 0},
+                                         {"most bytes", mine->most_bytes, theirs->most_bytes, 0}};
+        same = same_figures(figures, sizeof figures / sizeof *figures, seed);
+    }
+    return same;
+}
+
+/* The scenario's figures as people are shown them. */
+static enum outcome compare_shown(struct draw *draw, const struct evaluation_request *request,
+                                  struct platform *platform, struct counts *counts, uint64_t seed)
+{
+    struct diag silent = {0};
+    double operations = 0;
+    struct scenario_request changed =
+        scenario_request_with(&request->scenario, request->changes, request->change_count, draw->arena);
+    struct scenario *scenario = scenario_load(&changed, draw->arena, &silent);
+    struct shortened_report_request shorter = {scenario, platform, NULL, true};
+    const struct report *a = shortened_report(&shorter, draw->arena, &operations), *b = NULL;
+    if (!a)
+        return FINE;
+    counts->shown++;
+    struct evaluation_request asking = *request;
+    struct evaluation exposing;
+    asking.communication = true;
+    if (!(b = report_whole(scenario, platform, draw->arena)) ||
+        !evaluate(&asking, platform, draw->arena, &silent, &exposing))
+        return BAD;
+    double path = a->critical_compute + a->critical_receive + a->critical_collective + a->critical_delay;
+    double sensitive = a->sensitive_compute + a->sensitive_bandwidth + a->sensitive_latency, scale = b->iteration;
+    const struct figure figures[] = {
+        FIGURE(iteration, 0),
+        FIGURE(makespan, 0),
+        FIGURE(micro_batches, 0),
+        FIGURE(bubble, 1),
+        FIGURE(bubble_min, 1),
+        FIGURE(bubble_max, 1),
+        FIGURE(over_ideal, 1),
+        FIGURE(span_max, 1),
+        FIGURE(causes[CAUSE_FILL], 1),
+        FIGURE(causes[CAUSE_DRAIN], 1),
+        FIGURE(causes[CAUSE_RECEIVE], 1),
+        FIGURE(causes[CAUSE_COLLECTIVE], 1),
+        FIGURE(causes[CAUSE_DEPENDENCY], 1),
+        FIGURE(idle.shares[IDLE_ORDER], 1),
+        FIGURE(idle.shares[IDLE_IMBALANCE], 1),
+        FIGURE(idle.shares[IDLE_TRANSFER], 1),
+        FIGURE(exposed, scale),
+        {"exposed, which is asked for", exposing.report->exposed, b->exposed, scale},
+        FIGURE(overlapped, scale),
+        FIGURE(sent_bytes, 0),
+        FIGURE(peak_in_flight, 0),
+        FIGURE(peak_bytes, 0),
+        FIGURE(capacity_bytes, 0),
+        FIGURE(fits, 0),
+        FIGURE(limits.shares[LIMIT_NETWORK], 1),
+        FIGURE(mfu, 0),
+        FIGURE(hfu, 0),
+        FIGURE(energy, 0),
+        FIGURE(critical_length, 0),
+        FIGURE(critical_delay, scale),
+        FIGURE(critical_compute, scale),
+        FIGURE(sensitive_compute, scale),
+        FIGURE(sensitive_latency, scale),
+        {"parts of the path", path, b->critical_length, 0},
+        {"parts of the path that scale", fmax(0, sensitive - path), 0, scale},
+    };
+    bool same = same_figures(figures, sizeof figures / sizeof *figures, seed) && same_workers(a, b, seed) &&
+                same_collectives(a, b, seed);
+    return same ? FINE : BAD;
+}
+
 static enum outcome check_case(uint64_t seed, struct platform *platform, double ratios[2], struct counts *counts)
 {
     struct arena *arena = arena_create();
@@ -231,7 +386,10 @@ static enum outcome check_case(uint64_t seed, struct platform *platform, double 
     bool shortened = outcome == FINE && evaluation.report->run.steady.cycles > 0;
     if (outcome == FINE && (shortened || seed % 4 == 0)) {
         counts->shortened += shortened;
-        outcome = compare_whole(&draw, &request, platform, evaluation.report, seed);
+        if (shortened)
+            outcome = compare_shown(&draw, &request, platform, counts, seed);
+        if (outcome == FINE)
+            outcome = compare_whole(&draw, &request, platform, evaluation.report, seed);
     }
     if (legal != runs) {
         fprintf(stderr, "seed %llu: legal %d, runs %d\n", (unsigned long long)seed, legal, runs);
@@ -258,7 +416,7 @@ int main(int argc, char **argv)
     unsigned counts[FINE + 1] = {0};
     struct counts shortcuts = {.plans = plan_store_create(), .classes = class_store_create()};
     double ratios[2] = {0, 0};
-    printf("1..5\n");
+    printf("1..6\n");
     for (uint64_t seed = first; platform && seed < first + cases; seed++)
         counts[check_case(seed, platform, ratios, &shortcuts)]++;
     printf("%sok 1 - %u cases agree, %u do not\n", counts[BAD] || !platform ? "not " : "", counts[FINE], counts[BAD]);
@@ -271,6 +429,8 @@ int main(int argc, char **argv)
            cases >= 1000 && 200 * shortcuts.shortened < cases ? "not " : "", shortcuts.shortened);
     printf("%sok 5 - columns of replicas say the time of %u cases\n",
            cases >= 1000 && 2 * shortcuts.columns < counts[FINE] ? "not " : "", shortcuts.columns);
+    printf("%sok 6 - all figures of %u cases follow from a shorter job\n",
+           cases >= 1000 && 200 * shortcuts.shown < cases ? "not " : "", shortcuts.shown);
     plan_store_destroy(shortcuts.plans);
     class_store_destroy(shortcuts.classes);
     arena_destroy(arena);
