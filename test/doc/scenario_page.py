@@ -30,7 +30,7 @@ def check_examples(page, keys):
     for match in re.finditer(r"```yaml\n(.*?)```", page.read_text(), re.S):
         text = match[1]
         for key, line in HEAD.items():
-            if not re.search(rf"^{key}:|^workload: (transformer|layers)", text, re.M):
+            if not re.search(rf"^{key}:|^workload: (transformer|layers|dlrm)", text, re.M):
                 text += line + "\n"
         text = re.sub(r"^platform:.*\n", "", text, flags=re.M) + "platform: p.xml\n"
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""dlrm.py STAGESIM: the workload dlrm against published counts, and against closed forms of times, bytes and memory."""
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = os.path.abspath(sys.argv[1])
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+ENVIRONMENT = dict(os.environ, STAGESIM_MODELS=str(ROOT / "workloads/models"),
+                   STAGESIM_EFFICIENCY=str(ROOT / "workloads/efficiency"))
+RATE = 10e9  # bytes per second of a host's link in each direction
+SPEED, MEMORY = 1e13, 1e12  # flop/s; bytes per second
+faults = []
+
+
+def expect(good, what):
+    if not good:
+        faults.append(what)
+
+
+def near(value, expected, what, tolerance=1e-6):
+    expect(abs(value - expected) <= tolerance * abs(expected), f"{what}: {value!r}, not {expected!r}")
+
+
+def write_star(path, hosts, speed, memory):
+    """Hosts around a switch without limits: each has a link up and one down."""
+    nodes = "".join(f'<host id="h-{i}" speed="{speed}f"><prop id="memory_bandwidth" value="{memory / 1e9:.0f}GBps"/>'
+                    f'</host>' for i in range(hosts))
+    links = "".join(f'<link id="{way}-{i}" bandwidth="{RATE}Bps" latency="0s"/>' for i in range(hosts)
+                    for way in ("up", "down"))
+    routes = "".join(f'<route src="h-{i}" dst="h-{k}" symmetrical="NO"><link_ctn id="up-{i}"/><link_ctn '
+                     f'id="down-{k}"/></route>' for i, k in itertools.permutations(range(hosts), 2))
+    path.write_text('<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform '
+                    f'version="4.1"><zone id="star" routing="Full">{nodes}{links}{routes}</zone></platform>')
+
+
+class Job:
+    """A small model. `tables`: rows, width, pooling of each."""
+
+    def __init__(self, ranks, batch, tables, bottom=(16, 64, 32), top=(64, 8, 1), interaction="dot", speed=SPEED,
+                 memory=MEMORY):
+        self.ranks, self.batch, self.tables, self.bottom, self.top = ranks, batch, tables, bottom, top
+        self.interaction, self.speed, self.memory = interaction, speed, memory
+
+    def run(self, folder, *sets, sharding=None, engine="simgrid"):
+        write_star(folder / "star.xml", self.ranks, self.speed, self.memory)
+        rows = "".join(f"  - {{name: t{i}, rows: {rows}, width: {width}, pooling: {pooling}}}\n"
+                       for i, (rows, width, pooling) in enumerate(self.tables))
+        rules = "".join("  - {" + ", ".join(f"{key}: {value}" for key, value in rule.items()) + "}\n"
+                        for rule in sharding or [])
+        (folder / "job.yaml").write_text(
+            f"platform: star.xml\nworkload: dlrm\nengine: {engine}\nparallel: {{data: {self.ranks}}}\n"
+            f"batch: {{global: {self.batch}, micro_batches: 1}}\n"
+            "compute: {precision: fp32, efficiency: 1, launch: 0s}\n"
+            "communication: {all_reduce: ring, reduce_scatter: ring, all_gather: ring}\n"
+            f"dlrm:\n  prefetch: false\n" + (f"  sharding:\n{rules}" if rules else "") +
+            f"model:\n  bottom: {list(self.bottom)}\n  top: {list(self.top)}\n  interaction: {self.interaction}\n"
+            f"  tables:\n{rows}")
+        command = [STAGESIM, "run", folder / "job.yaml", "-o", folder / "out", "--quiet"]
+        for value in sets:
+            command += ["--set", value]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+        if done.returncode:
+            sys.exit(f"{sets}\n{done.stderr}")
+        return json.loads((folder / "out" / "summary.json").read_text())
+
+    # The same by hand: every operator takes the longer of its arithmetic and its bytes.
+
+    def operator(self, flops, numbers):
+        return max(flops / self.speed, 4 * numbers / self.memory)
+
+    def linear(self, samples, inputs, outputs, first=False):
+        product = self.operator(2 * samples * inputs * outputs,
+                                samples * inputs + samples * outputs + inputs * outputs)
+        forward = product + self.operator(0, 2 * samples * outputs)
+        return forward, (1 if first else 2) * product + self.operator(0, 4 * samples * outputs)
+
+    def dense(self):
+        """Seconds of bottom layers, of the rest, and of the optimizer, forward and backward apart."""
+        b, vectors = self.batch // self.ranks, len(self.tables) + 1
+        bottom = [self.linear(b, i, o, k == 0) for k, (i, o) in enumerate(zip(self.bottom, self.bottom[1:]))]
+        inputs, square = self.bottom[-1] + sum(width for _, width, _ in self.tables), vectors * vectors
+        outputs = self.bottom[-1] + vectors * (vectors - 1) // 2
+        flops = 2 * b * square * self.bottom[-1]
+        forward = self.operator(0, 2 * b * inputs) + self.operator(flops, b * (inputs + square))
+        forward += self.operator(0, 2 * b * outputs)
+        backward = self.operator(0, b * (outputs + square)) + 2 * self.operator(flops, b * (square + 2 * inputs))
+        backward += self.operator(0, 5 * b * inputs)
+        rest = [(forward, backward)]
+        rest += [self.linear(b, i, o) for i, o in zip((outputs,) + self.top, self.top)]
+        loss = self.operator(0, 2 * b * self.top[-1])
+        rest.append((loss, loss))
+        return [sum(part) for part in zip(*bottom)], [sum(part) for part in zip(*rest)], 3 * 4 * \
+            self.parameters() / self.memory
+
+    def parameters(self):
+        vectors = len(self.tables) + 1
+        sizes = (self.bottom[-1] + vectors * (vectors - 1) // 2,) + self.top
+        return sum(i * o + o for shape in (self.bottom, sizes) for i, o in zip(shape, shape[1:]))
+
+    def lookups(self, of):
+        """Seconds of a rank's lookups and updates, of tables given as rows, width, pooling; rows all different."""
+        sector = lambda size: 32 * -(-size // 32)
+        read = update = 0
+        for rows, width, pooling in of:
+            unique = rows * (1 - (1 - 1 / rows) ** (self.batch * pooling))
+            fixed = 96 + sector(4 * pooling) + sector(4 * width)
+            factor = 1 if width > 64 else 1.1 if width > 32 else 1.55
+            read += self.batch * (fixed + pooling * sector(4 * width)) * factor
+            update += (self.batch * fixed + 2 * unique * sector(4 * width)) * factor
+        return read / self.memory, update / self.memory
+
+
+# ---- published counts ----
+
+def check_models(folder):
+    """Each file states what is published; a wrong statement is refused, so that a run proves the counts."""
+    stated = {"dlrm-mlperf": (187767399, 2368897, 2458496), "dlrm-dcnv2": (204184588, 16044545, None),
+              "dlrm-kaggle": (33762577, None, None), "dlrm-terabyte-t0": (882774559, 2368897, 2458496),
+              "dlrm-terabyte-t3": (177944275, 2368897, 2458496), "dlrm-terabyte-t15": (32709138, 2368897, 2458496)}
+    gib = {"dlrm-mlperf": "89.53", "dlrm-dcnv2": "97.36", "dlrm-kaggle": "2.01", "dlrm-terabyte-t0": "420.94",
+           "dlrm-terabyte-t3": "84.85", "dlrm-terabyte-t15": "15.60"}
+    for model, (rows, parameters, products) in stated.items():
+        def attempt(*sets):
+            command = [STAGESIM, "run", ROOT / "scenarios/dlrm.yaml", "--set", f"model={model}", "--engine", "analytic",
+ "-o", folder / model, "--quiet"]
+            for value in sets:
+                command += ["--set", value]
+            return subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+        text = (ROOT / f"workloads/models/{model}.yaml").read_text()
+        for key, value in (("rows", rows), ("parameters", parameters), ("multiply_adds", products)):
+            expect(value is None or f"\n{key}: {value}\n" in text, f"{model} does not state {key} {value}")
+        done = attempt()
+        expect(done.returncode == 0, f"{model}: {done.stderr}")
+        wide = 16 if model == "dlrm-kaggle" else 128
+        expect(f"{rows * wide * 4 / 2 ** 30:.2f}" == gib[model], f"{model}: {rows * wide * 4 / 2 ** 30} GiB")
+
+
+# ---- closed forms ----
+
+def check_one_rank(folder):
+    for tables in ([(10**6, 32, 1)], [(10**5, 32, 3), (1000, 32, 10)]):
+        job = Job(1, 4096, tables)
+        bottom, rest, step = job.dense()
+        expected = sum(bottom) + sum(rest) + step + sum(job.lookups(tables))
+        near(job.run(folder)["time"]["iteration_s"], expected, f"one rank, {tables}", 1e-9)
+
+
+def check_exchanges(folder):
+    """Nothing takes time but the network: sums there, gradients back, indices, and the all-reduce."""
+    ranks, batch = 4, 4096
+    for engine in ("simgrid", "analytic"):
+        job = Job(ranks, batch, [(10**6, 32, 5)] * 4, speed=1e19, memory=1e18)
+        summary = job.run(folder, "communication.overlap=false", engine=engine)
+        sums, indices = batch / ranks * 32 * 4, batch / ranks * 5 * 8
+        reduce = 4 * job.parameters()
+        sent = ranks * (ranks - 1) * (2 * sums + indices) + 2 * (ranks - 1) * reduce
+        near(summary["communication"]["sent_bytes"], sent, f"bytes, {engine}")
+        # The iteration begins with its first computation: of one alone the indices came before it.
+        seconds = ((ranks - 1) * 2 * sums + 2 * (ranks - 1) / ranks * reduce) / RATE
+        if engine == "simgrid":
+            near(summary["time"]["iteration_s"], seconds, "exchanges, one after the other", 1e-4)
+
+
+def check_rows(folder):
+    """Tables divided by rows among all ranks: a reduce-scatter of the sums, an all-gather of their gradients."""
+    ranks, batch = 4, 4096
+    job = Job(ranks, batch, [(10**6, 32, 4)] * 4, speed=1e19, memory=1e18)
+    summary = job.run(folder, "communication.overlap=false", sharding=[{"table": "'*'", "split": "row"}])
+    sums, indices = batch * 4 * 32 * 4, batch / ranks * 4 * 8
+    sent = 2 * (ranks - 1) * sums + ranks * (ranks - 1) * indices + 2 * (ranks - 1) * 4 * job.parameters()
+    near(summary["communication"]["sent_bytes"], sent, "bytes of tables divided by rows")
+
+
+def check_copies(folder):
+    """A replicated table: no sums travel. The smaller of its gradient and the rows that ranks touched does."""
+    ranks, batch = 4, 4096
+    for rows, touched in ((100, False), (10**9, True)):
+        job = Job(ranks, batch, [(rows, 32, 1)], speed=1e19, memory=1e18)
+        summary = job.run(folder, sharding=[{"table": "t0", "split": "replicated"}])
+        b = batch / ranks
+        unique = -rows * ((1 - 1 / rows) ** b - 1)
+        exchanged = (ranks - 1) * ranks * unique * (32 * 4 + 8) if touched else 2 * (ranks - 1) * rows * 32 * 4
+        near(summary["communication"]["sent_bytes"], exchanged + 2 * (ranks - 1) * 4 * job.parameters(),
+             f"bytes of a replicated table of {rows} rows", 1e-5)
+
+
+def check_overlap(folder):
+    """Bottom layers run while sums travel: the longer of the two counts, each way."""
+    ranks, batch = 4, 16384
+    for memory in (1e11, 3e12):
+        job = Job(ranks, batch, [(10**6, 32, 1)] * 4, memory=memory)
+        bottom, rest, step = job.dense()
+        lookup, update = job.lookups(job.tables[:1])
+        sums = (ranks - 1) * batch / ranks * 128 / RATE
+        reduce = 2 * (ranks - 1) / ranks * 4 * job.parameters() / RATE
+        found = job.run(folder, "dlrm.bucket=1GB")["time"]["iteration_s"]
+        apart = job.run(folder, "communication.overlap=false")["time"]["iteration_s"]
+        near(apart, lookup + 2 * sums + sum(bottom) + sum(rest) + max(reduce, update) + step,
+             f"without overlap, memory {memory:g}", 1e-3)
+        back = max(sums, bottom[1]) + update
+        less = lookup + max(sums, bottom[0]) + sum(rest) + back + step
+        expect(less <= found * (1 + 1e-6) and found <= less + reduce + 1e-9,
+               f"with overlap, memory {memory:g}: {found}, not {less} to {less + reduce}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    place = pathlib.Path(name)
+    for check in (check_models, check_one_rank, check_exchanges, check_rows, check_copies, check_overlap):
+        check(place)
+for fault in faults:
+    print(fault)
+sys.exit(1 if faults else 0)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What embedding tables cost a rank: lookups, updates of the rows that were read, and what ranks exchange for them. */
+#include "workloads/dlrm/dlrm.h"
+
+#include <math.h>
+
+static const double number_bytes = 4, index_bytes = 8; /* tables are in fp32; indices have 64 bits */
+
+double dlrm_sparse_state(const struct dlrm_job *j, const struct dlrm_table *table)
+{
+    static const double numbers[] = {[DLRM_SGD] = 0, [DLRM_ADAGRAD] = 1, [DLRM_ADAM] = 2};
+    if (j->parameters->optimizer == DLRM_ROWWISE_ADAGRAD)
+        return 1 / (double)table->width;
+    return numbers[j->parameters->optimizer];
+}
+
+double dlrm_sparse_seconds(const struct dlrm_job *j, double bytes)
+{
+    struct transformer_operator work = {.name = "lookup", .bytes = bytes};
+    if (bytes <= 0)
+        return 0;
+    if (j->curve.straight <= 0)
+        return efficiency_operator_time(&j->device, &work);
+    return memory_curve_seconds(&j->curve, bytes) + (j->parameters->launch > 0 ? j->parameters->launch : 0);
+}
+
+static bool reduces(const struct dlrm_job *j, uint32_t table)
+{
+    const struct dlrm_place *place = &j->placement.places[table];
+    return place->split == DLRM_ROWS && place->count == j->ranks && j->ranks > 1;
+}
+
+double dlrm_sparse_reduced(const struct dlrm_job *j)
+{
+    double numbers = 0;
+    for (uint32_t i = 0; i < j->table_count; i++)
+        numbers += reduces(j, i) ? (double)j->tables[i].width : 0;
+    return numbers;
+}
+
+/* The bytes of all tables of a rank, and of them those that narrow rows make slower, by how much. */
+struct traffic {
+    double memory, slow_memory, cache, update, slow_update;
+};
+
+static void add_table(const struct dlrm_job *j, uint32_t index, const struct dlrm_share *share, struct dlrm_rank *cost,
+                      struct traffic *sum)
+{
+    const struct dlrm_table *table = &j->tables[index];
+    bool copy = j->placement.places[index].split == DLRM_REPLICATED;
+    struct lookup lookup = {.rows = share->rows,
+                            .width = share->width,
+                            .pooling = share->pooling,
+                            .samples = copy ? j->samples : j->batch,
+                            .unique = j->unique[copy][index] * share->rows / table->rows};
+    double state = dlrm_sparse_state(j, table), lookups = lookup.samples * lookup.pooling;
+    struct lookup_traffic traffic = lookup_traffic(&lookup, &j->curve, state);
+    sum->memory += traffic.memory;
+    sum->slow_memory += traffic.memory * traffic.slower;
+    sum->cache += traffic.cache * traffic.slower;
+    sum->update += traffic.update;
+    sum->slow_update += traffic.update * traffic.slower;
+    cost->hits += traffic.hit_rate * lookups;
+    cost->lookups += lookups;
+    cost->sums += reduces(j, index) ? 0 : share->sums;
+    cost->indices += copy ? 0 : share->pooling;
+    cost->parameters += share->rows * share->width;
+    cost->state += share->rows * share->width * state;
+}
+
+struct dlrm_rank dlrm_sparse_cost(const struct dlrm_job *j, uint32_t rank)
+{
+    struct dlrm_rank cost = {0};
+    struct traffic sum = {0};
+    for (uint32_t i = 0; i < j->table_count; i++) {
+        struct dlrm_share share = dlrm_placement_share(&j->placement, &j->tables[i], i, rank);
+        if (share.any)
+            add_table(j, i, &share, &cost, &sum);
+    }
+    if (sum.memory <= 0)
+        return cost;
+    double cached = j->curve.cache_rate > 0 ? sum.cache / j->curve.cache_rate : 0;
+    cost.lookup = fmax(dlrm_sparse_seconds(j, sum.memory) * sum.slow_memory / sum.memory, cached);
+    cost.update = dlrm_sparse_seconds(j, sum.update) * sum.slow_update / sum.update;
+    return cost;
+}
+
+double dlrm_sparse_replicas(const struct dlrm_job *j, uint32_t index, enum stagesim_collective *collective)
+{
+    const struct dlrm_table *table = &j->tables[index];
+    double row = number_bytes * (double)table->width, whole = table->rows * row;
+    double gathered = j->ranks * j->unique[1][index] * (row + index_bytes);
+    bool gathers = gathered < 2 * whole; /* a rank sends (n - 1)/n of the one, 2 (n - 1)/n of the other */
+    *collective = gathers ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE;
+    return gathers ? gathered : whole;
+}
