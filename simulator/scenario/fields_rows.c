@@ -11,8 +11,44 @@
 
 enum { COLUMNS_MAX = 64 };
 
+/* Whether a column's values may be lists. */
+static bool takes_lists(const struct stagesim_row_type *type, const char *name)
+{
+    const struct stagesim_field *field = type->fields;
+    while (strcmp(field->key, name) != 0)
+        field++;
+    switch (field->type) {
+    case STAGESIM_FIELD_TIMES:
+    case STAGESIM_FIELD_BYTES_LIST:
+    case STAGESIM_FIELD_NAMES:
+    case STAGESIM_FIELD_COUNTS:
+    case STAGESIM_FIELD_TEXTS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The parts of a cell between semicolons, as a list in place of the text. */
+static void split_cell(struct node *cell, struct arena *arena)
+{
+    char *text = arena_copy(arena, cell->text);
+    cell->kind = NODE_LIST;
+    cell->text = NULL;
+    for (char *part = text; part;) {
+        char *end = strchr(part, ';');
+        if (end)
+            *end = '\0';
+        struct node *value = arena_alloc(arena, sizeof *value);
+        *value = (struct node){.kind = NODE_SCALAR, .at = cell->at, .text = part + strspn(part, " ")};
+        node_append(cell, value);
+        part = end ? end + 1 : NULL;
+    }
+}
+
 /* A row as a map, without the columns that are empty; NULL after a mistake was reported. */
-static struct node *make_row(struct csv *csv, const struct csv_columns *columns, struct arena *arena)
+static struct node *make_row(struct csv *csv, const struct csv_columns *columns, const struct stagesim_row_type *type,
+                             struct arena *arena)
 {
     struct node *row = arena_alloc(arena, sizeof *row);
     *row = (struct node){.kind = NODE_MAP, .at = csv_place(csv, 0)};
@@ -33,6 +69,8 @@ static struct node *make_row(struct csv *csv, const struct csv_columns *columns,
                                .key_at = at,
                                .text = csv_text(field, arena),
                                .quoted = field.quoted};
+        if (strchr(value->text, ';') && takes_lists(type, columns->names[i]))
+            split_cell(value, arena);
         node_append(row, value);
     }
     return row;
@@ -63,7 +101,7 @@ struct node *fields_parse_rows(const char *name, const char *text, size_t size, 
     struct node *list = arena_alloc(arena, sizeof *list);
     *list = (struct node){.kind = NODE_LIST, .at = {.file = file}};
     while (csv && csv_next(csv)) {
-        struct node *row = make_row(csv, &columns, arena);
+        struct node *row = make_row(csv, &columns, type, arena);
         if (row)
             node_append(list, row);
     }

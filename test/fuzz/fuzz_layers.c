@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "simulator/scenario/fields.h"
 #include "simulator/scenario/fields_rows.h"
-#include "workloads/layers/layers.h"
+#include "workloads/layers/graph.h"
 #include "workloads/workload_table.h"
 
 #include <math.h>
@@ -33,7 +33,8 @@ static const struct stagesim_field *find_table(void)
     return field;
 }
 
-static void check_costs(const struct layers_parameters *parameters, uint32_t data, uint32_t tensor)
+static void check_costs(const struct layers_parameters *parameters, const struct layers_graph *graph, uint32_t data,
+                        uint32_t tensor)
 {
     struct efficiency efficiency;
     efficiency_constant(&efficiency, 0.5);
@@ -41,6 +42,7 @@ static void check_costs(const struct layers_parameters *parameters, uint32_t dat
     struct layers_job job = {.parameters = parameters,
                              .layers = parameters->layers.rows,
                              .count = (uint32_t)parameters->layers.count,
+                             .graph = graph,
                              .samples = 4,
                              .element_bytes = 2,
                              .data = data,
@@ -64,6 +66,25 @@ static void check_costs(const struct layers_parameters *parameters, uint32_t dat
     free(costs);
 }
 
+static void ignore(void *user, uint32_t layer, const char *text)
+{
+    (void)user, (void)layer, (void)text;
+}
+
+/* What is no graph is refused. */
+static void check_network(struct layers_parameters *parameters)
+{
+    const struct graph_reporter reporter = {ignore, NULL};
+    struct layers_graph *graph = graph_create(parameters->layers.rows, (uint32_t)parameters->layers.count,
+                                              &(struct layer_shape){3, 224, 224}, &reporter);
+    for (unsigned dense = 0; graph && dense < 2; dense++) {
+        parameters->dense = dense;
+        check_costs(parameters, graph, 1, 1);
+        check_costs(parameters, graph, 8, 4);
+    }
+    graph_destroy(graph);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     char name[64];
@@ -78,11 +99,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     bool good = list && fields_read_value(&reader, field, "layers", list, &parameters);
     if (!good != (diag.errors > 0))
         abort();
-    for (unsigned dense = 0; good && dense < 2; dense++) {
-        parameters.dense = dense;
-        check_costs(&parameters, 1, 1);
-        check_costs(&parameters, 8, 4);
-    }
+    if (good)
+        check_network(&parameters);
     fclose(diag.out);
     close(descriptor);
     arena_destroy(arena);

@@ -35,8 +35,8 @@ struct box box_intersect(const struct box *a, const struct box *b);
 /* How many indices two boxes have in common. */
 double box_common(const struct box *a, const struct box *b);
 
-/* How many outputs a window has along `size` inputs: floor((size + 2 padding - kernel) / stride) + 1; 0 if the kernel is
- * longer than the padded input; 1 where it is whole. */
+/* How many outputs a window has along `size` inputs: floor((size + 2 padding - kernel) / stride) + 1; 0 if the kernel
+ * is longer than the padded input; 1 where it is whole. */
 uint64_t window_outputs(const struct window *window, uint64_t size);
 /* The inputs, of `size`, that a range of outputs reads: its first window's first one to its last window's last one. */
 struct range window_inputs(const struct window *window, struct range outputs, uint64_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What layers cost: roofline times, the bytes that ranks hold and exchange. */
-#include "workloads/layers/layers.h"
+#include "workloads/layers/graph.h"
 
 #include <math.h>
 
@@ -90,10 +90,34 @@ const char *layers_axes(const struct layers_job *j, uint32_t layer)
     return j->tensor > 1 ? "tensor,data" : "data";
 }
 
+/* What a layer reads of other layers, of one sample. */
+static double read_bytes(const struct layers_job *j, uint32_t index)
+{
+    const struct layer_operator *op = &j->graph->operators[index];
+    double bytes = 0;
+    for (uint32_t i = 0; i < op->edge_count; i++)
+        bytes += layers_bytes(j, &j->layers[op->edges[i].source].outputs, 0);
+    return bytes;
+}
+
 static double input_bytes(const struct layers_job *j, uint32_t index)
 {
-    double before = index ? layers_bytes(j, &j->layers[index - 1].outputs, 0) : 0;
-    return j->samples * layers_bytes(j, &j->layers[index].inputs, before);
+    return j->samples * layers_bytes(j, &j->layers[index].inputs, read_bytes(j, index));
+}
+
+/* The network's input alone needs no gradient. */
+static bool needs_gradient(const struct layers_job *j, uint32_t index)
+{
+    return j->graph->operators[index].edge_count > 0;
+}
+
+static bool reads_recurrent(const struct layers_job *j, uint32_t index)
+{
+    const struct layer_operator *op = &j->graph->operators[index];
+    bool all = op->edge_count > 0;
+    for (uint32_t i = 0; i < op->edge_count; i++)
+        all &= j->layers[op->edges[i].source].type == LAYER_RECURRENT;
+    return all;
 }
 
 /* Sets what a layer's ranks exchange. The first layer reads the samples, of which every rank has its own; layers
@@ -103,11 +127,11 @@ static void set_exchange(const struct layers_job *j, uint32_t index, struct laye
 {
     const struct layer *layer = &j->layers[index];
     bool replicas = shares_replicas(j, layer), divided = replicas || j->tensor > 1;
-    if (!divided || cost->parameters <= 0 || layer->type == LAYER_EMBEDDING)
+    if (!divided || cost->weights <= 0 || layer->type == LAYER_EMBEDDING)
         return;
     if (layer->type == LAYER_RECURRENT)
         cost->stepped = j->samples * layers_bytes(j, &layer->outputs, 0);
-    if (index > 0 && j->layers[index - 1].type != LAYER_RECURRENT)
+    if (needs_gradient(j, index) && !reads_recurrent(j, index))
         cost->gathered = input_bytes(j, index) * (replicas ? j->data : 1);
 }
 
@@ -147,8 +171,8 @@ static struct pass forward_pass(const struct layers_job *j, uint32_t index, cons
     const struct layer *layer = &j->layers[index];
     double samples = shares_replicas(j, layer) ? j->data : 1, owners = j->tensor * samples;
     double outputs = samples * j->samples * layers_bytes(j, &layer->outputs, 0) / owners;
-    double inputs = samples * input_bytes(j, index) / (cost->parameters > 0 ? 1 : owners);
-    double weights = cost->parameters * j->element_bytes;
+    double inputs = samples * input_bytes(j, index) / (cost->weights > 0 ? 1 : owners);
+    double weights = cost->weights * j->element_bytes;
     return (struct pass){.flops = samples * j->samples * layer->flops / owners,
                          .bytes = inputs + outputs,
                          .weights = layer->type == LAYER_EMBEDDING ? outputs
@@ -178,13 +202,14 @@ static void set_times(const struct layers_job *j, const struct efficiency_device
                       struct layer_cost *cost)
 {
     struct pass pass = forward_pass(j, index, cost);
-    double weight = cost->parameters > 0 ? pass.flops : 0, input = index > 0 ? pass.flops : 0;
+    bool input_gradient = needs_gradient(j, index);
+    double weight = cost->weights > 0 ? pass.flops : 0, input = input_gradient ? pass.flops : 0;
     cost->forward_flops = pass.flops;
     cost->weight_flops = weight;
     cost->backward_flops = weight + input;
     cost->forward = steps_time(device, &pass, pass.flops, &cost->memory_bound);
-    cost->weight = cost->parameters > 0 ? steps_time(device, &pass, weight, &cost->memory_bound) : 0;
-    cost->backward = cost->weight + (index > 0 ? steps_time(device, &pass, input, &cost->memory_bound) : 0);
+    cost->weight = cost->weights > 0 ? steps_time(device, &pass, weight, &cost->memory_bound) : 0;
+    cost->backward = cost->weight + (input_gradient ? steps_time(device, &pass, input, &cost->memory_bound) : 0);
     add_norm(j, device, &j->layers[index], j->tensor, cost);
 }
 
@@ -195,7 +220,9 @@ void layers_cost(const struct layers_job *j, const struct efficiency_device *dev
         bool replicas = shares_replicas(j, layer);
         struct layer_cost *cost = &costs[i];
         double outputs = layers_bytes(j, &layer->outputs, 0);
-        *cost = (struct layer_cost){.parameters = parameter_count(j, layer) / j->tensor / (replicas ? j->data : 1)};
+        const struct layer *weights = &j->layers[j->graph->operators[i].weights];
+        *cost = (struct layer_cost){.parameters = parameter_count(j, layer) / j->tensor / (replicas ? j->data : 1),
+                                    .weights = parameter_count(j, weights) / j->tensor / (replicas ? j->data : 1)};
         set_exchange(j, i, cost);
         set_times(j, device, i, cost);
         cost->gradient = replicas ? 0 : cost->parameters * j->state.gradient;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The workload `layers`: the scenario's keys, what has to hold among them, and the order in which the job is built. */
-#include "workloads/layers/layers.h"
+#include "workloads/layers/graph.h"
 
 #include "base/arena.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const types[] = {"other", "convolution", "dense", "recurrent", "embedding", "pooling", NULL};
@@ -40,6 +41,21 @@ static const struct stagesim_field columns[] = {
            .doc = "what later layers need of this one and those before it: what a pipeline sends; default outputs"),
     COLUMN(steps, STAGESIM_FIELD_COUNT, .least = 1, .most = 100000,
            .doc = "of a recurrent layer, one after the other; default 1"),
+    COLUMN(from, STAGESIM_FIELD_TEXTS,
+           .doc = "layers above whose outputs it reads, channels behind channels, or input: what the network is given; "
+                  "default: the layer before"),
+    COLUMN(added, STAGESIM_FIELD_TEXTS, .doc = "layers above whose outputs are added to its own: shortcuts"),
+    COLUMN(weights, STAGESIM_FIELD_TEXT, .doc = "layer above whose weights it uses, too; default: it has its own"),
+    COLUMN(channels, STAGESIM_FIELD_COUNT, .least = 1, .most = 1e12,
+           .doc = "of outputs; default: as many as height and width leave"),
+    COLUMN(height, STAGESIM_FIELD_COUNT, .least = 1, .most = 1e9,
+           .doc = "of outputs, or the length of a sequence; default 1"),
+    COLUMN(width, STAGESIM_FIELD_COUNT, .least = 1, .most = 1e9, .doc = "of outputs; default 1"),
+    COLUMN(kernel, STAGESIM_FIELD_COUNTS, .least = 1, .most = 1e9,
+           .doc = "inputs that an output reads along height and width, one number or both; default: those at the same "
+                  "place, or all where sizes differ"),
+    COLUMN(stride, STAGESIM_FIELD_COUNTS, .least = 1, .most = 1e9, .doc = "of the kernel; default 1"),
+    COLUMN(padding, STAGESIM_FIELD_COUNTS, .least = 0, .most = 1e9, .doc = "on every side; default 0"),
     {0},
 };
 
@@ -94,6 +110,8 @@ static const struct stagesim_field fields[] = {
           .doc = "of a server's memory, for adding gradients and updating; default: that of its host"),
     {"model.layers", STAGESIM_FIELD_ROWS, offsetof(struct layers_parameters, layers), .required = true,
      .rows = &row_type, .doc = "the network's layers in their order"},
+    {"model.input", STAGESIM_FIELD_COUNTS, offsetof(struct layers_parameters, input), .least = 1, .most = 1e12,
+     .doc = "shape of what the network is given: channels, height and width; default: not known"},
     {"model.parameters", STAGESIM_FIELD_COUNT, offsetof(struct layers_parameters, count), .least = 1, .most = 1e15,
      .doc = "published number of parameters, which the layers have to give; default: not checked"},
     FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = precisions,
@@ -289,6 +307,42 @@ static bool check_period(const struct layers_job *j)
     return false;
 }
 
+/* ---- the graph ---- */
+
+static void report_layer(void *user, uint32_t layer, const char *text)
+{
+    const struct layers_job *j = user;
+    char key[32];
+    snprintf(key, sizeof key, "model.layers.%u", layer);
+    j->api->error(j->job, key, "layer %u, '%.60s': %s", layer + 1, j->layers[layer].name, text);
+}
+
+/* NULL after mistakes were reported. */
+static struct layers_graph *make_graph(struct layers_job *j)
+{
+    const struct stagesim_list *input = &j->parameters->input;
+    enum { CHANNELS, HEIGHT, WIDTH, NUMBERS };
+    struct layer_shape shape = {0};
+    if (input->count && input->count != NUMBERS) {
+        j->api->error(j->job, "model.input", "input has %zu number%s; expected channels, height and width",
+                      input->count, input->count == 1 ? "" : "s");
+        return NULL;
+    }
+    if (input->count)
+        shape = (struct layer_shape){(uint64_t)input->values[CHANNELS], (uint64_t)input->values[HEIGHT],
+                                     (uint64_t)input->values[WIDTH]};
+    struct graph_reporter reporter = {report_layer, j};
+    return graph_create(j->layers, j->count, &shape, &reporter);
+}
+
+static bool check_weights(const struct layers_job *j, bool pipeline)
+{
+    bool shared = false;
+    for (uint32_t i = 0; i < j->count; i++)
+        shared |= j->layers[i].weights != NULL;
+    return refuse_with(j, shared && pipeline, "model.layers", "a pipeline or schedule");
+}
+
 /* ---- building ---- */
 
 static enum transformer_optimizer optimizer_of(const struct layers_parameters *p)
@@ -330,27 +384,34 @@ static void declare(const struct layers_job *j)
     j->api->declare(j->job, &figures);
 }
 
+static bool build_graph(struct layers_job *j)
+{
+    bool pipeline = j->workers > 1 || j->api->scheduled(j->job);
+    j->costs = array_zeroed(j->count, sizeof *j->costs);
+    layers_cost(j, &j->device, j->costs);
+    declare(j);
+    bool ok = pipeline ? layers_build_pipeline(j) : layers_build_steps(j);
+    free(j->costs);
+    return ok;
+}
+
 static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
 {
     struct layers_job j = {.parameters = parameters, .job = job, .api = api};
     describe(&j);
     bool pipeline = j.workers > 1 || api->scheduled(job);
     bool ok = check_axes(&j);
+    ok &= check_weights(&j, pipeline);
     ok &= check_count(&j);
     ok &= check_compute(&j);
     ok &= check_combinations(&j, pipeline);
     ok &= check_servers(&j);
     ok &= check_period(&j);
     ok &= check_storage(&j, pipeline);
-    if (!ok || !layers_device(&j, 0, &j.efficiency, &j.device))
-        return false;
-    j.costs = array_zeroed(j.count, sizeof *j.costs);
-    if (!j.costs)
-        return false;
-    layers_cost(&j, &j.device, j.costs);
-    declare(&j);
-    ok = pipeline ? layers_build_pipeline(&j) : layers_build_steps(&j);
-    free(j.costs);
+    struct layers_graph *graph = make_graph(&j);
+    j.graph = graph;
+    ok = ok && graph && layers_device(&j, 0, &j.efficiency, &j.device) && build_graph(&j);
+    graph_destroy(graph);
     return ok;
 }
 

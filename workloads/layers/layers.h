@@ -19,6 +19,12 @@ struct layer {
     struct stagesim_amount activations; /* kept from the forward to the backward; not given: outputs */
     struct stagesim_amount boundary;    /* what crosses a cut behind the layer; not given: outputs */
     uint64_t steps;                     /* of a recurrent layer, one after the other */
+    struct stagesim_texts from;  /* layers whose outputs it reads, one's channels behind the other's; not given: the
+                                    layer before */
+    struct stagesim_texts added; /* layers whose outputs are added to its own */
+    const char *weights;         /* the layer whose weights it uses; NULL: its own */
+    uint64_t channels, height, width;             /* of outputs; 0: not given */
+    struct stagesim_list kernel, stride, padding; /* along height and width, or one number for both */
 };
 
 enum layers_consistency { CONSISTENCY_SYNCHRONOUS, CONSISTENCY_STALE, CONSISTENCY_ASYNCHRONOUS };
@@ -36,6 +42,7 @@ struct layers_storage_parameters {
 /* What the field table fills. */
 struct layers_parameters {
     struct stagesim_rows layers;
+    struct stagesim_list input;
     uint64_t count; /* published number of parameters; 0: not checked */
     unsigned dense, optimizer, gradients, precision, consistency, shards, exchange, weights;
     struct stagesim_list layers_per_stage;
@@ -58,7 +65,8 @@ struct layer_cost {
      * reduce-scattered behind the backward; 0: neither. A recurrent layer gathers its output at each step, and scatters
      * that gradient. */
     double gathered, stepped; /* bytes of the whole buffers */
-    double parameters;        /* on this rank */
+    double parameters;        /* on this rank, of the layer's own */
+    double weights;           /* on this rank, with which it computes: its own, or those of another layer */
     double gradient;          /* bytes to be synchronised among replicas; 0 where they hold different channels */
     double activation;        /* bytes kept from forward to backward */
     double message;           /* bytes that cross a cut behind the layer, from this rank */
@@ -69,6 +77,8 @@ static inline bool layers_exchanges(const struct layer_cost *cost)
     return cost->gathered > 0 || cost->stepped > 0;
 }
 
+struct layers_graph;
+
 /* The job while it is built. */
 struct layers_job {
     const struct layers_parameters *parameters;
@@ -76,8 +86,9 @@ struct layers_job {
     const struct stagesim_api *api;
     const struct layer *layers;
     uint32_t count;
-    struct layer_cost *costs; /* [layer], of rank 0 */
-    double samples;           /* of a micro-batch */
+    const struct layers_graph *graph; /* of the layers */
+    struct layer_cost *costs;         /* [layer], of rank 0 */
+    double samples;                   /* of a micro-batch */
     double element_bytes;
     uint32_t data, tensor, workers;
     struct transformer_state state;

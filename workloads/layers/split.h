@@ -15,22 +15,22 @@ extern const char *const split_names[SPLIT_DIMENSIONS + 1];
 
 /* Part k lies on rank devices[k]. Parts are numbered with the samples outermost and the output channels innermost. */
 struct layer_split {
-    uint32_t degrees[SPLIT_DIMENSIONS];       /* parts along each dimension, at least 1 */
-    uint32_t count;                           /* parts: the product of the degrees */
-    const uint32_t *devices;                  /* [count], each rank once; borrowed */
-    const double *shares[SPLIT_DIMENSIONS];   /* [degree], in proportion to which the dimension is cut; NULL: equal;
-                                                 borrowed */
+    uint32_t degrees[SPLIT_DIMENSIONS];     /* parts along each dimension, at least 1 */
+    uint32_t count;                         /* parts: the product of the degrees */
+    const uint32_t *devices;                /* [count], each rank once; borrowed */
+    const double *shares[SPLIT_DIMENSIONS]; /* [degree], in proportion to which the dimension is cut; NULL: equal;
+                                               borrowed */
 };
 
 /* A part of a layer. */
 struct layer_part {
-    struct box output;      /* what it computes. Parts that differ only in input channels compute sums of which each has
-                               a summand */
-    struct box owned;       /* what it holds once these are added: of `output` the part's share of channels. Every
-                               element of an output has one owner */
-    struct range in;        /* input channels that it reads */
-    double computed;        /* share of the layer's flops */
-    double weights;         /* share of its weights */
+    struct box output; /* what it computes. Parts that differ only in input channels compute sums of which each has
+                          a summand */
+    struct box owned;  /* what it holds once these are added: of `output` the part's share of channels. Every
+                          element of an output has one owner */
+    struct range in;   /* input channels that it reads */
+    double computed;   /* share of the layer's flops */
+    double weights;    /* share of its weights */
     uint32_t coordinates[SPLIT_DIMENSIONS];
 };
 

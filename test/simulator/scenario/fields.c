@@ -160,6 +160,8 @@ struct row {
     const char *name;
     uint64_t steps;
     struct stagesim_amount size;
+    struct stagesim_texts from;
+    struct stagesim_list kernel;
 };
 
 static const struct row row_before = {.steps = 5};
@@ -167,6 +169,8 @@ static const struct stagesim_field columns[] = {
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct row, name), .required = true},
     {"steps", STAGESIM_FIELD_COUNT, offsetof(struct row, steps), .least = 1, .most = 9},
     {"size", STAGESIM_FIELD_AMOUNT, offsetof(struct row, size), .least = 0, .most = 1e6},
+    {"from", STAGESIM_FIELD_TEXTS, offsetof(struct row, from)},
+    {"kernel", STAGESIM_FIELD_COUNTS, offsetof(struct row, kernel), .least = 1, .most = 9},
     {0},
 };
 static const struct stagesim_row_type row_type = {"a row", columns, sizeof(struct row), &row_before};
@@ -217,6 +221,26 @@ Test(fields, rows)
     arena_destroy(arena);
 }
 
+/* In a cell, entries of a list are separated by semicolons; in a text alone a semicolon is part of it. */
+Test(fields, lists_in_cells)
+{
+    struct arena *arena = arena_create();
+    struct stagesim_rows rows;
+    char *messages = read_rows(arena, NULL, "name,from,kernel\na;b,c; d;e,3;1\nf,\"g\",7\n", &rows);
+    cr_assert_str_empty(messages);
+    free(messages);
+    const struct row *row = rows.rows;
+    cr_assert_eq(rows.count, 2);
+    cr_assert_str_eq(row[0].name, "a;b");
+    cr_assert_eq(row[0].from.count, 3);
+    cr_assert_str_eq(row[0].from.texts[1], "d");
+    cr_assert_str_eq(row[0].from.texts[2], "e");
+    cr_assert(row[0].kernel.count == 2 && row[0].kernel.values[0] == 3 && row[0].kernel.values[1] == 1);
+    cr_assert_str_eq(row[1].from.texts[0], "g");
+    cr_assert(row[1].kernel.count == 1 && row[1].kernel.values[0] == 7);
+    arena_destroy(arena);
+}
+
 Test(fields, bad_rows)
 {
     static const struct {
@@ -227,6 +251,8 @@ Test(fields, bad_rows)
         {"rows: [{name: a, size: 2e6}]", NULL, "f:1:24: error: size is 2e6; expected at most 1000000"},
         {"rows: [{name: a, size: 2MiBs}]", NULL, "f:1:24: error: size:"},
         {"rows: [a]", NULL, "f:1:8: error: a row is the text 'a'; expected a map"},
+        {NULL, "name,kernel\na,3;;1\n", "f:2:3: error: kernel is empty; expected a plain integer"},
+        {NULL, "name,kernel\na,3;10\n", "f:2:3: error: kernel is 10; expected at most 9"},
         {"rows: {name: a}", NULL, "f:1:7: error: rows is a map; expected a list of maps, or the name of a csv file"},
         {"rows: absent.csv", NULL, "error: rows: cannot read"},
         {NULL, "name,steps\na,0\n", "f:2:3: error: steps is 0; expected at least 1"},
