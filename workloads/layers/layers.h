@@ -96,6 +96,11 @@ struct layers_job {
     struct efficiency_device device;
 };
 
+/* ---- layers.c ---- */
+
+/* Bytes that a worker exchanges with parameter servers in a round: the gradient, and the weights back. */
+double layers_exchanged_bytes(const struct layers_parameters *parameters);
+
 /* ---- cost.c ---- */
 
 /* Bytes of an amount; `otherwise` where it is not given. */
