@@ -6,10 +6,18 @@ networks.py DIRECTORY        writes NAME.yaml for each network networks.py --che
 differs
 
 A row is a convolution with its normalisation and activation function, a pooling or a dense layer. Counts are of one
-sample: flops        of the forward, 2 for each multiply-add of convolutions and matrix products; nothing else is
-counted parameters   normalisations and biases included inputs, outputs   elements read and written activations
-elements kept from the forward to the backward: the output; with batch normalisation that of the convolution, too
-boundary     elements that cross a cut behind the row: also what later rows still need of earlier ones """
+sample:
+
+flops        of the forward, 2 for each multiply-add of convolutions and matrix products; nothing else is counted
+parameters   normalisations and biases included
+inputs, outputs   elements read and written
+activations  elements kept from the forward to the backward: the output; with batch normalisation that of the
+             convolution, too
+boundary     elements that cross a cut behind the row: also what later rows still need of earlier ones
+from, added  rows that it reads, where that is not the row before, and rows whose outputs are added to its own
+channels, height, width   shape of the output; kernel, stride and padding: how it follows from the input's
+weights      the row whose weights it uses, too
+"""
 import pathlib
 import sys
 
@@ -25,12 +33,14 @@ class Network:
         channels, height, width = self.shape(node)
         return channels * height * width
 
-    def add(self, name, kind, sources, shape, macs=0, parameters=0, kept=1, steps=1):
-        """A row; the number by which later ones name it. `kept`: outputs that the backward needs."""
-        outputs = shape[0] * shape[1] * shape[2]
-        self.rows.append({"name": name, "kind": kind, "sources": sources, "shape": shape, "flops": 2 * macs,
-                          "parameters": parameters, "inputs": sum(self.elements(node) for node in sources),
-                          "outputs": outputs, "activations": kept * outputs, "steps": steps})
+    def add(self, name, kind, sources, shape, macs=0, parameters=0, kept=1, steps=1, added=(), window=(), weights=None):
+        """A row; the number by which later ones name it. `kept`: outputs that the backward needs. `window`: kernel,
+        stride and padding, each of height and width."""
+        outputs, read = shape[0] * shape[1] * shape[2], [*sources, *added]
+        self.rows.append({"name": name, "kind": kind, "sources": read, "from": sources, "added": list(added),
+                          "shape": shape, "flops": 2 * macs, "parameters": parameters,
+                          "inputs": sum(self.elements(node) for node in read), "outputs": outputs,
+                          "activations": kept * outputs, "steps": steps, "window": window, "weights": weights})
         return len(self.rows) - 1
 
     def convolution(self, name, source, channels, kernel, stride=1, pad=0, norm=True, added=()):
@@ -42,14 +52,16 @@ class Network:
         height, width = [(size + 2 * pad[i] - kernel[i]) // stride + 1 for i,
                          size in enumerate(self.shape(sources[0])[1:])]
         weights = inputs * channels * kernel[0] * kernel[1]
-        return self.add(name, "convolution", sources + list(added), (channels, height, width), weights * height * width,
-                        weights + (2 if norm else 1) * channels, kept=2 if norm else 1)
+        return self.add(name, "convolution", sources, (channels, height, width), weights * height * width,
+                        weights + (2 if norm else 1) * channels, kept=2 if norm else 1, added=added,
+                        window=(kernel, (stride, stride), pad))
 
     def pool(self, name, source, kernel, stride, pad=0):
         sources = source if isinstance(source, list) else [source]
         channels = sum(self.shape(node)[0] for node in sources)
         height, width = [(size + 2 * pad - kernel) // stride + 1 for size in self.shape(sources[0])[1:]]
-        return self.add(name, "pooling", sources, (channels, height, width))
+        return self.add(name, "pooling", sources, (channels, height, width),
+                        window=((kernel, kernel), (stride, stride), (pad, pad)))
 
     def average(self, name, source):
         sources = source if isinstance(source, list) else [source]
@@ -65,12 +77,31 @@ class Network:
         used = {node for row in self.rows[last + 1:] for node in row["sources"] if node is not None and node <= last}
         return sum(self.elements(node) for node in used)
 
+    def place(self, i):
+        """Keys of what a row reads, and of its shape."""
+        row, pairs = self.rows[i], []
+        names = {key: [self.rows[node]["name"] for node in row[key] if node is not None] for key in ("from", "added")}
+        if i and row["from"] != [i - 1]:
+            pairs.append(("from", names["from"] or ["input"]))
+        pairs += [("added", names["added"])] if names["added"] else []
+        pairs += [("weights", self.rows[row["weights"]]["name"])] if row["weights"] is not None else []
+        pairs += [(key, size) for key, size in zip(("channels", "height", "width"), row["shape"]) if size > 1]
+        for key, pair, default in zip(("kernel", "stride", "padding"), row["window"], (1, 1, 0)):
+            if pair != (default, default):
+                pairs.append((key, pair[0] if pair[0] == pair[1] else list(pair)))
+        if row["window"] and not any(key in ("kernel", "stride", "padding") for key, _ in pairs):
+            pairs.append(("kernel", 1))
+        return [f"{key}: " + (f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)) for key,
+                value in pairs]
+
     def write(self, head):
-        lines = head + [f"parameters: {sum(row['parameters'] for row in self.rows)}", "layers:"]
+        lines = head + [f"parameters: {sum(row['parameters'] for row in self.rows)}",
+                        f"input: {list(self.image)}", "layers:"]
         for i, row in enumerate(self.rows):
             keys = ["name", "kind", "flops", "parameters", "inputs", "outputs",
                     "activations"] + (["steps"] if row["steps"] > 1 else [])
-            cells = [f"{key}: {row[key]}" for key in keys] + [f"boundary: {self.boundary(i)}"]
+            keys = [key for key in keys if key != "parameters" or row["weights"] is None]
+            cells = [f"{key}: {row[key]}" for key in keys] + [f"boundary: {self.boundary(i)}"] + self.place(i)
             lines.append("- {" + ", ".join(cells) + "}")
         return "\n".join(lines) + "\n"
 
@@ -125,10 +156,11 @@ def resnet_basic(*counts):
     return net
 
 
-def resnet50():
+def resnet(*counts):
+    """ResNets of bottlenecks; `counts`: blocks of each group."""
     net = Network(3, 224, 224)
     node = net.pool("pool1", net.convolution("conv1", None, 64, 7, 2, 3), 3, 2, 1)
-    for group, (blocks, channels) in enumerate(((3, 64), (4, 128), (6, 256), (3, 512)), 2):
+    for group, (blocks, channels) in enumerate(zip(counts, (64, 128, 256, 512)), 2):
         for block in range(1, blocks + 1):
             stride, name = 2 if group > 2 and block == 1 else 1, f"conv{group}_{block}"
             shortcut = net.convolution(f"{name}_shortcut", node, 4 * channels, 1, stride) if block == 1 else node
@@ -209,6 +241,88 @@ def lstm():
     return net
 
 
+WORDS, CHUNK = 40, 10  # of a sequence; that one operator takes
+
+
+def embed(net, name, vocabulary, width):
+    """The operators of an embedding: one for each piece of the sequence, with the same table."""
+    nodes = []
+    for piece in range(WORDS // CHUNK):
+        nodes.append(net.add(f"{name}_{piece + 1}", "embedding", [None], (width, CHUNK, 1),
+                             parameters=0 if piece else vocabulary * width, weights=nodes[0] if piece else None))
+    return nodes
+
+
+def recurrent(net, name, sources, width, before=None):
+    """The operators of an LSTM: each reads its piece of the input and what the one before has written; the first one
+    may read `before`. A step keeps its four gates, the state and its tanh, and the output."""
+    nodes = []
+    for piece, source in enumerate(sources):
+        inputs = net.shape(source)[0]
+        state = nodes[-1:] or ([before] if before is not None else [])
+        weights = 4 * width * (inputs + width)
+        nodes.append(net.add(f"{name}_{piece + 1}", "recurrent", [source] + state, (width, CHUNK, 1), CHUNK * weights,
+                             0 if piece else weights + 8 * width, kept=7, steps=CHUNK,
+                             weights=nodes[0] if piece else None))
+    return nodes
+
+
+def project(net, name, sources, outputs):
+    """The operators of a dense layer over the channels of each word."""
+    nodes = []
+    for piece, source in enumerate(sources):
+        weights = net.shape(source)[0] * outputs
+        nodes.append(net.add(f"{name}_{piece + 1}", "dense", [source], (outputs, CHUNK, 1), CHUNK * weights,
+                             0 if piece else weights + outputs, weights=nodes[0] if piece else None))
+    return nodes
+
+
+def attend(net, name, sources, encoded, width):
+    """Luong's attention with scores by dot product: scores and contexts over all words of the encoder, and a dense
+    layer over context and state. A word reads all words: a kernel that reaches all of them."""
+    nodes = []
+    for piece, source in enumerate(sources):
+        products = 2 * CHUNK * WORDS * width + CHUNK * 2 * width * width
+        everywhere = ((2 * CHUNK - 1, 1), (1, 1), (CHUNK - 1, 0))
+        nodes.append(net.add(f"{name}_{piece + 1}", "dense", [source] + encoded, (width, CHUNK, 1), products,
+                             0 if piece else 2 * width * width, window=everywhere,
+                             weights=nodes[0] if piece else None))
+    return nodes
+
+
+def rnntc():
+    net = Network(1, CHUNK, 1)
+    nodes = embed(net, "embedding", 10000, 1024)
+    for number in range(1, 5):
+        nodes = recurrent(net, f"lstm{number}", nodes, 1024)
+    net.add("softmax", "dense", nodes[-1:], (2, 1, 1), 1024 * 2, 1024 * 2 + 2,
+            window=((1, 1), (CHUNK, 1), (0, 0)))
+    return net
+
+
+def rnnlm():
+    net = Network(1, CHUNK, 1)
+    nodes = embed(net, "embedding", 10000, 2048)
+    for number in (1, 2):
+        nodes = recurrent(net, f"lstm{number}", nodes, 2048)
+    project(net, "softmax", nodes, 10000)
+    return net
+
+
+def nmt():
+    net, width, vocabulary = Network(1, CHUNK, 1), 1024, 32000
+    encoded = embed(net, "source", vocabulary, width)
+    last = []
+    for number in (1, 2):
+        encoded = recurrent(net, f"encoder{number}", encoded, width)
+        last.append(encoded[-1])
+    decoded = embed(net, "target", vocabulary, width)
+    for number in (1, 2):
+        decoded = recurrent(net, f"decoder{number}", decoded, width, before=last[number - 1])
+    project(net, "softmax", attend(net, "attention", decoded, encoded, width), vocabulary)
+    return net
+
+
 NETWORKS = {
     "alexnet": (alexnet, "AlexNet, 224 x 224 images: 61,100,840 parameters, 0.714 G multiply-adds forward",
                 "The single-tower form: Krizhevsky, One weird trick, 2014 (arXiv 1404.5997); counts as in "
@@ -222,7 +336,23 @@ NETWORKS = {
                  "LSTM " "of " "two " "layers " "of " "1,500, " "35 " "words " "of " "10,000: " "66,022,000 "
                  "parameters, " "1.785 " "G " "multiply-adds",
                  "The large model of Zaremba, Sutskever and Vinyals 2014 " "(arXiv 1409.2329): 66 M parameters."),
-    "resnet-50": (resnet50, "ResNet-50, 224 x 224 images: 25,557,032 parameters, 4.089 G multiply-adds",
+    "nmt": (nmt, "Translation, 40 words of 32,000: encoder and decoder of two LSTM of 1,024, attention: 134,020,352 "
+            "parameters, 2.740 G multiply-adds",
+            "The NMT of Jia et al. 2019 (arXiv 1807.05358); an operator takes 10 words, those of a layer share weights."
+            " Attention as Luong et al. 2015 (arXiv 1508.04025), scores by dot product."),
+    "resnet-101": (lambda: resnet(3, 4, 23, 3),
+                   "ResNet-101, 224 x 224 images: 44,549,160 parameters, 7.801 G multiply-adds",
+                   "He et al. 2015 (arXiv 1512.03385), the stride in the 3 x 3 convolution, as in torchvision."),
+    "rnnlm": (rnnlm, "Language model, 40 words of 10,000, two LSTM of 2,048: 108,111,632 parameters, 3.504 G "
+              "multiply-adds",
+              "The RNNLM of Jia et al. 2019 (arXiv 1807.05358); an operator takes 10 words, those of a layer share "
+              "weights."),
+    "rnntc": (rnntc, "Classification of texts, 40 words of 10,000, four LSTM of 1,024: 43,829,250 parameters, 1.342 G "
+              "multiply-adds",
+              "The RNNTC of Jia et al. 2019 (arXiv 1807.05358); an operator takes 10 words, those of a layer share "
+              "weights. The vocabulary is ours."),
+    "resnet-50": (lambda: resnet(3, 4, 6, 3),
+                  "ResNet-50, 224 x 224 images: 25,557,032 parameters, 4.089 G multiply-adds",
                   "He et al. 2015 (arXiv 1512.03385), the stride in the 3 x 3 convolution, as in torchvision."),
     "vgg-16": (lambda: vgg(2, 2, 3, 3, 3), "VGG-16, 224 x 224 images: 138,357,544 parameters, 15.470 G multiply-adds",
                "Simonyan and Zisserman 2014 (arXiv 1409.1556), configuration D without normalisation."),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What layers cost: roofline times, the bytes that ranks hold and exchange. */
-#include "workloads/layers/graph.h"
+#include "workloads/layers/split.h"
 
 #include <math.h>
 
@@ -185,11 +185,12 @@ static struct pass forward_pass(const struct layers_job *j, uint32_t index, cons
  * gradient. Functions such as ReLU are part of the passes. */
 enum { NORM_FORWARD_PASSES = 3, NORM_BACKWARD_PASSES = 5 };
 
+/* `samples`: so many of them, or as much of them as a part has. */
 static void add_norm(const struct layers_job *j, const struct efficiency_device *device, const struct layer *layer,
-                     double owners, struct layer_cost *cost)
+                     double samples, struct layer_cost *cost)
 {
     double outputs = layers_bytes(j, &layer->outputs, 0), kept = layers_bytes(j, &layer->activations, outputs);
-    double bytes = j->samples * (kept - outputs) / owners;
+    double bytes = samples * (kept - outputs);
     if ((layer->type != LAYER_CONVOLUTION && layer->type != LAYER_DENSE) || bytes <= 0)
         return;
     cost->forward += pass_time(device, 0, NORM_FORWARD_PASSES * bytes, &cost->memory_bound);
@@ -199,19 +200,59 @@ static void add_norm(const struct layers_job *j, const struct efficiency_device 
 /* The backward of a layer with parameters is two products of the forward's size; the first layer needs no gradient of
  * its input. */
 static void set_times(const struct layers_job *j, const struct efficiency_device *device, uint32_t index,
-                      struct layer_cost *cost)
+                      const struct pass *pass, struct layer_cost *cost)
 {
-    struct pass pass = forward_pass(j, index, cost);
     bool input_gradient = needs_gradient(j, index);
-    double weight = cost->weights > 0 ? pass.flops : 0, input = input_gradient ? pass.flops : 0;
-    cost->forward_flops = pass.flops;
+    double weight = cost->weights > 0 ? pass->flops : 0, input = input_gradient ? pass->flops : 0;
+    cost->forward_flops = pass->flops;
     cost->weight_flops = weight;
     cost->backward_flops = weight + input;
-    cost->forward = steps_time(device, &pass, pass.flops, &cost->memory_bound);
-    cost->weight = cost->weights > 0 ? steps_time(device, &pass, weight, &cost->memory_bound) : 0;
-    cost->backward = cost->weight + (input_gradient ? steps_time(device, &pass, input, &cost->memory_bound) : 0);
-    add_norm(j, device, &j->layers[index], j->tensor, cost);
+    cost->forward = steps_time(device, pass, pass->flops, &cost->memory_bound);
+    cost->weight = cost->weights > 0 ? steps_time(device, pass, weight, &cost->memory_bound) : 0;
+    cost->backward = cost->weight + (input_gradient ? steps_time(device, pass, input, &cost->memory_bound) : 0);
 }
+
+/* ---- parts ---- */
+
+/* What of a sample's input a part reads, as a share of `samples` whole ones. The network's own input is divided like
+ * the output. */
+static double read_share(const struct layers_job *j, uint32_t index, const struct layer_part *part, double samples)
+{
+    const struct layer_operator *op = &j->graph->operators[index];
+    double read = 0, whole = 0;
+    for (uint32_t i = 0; i < op->edge_count; i++) {
+        struct box box = split_input(j->graph, index, &op->edges[i], part);
+        read += box_volume(&box);
+        whole += samples * graph_outputs(&j->graph->operators[op->edges[i].source]);
+    }
+    if (whole > 0)
+        return read / whole;
+    const struct range *ranges = part->output.ranges;
+    return range_length(ranges[BOX_SAMPLE]) / samples * range_length(ranges[BOX_HEIGHT]) / (double)op->output.height *
+           range_length(ranges[BOX_WIDTH]) / (double)op->output.width;
+}
+
+void layers_part_cost(const struct layers_job *j, const struct efficiency_device *device, uint32_t index,
+                      const struct layer_part *part, double samples, struct layer_cost *cost)
+{
+    const struct layer *layer = &j->layers[index];
+    const struct layer_operator *op = &j->graph->operators[index];
+    double outputs = layers_bytes(j, &layer->outputs, 0),
+           inputs = layers_bytes(j, &layer->inputs, read_bytes(j, index));
+    double own = box_volume(&part->output) / graph_outputs(op); /* as many samples' outputs */
+    double weights = part->weights * parameter_count(j, &j->layers[op->weights]);
+    *cost = (struct layer_cost){.parameters = op->weights == index ? weights : 0, .weights = weights};
+    struct pass pass = {.flops = samples * layer->flops * part->computed,
+                        .bytes = samples * inputs * read_share(j, index, part, samples) + own * outputs,
+                        .weights = layer->type == LAYER_EMBEDDING ? own * outputs : weights * j->element_bytes,
+                        .steps = (double)layer->steps};
+    set_times(j, device, index, &pass, cost);
+    add_norm(j, device, layer, own, cost);
+    cost->gradient = cost->parameters * j->state.gradient;
+    cost->activation = own * layers_bytes(j, &layer->activations, outputs);
+}
+
+/* ---- whole layers ---- */
 
 void layers_cost(const struct layers_job *j, const struct efficiency_device *device, struct layer_cost *costs)
 {
@@ -224,7 +265,9 @@ void layers_cost(const struct layers_job *j, const struct efficiency_device *dev
         *cost = (struct layer_cost){.parameters = parameter_count(j, layer) / j->tensor / (replicas ? j->data : 1),
                                     .weights = parameter_count(j, weights) / j->tensor / (replicas ? j->data : 1)};
         set_exchange(j, i, cost);
-        set_times(j, device, i, cost);
+        struct pass pass = forward_pass(j, i, cost);
+        set_times(j, device, i, &pass, cost);
+        add_norm(j, device, layer, j->samples / j->tensor, cost);
         cost->gradient = replicas ? 0 : cost->parameters * j->state.gradient;
         cost->activation = j->samples * layers_bytes(j, &layer->activations, outputs) / j->tensor + cost->gathered;
         cost->message = j->samples * layers_bytes(j, &layer->boundary, outputs) / j->tensor;

@@ -317,8 +317,7 @@ static void report_layer(void *user, uint32_t layer, const char *text)
     j->api->error(j->job, key, "layer %u, '%.60s': %s", layer + 1, j->layers[layer].name, text);
 }
 
-/* NULL after mistakes were reported. */
-static struct layers_graph *make_graph(struct layers_job *j)
+struct layers_graph *layers_make_graph(struct layers_job *j)
 {
     const struct stagesim_list *input = &j->parameters->input;
     enum { CHANNELS, HEIGHT, WIDTH, NUMBERS };
@@ -351,36 +350,18 @@ static enum transformer_optimizer optimizer_of(const struct layers_parameters *p
     return kinds[p->optimizer];
 }
 
-/* What numbers take in memory and on the way. */
-static void set_bytes(struct layers_job *j)
+void layers_describe(struct layers_job *j)
 {
     const struct layers_parameters *p = j->parameters;
     enum { TF32_INDEX = 1 };
-    j->element_bytes = p->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
-    j->state = transformer_state_of(optimizer_of(p), j->element_bytes, p->gradients ? 4 : j->element_bytes);
-}
-
-double layers_exchanged_bytes(const struct layers_parameters *p)
-{
-    struct layers_job j = {.parameters = p};
-    const struct layer *layers = p->layers.rows;
-    double count = 0;
-    set_bytes(&j);
-    for (size_t i = 0; i < p->layers.count; i++)
-        count += layers[i].parameters.elements + layers[i].parameters.bytes / j.element_bytes;
-    return count * (j.state.gradient / p->compression + j.state.weight);
-}
-
-static void describe(struct layers_job *j)
-{
-    const struct layers_parameters *p = j->parameters;
     j->layers = p->layers.rows;
     j->count = (uint32_t)p->layers.count;
+    j->element_bytes = p->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
     j->samples = j->api->micro_batch_size(j->job);
     j->data = j->api->axis(j->job, "data");
     j->tensor = j->api->axis(j->job, "tensor");
     j->workers = j->api->workers(j->job);
-    set_bytes(j);
+    j->state = transformer_state_of(optimizer_of(p), j->element_bytes, p->gradients ? 4 : j->element_bytes);
 }
 
 static void declare(const struct layers_job *j)
@@ -416,7 +397,7 @@ static bool build_graph(struct layers_job *j)
 static bool build(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
 {
     struct layers_job j = {.parameters = parameters, .job = job, .api = api};
-    describe(&j);
+    layers_describe(&j);
     bool pipeline = j.workers > 1 || api->scheduled(job);
     bool ok = check_axes(&j);
     ok &= check_weights(&j, pipeline);
@@ -426,7 +407,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= check_servers(&j);
     ok &= check_period(&j);
     ok &= check_storage(&j, pipeline);
-    struct layers_graph *graph = make_graph(&j);
+    struct layers_graph *graph = layers_make_graph(&j);
     j.graph = graph;
     ok = ok && graph && layers_device(&j, 0, &j.efficiency, &j.device) && build_graph(&j);
     graph_destroy(graph);

@@ -78,6 +78,7 @@ static inline bool layers_exchanges(const struct layer_cost *cost)
 }
 
 struct layers_graph;
+struct layer_part;
 
 /* The job while it is built. */
 struct layers_job {
@@ -98,8 +99,10 @@ struct layers_job {
 
 /* ---- layers.c ---- */
 
-/* Bytes that a worker exchanges with parameter servers in a round: the gradient, and the weights back. */
-double layers_exchanged_bytes(const struct layers_parameters *parameters);
+/* Fills what follows from the parameters and the job: layers, samples, axes, bytes of numbers. */
+void layers_describe(struct layers_job *j);
+/* The graph of the layers; NULL after mistakes were reported. The caller frees it with graph_destroy. */
+struct layers_graph *layers_make_graph(struct layers_job *j);
 
 /* ---- cost.c ---- */
 
@@ -107,6 +110,10 @@ double layers_exchanged_bytes(const struct layers_parameters *parameters);
 double layers_bytes(const struct layers_job *job, const struct stagesim_amount *amount, double otherwise);
 /* The costs of all layers on a device, into `costs`. */
 void layers_cost(const struct layers_job *job, const struct efficiency_device *device, struct layer_cost *costs);
+/* The costs of a part of a layer (split.h) of which `samples` are computed together: its times and flops, weights and
+ * activations. What parts exchange is not among them. */
+void layers_part_cost(const struct layers_job *job, const struct efficiency_device *device, uint32_t layer,
+                      const struct layer_part *part, double samples, struct layer_cost *cost);
 /* The mesh's axes along which ranks hold different channels of a layer. */
 const char *layers_axes(const struct layers_job *job, uint32_t layer);
 /* Seconds of the optimizer's step over that many parameters. */

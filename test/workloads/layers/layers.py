@@ -24,7 +24,9 @@ COUNTS = {  # published parameters, and multiply-adds of a forward in the digits
     "alexnet": (61100840, "0.714"), "vgg-16": (138357544, "15.470"), "resnet-50": (25557032, "4.089"),
     "inception-v3": (23834568, "5.713"), "lstm-ptb": (66022000, "1.785"), "vgg-11": (132863336, "7.609"),
     "vgg-13": (133047848, "11.308"), "vgg-19": (143667240, "19.632"), "resnet-18": (11689512, "1.814"),
-    "resnet-34": (21797672, "3.664"), "lenet-5": (61706, "0.000417")}
+    "resnet-34": (21797672, "3.664"), "lenet-5": (61706, "0.000417"),
+    "resnet-101": (44549160, "7.801"), "rnntc": (43829250, "1.342"), "rnnlm": (108111632, "3.504"),
+    "nmt": (134020352, "2.740")}
 faults = []
 
 
@@ -223,7 +225,7 @@ def rows_of(name):
 def check_networks():
     for name, (parameters, multiplications) in COUNTS.items():
         rows = rows_of(name)
-        expect(sum(int(row["parameters"]) for row in rows) == parameters, f"{name}: parameters")
+        expect(sum(int(row.get("parameters", 0)) for row in rows) == parameters, f"{name}: parameters")
         digits, sum_of_rows = len(multiplications.partition(".")[2]), sum(int(row["flops"]) for row in rows) / 2e9
         expect(f"{sum_of_rows:.{digits}f}" == multiplications, f"{name}: multiply-adds")
     done = subprocess.run([sys.executable, ROOT / "tools/networks.py", "--check", ROOT / "workloads/models"],

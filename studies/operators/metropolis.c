@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/operators/metropolis.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double SECONDS_PER_EXCESS_BYTE = 1e-9;
+
+uint64_t random_next(struct random_numbers *random)
+{
+    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint64_t random_below(struct random_numbers *random, uint64_t count)
+{
+    uint64_t most = UINT64_MAX - UINT64_MAX % count, number;
+    do
+        number = random_next(random);
+    while (number >= most);
+    return number % count;
+}
+
+double random_unit(struct random_numbers *random)
+{
+    return (double)(random_next(random) >> 11) * 0x1p-53;
+}
+
+bool metropolis_accepts(struct random_numbers *random, double more, double temperature)
+{
+    return more <= 0 || random_unit(random) < exp(-more / temperature);
+}
+
+double metropolis_cost(const struct task_result *result)
+{
+    return result->seconds + SECONDS_PER_EXCESS_BYTE * result->excess;
+}
+
+/* A layer whose turn it is; layers that change together count once. */
+static uint32_t draw_layer(const struct operators *o, struct random_numbers *random)
+{
+    uint32_t layer;
+    do
+        layer = (uint32_t)random_below(random, o->graph->count);
+    while (operator_unit(o, layer) != layer);
+    return layer;
+}
+
+static struct task_result propose(const struct metropolis_request *request, struct task_graph *graph, uint32_t layer,
+                                  uint32_t choice)
+{
+    struct task_result result = task_graph_change(graph, layer, choice);
+    return request->full ? task_graph_evaluate(graph) : result;
+}
+
+struct metropolis_outcome metropolis_search(const struct metropolis_request *request, struct random_numbers *random,
+                                            uint32_t *choices)
+{
+    const struct operators *o = request->operators;
+    struct task_graph *graph = task_graph_create(o, choices);
+    struct metropolis_outcome outcome = {.result = task_graph_evaluate(graph)};
+    double cost = metropolis_cost(&outcome.result);
+    outcome.first = outcome.best = cost;
+    while (outcome.proposals + 1 < request->budget && outcome.proposals - outcome.found < (request->budget + 1) / 2 &&
+           !outcome.stopped) {
+        uint32_t layer = draw_layer(o, random);
+        uint32_t choice = (uint32_t)random_below(random, o->spaces[layer].count);
+        struct task_result result = propose(request, graph, layer, choice);
+        double next = metropolis_cost(&result);
+        outcome.proposals++;
+        if (!metropolis_accepts(random, next - cost, request->temperature)) {
+            task_graph_undo(graph);
+        } else {
+            task_graph_keep(graph);
+            outcome.accepted++;
+            outcome.worse += next > cost;
+            cost = next;
+        }
+        if (cost < outcome.best) {
+            outcome.best = cost;
+            outcome.result = result;
+            outcome.found = outcome.proposals;
+            memcpy(choices, task_graph_choices(graph), o->graph->count * sizeof *choices);
+        }
+        outcome.stopped = request->stop && request->stop(request->user);
+    }
+    outcome.counts = task_graph_counts(graph);
+    task_graph_destroy(graph);
+    return outcome;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FlexFlow's search (Jia et al. 2019, section 6): strategies are drawn in proportion to exp(-cost/temperature) by the
+ * Metropolis algorithm. A proposal gives a random operator a random configuration, all equally likely. It is accepted
+ * if it costs less, and otherwise with probability exp(-(what it costs more)/temperature). */
+#ifndef STAGESIM_METROPOLIS_H
+#define STAGESIM_METROPOLIS_H
+
+#include "studies/operators/task_graph.h"
+
+/* SplitMix64 (Steele, Lea and Flood 2014): equal seeds give equal numbers on every machine. */
+struct random_numbers {
+    uint64_t state;
+};
+
+uint64_t random_next(struct random_numbers *random);
+/* 0 <= number < count, all equally likely. */
+uint64_t random_below(struct random_numbers *random, uint64_t count);
+/* 0 <= number < 1 */
+double random_unit(struct random_numbers *random);
+
+/* Whether a proposal that costs so much more is accepted. */
+bool metropolis_accepts(struct random_numbers *random, double more, double temperature);
+
+/* Seconds of the iteration, and a millisecond for each megabyte beyond the devices' memory, as in FlexFlow's code. */
+double metropolis_cost(const struct task_result *result);
+
+struct metropolis_request {
+    const struct operators *operators;
+    uint64_t budget;          /* evaluations of this start */
+    double temperature;       /* seconds */
+    bool full;                /* evaluate everything anew for each proposal, to compare with */
+    bool (*stop)(void *user); /* asked before each evaluation; NULL: never */
+    void *user;
+};
+
+/* What came of a start. */
+struct metropolis_outcome {
+    double first, best;                  /* costs: of the start, and the least */
+    struct task_result result;           /* of the best strategy */
+    uint64_t proposals, accepted, worse; /* `worse`: accepted though they cost more */
+    uint64_t found;                      /* the proposal that was best; 0: the start */
+    struct task_counts counts;
+    bool stopped;
+};
+
+/* Searches from choices[layer], which becomes the best strategy. Ends when the budget is used up, when half of it has
+ * brought nothing better, or when asked to stop. */
+struct metropolis_outcome metropolis_search(const struct metropolis_request *request, struct random_numbers *random,
+                                            uint32_t *choices);
+
+#endif

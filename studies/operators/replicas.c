@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/operators/replicas.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t NONE = STAGESIM_NONE;
+
+/* ---- groups ---- */
+
+enum { BUCKETS = 1024, TIMES = 8 }; /* of the hash table; sizes that are remembered for each group */
+
+struct group {
+    uint32_t *devices, count, number;
+    double bytes[TIMES], seconds[TIMES];
+    uint32_t known;
+    struct group *next; /* in the same bucket */
+};
+
+struct replica_groups {
+    const struct operators *o;
+    struct group *buckets[BUCKETS];
+    uint32_t count;
+};
+
+struct replica_groups *replica_groups_create(const struct operators *o)
+{
+    struct replica_groups *groups = array_zeroed(1, sizeof *groups);
+    groups->o = o;
+    return groups;
+}
+
+void replica_groups_destroy(struct replica_groups *groups)
+{
+    for (uint32_t i = 0; groups && i < BUCKETS; i++)
+        for (struct group *group = groups->buckets[i], *next; group; group = next) {
+            next = group->next;
+            free(group->devices);
+            free(group);
+        }
+    free(groups);
+}
+
+uint32_t replica_groups_count(const struct replica_groups *groups)
+{
+    return groups->count;
+}
+
+static uint32_t hash(const uint32_t *devices, uint32_t count)
+{
+    uint32_t value = 2166136261u;
+    for (uint32_t i = 0; i < count; i++)
+        value = (value ^ devices[i]) * 16777619u;
+    return (value ^ value >> 15) % BUCKETS;
+}
+
+static struct group *find_group(struct replica_groups *groups, const uint32_t *devices, uint32_t count)
+{
+    struct group **link = &groups->buckets[hash(devices, count)];
+    while (*link && ((*link)->count != count || memcmp((*link)->devices, devices, count * sizeof *devices) != 0))
+        link = &(*link)->next;
+    if (*link)
+        return *link;
+    struct group *group = array_zeroed(1, sizeof *group);
+    *group = (struct group){.devices = array_zeroed(count, sizeof *devices), .count = count, .number = groups->count++};
+    memcpy(group->devices, devices, count * sizeof *devices);
+    *link = group;
+    return group;
+}
+
+/* A newer size takes the place of the oldest one. */
+static double group_seconds(const struct replica_groups *groups, struct group *group, double bytes)
+{
+    uint32_t known = group->known < TIMES ? group->known : TIMES;
+    for (uint32_t i = 0; i < known; i++)
+        if (group->bytes[i] == bytes)
+            return group->seconds[i];
+    uint32_t place = group->known++ % TIMES;
+    group->bytes[place] = bytes;
+    group->seconds[place] = groups->o->costs.all_reduce(groups->o->costs.user, group->devices, group->count, bytes);
+    return group->seconds[place];
+}
+
+/* ---- replicas ---- */
+
+struct replicas *replicas_create(uint32_t devices)
+{
+    struct replicas *replicas = array_zeroed(1, sizeof *replicas);
+    replicas->devices = devices;
+    return replicas;
+}
+
+void replicas_destroy(struct replicas *replicas)
+{
+    for (uint32_t i = 0; replicas && i < replicas->made; i++)
+        free(replicas->sets[i].devices);
+    if (replicas)
+        free(replicas->sets);
+    free(replicas);
+}
+
+void replicas_begin(struct replicas *replicas)
+{
+    replicas->count = 0;
+}
+
+struct replica_set *replicas_find(const struct replicas *replicas, const struct layer_part *part)
+{
+    struct range channels = part->output.ranges[BOX_CHANNEL];
+    for (uint32_t i = 0; i < replicas->count; i++)
+        if (replicas->sets[i].channels.from == channels.from && replicas->sets[i].channels.to == channels.to)
+            return &replicas->sets[i];
+    return NULL;
+}
+
+static struct replica_set *add_set(struct replicas *replicas)
+{
+    if (replicas->count == replicas->made) {
+        replicas->sets =
+            array_grow(replicas->sets, &replicas->capacity, replicas->made + (size_t)1, sizeof *replicas->sets);
+        replicas->sets[replicas->made++].devices = array_zeroed(replicas->devices, sizeof *replicas->sets[0].devices);
+    }
+    return &replicas->sets[replicas->count++];
+}
+
+void replicas_add(struct replicas *replicas, const struct layer_part *part, uint32_t device, double parameters)
+{
+    struct replica_set *set = replicas_find(replicas, part);
+    if (!set) {
+        set = add_set(replicas);
+        set->channels = part->output.ranges[BOX_CHANNEL];
+        set->count = 0;
+        set->parameters = parameters;
+    }
+    uint32_t place = 0;
+    while (place < set->count && set->devices[place] < device)
+        place++;
+    if (place < set->count && set->devices[place] == device)
+        return;
+    memmove(set->devices + place + 1, set->devices + place, (set->count - place) * sizeof *set->devices);
+    set->devices[place] = device;
+    set->count++;
+}
+
+void replicas_end(struct replicas *replicas, struct replica_groups *groups)
+{
+    for (uint32_t i = 0; i < replicas->count; i++) {
+        struct replica_set *set = &replicas->sets[i];
+        struct group *group = set->count > 1 ? find_group(groups, set->devices, set->count) : NULL;
+        set->group = group ? group->number : NONE;
+        set->seconds = group ? group_seconds(groups, group, set->parameters * groups->o->gradient_bytes) : 0;
+    }
+}

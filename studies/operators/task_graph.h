@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The task graph of a strategy, and how long an iteration takes: the forward and backward of every part of every
+ * operator, messages between parts on different devices, the synchronisation of weights and the optimizer's steps.
+ *
+ * The rules are those of the analytic engine for the same job. A device computes one task after the other, forwards in
+ * the order of the layers and backwards in the reverse order. A part's forward needs what it reads of the parts of
+ * operators before it; its backward needs the gradients of all that read it. Messages from one device to another follow
+ * each other in the order in which their senders compute; messages of other pairs do not disturb them. The weights of a
+ * layer are synchronised when the last device has computed their gradient, those of the same devices one after the
+ * other, beside all computations. The optimizer of a device steps when all its gradients are there.
+ *
+ * FlexFlow's simulator orders the tasks of a device by the time at which they are ready, and lets an owner collect and
+ * return the gradients. Here the order is that in which the job runs.
+ *
+ * Delta simulation keeps tasks and times. After a change only the messages of the operators that changed are built
+ * again, and times are taken again from the first task that the change can reach. */
+#ifndef STAGESIM_TASK_GRAPH_H
+#define STAGESIM_TASK_GRAPH_H
+
+#include "studies/operators/operators.h"
+
+struct task_graph;
+
+/* What an evaluation came to. */
+struct task_result {
+    double seconds; /* of the iteration */
+    double memory;  /* bytes of the fullest device: weights, gradients, optimizer and kept activations */
+    double excess;  /* bytes beyond the capacity, summed over the devices */
+};
+
+/* Tasks since the graph was made: parts, messages and synchronisations. */
+struct task_counts {
+    uint64_t built, timed;
+};
+
+/* choices[layer]: the number of a configuration in the layer's space. The caller frees it with task_graph_destroy; `o`
+ * lives as long. */
+struct task_graph *task_graph_create(const struct operators *o, const uint32_t *choices);
+void task_graph_destroy(struct task_graph *graph);
+
+/* Builds and times everything. */
+struct task_result task_graph_evaluate(struct task_graph *graph);
+/* Gives a layer, and all that change together with it, another configuration, builds what depends on it and times what
+ * can have changed: bit for bit what task_graph_evaluate finds for the same strategy. A second change is made after
+ * task_graph_keep or task_graph_undo. */
+struct task_result task_graph_change(struct task_graph *graph, uint32_t layer, uint32_t choice);
+void task_graph_keep(struct task_graph *graph);
+/* Back to the strategy before the change. */
+void task_graph_undo(struct task_graph *graph);
+
+/* Bytes that leave devices: messages, and of all-reduces 2 (n - 1)/n of the buffer of each of n devices. */
+double task_graph_sent(const struct task_graph *graph);
+/* [layer] */
+const uint32_t *task_graph_choices(const struct task_graph *graph);
+struct task_counts task_graph_counts(const struct task_graph *graph);
+/* When part k of a layer ends its forward and its backward; of the newest evaluation. */
+double task_graph_forward_end(const struct task_graph *graph, uint32_t layer, uint32_t k);
+double task_graph_backward_end(const struct task_graph *graph, uint32_t layer, uint32_t k);
+
+#endif

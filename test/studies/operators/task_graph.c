@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Task graphs against the longest path through tasks that are listed one by one, with messages between all pairs of
+ * parts; delta simulation against evaluations from the start; FlexFlow's smallest example by hand. */
+#include "studies/operators/task_graph.h"
+
+#include "base/arena.h"
+#include "studies/operators/metropolis.h"
+#include "studies/operators/starts.h"
+#include "test/studies/operators/networks.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void make_network(struct network_case *c);
+static make_network *const networks[] = {case_chain, case_branches, case_recurrent};
+enum { NETWORKS = sizeof networks / sizeof *networks };
+
+static struct network_case *make(int network, uint32_t devices)
+{
+    struct network_case *c = array_zeroed(1, sizeof *c);
+    networks[network](c);
+    case_finish(c, devices, 64);
+    return c;
+}
+
+/* ---- the longest path, listed ---- */
+
+enum { TASKS_MAX = 40000, BEFORE_MAX = 200000 };
+
+struct listed {
+    const struct operators *o;
+    double end[TASKS_MAX], seconds[TASKS_MAX];
+    uint32_t first_before[TASKS_MAX + 1], before[BEFORE_MAX]; /* what a task waits for; tasks before it in the list */
+    uint32_t count, before_count;
+    uint32_t on_device[CASE_DEVICES], on_pair[CASE_DEVICES * CASE_DEVICES]; /* newest tasks, from 1; 0: none */
+    uint32_t forward[CASE_LAYERS][CASE_DEVICES], backward[CASE_LAYERS][CASE_DEVICES];
+    struct layer_part parts[CASE_LAYERS][CASE_DEVICES];
+    struct layer_split splits[CASE_LAYERS];
+    uint32_t devices[CASE_LAYERS][CASE_DEVICES];
+};
+
+static void wait_for(struct listed *l, uint32_t task)
+{
+    if (task)
+        l->before[l->before_count++] = task - 1;
+}
+
+/* Ends the list of what a new task waits for; its number from 1. */
+static uint32_t add_task(struct listed *l, double seconds)
+{
+    uint32_t task = l->count++;
+    l->seconds[task] = seconds;
+    l->first_before[task + 1] = l->before_count;
+    double start = 0;
+    for (uint32_t i = l->first_before[task]; i < l->before_count; i++)
+        start = fmax(start, l->end[l->before[i]]);
+    l->end[task] = start + seconds;
+    return task + 1;
+}
+
+static uint32_t add_computation(struct listed *l, uint32_t device, double seconds)
+{
+    wait_for(l, l->on_device[device]);
+    return l->on_device[device] = add_task(l, seconds);
+}
+
+/* The message of `elements` from a task of one device to another device; the task itself within one. */
+static uint32_t add_message(struct listed *l, uint32_t task, uint32_t from, uint32_t to, double elements)
+{
+    const struct operator_route *route = &l->o->routes[from * l->o->devices + to];
+    if (from == to)
+        return task;
+    uint32_t *newest = &l->on_pair[from * CASE_DEVICES + to];
+    wait_for(l, task);
+    wait_for(l, *newest);
+    return *newest = add_task(l, route->latency + elements * l->o->element_bytes * route->seconds_per_byte);
+}
+
+static double needed(const struct listed *l, const struct operator_edge *edge, uint32_t from, uint32_t to)
+{
+    struct box box = split_input(l->o->graph, edge->reader, edge->edge, &l->parts[edge->reader][to]);
+    return box_common(&l->parts[edge->source][from].output, &box);
+}
+
+/* Messages are made when their sender has computed; arrived[edge][part] lists what a part then waits for. */
+static uint32_t messages[200][CASE_DEVICES][CASE_DEVICES];
+
+static struct part_cost cost_of(const struct listed *l, uint32_t layer, uint32_t k)
+{
+    return l->o->costs.part(l->o->costs.user, layer, &l->parts[layer][k], l->devices[layer][k]);
+}
+
+static void list_forward(struct listed *l, uint32_t layer)
+{
+    const struct operators *o = l->o;
+    for (uint32_t k = 0; k < l->splits[layer].count; k++) {
+        for (uint32_t e = 0; e < o->edge_count; e++)
+            for (uint32_t p = 0; o->edges[e].reader == layer && p < l->splits[o->edges[e].source].count; p++)
+                wait_for(l, messages[e][p][k]);
+        l->forward[layer][k] = add_computation(l, l->devices[layer][k], cost_of(l, layer, k).forward);
+    }
+    for (uint32_t e = 0; e < o->edge_count; e++)
+        for (uint32_t p = 0; o->edges[e].source == layer && p < l->splits[layer].count; p++)
+            for (uint32_t q = 0; q < l->splits[o->edges[e].reader].count; q++) {
+                double elements = needed(l, &o->edges[e], p, q);
+                messages[e][p][q] = elements > 0 ? add_message(l, l->forward[layer][p], l->devices[layer][p],
+                                                               l->devices[o->edges[e].reader][q], elements)
+                                                 : 0;
+            }
+}
+
+static void list_backward(struct listed *l, uint32_t layer)
+{
+    const struct operators *o = l->o;
+    for (uint32_t k = 0; k < l->splits[layer].count; k++) {
+        for (uint32_t e = 0; e < o->edge_count; e++)
+            for (uint32_t q = 0; o->edges[e].source == layer && q < l->splits[o->edges[e].reader].count; q++)
+                wait_for(l, messages[e][k][q]);
+        l->backward[layer][k] = add_computation(l, l->devices[layer][k], cost_of(l, layer, k).backward);
+    }
+    for (uint32_t e = 0; e < o->edge_count; e++)
+        for (uint32_t q = 0; o->edges[e].reader == layer && q < l->splits[layer].count; q++)
+            for (uint32_t p = 0; p < l->splits[o->edges[e].source].count; p++)
+                if (messages[e][p][q])
+                    messages[e][p][q] = add_message(l, l->backward[layer][q], l->devices[layer][q],
+                                                    l->devices[o->edges[e].source][p], needed(l, &o->edges[e], p, q));
+}
+
+/* Devices of an owner's weights whose parts begin at channel `from`, as bits. */
+static uint32_t holders(const struct listed *l, uint32_t owner, double from)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < l->o->graph->count; i++)
+        for (uint32_t k = 0; l->o->graph->operators[i].weights == owner && k < l->splits[i].count; k++)
+            if (l->parts[i][k].output.ranges[BOX_CHANNEL].from == from)
+                bits |= 1u << l->devices[i][k];
+    return bits;
+}
+
+/* Gradients are added among the devices that hold the same channels; then devices step. `groups`: the newest task of
+ * each set of devices. */
+static void list_replicas(struct listed *l, uint32_t owner, uint32_t *groups, uint32_t steps[CASE_DEVICES],
+                          double parameters[CASE_DEVICES], double *step_ready)
+{
+    const struct operators *o = l->o;
+    if (o->graph->operators[owner].weights != owner || !o->graph->operators[owner].layer->parameters.given)
+        return;
+    for (uint32_t k = 0; k < l->splits[owner].count; k++) {
+        double from = l->parts[owner][k].output.ranges[BOX_CHANNEL].from, held = cost_of(l, owner, k).parameters;
+        bool seen = false;
+        for (uint32_t other = 0; other < k; other++)
+            seen |= l->parts[owner][other].output.ranges[BOX_CHANNEL].from == from;
+        if (seen)
+            continue;
+        uint32_t bits = holders(l, owner, from), devices[CASE_DEVICES], count = 0;
+        for (uint32_t d = 0; d < o->devices; d++)
+            if (bits >> d & 1)
+                devices[count++] = d;
+        for (uint32_t i = owner; i < o->graph->count; i++)
+            for (uint32_t p = 0; o->graph->operators[i].weights == owner && p < l->splits[i].count; p++)
+                if (l->parts[i][p].output.ranges[BOX_CHANNEL].from == from)
+                    wait_for(l, l->backward[i][p]);
+        double seconds = count > 1 ? o->costs.all_reduce(o->costs.user, devices, count, held * o->gradient_bytes) : 0;
+        if (count > 1)
+            wait_for(l, groups[bits]);
+        uint32_t task = add_task(l, seconds);
+        if (count > 1)
+            groups[bits] = task;
+        for (uint32_t d = 0; d < count; d++) {
+            parameters[devices[d]] += held;
+            step_ready[devices[d]] = fmax(step_ready[devices[d]], l->end[task - 1]);
+            steps[devices[d]]++;
+        }
+    }
+}
+
+static double list_all(const struct operators *o, const uint32_t *choices)
+{
+    struct listed *l = array_zeroed(1, sizeof *l);
+    uint32_t *groups = array_zeroed(1u << CASE_DEVICES, sizeof *groups), steps[CASE_DEVICES] = {0};
+    double parameters[CASE_DEVICES] = {0}, ready[CASE_DEVICES] = {0}, last = 0;
+    l->o = o;
+    for (uint32_t i = 0; i < o->graph->count; i++) {
+        l->splits[i] = configuration_split(&o->spaces[i].configurations[choices[i]], l->devices[i]);
+        for (uint32_t k = 0; k < l->splits[i].count; k++)
+            l->parts[i][k] = split_part(o->graph, i, &l->splits[i], o->samples, k);
+    }
+    for (uint32_t i = 0; i < o->graph->count; i++)
+        list_forward(l, i);
+    for (uint32_t i = o->graph->count; i-- > 0;) {
+        list_backward(l, i);
+        list_replicas(l, i, groups, steps, parameters, ready);
+    }
+    for (uint32_t d = 0; d < o->devices; d++) {
+        double start = fmax(ready[d], l->on_device[d] ? l->end[l->on_device[d] - 1] : 0);
+        last = fmax(last, start + o->costs.update(o->costs.user, d, parameters[d]));
+    }
+    cr_assert(l->count < TASKS_MAX && l->before_count < BEFORE_MAX);
+    free(groups);
+    free(l);
+    return last;
+}
+
+Test(task_graph, is_the_longest_path, .timeout = 100)
+{
+    for (int network = 0; network < NETWORKS; network++)
+        for (uint32_t devices = 1; devices <= 8; devices += devices == 1 ? 1 : devices == 2 ? 4 : 2) {
+            struct network_case *c = make(network, devices);
+            struct random_numbers random = {(uint64_t)network};
+            for (int i = 0; i < 20; i++) {
+                uint32_t choices[CASE_LAYERS];
+                start_random(&c->operators, &random, choices);
+                struct task_graph *graph = task_graph_create(&c->operators, choices);
+                double seconds = task_graph_evaluate(graph).seconds, listed = list_all(&c->operators, choices);
+                cr_assert(fabs(seconds - listed) <= 1e-12 * listed,
+                          "network %d, %u devices, strategy %d: %.17g, not %.17g", network, devices, i, seconds,
+                          listed);
+                task_graph_destroy(graph);
+            }
+            case_destroy(c);
+        }
+}
+
+/* ---- delta simulation ---- */
+
+static void expect_same(const struct network_case *c, const struct task_graph *graph, const struct task_result *result,
+                        int network, int proposal)
+{
+    struct task_graph *other = task_graph_create(&c->operators, task_graph_choices(graph));
+    struct task_result whole = task_graph_evaluate(other);
+    cr_assert(!memcmp(&whole, result, sizeof whole), "network %d, proposal %d: %.17g s, not %.17g s", network, proposal,
+              result->seconds, whole.seconds);
+    cr_assert(task_graph_sent(graph) == task_graph_sent(other));
+    for (uint32_t i = 0; i < c->count; i++)
+        for (uint32_t k = 0; k < c->operators.spaces[i].configurations[task_graph_choices(graph)[i]].count; k++) {
+            cr_assert(task_graph_forward_end(graph, i, k) == task_graph_forward_end(other, i, k));
+            cr_assert(task_graph_backward_end(graph, i, k) == task_graph_backward_end(other, i, k));
+        }
+    task_graph_destroy(other);
+}
+
+/* A thousand random proposals on each network, about half of which are taken back. */
+Test(task_graph, delta_is_full, .timeout = 200)
+{
+    for (int network = 0; network < NETWORKS; network++) {
+        struct network_case *c = make(network, 16);
+        struct random_numbers random = {7};
+        uint32_t choices[CASE_LAYERS];
+        c->operators.capacity = 1e6;
+        start_random(&c->operators, &random, choices);
+        struct task_graph *graph = task_graph_create(&c->operators, choices);
+        task_graph_evaluate(graph);
+        for (int i = 0; i < 1000; i++) {
+            uint32_t layer = (uint32_t)random_below(&random, c->count);
+            uint32_t choice = (uint32_t)random_below(&random, c->operators.spaces[layer].count);
+            struct task_result result = task_graph_change(graph, layer, choice);
+            expect_same(c, graph, &result, network, i);
+            if (random_below(&random, 2))
+                task_graph_keep(graph);
+            else
+                task_graph_undo(graph);
+        }
+        task_graph_destroy(graph);
+        case_destroy(c);
+    }
+}
+
+/* ---- by hand ---- */
+
+static struct part_cost two_and_three(void *user, uint32_t layer, const struct layer_part *part, uint32_t device)
+{
+    (void)user, (void)part, (void)device;
+    return (struct part_cost){.forward = layer == 0 ? 2 : 3};
+}
+
+static double no_update(void *user, uint32_t device, double parameters)
+{
+    (void)user, (void)device, (void)parameters;
+    return 0;
+}
+
+static uint32_t on_device(const struct operators *o, uint32_t layer, uint32_t device)
+{
+    struct configuration wanted = {.degrees = {1, 1, 1, 1, 1}, .count = 1, .first = device, .stride = 1};
+    uint32_t choice = operator_find(o, layer, &wanted);
+    cr_assert(choice != STAGESIM_NONE);
+    return choice;
+}
+
+/* Two layers of 2 s and 3 s on two devices, a second for the message between them: 6 s. The second layer moves to the
+ * first one's device: 5 s, and of the forwards only it and its message are timed again. */
+Test(task_graph, two_tasks)
+{
+    struct network_case *c = array_zeroed(1, sizeof *c);
+    case_layer(c, LAYER_OTHER, (struct layer_shape){1, 1, 1}, 0, 0, NULL, 0);
+    case_layer(c, LAYER_OTHER, (struct layer_shape){1, 1, 1}, 0, 0, NULL, 0);
+    case_finish(c, 2, 1);
+    c->operators.costs.part = two_and_three;
+    c->operators.costs.update = no_update;
+    c->routes[0 * 2 + 1] = (struct operator_route){1, 0};
+    c->routes[1 * 2 + 0] = (struct operator_route){0, 0};
+    uint32_t choices[] = {on_device(&c->operators, 0, 0), on_device(&c->operators, 1, 1)};
+    struct task_graph *graph = task_graph_create(&c->operators, choices);
+    cr_assert(task_graph_evaluate(graph).seconds == 6);
+    cr_assert(task_graph_sent(graph) == 2 * 4);
+    cr_assert(task_graph_change(graph, 1, on_device(&c->operators, 1, 0)).seconds == 5);
+    cr_assert(task_graph_sent(graph) == 0);
+    task_graph_undo(graph);
+    cr_assert(task_graph_change(graph, 0, on_device(&c->operators, 0, 1)).seconds == 5);
+    task_graph_destroy(graph);
+    case_destroy(c);
+}
