@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-const struct layout_method *const layout_methods[] = {&layout_method_axonn, &layout_method_analytic, NULL};
+const struct layout_method *const layout_methods[] = {&layout_method_axonn, &layout_method_analytic,
+                                                      &layout_method_advice, NULL};
 
 enum { METHODS_MAX = sizeof layout_methods / sizeof *layout_methods };
 
@@ -98,17 +99,22 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_layouts = {
     .name = "layouts",
-    .arguments = "SCENARIO [--method axonn|analytic] [--top K] [OPTION]...",
+    .arguments = "SCENARIO [--method axonn|analytic|advice] [--top K] [OPTION]...",
     .summary = "rank all ways to lay a transformer out along x, y, z and data",
-    .help = "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
-            "out to AxoNN's four\n"
-            "dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and micro-batches. Prints for "
-            "each what\n"
-            "AxoNN's communication model, the analytic engine and, for the first K that fit in memory, SimGrid say.\n\n"
-            "  --method axonn|analytic          what they are ordered by (axonn)\n"
-            "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"
-            "  --format table|csv|json|latex|markdown   what is printed; csv and json have all layouts\n"
-            "  --set KEY=VALUE                  any scenario value by its dotted path; repeatable\n"
-            "\nexample:\n  stagesim layouts scenarios/axonn.yaml --top 5\n",
+    .help =
+        "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
+        "out to AxoNN's four\n"
+        "dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and micro-batches. Prints for "
+        "each what\n"
+        "AxoNN's communication model, the analytic engine and, for the first K that fit in memory, SimGrid say.\n\n"
+        "A scenario of the workload layers gets advice: how many GPUs and parameter servers are worth their while.\n\n"
+        "  --method axonn|analytic          what they are ordered by (axonn)\n"
+        "  --method advice                  of layers: rules for GPUs and servers beside simulations of up to K + 1 "
+        "numbers of them\n"
+        "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"
+        "  --format table|csv|json|latex|markdown   what is printed; csv and json have all layouts\n"
+        "  --set KEY=VALUE                  any scenario value by its dotted path; repeatable\n"
+        "\nexample:\n  stagesim layouts scenarios/axonn.yaml --top 5\n"
+        "  stagesim layouts scenarios/parameter-server.yaml --method advice\n",
     .run = run,
 };

@@ -20,6 +20,6 @@ struct layout_method {
 /* All methods; NULL ends. Those of a workload stand together: the first one is taken where none is named. */
 extern const struct layout_method *const layout_methods[];
 
-extern const struct layout_method layout_method_axonn, layout_method_analytic;
+extern const struct layout_method layout_method_axonn, layout_method_analytic, layout_method_advice;
 
 #endif

@@ -350,18 +350,36 @@ static enum transformer_optimizer optimizer_of(const struct layers_parameters *p
     return kinds[p->optimizer];
 }
 
-void layers_describe(struct layers_job *j)
+/* What numbers take in memory and on the way. */
+static void set_bytes(struct layers_job *j)
 {
     const struct layers_parameters *p = j->parameters;
     enum { TF32_INDEX = 1 };
+    j->element_bytes = p->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
+    j->state = transformer_state_of(optimizer_of(p), j->element_bytes, p->gradients ? 4 : j->element_bytes);
+}
+
+double layers_exchanged_bytes(const struct layers_parameters *p)
+{
+    struct layers_job j = {.parameters = p};
+    const struct layer *layers = p->layers.rows;
+    double count = 0;
+    set_bytes(&j);
+    for (size_t i = 0; i < p->layers.count; i++)
+        count += layers[i].parameters.elements + layers[i].parameters.bytes / j.element_bytes;
+    return count * (j.state.gradient / p->compression + j.state.weight);
+}
+
+void layers_describe(struct layers_job *j)
+{
+    const struct layers_parameters *p = j->parameters;
     j->layers = p->layers.rows;
     j->count = (uint32_t)p->layers.count;
-    j->element_bytes = p->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
     j->samples = j->api->micro_batch_size(j->job);
     j->data = j->api->axis(j->job, "data");
     j->tensor = j->api->axis(j->job, "tensor");
     j->workers = j->api->workers(j->job);
-    j->state = transformer_state_of(optimizer_of(p), j->element_bytes, p->gradients ? 4 : j->element_bytes);
+    set_bytes(j);
 }
 
 static void declare(const struct layers_job *j)
