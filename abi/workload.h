@@ -236,6 +236,7 @@ struct stagesim_exchange {
 /* How many exchanges a part has at most in one direction. The limit also holds for a stage in one direction, where
  * exchanges that become one count once. */
 enum { STAGESIM_EXCHANGES_MAX = 12 };
+enum { STAGESIM_AHEAD_MAX = 16 };
 
 /* Exchanges of a part in one direction, in order. Entries after the first one without bytes are not read. */
 struct stagesim_exchanges {
@@ -310,6 +311,13 @@ struct stagesim_pipeline {
     double slice_grain;        /* share of a sequence that the lengths of slices are multiples of; 0: any */
     const double *checkpoint;  /* bytes of a micro-batch from which a stage's forward can be computed again, for
                                   schedules that do so; NULL: as many as `message` */
+    /* STAGESIM_SHARD_PARAMETERS. gathers_ahead: the weights of a stage's layers may be gathered from when the layer so
+     * many before theirs begins, at most STAGESIM_AHEAD_MAX; 0: when the layer before has ended; NULL: 1, or with
+     * late_gather 0. A layer's weights are gathered in equal pieces, one after the other: gather_pieces of them (0:
+     * one), or as many as make them no larger than gather_bucket bytes (0: any) where that is more. */
+    const uint32_t *gathers_ahead;
+    double gather_bucket;
+    uint32_t gather_pieces;
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */

@@ -19,7 +19,7 @@ static const struct {
                       sizeof(struct stagesim_figures)}},
     [ABI_PIPELINE] = {"struct stagesim_pipeline",
                       {offsetof(struct stagesim_pipeline, sync_axes), offsetof(struct stagesim_pipeline, attention),
-                       sizeof(struct stagesim_pipeline)}},
+                       offsetof(struct stagesim_pipeline, gathers_ahead), sizeof(struct stagesim_pipeline)}},
     [ABI_PACE] = {"struct stagesim_pace", {sizeof(struct stagesim_pace)}},
 };
 

@@ -245,6 +245,24 @@ static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline 
     return false;
 }
 
+/* Weights of a stage in so many pieces that each is an operation worth having. */
+static bool check_gathers(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    enum { PIECES_MAX = 1 << 16 };
+    const double *gathered = costs->gathered ? costs->gathered : costs->parameter;
+    bool fine = job_expect(job, costs->gather_pieces <= PIECES_MAX, "weights are gathered in %u pieces; at most %d",
+                           costs->gather_pieces, (int)PIECES_MAX);
+    for (uint32_t stage = 0; costs->gathers_ahead && stage < costs->stages; stage++)
+        fine &= job_expect(job, costs->gathers_ahead[stage] <= STAGESIM_AHEAD_MAX,
+                           "weights of stage %u are gathered %u layers ahead; at most %d are possible", stage,
+                           costs->gathers_ahead[stage], (int)STAGESIM_AHEAD_MAX);
+    for (uint32_t stage = 0; gathered && costs->gather_bucket != 0 && stage < costs->stages; stage++)
+        fine &= job_expect(job, costs->gather_bucket * PIECES_MAX >= gathered[stage],
+                           "weights of stage %u, %g bytes, in pieces of %g: more than %d pieces", stage,
+                           gathered[stage], costs->gather_bucket, (int)PIECES_MAX);
+    return fine;
+}
+
 static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (!scenario_check_pipeline(job->scenario, job->diag))
@@ -278,7 +296,8 @@ static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeli
         return false;
     }
     if (!job_expect(job, pipeline_exchanges_fit(costs), "a stage has more than %d different exchanges in one direction",
-                    (int)STAGESIM_EXCHANGES_MAX))
+                    (int)STAGESIM_EXCHANGES_MAX) ||
+        !check_gathers(job, costs))
         return false;
     copy_staleness(job);
     uint32_t repetitions = job->plan->iterations > 1 ? 1 : job->scenario->iterations;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/pipeline/lowering.h"
 
+#include <math.h>
+
 /* The small all-reduce over all workers before a blocking optimizer step: a gradient norm. */
 static const double norm_bytes = 8;
 
@@ -156,17 +158,21 @@ static uint32_t add_part_cost(struct lowering *l, const struct stagesim_part *pa
     return id;
 }
 
-/* Of the weights of the layer that a part belongs to; NONE: they are not sharded. */
-static uint32_t add_gather_cost(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index,
-                                uint32_t count, enum family family)
+/* Of the weights of the layer that a part belongs to. */
+static void add_gather_cost(struct lowering *l, uint32_t stage, const struct stagesim_part *parts, uint32_t index,
+                            uint32_t count, enum family family, struct part_costs *out)
 {
+    out->gather[family] = NONE;
     double gradient = gradient_bytes(l, stage, family);
     if (l->costs->sharding != STAGESIM_SHARD_PARAMETERS || (family == FAMILY_EXPERTS && gradient <= 0))
-        return NONE;
+        return;
     double share = gradient > 0 ? layer_gradient(parts, index, count, family) / gradient : 0;
     if (family == FAMILY_EXPERTS && share <= 0)
-        return NONE;
-    return add_cost(l, (struct stagesim_cost){.bytes = gathered_bytes(l, stage, family) * share});
+        return;
+    double bytes = gathered_bytes(l, stage, family) * share, bucket = l->costs->gather_bucket,
+           pieces = fmax(bucket > 0 ? ceil(bytes / bucket) : 1, fmax(l->costs->gather_pieces, 1));
+    out->gather_pieces[family] = (uint32_t)pieces;
+    out->gather[family] = add_cost(l, (struct stagesim_cost){.bytes = bytes / pieces});
 }
 
 /* Of a part; all parts of a stage take and give back as much. */
@@ -188,11 +194,11 @@ static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, cons
             l, part, (struct stagesim_cost){part->backward - weight, part->backward_flops - weight_flops, 0, -input}),
         .weight =
             add_part_cost(l, part, (struct stagesim_cost){weight, weight_flops, 0, kept + input - activation, -stash}),
-        .gather = {add_gather_cost(l, stage, parts, index, count, FAMILY_REPLICAS),
-                   add_gather_cost(l, stage, parts, index, count, FAMILY_EXPERTS)},
         .gradient = {part->gradient, part->expert_gradient},
         .layer = part->layer,
     };
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        add_gather_cost(l, stage, parts, index, count, family, &out);
     lowering_add_exchange_costs(l, &part->forward_exchanges, &out.forward_exchanges);
     lowering_add_exchange_costs(l, &part->backward_exchanges, &out.backward_exchanges);
     return out;

@@ -32,7 +32,8 @@ struct exchange_list {
 struct part_costs {
     uint32_t forward, backward, input, weight; /* computations: forward; backward whole, or its two parts */
     struct exchange_list forward_exchanges, backward_exchanges;
-    uint32_t gather[FAMILIES]; /* of its layer's weights; NONE: they are not sharded */
+    uint32_t gather[FAMILIES]; /* of its layer's weights, or a piece of them; NONE: they are not sharded */
+    uint32_t gather_pieces[FAMILIES];
     double gradient[FAMILIES]; /* bytes */
     uint32_t layer;
 };
@@ -210,7 +211,8 @@ struct worker_state {
      * that run beside it, which the one after it waits for. */
     uint32_t pending[2 * STAGESIM_EXCHANGES_MAX + 2], pending_count;
     uint32_t beside[2 * STAGESIM_EXCHANGES_MAX], beside_count;
-    uint32_t boundary;       /* with sharded weights: what ended before the newest layer began; NONE: nothing */
+    /* With sharded weights: what ended before the newest layers began, the newest one first; NONE: nothing. */
+    uint32_t boundaries[STAGESIM_AHEAD_MAX];
     double bucket[FAMILIES]; /* bytes of gradients of parts that wait to be synchronised together */
 };
 

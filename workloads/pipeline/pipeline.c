@@ -41,8 +41,9 @@ static void lower_worker(struct lowering *l, uint32_t worker)
                                  .updated = nothing(scratch, (size_t)FAMILIES * plan->iterations * plan->stages),
                                  .owed = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .owed_outer = arena_array(scratch, plan->stages, sizeof(bool)),
-                                 .boundary = NONE,
                                  .last = NONE};
+    for (uint32_t ahead = 0; ahead < STAGESIM_AHEAD_MAX; ahead++)
+        state.boundaries[ahead] = NONE;
     count_slots(l, &state);
     program_expect(l->builder, worker, 3 * order->count, 2 * order->count); /* each with a message out and one in */
     for (size_t i = 0; i < order->count; i++) {

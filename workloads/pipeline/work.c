@@ -337,29 +337,47 @@ static void add_whole(struct lowering *l, struct worker_state *state, const stru
 
 /* ---- in parts ---- */
 
-/* Gathers a layer's weights while the layer before runs, or where nothing overlaps, after it. Fills gathers[family],
- * NONE where there is none. */
+/* What the gather of the next layer's weights waits for. */
+static uint32_t gather_awaits(const struct lowering *l, const struct worker_state *state, uint32_t stage)
+{
+    const uint32_t *ahead = l->costs->gathers_ahead;
+    if (l->costs->late_sync || (ahead ? !ahead[stage] : l->costs->late_gather))
+        return state->last;
+    return state->boundaries[ahead ? ahead[stage] - 1 : 0];
+}
+
+/* Another layer begins, whose weights were gathered. */
+static void note_boundary(struct worker_state *state)
+{
+    memmove(state->boundaries + 1, state->boundaries, (STAGESIM_AHEAD_MAX - 1) * sizeof *state->boundaries);
+    state->boundaries[0] = state->last;
+}
+
+/* Gathers a layer's weights while layers before it run, or where nothing overlaps, after them. Fills gathers[family]
+ * with the last piece, NONE where there is none. */
 static void add_gathers(struct lowering *l, struct worker_state *state, struct stagesim_identity identity,
-                        const uint32_t costs[FAMILIES], uint32_t gathers[FAMILIES])
+                        const struct part_costs *part, uint32_t gathers[FAMILIES])
 {
     const struct stage_costs *stage = &l->stages[identity.stage];
     bool kept = (l->costs->keep_gathered && identity.kind == STAGESIM_BACKWARD) || identity.kind == STAGESIM_WEIGHT,
          any = false;
-    uint32_t awaited = l->costs->late_sync || l->costs->late_gather ? state->last : state->boundary;
+    uint32_t awaited = gather_awaits(l, state, identity.stage);
     identity.kind = STAGESIM_PARAMETER_GATHER;
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         uint32_t group = stage->gather_group[family];
         gathers[family] = NONE;
-        if (costs[family] == NONE || group == NONE || kept)
+        if (part->gather[family] == NONE || group == NONE || kept)
             continue;
-        gathers[family] =
-            program_add_collective(l->builder, state->worker, group, STAGESIM_ALL_GATHER, identity, costs[family]);
-        if (awaited != NONE)
-            program_add_wait(l->builder, state->worker, gathers[family], awaited);
+        for (uint32_t piece = 0; piece < part->gather_pieces[family]; piece++) {
+            gathers[family] = program_add_collective(l->builder, state->worker, group, STAGESIM_ALL_GATHER, identity,
+                                                     part->gather[family]);
+            if (awaited != NONE)
+                program_add_wait(l->builder, state->worker, gathers[family], awaited);
+        }
         any = true;
     }
     if (any)
-        state->boundary = state->last;
+        note_boundary(state);
 }
 
 static struct work part_work(const struct part_costs *part, const struct slot *slot)
@@ -399,7 +417,7 @@ static void add_part(struct lowering *l, struct worker_state *state, const struc
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
     uint32_t gathers[FAMILIES] = {NONE, NONE};
     if (list == costs_of(l, slot)->parts && begins_layer(costs_of(l, slot), slot, index))
-        add_gathers(l, state, identity, list[index].gather, gathers);
+        add_gathers(l, state, identity, &list[index], gathers);
     uint32_t id = add_work(l, state, identity, part_work(&list[index], slot), first);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
         if (gathers[family] != NONE)

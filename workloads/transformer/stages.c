@@ -204,6 +204,7 @@ struct stages {
     double *arrays[ARRAYS];
     struct stagesim_part **parts;
     uint32_t *part_counts;
+    uint32_t *ahead; /* [stage]: layers whose weights are asked for before they are needed */
 };
 
 /* Layers of a stage, and those of them that have experts. */
@@ -411,6 +412,20 @@ static void set_attention(struct stages *s, uint32_t stage, uint32_t first_layer
                                                (j->layout.tensor * j->layout.context));
 }
 
+/* How many layers ahead a stage asks for weights. The bytes of gathered weights that a rank holds: of the layer that
+ * runs and of those asked for ahead, or where they are kept for the backward of all. */
+static double set_gathers(struct stages *s, uint32_t stage)
+{
+    const struct transformer_parameters *p = s->j->parameters;
+    double whole = s->arrays[GATHERED][stage] + s->arrays[EXPERT_GATHERED][stage], count = s->j->layers[stage],
+           layer = count > 0 ? whole / count : 0,
+           filling = layer > 0 ? fmax(1, ceil(p->prefetch_bucket / layer)) : STAGESIM_AHEAD_MAX;
+    s->ahead[stage] = p->prefetch_bucket > 0 ? (uint32_t)fmin(filling, STAGESIM_AHEAD_MAX) : (uint32_t)p->prefetch;
+    if (s->j->zero < 3)
+        return 0;
+    return p->reshard ? fmin(1.0 + s->ahead[stage], fmax(count, 2)) * layer : whole;
+}
+
 static void set_memory(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
@@ -422,13 +437,9 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[PARAMETER][stage] = held(j, stage, 3) * j->state.weight;
     s->arrays[GRADIENT_MEMORY][stage] = held(j, stage, 2) * j->state.gradient;
     s->arrays[STATE][stage] = held(j, stage, 1) * j->state.optimizer;
-    double whole = (count + experts) * j->state.weight, layer = j->layers[stage] ? whole / j->layers[stage] : 0;
-    /* Of gathered weights those of two layers are held, or where they are kept for the backward all; and operands that
-     * are gathered for one linear map. */
-    double gathered = j->zero < 3 ? 0 : j->parameters->reshard ? 2 * layer : whole;
     double logits =
         stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
-    s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j) + gathered + logits +
+    s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j) + set_gathers(s, stage) + logits +
                                 tensor_panels(&j->tensor, &j->model, &on.layout) +
                                 j->parameters->extra_memory * (double)j->workers / j->stages;
 }
@@ -458,11 +469,29 @@ static void fill(struct stages *s)
         set_transfers(s, stage);
     }
 }
+
+/* Pieces of weights that are too many to be worth having are a slip of the unit. */
+static bool check_gathers(const struct stages *s)
+{
+    enum { PIECES_MAX = 1000 };
+    const struct transformer_job *j = s->j;
+    double bucket = j->parameters->gather_bucket, largest = 0;
+    for (uint32_t stage = 0; stage < j->stages; stage++)
+        largest = fmax(largest, s->arrays[GATHERED][stage] + s->arrays[EXPERT_GATHERED][stage]);
+    if (!(bucket > 0) || j->zero < 3 || largest <= bucket * PIECES_MAX)
+        return true;
+    j->api->error(j->job, "gather_bucket",
+                  "a stage's weights of %.4g bytes would be gathered in more than %d pieces; expected at least %.0fB",
+                  largest, (int)PIECES_MAX, ceil(largest / PIECES_MAX));
+    return false;
+}
+
 bool transformer_lower(const struct transformer_job *j)
 {
     struct stages s = {.j = j,
                        .parts = array_zeroed(j->stages, sizeof *s.parts),
-                       .part_counts = array_zeroed(j->stages, sizeof *s.part_counts)};
+                       .part_counts = array_zeroed(j->stages, sizeof *s.part_counts),
+                       .ahead = array_zeroed(j->stages, sizeof *s.ahead)};
     for (unsigned i = 0; i < ARRAYS; i++)
         s.arrays[i] = array_zeroed(j->stages, sizeof *s.arrays[i]);
     fill(&s);
@@ -510,13 +539,17 @@ bool transformer_lower(const struct transformer_job *j)
         .keys_values = s.arrays[KEYS_VALUES],
         .slice_grain = j->model.sequence > 0 ? j->layout.tensor / (double)j->model.sequence : 0,
         .late_replicas = axonn && !(overlap & OVERLAP_DATA),
+        .gathers_ahead = axonn && !(overlap & OVERLAP_GATHER) ? NULL : s.ahead,
+        .gather_bucket = p->gather_bucket,
+        .gather_pieces = (uint32_t)p->gather_pieces,
     };
-    bool ok = j->api->pipeline(j->job, &pipeline);
+    bool ok = check_gathers(&s) && j->api->pipeline(j->job, &pipeline);
     for (uint32_t stage = 0; stage < j->stages; stage++)
         free(s.parts[stage]);
     for (unsigned i = 0; i < ARRAYS; i++)
         free(s.arrays[i]);
     free(s.parts);
     free(s.part_counts);
+    free(s.ahead);
     return ok;
 }

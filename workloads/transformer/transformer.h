@@ -30,7 +30,8 @@ struct transformer_parameters {
     struct transformer_model model;
     unsigned attention, granularity, balance, optimizer, gradients, precision;
     bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
-    uint64_t zero, shard_ranks;
+    uint64_t zero, shard_ranks, prefetch, gather_pieces;
+    double prefetch_bucket, gather_bucket; /* bytes; 0: not given */
     struct stagesim_list layers_per_stage;
     const char *pipeline_layout; /* see pipeline_layout.h; NULL: not given */
     struct transformer_routing routing;
