@@ -152,7 +152,7 @@ static double path_begin(const struct frame *frame, uint32_t iteration)
 {
     if (frame->cycle.beats)
         return frame->ends[iteration] - frame->cycle.length;
-    return frame->steady ? frame->ends[iteration - 1] : frame->starts[iteration];
+    return frame->steady || frame->joined ? frame->ends[iteration - 1] : frame->starts[iteration];
 }
 
 /* Puts down the steps, the last one first; returns where there is room for them. */

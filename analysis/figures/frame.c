@@ -64,6 +64,27 @@ static double mean_length(const struct frame *frame)
     return sum_total(&sum) / frame->measured;
 }
 
+/* Whether a measured iteration begins before the one before it has ended, by more than what offsets between transfers
+ * make of it. */
+static bool is_joined(const struct frame *frame)
+{
+    const double nearly = 1e-9;
+    for (uint32_t i = frame->first_measured; i > 0 && i < frame->first_measured + frame->measured; i++)
+        if (frame->starts[i] < frame->ends[i - 1] - nearly * (frame->ends[i] - frame->starts[i]))
+            return true;
+    return false;
+}
+
+/* The mean time between ends. Nothing follows the last iteration, so that it may end early and does not count where
+ * there are three. */
+static void choose_joined(struct frame *frame, uint32_t iterations)
+{
+    uint32_t before = frame->first_measured - 1;
+    frame->joined = true;
+    frame->measured = iterations > 2 ? iterations - 2 : 1;
+    frame->iteration = (frame->ends[before + frame->measured] - frame->ends[before]) / frame->measured;
+}
+
 static void watch_whole(struct frame *frame, double start, double end)
 {
     frame->whole = true;
@@ -181,6 +202,8 @@ static void choose(struct frame *frame, uint32_t iterations, struct arena *arena
         frame->first_measured = iterations > 1;
         frame->measured = iterations - frame->first_measured;
         frame->iteration = mean_length(frame);
+        if (is_joined(frame))
+            choose_joined(frame, iterations);
     }
     if (!frame->whole) {
         frame->windows = frame->steady ? 1 : frame->measured;
@@ -239,6 +262,27 @@ struct more_operations frame_more_operations(const struct frame *frame, uint32_t
     return (struct more_operations){{first, first + beat->length}, more->cycles * more->cycle_beats};
 }
 
+/* When an iteration has begun on some rank and this one has done its computations of the iteration before. */
+static double joint(const struct frame *frame, uint32_t entry, uint32_t iteration)
+{
+    const struct timeline *timeline = frame->timeline;
+    uint32_t position = timeline->program->mesh->position_of[timeline->ranks[entry]];
+    const struct id_range *before = &frame->computes[(size_t)position * timeline->program->iterations + iteration - 1];
+    double start = frame->starts[iteration];
+    return before->end > before->first ? fmax(start, timeline->moments[entry][before->end - 1].end) : start;
+}
+
+/* All windows of a rank together last as long as the measured iterations. */
+static struct window joined_window(const struct frame *frame, uint32_t entry, uint32_t index, struct id_range computes)
+{
+    uint32_t first = frame->first_measured;
+    double start = joint(frame, entry, first + index),
+           end = joint(frame, entry, first) + frame->measured * frame->iteration;
+    if (index + 1 < frame->measured)
+        end = fmin(end, joint(frame, entry, first + index + 1));
+    return (struct window){start, fmax(start, end), computes};
+}
+
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index)
 {
     const struct timeline *timeline = frame->timeline;
@@ -250,6 +294,8 @@ struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t i
         window.computes = (struct id_range){0, timeline->program->positions[position].streams[0].count};
         return window;
     }
+    if (frame->joined)
+        return joined_window(frame, entry, index, ranges[iteration]);
     if (!frame->steady)
         return (struct window){frame->starts[iteration], frame->ends[iteration], ranges[iteration]};
     const struct stream *stream = &timeline->program->positions[position].streams[0];
@@ -264,6 +310,11 @@ void frame_shown(const struct frame *frame, double *start, double *end)
     if (frame->cycle.beats) {
         *start = frame->cycle.start;
         *end = *start + frame->iteration;
+        return;
+    }
+    if (frame->joined) {
+        *end = frame->ends[frame->first_measured + frame->measured - 1];
+        *start = *end - frame->iteration;
         return;
     }
     *start = frame->steady ? fmax(0, frame->starts[last] - frame->iteration) : frame->starts[last];

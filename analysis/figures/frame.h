@@ -36,6 +36,9 @@ struct frame {
      * window, in which `share` iterations pass. Otherwise there is a window for each measured iteration, and `share` is
      * their number. */
     bool whole;
+    /* Ranks begin an iteration before others have ended the one before: T is the mean time between ends, and each rank
+     * is watched from when an iteration has begun and its own computations of the one before have ended. */
+    bool joined;
     struct window whole_window; /* without computes */
     double share;               /* what sums over the windows are divided by */
     uint32_t windows;

@@ -307,7 +307,7 @@ static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeli
                                        .costs = costs,
                                        .repetitions = repetitions,
                                        .blocking = job->scenario->messages == MESSAGES_BLOCKING};
-    if (job->scenario->bounded)
+    if (job->scenario->bounded && repetitions == 1)
         job_bound(job, costs);
     if (job->scenario->keeps_order && job->plan->iterations == 1 && !job->plan->recomputed)
         job_keep_order(job, costs, longest_message(job, costs));

@@ -28,7 +28,7 @@ struct job {
     const struct job_order *order;   /* NULL: not asked for, or not one that rows can say */
     struct power_plan *power;        /* NULL: the scenario says nothing of power */
     double bound;                    /* no order of these stages on these workers takes less, without contention; 0: not
-                                        known, or the scenario does not ask for it. Seconds */
+                                        known, of several iterations, or the scenario does not ask for it. Seconds */
     bool asynchronous;               /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness; /* [position]: updates between the weights used and the newest; NULL when synchronous */
 };
@@ -52,7 +52,7 @@ struct job_outline {
     bool fits;
     double peak_bytes, capacity_bytes; /* of the fullest rank; of the smallest host in use, 0: not known */
     /* Times that the contention-free engine is never below: by the workers' own work, and by the plan's order (0: was
-     * not asked for). Seconds. */
+     * not asked for). Seconds. All are 0 for several iterations, of which one may begin before the other ends. */
     double work, order;
     double any;                      /* the same of any order of these stages on these workers; 0: was not asked for */
     struct stagesim_figures figures; /* as in struct job */

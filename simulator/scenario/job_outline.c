@@ -109,6 +109,8 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
         return;
     pipeline_outline_peaks(job->plan, costs, peaks);
     compare_memory(job, peaks, sketch);
+    if (job->scenario->iterations > 1)
+        return; /* one may begin before the other has ended: the bounds are of one alone */
     sketch->work = pipeline_outline_work(&request, job->arena);
     sketch->order = job->bounds >= JOB_BOUND_ORDER ? pipeline_outline_order(&request, job->arena) : 0;
     sketch->any = job->bounds >= JOB_BOUND_ANY ? pipeline_outline_any(&request, job->arena) : 0;

@@ -63,7 +63,7 @@ class Run:
                 self.groups[operations[0].group].append(operations)
         self.iterations = 1 + max(operation.iteration for operation in self.operations)
         self.steady = self.summary["time"].get("steady_state", False)
-        self.cycle, self.false_cycle = 0, False
+        self.cycle, self.false_cycle, self.joined = 0, False, False
         self.find_times()
 
     # ---- T ----
@@ -85,8 +85,24 @@ class Run:
             self.measured = list(range(self.iterations // 2 if self.iterations > 3 else 1, end))
             self.T = (self.ends[end - 1] - self.ends[self.measured[0] - 1]) / len(self.measured)
         else:
-            self.measured = list(range(1 if self.iterations > 1 else 0, self.iterations))
-            self.T = sum(self.ends[i] - self.starts[i] for i in self.measured) / len(self.measured)
+            self.joined, self.measured, self.T = self.find_T(self.starts, self.ends)
+
+    def find_T(self, starts, ends):
+        """Whether iterations run into each other, which are measured, and T: the time between ends then, the last
+        iteration left out where there are three; otherwise their mean length."""
+        measured = list(range(1 if self.iterations > 1 else 0, self.iterations))
+        if not any(i and starts[i] < ends[i - 1] - 1e-9 * (ends[i] - starts[i]) for i in measured):
+            return False, measured, sum(ends[i] - starts[i] for i in measured) / len(measured)
+        measured = measured[:-1] if self.iterations > 2 else measured
+        return True, measured, (ends[measured[-1]] - ends[measured[0] - 1]) / len(measured)
+
+    def joints(self, rank, measured, starts, end_of, T):
+        """Where the rank's windows of iterations that run into each other begin, and the last one ends."""
+        joints = []
+        for i in measured:
+            own = [end_of(o) for o in self.streams.get((rank, "compute"), []) if o.iteration == i - 1 and not o.marker]
+            joints.append(max([starts[i], *own]))
+        return [*joints, joints[0] + len(measured) * T]
 
     def find_cycle(self, time):
         """The summary says where the cycle is; as many iterations as it has end as far apart as it is long."""
@@ -122,6 +138,9 @@ class Run:
         """(start, end, iteration or None) of what the rank is watched for."""
         if self.whole:
             return [(*self.whole[:2], None)]
+        if self.joined:
+            joints = self.joints(rank, self.measured, self.starts, lambda o: o.end, self.T)
+            return [(a, min(b, joints[-1]), i) for a, b, i in zip(joints, joints[1:], self.measured)]
         if not self.steady:
             return [(self.starts[i], self.ends[i], i) for i in self.measured]
         last = [o for o in self.streams[rank, "compute"] if o.iteration == self.iterations - 1 and not o.marker]
@@ -179,16 +198,21 @@ class Run:
 
     def idle_run(self, times):
         """T, mean and largest busy time of a replay."""
-        windows = []
-        for i in self.measured:
+        starts, ends = {}, {}
+        for i in range(self.iterations):
             own = [o for o in self.operations if o.iteration == i]
-            starts = [times[o.rank, o.id][0] for o in own if o.type != "receive" and not o.marker]
-            windows.append((min(starts), max(times[o.rank, o.id][1] for o in own)))
-        count = len(windows)
-        busy = [sum(max(0, min(end, times[rank, o.id][1]) - max(start, times[rank, o.id][0]))
-                    for o in self.streams.get((rank, "compute"), []) for start, end in windows) / count
-                for rank in self.ranks]
-        return sum(end - start for start, end in windows) / count, sum(busy) / len(busy), max(busy)
+            starts[i] = min(times[o.rank, o.id][0] for o in own if o.type != "receive" and not o.marker)
+            ends[i] = max(times[o.rank, o.id][1] for o in own)
+        joined, measured, T = self.find_T(starts, ends)
+        count, busy = len(measured), []
+        for rank in self.ranks:
+            windows = [(starts[i], ends[i]) for i in measured]
+            if joined:
+                joints = self.joints(rank, measured, starts, lambda o: times[o.rank, o.id][1], T)
+                windows = [(a, min(b, joints[-1])) for a, b in zip(joints, joints[1:])]
+            busy.append(sum(max(0, min(end, times[rank, o.id][1]) - max(start, times[rank, o.id][0]))
+                            for o in self.streams.get((rank, "compute"), []) for start, end in windows) / count)
+        return T, sum(busy) / len(busy), max(busy)
 
     # ---- a rank, by elementary intervals ----
 
@@ -336,7 +360,7 @@ class Run:
 
     def critical_path(self):
         last = self.measured[-1]
-        begin = self.ends[last - 1] if self.steady else self.starts[last]
+        begin = self.ends[last - 1] if self.steady or self.joined else self.starts[last]
         if self.cycle:
             begin = self.ends[last] - self.cycle
         candidates = [o for o in self.operations if o.iteration == last and o.end == self.ends[last]]

@@ -4,6 +4,7 @@
 
 usage: recompute_runs.py STAGESIM SOURCE_ROOT
 """
+import json
 import os
 import subprocess
 import sys
@@ -62,6 +63,35 @@ def run_tensor(stagesim, root, scratch):
     return recompute.main([out])
 
 
+def run_joined(stagesim, root, scratch):
+    """Iterations of which one begins on some ranks before the one before has ended on others: its all-gathers of
+    parameters meet the end of that one. T is the time between ends, the more iterations the same."""
+    directories, times = [], {}
+    scenario = os.path.join(scratch, "joined.yaml")
+    with open(scenario, "w") as file:
+        file.write("platform: dgx-h100:1\nworkload: transformer\nmodel: llama3-8b\n"
+                   "parallel: {tensor: 1, pipeline: 2, data: 4}\nfold: off\nbatch: {micro_batches: 2, micro: 1}\n"
+                   "transformer: {zero: 3, balance: auto}\nschedule: interleaved\n")
+    for engine in ("analytic", "simgrid"):
+        for iterations in (2, 3, 6):
+            out = os.path.join(scratch, f"joined-{engine}-{iterations}")
+            trace = ["--trace", "csv"] if iterations < 6 else []
+            subprocess.run([stagesim, "run", scenario, "--engine", engine, "--set", f"iterations={iterations}", *trace,
+                            "-o", out, "--quiet"], check=True, stdout=subprocess.DEVNULL, cwd=root)
+            directories += [out] if trace else []
+            times[engine, iterations] = json.load(open(os.path.join(out, "summary.json")))["time"]
+    failed = recompute.main(directories)
+    for engine in ("analytic", "simgrid"):
+        three, six = times[engine, 3], times[engine, 6]
+        each = (six["makespan_s"] - three["makespan_s"]) / 3
+        print(f"{engine}: {three['iteration_s']!r} s, {each!r} s for each further iteration")
+        for time in (three, six):
+            if abs(time["iteration_s"] / each - 1) > 1e-6:
+                print(f"{engine}: an iteration takes {time['iteration_s']!r} s, and a further one {each!r} s")
+                failed = True
+    return failed
+
+
 def main():
     stagesim, root = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     failed = False
@@ -83,6 +113,7 @@ def main():
             failed |= recompute.main(directories)
         failed |= run_layers(stagesim, root, scratch)
         failed |= run_tensor(stagesim, root, scratch)
+        failed |= run_joined(stagesim, root, scratch)
     return failed
 
 
