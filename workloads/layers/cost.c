@@ -151,6 +151,12 @@ static double pass_time(const struct efficiency_device *device, double flops, do
     return seconds;
 }
 
+double layers_work_seconds(const struct efficiency_device *device, double flops, double bytes)
+{
+    double memory_bound = 0;
+    return pass_time(device, flops, bytes, &memory_bound);
+}
+
 /* One pass over a layer: all of it, of which `weights` are bytes that each of its steps reads. */
 struct pass {
     double flops, bytes, weights, steps;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The workload `layers`: the scenario's keys, what has to hold among them, and the order in which the job is built. */
 #include "workloads/layers/graph.h"
+#include "workloads/layers/kfac.h"
 
 #include "base/arena.h"
 
@@ -10,7 +11,8 @@
 
 static const char *const types[] = {"other", "convolution", "dense", "recurrent", "embedding", "pooling", NULL};
 static const char *const denses[] = {"replicated", "divided", NULL};
-static const char *const optimizers[] = {"momentum", "sgd", "adam", NULL};
+static const char *const optimizers[] = {"momentum", "sgd", "adam", "kfac", NULL};
+static const char *const inverses[] = {"cholesky", "eigen", NULL};
 static const char *const gradient_types[] = {"same", "fp32", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 static const char *const consistencies[] = {"synchronous", "stale", "asynchronous", NULL};
@@ -62,8 +64,12 @@ static const struct stagesim_field columns[] = {
 static const struct stagesim_row_type row_type = {
     .what = "a layer", .fields = columns, .size = sizeof(struct layer), .defaults = &layer_defaults};
 
-static const struct layers_parameters defaults = {
-    .bucket = 25e6, .period = 1, .compression = 1, .overlap = true, .storage = {.prefetch = 1}};
+static const struct layers_parameters defaults = {.bucket = 25e6,
+                                                  .period = 1,
+                                                  .compression = 1,
+                                                  .overlap = true,
+                                                  .storage = {.prefetch = 1},
+                                                  .kfac = {.distributed = true}};
 
 #define FIELD(key, member, type, ...)                                                                                  \
     {                                                                                                                  \
@@ -122,6 +128,19 @@ static const struct stagesim_field fields[] = {
           .doc = "efficiency table of the device; default: the installed one of the platform's model"),
     FIELD("communication.overlap", overlap, STAGESIM_FIELD_FLAG,
           .doc = "gradients are synchronised while the backward goes on; default true"),
+    FIELD("kfac.factors_every", kfac.factors_every, STAGESIM_FIELD_COUNT, .least = 1, .most = 1000,
+          .doc = "iterations from one computation of the factors to the next; default 10"),
+    FIELD("kfac.inverse_every", kfac.inverse_every, STAGESIM_FIELD_COUNT, .least = 1, .most = 1000,
+          .doc =
+              "iterations from one computation of the inverses to the next, a multiple of factors_every; default ten "
+              "times factors_every"),
+    FIELD("kfac.inverse", kfac.inverse, STAGESIM_FIELD_NAME, .names = inverses,
+          .doc = "how factors are inverted: what kfac.work is when it is not given; default cholesky"),
+    FIELD("kfac.work", kfac.work, STAGESIM_FIELD_RATIO, .least = 1e-3, .most = 1e6,
+          .doc = "flops of inverting an n x n factor over n^3; default 1, with eigen 9"),
+    FIELD("kfac.distributed", kfac.distributed, STAGESIM_FIELD_FLAG,
+          .doc = "each layer's factors are inverted on one rank, and the inverses gathered; default true: not on every "
+                 "rank"),
     FIELD("storage.hosts", storage.hosts, STAGESIM_FIELD_COUNT, .least = 0, .most = 65536,
           .doc = "hosts behind the workers' that samples come from, each an equal part; default 0: they are at hand"),
     FIELD("storage.bandwidth", storage.bandwidth, STAGESIM_FIELD_RATE, .least = 1, .most = 1e18,
@@ -245,6 +264,76 @@ static bool check_servers(const struct layers_job *j)
     return ok;
 }
 
+static void report_layer(void *user, uint32_t layer, const char *text)
+{
+    const struct layers_job *j = user;
+    char key[32];
+    snprintf(key, sizeof key, "model.layers.%u", layer);
+    j->api->error(j->job, key, "layer %u, '%.60s': %s", layer + 1, j->layers[layer].name, text);
+}
+
+/* What is given, and what follows from it. */
+struct layers_kfac_parameters layers_kfac_parameters_of(const struct layers_parameters *p)
+{
+    enum { EVERY = 10, EIGEN_WORK = 9 };
+    struct layers_kfac_parameters kfac = p->kfac;
+    if (!kfac.factors_every)
+        kfac.factors_every = kfac.inverse_every && kfac.inverse_every % EVERY ? 1 : EVERY;
+    if (!kfac.inverse_every)
+        kfac.inverse_every = EVERY * kfac.factors_every;
+    if (kfac.work <= 0)
+        kfac.work = kfac.inverse ? EIGEN_WORK : 1;
+    return kfac;
+}
+
+static bool check_kfac_layers(struct layers_job *j)
+{
+    for (uint32_t i = 0; i < j->count; i++)
+        if (!kfac_fits(j, i)) {
+            report_layer(j, i,
+                         "its parameters are not a matrix of its shape, which K-FAC needs; expected channels, height "
+                         "and width");
+            return false;
+        }
+    return true;
+}
+
+/* K-FAC is for replicas that all hold all of the network and update it themselves. */
+static bool check_kfac(const struct layers_job *j, bool pipeline)
+{
+    const struct layers_parameters *p = j->parameters;
+    struct layers_kfac_parameters kfac = layers_kfac_parameters_of(p);
+    uint32_t iterations = j->api->iterations(j->job);
+    bool given = p->kfac.factors_every || p->kfac.inverse_every || p->kfac.inverse || p->kfac.work > 0;
+    const char *with = "kfac";
+    if (p->optimizer != LAYERS_KFAC) {
+        if (given)
+            j->api->error(j->job, "kfac.factors_every", "kfac is for optimizer: kfac");
+        return !given;
+    }
+    bool ok = refuse_with(j, p->servers, "servers", with);
+    ok &= refuse_with(j, p->dense, "dense", with);
+    ok &= refuse_with(j, p->period > 1, "period", with);
+    if (pipeline || j->tensor > 1) {
+        j->api->error(j->job, "optimizer", "kfac is for jobs without %s",
+                      pipeline ? "a pipeline or schedule" : "a tensor axis");
+        ok = false;
+    }
+    if (kfac.inverse_every % kfac.factors_every) {
+        j->api->error(j->job, "kfac.inverse_every",
+                      "inverse_every is %llu, no multiple of factors_every, which is %llu",
+                      (unsigned long long)kfac.inverse_every, (unsigned long long)kfac.factors_every);
+        ok = false;
+    } else if (iterations % kfac.inverse_every) {
+        j->api->error(j->job, "kfac.inverse_every",
+                      "factors are inverted every %llu iterations, of which the scenario has %u; expected iterations: "
+                      "%llu",
+                      (unsigned long long)kfac.inverse_every, iterations, (unsigned long long)kfac.inverse_every);
+        ok = false;
+    }
+    return ok;
+}
+
 static bool refuse_storage(const struct layers_job *j, const char *key, const char *why)
 {
     j->api->error(j->job, key, "%s", why);
@@ -309,14 +398,6 @@ static bool check_period(const struct layers_job *j)
 
 /* ---- the graph ---- */
 
-static void report_layer(void *user, uint32_t layer, const char *text)
-{
-    const struct layers_job *j = user;
-    char key[32];
-    snprintf(key, sizeof key, "model.layers.%u", layer);
-    j->api->error(j->job, key, "layer %u, '%.60s': %s", layer + 1, j->layers[layer].name, text);
-}
-
 struct layers_graph *layers_make_graph(struct layers_job *j)
 {
     const struct stagesim_list *input = &j->parameters->input;
@@ -346,7 +427,8 @@ static bool check_weights(const struct layers_job *j, bool pipeline)
 
 static enum transformer_optimizer optimizer_of(const struct layers_parameters *p)
 {
-    static const enum transformer_optimizer kinds[] = {OPTIMIZER_MOMENTUM, OPTIMIZER_SGD, OPTIMIZER_ADAM};
+    static const enum transformer_optimizer kinds[] = {OPTIMIZER_MOMENTUM, OPTIMIZER_SGD, OPTIMIZER_ADAM,
+                                                       OPTIMIZER_MOMENTUM};
     return kinds[p->optimizer];
 }
 
@@ -425,9 +507,11 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= check_servers(&j);
     ok &= check_period(&j);
     ok &= check_storage(&j, pipeline);
+    ok &= check_kfac(&j, pipeline);
     struct layers_graph *graph = layers_make_graph(&j);
     j.graph = graph;
-    ok = ok && graph && layers_device(&j, 0, &j.efficiency, &j.device) && build_graph(&j);
+    ok = ok && graph && (j.parameters->optimizer != LAYERS_KFAC || check_kfac_layers(&j)) &&
+         layers_device(&j, 0, &j.efficiency, &j.device) && build_graph(&j);
     graph_destroy(graph);
     return ok;
 }

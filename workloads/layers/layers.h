@@ -29,6 +29,7 @@ struct layer {
 
 enum layers_consistency { CONSISTENCY_SYNCHRONOUS, CONSISTENCY_STALE, CONSISTENCY_ASYNCHRONOUS };
 enum layers_shards { SHARDS_EVEN, SHARDS_LAYERS };
+enum layers_optimizer { LAYERS_MOMENTUM, LAYERS_SGD, LAYERS_ADAM, LAYERS_KFAC };
 enum layers_exchange { EXCHANGE_ALL_REDUCE, EXCHANGE_ALL_GATHER };
 
 /* The section `storage`: hosts that the samples come from. */
@@ -37,6 +38,14 @@ struct layers_storage_parameters {
     double bandwidth, reads;            /* of a host's disks: bytes, samples per second; 0: no limit */
     double cache, local_cache, dataset; /* bytes; of a host, of a worker; of all samples */
     double sample;                      /* bytes; 0: what the first layer reads */
+};
+
+/* The section `kfac`: the second-order optimizer's factors. */
+struct layers_kfac_parameters {
+    uint64_t factors_every, inverse_every; /* iterations; 0: not given */
+    unsigned inverse;                      /* 0: Cholesky, 1: eigenvalues and vectors */
+    double work;                           /* flops of an inverse over the cube of its rows; 0: not given */
+    bool distributed;                      /* each layer's inverses are computed on one rank */
 };
 
 /* What the field table fills. */
@@ -54,6 +63,7 @@ struct layers_parameters {
     double efficiency;
     const char *table;
     struct layers_storage_parameters storage;
+    struct layers_kfac_parameters kfac;
 };
 
 /* What a layer costs one rank for one micro-batch. Times in seconds. */
@@ -124,6 +134,16 @@ double layers_optimizer_time(const struct layers_job *job, const struct efficien
  * the mistake reported. */
 bool layers_device(const struct layers_job *job, uint32_t position, struct efficiency *efficiency,
                    struct efficiency_device *device);
+
+/* Seconds of any work on a device; 0 where there is none. */
+double layers_work_seconds(const struct efficiency_device *device, double flops, double bytes);
+
+/* ---- kfac.c ---- */
+
+/* The section with what follows from it where it is not given (layers.c). */
+struct layers_kfac_parameters layers_kfac_parameters_of(const struct layers_parameters *parameters);
+/* Bytes of factors and inverses that a rank keeps; 0 with another optimizer. */
+double layers_kfac_memory(const struct layers_job *job);
 
 /* ---- storage.c ---- */
 

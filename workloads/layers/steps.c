@@ -92,6 +92,8 @@ static bool add_worker(struct layers_steps *s, uint32_t index)
     double updated = count_parameters(j);
     worker->optimizer =
         layers_cost_entry(s, (struct stagesim_cost){.seconds = layers_optimizer_time(j, &device, updated)});
+    if (s->kfac)
+        layers_kfac_add_rank(s->kfac, s, index, &device);
     return true;
 }
 
@@ -105,7 +107,8 @@ static void set_memory(const struct layers_steps *s, const struct layers_worker 
     double served = servers ? layers_servers_parameters(servers, worker->position) : 0;
     struct stagesim_static_memory memory = {.parameters = (parameters + served) * j->state.weight,
                                             .gradients = (parameters + served) * j->state.gradient,
-                                            .optimizer = ((steps ? parameters : 0) + served) * j->state.optimizer,
+                                            .optimizer = ((steps ? parameters : 0) + served) * j->state.optimizer +
+                                                         layers_kfac_memory(j),
                                             .buffers = layers_input_memory(j)};
     j->api->static_memory(j->job, worker->position, &memory);
 }
@@ -142,8 +145,8 @@ static void add_exchange(struct layers_steps *s, struct layers_worker *worker, e
     worker->last = worker->exchange = id;
 }
 
-static uint32_t add_compute(struct layers_steps *s, struct layers_worker *worker, struct stagesim_identity identity,
-                            uint32_t cost)
+uint32_t layers_add_compute(const struct layers_steps *s, struct layers_worker *worker,
+                            struct stagesim_identity identity, uint32_t cost)
 {
     uint32_t id = s->j->api->compute(s->j->job, worker->position, identity, cost);
     wait_for(s, worker, id, worker->exchange);
@@ -166,7 +169,7 @@ static void add_forward(struct layers_steps *s, struct layers_worker *worker, ui
     const struct layer_operations *operations = &worker->operations[layer];
     struct stagesim_identity identity = identify(s, STAGESIM_FORWARD, micro_batch, layer);
     add_exchange(s, worker, STAGESIM_ALL_GATHER, identity, operations->gathered);
-    uint32_t forward = add_compute(s, worker, identity, operations->forward);
+    uint32_t forward = layers_add_compute(s, worker, identity, operations->forward);
     await_weights(s, worker, layer, forward);
     if (s->storage && layer == 0)
         layers_storage_await(s->storage, s, worker->position, micro_batch, forward);
@@ -177,7 +180,7 @@ static void add_backward(struct layers_steps *s, struct layers_worker *worker, u
 {
     const struct layer_operations *operations = &worker->operations[layer];
     struct stagesim_identity identity = identify(s, STAGESIM_BACKWARD, micro_batch, layer);
-    await_weights(s, worker, layer, add_compute(s, worker, identity, operations->backward));
+    await_weights(s, worker, layer, layers_add_compute(s, worker, identity, operations->backward));
     add_exchange(s, worker, STAGESIM_REDUCE_SCATTER, identity, operations->stepped);
     add_exchange(s, worker, STAGESIM_REDUCE_SCATTER, identity, operations->gathered);
 }
@@ -191,7 +194,7 @@ static uint32_t add_compression(struct layers_steps *s, struct layers_worker *wo
     if (p->compression <= 1 || p->compression_rate <= 0)
         return worker->last;
     uint32_t cost = layers_cost_entry(s, (struct stagesim_cost){.seconds = bytes / p->compression_rate});
-    return add_compute(s, worker, layers_identity(s, STAGESIM_OTHER), cost);
+    return layers_add_compute(s, worker, layers_identity(s, STAGESIM_OTHER), cost);
 }
 
 /* The all-reduce of a bucket; compressed gradients that cannot be added are gathered: with nccl-tests' meaning of size
@@ -242,7 +245,9 @@ static void finish_gradients(struct layers_steps *s, struct layers_worker *worke
 {
     for (uint32_t i = 0; i < s->bucket_count && syncs[i] != NONE && compresses(s); i++)
         decompress(s, worker, i, syncs[i]);
-    uint32_t step = add_compute(s, worker, layers_identity(s, STAGESIM_OPTIMIZER), worker->optimizer);
+    if (s->kfac)
+        layers_kfac_add_step(s->kfac, s, worker, syncs);
+    uint32_t step = layers_add_compute(s, worker, layers_identity(s, STAGESIM_OPTIMIZER), worker->optimizer);
     for (uint32_t i = 0; i < s->bucket_count && !compresses(s); i++)
         wait_for(s, worker, step, syncs[i]);
 }
@@ -266,11 +271,25 @@ static void fetch(struct layers_steps *s, struct layers_worker *worker, uint32_t
             layers_stream_fetch(s->stream, s, worker, i, layer);
 }
 
+/* The bucket whose gradients are complete with the last backward of `layer`, if any, is synchronised. */
+static void complete_bucket(struct layers_steps *s, struct layers_worker *worker, uint32_t layer, uint32_t *syncs)
+{
+    const struct layers_parameters *p = s->j->parameters;
+    const struct layers_bucket *bucket = completed_bucket(s, layer);
+    if (!bucket)
+        return;
+    uint32_t index = (uint32_t)(bucket - s->buckets);
+    worker->complete[index] = add_compression(s, worker, bucket->bytes);
+    if (s->stream)
+        layers_stream_return(s->stream, s, worker, index);
+    if (!p->servers && p->overlap && s->sync_group != NONE)
+        syncs[index] = add_collective(s, worker, bucket, worker->complete[index]);
+}
+
 /* All micro-batches of an iteration; `syncs` gets the synchronisation of each bucket, where collectives overlap the
  * backward. */
 static void add_passes(struct layers_steps *s, struct layers_worker *worker, uint32_t *syncs)
 {
-    const struct layers_parameters *p = s->j->parameters;
     uint32_t micro_batches = s->j->api->micro_batches(s->j->job);
     for (uint32_t m = 0; m < micro_batches; m++) {
         for (uint32_t layer = 0; layer < s->j->count; layer++) {
@@ -280,16 +299,10 @@ static void add_passes(struct layers_steps *s, struct layers_worker *worker, uin
         for (uint32_t layer = s->j->count; layer-- > 0;) {
             fetch(s, worker, layer, false);
             add_backward(s, worker, m, layer);
-            const struct layers_bucket *bucket =
-                m + 1 == micro_batches && p->period == 1 ? completed_bucket(s, layer) : NULL;
-            if (!bucket)
-                continue;
-            uint32_t index = (uint32_t)(bucket - s->buckets);
-            worker->complete[index] = add_compression(s, worker, bucket->bytes);
-            if (s->stream)
-                layers_stream_return(s->stream, s, worker, index);
-            if (!p->servers && p->overlap && s->sync_group != NONE)
-                syncs[index] = add_collective(s, worker, bucket, worker->complete[index]);
+            if (m + 1 == micro_batches && s->j->parameters->period == 1)
+                complete_bucket(s, worker, layer, syncs);
+            if (s->kfac)
+                layers_kfac_add_factors(s->kfac, s, worker, m, layer);
         }
         if (s->storage)
             layers_storage_done(s->storage, s, worker->position, m, worker->last);
@@ -351,8 +364,9 @@ static void add_groups(struct layers_steps *s)
 static void set_pace(const struct layers_steps *s)
 {
     const struct layers_parameters *p = s->j->parameters;
+    uint64_t period = s->kfac ? layers_kfac_parameters_of(p).inverse_every : p->period;
     struct stagesim_pace pace = {.size = sizeof pace,
-                                 .period = (uint32_t)p->period,
+                                 .period = (uint32_t)period,
                                  .overlapping = p->servers > 0 || p->storage.hosts > 0,
                                  .independent = p->servers > 0 && p->consistency != CONSISTENCY_SYNCHRONOUS};
     s->j->api->pace(s->j->job, &pace);
@@ -403,6 +417,7 @@ bool layers_build_steps(const struct layers_job *j)
     bool ok = check_size(&s);
     if (ok)
         add_groups(&s);
+    s.kfac = ok ? layers_kfac_create(&s) : NULL;
     for (uint32_t i = 0; ok && i < s.worker_count; i++)
         ok = add_worker(&s, i);
     struct layers_servers *servers = ok && !p->weights ? layers_servers_create(&s) : NULL;
@@ -424,6 +439,7 @@ bool layers_build_steps(const struct layers_job *j)
     layers_servers_destroy(servers);
     layers_stream_destroy(s.stream);
     layers_storage_destroy(s.storage);
+    layers_kfac_destroy(s.kfac);
     destroy(&s);
     return ok;
 }

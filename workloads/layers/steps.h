@@ -32,11 +32,13 @@ struct layers_worker {
 
 struct layers_stream;
 struct layers_storage;
+struct layers_kfac;
 
 struct layers_steps {
     const struct layers_job *j;
     struct layers_stream *stream;   /* NULL: workers keep their weights */
     struct layers_storage *storage; /* NULL: samples are at hand */
+    struct layers_kfac *kfac;       /* NULL: another optimizer */
     struct layers_bucket *buckets;
     uint32_t bucket_count;
     struct layers_worker *workers; /* one where all ranks are replicas */
@@ -66,6 +68,29 @@ static inline bool layers_synchronises(const struct layers_steps *s)
 {
     return (s->iteration + 1) % s->j->parameters->period == 0;
 }
+
+/* ---- steps.c ---- */
+
+/* A worker's next computation, behind the newest and the collective that ends it. */
+uint32_t layers_add_compute(const struct layers_steps *s, struct layers_worker *worker,
+                            struct stagesim_identity identity, uint32_t cost);
+
+/* ---- kfac.c ---- */
+
+/* Factors and their collectives; NULL with another optimizer. The caller frees it with layers_kfac_destroy. */
+struct layers_kfac *layers_kfac_create(const struct layers_steps *s);
+void layers_kfac_destroy(struct layers_kfac *kfac);
+/* Costs of a worker on its device; before its iterations. */
+void layers_kfac_add_rank(struct layers_kfac *kfac, const struct layers_steps *s, uint32_t worker,
+                          const struct efficiency_device *device);
+/* Behind the backward of a layer: its factors, where the running iteration computes them, and the synchronisation of
+ * those of a bucket that is complete. */
+void layers_kfac_add_factors(const struct layers_kfac *kfac, struct layers_steps *s, struct layers_worker *worker,
+                             uint32_t micro_batch, uint32_t layer);
+/* Before the optimizer's step: inverses, where the running iteration computes them, and the gradient between them.
+ * `gradients`, [bucket]: the synchronisations that it waits for, or STAGESIM_NONE. */
+void layers_kfac_add_step(const struct layers_kfac *kfac, struct layers_steps *s, struct layers_worker *worker,
+                          const uint32_t *gradients);
 
 /* ---- servers.c ---- */
 

@@ -31,6 +31,7 @@ LAYERS = ("layers: {servers: 2}\niterations: 4\n",
           "layers: {servers: 1, consistency: stale, staleness: 1}\niterations: 5\n",
           "layers: {period: 2}\niterations: 6\n", "layers: {period: 3, servers: 2}\niterations: 3\n",
           "layers: {servers: 1, weights: streamed}\niterations: 4\n",
+          "layers: {optimizer: kfac}\nkfac: {factors_every: 1, inverse_every: 2}\niterations: 4\n",
           "storage: {hosts: 2, bandwidth: 50MBps}\niterations: 8\n",
           "storage: {hosts: 1, reads: 500, prefetch: 0}\nlayers: {servers: 2}\niterations: 1\n")
 
