@@ -5,12 +5,13 @@
 #include "base/arena.h"
 #include "workloads/dlrm/dlrm.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const uint32_t NONE = STAGESIM_NONE;
 static const double index_bytes = 8;
 
-/* An exchange for tables, cost and kind; bytes 0: there is none. */
+/* A collective for tables. */
 struct exchange {
     enum stagesim_collective collective;
     uint32_t cost;
@@ -36,43 +37,62 @@ static uint32_t cost_entry(const struct iteration *it, struct stagesim_cost cost
 
 /* ---- exchanges ---- */
 
-static void add_exchange(const struct iteration *it, struct exchange *exchanges, uint32_t *count,
-                         enum stagesim_collective collective, double bytes)
+static void add_exchange(struct exchange *exchanges, uint32_t *count, enum stagesim_collective collective,
+                         uint32_t cost)
 {
-    if (bytes > 0)
-        exchanges[(*count)++] = (struct exchange){collective, cost_entry(it, (struct stagesim_cost){.bytes = bytes})};
+    if (cost != NONE)
+        exchanges[(*count)++] = (struct exchange){collective, cost};
 }
 
-/* The most that a rank has of something in an all-to-all, for which every rank then takes part. */
-static double busiest(const struct dlrm_rank *costs, uint32_t ranks, bool indices)
+/* A collective of so many bytes; NONE without any. */
+static uint32_t bytes_cost(const struct iteration *it, double bytes)
 {
-    double most = 0;
-    for (uint32_t i = 0; i < ranks; i++) {
-        double numbers = indices ? costs[i].indices : costs[i].sums;
-        most = numbers > most ? numbers : most;
+    return bytes > 0 ? cost_entry(it, (struct stagesim_cost){.bytes = bytes}) : NONE;
+}
+
+enum direction { SUMS, GRADIENTS, INDICES };
+
+/* An all-to-all of what belongs to ranks' tables: each rank sends the same to all, or receives the same from all. NONE
+ * where there is nothing. */
+static uint32_t pairs_cost(const struct iteration *it, const struct dlrm_rank *costs, enum direction direction)
+{
+    const struct dlrm_job *j = it->j;
+    double number = direction == INDICES ? index_bytes : j->exchange_bytes, most = 0, least = INFINITY;
+    double *bytes = array_zeroed((size_t)j->ranks * j->ranks, sizeof *bytes);
+    for (uint32_t i = 0; i < j->ranks; i++) {
+        double each = j->samples * number * (direction == INDICES ? costs[i].indices : costs[i].sums);
+        most = fmax(most, each);
+        least = fmin(least, each);
+        for (uint32_t other = 0; other < j->ranks; other++)
+            bytes[direction == SUMS ? (size_t)i * j->ranks + other : (size_t)other * j->ranks + i] = each;
     }
-    return most;
+    uint32_t cost = NONE;
+    const struct stagesim_cost none = {0};
+    if (most == least || it->sums_group == NONE)
+        cost = bytes_cost(it, most * j->ranks);
+    else
+        cost = j->api->pairs_cost(j->job, &none, direction == INDICES ? it->index_group : it->sums_group, bytes);
+    free(bytes);
+    return cost;
 }
 
 static void add_exchanges(struct iteration *it, const struct dlrm_rank *costs)
 {
     struct dlrm_job *j = it->j;
-    double sums = busiest(costs, j->ranks, false) * j->batch * j->exchange_bytes;
     double reduced = dlrm_sparse_reduced(j) * j->batch * j->exchange_bytes;
     it->there = array_zeroed(2, sizeof *it->there);
     it->back = array_zeroed(2 + (size_t)j->table_count, sizeof *it->back);
-    add_exchange(it, it->there, &it->there_count, STAGESIM_ALL_TO_ALL, sums);
-    add_exchange(it, it->there, &it->there_count, STAGESIM_REDUCE_SCATTER, reduced);
-    add_exchange(it, it->back, &it->back_count, STAGESIM_ALL_TO_ALL, sums);
-    add_exchange(it, it->back, &it->back_count, STAGESIM_ALL_GATHER, reduced);
+    add_exchange(it->there, &it->there_count, STAGESIM_ALL_TO_ALL, pairs_cost(it, costs, SUMS));
+    add_exchange(it->there, &it->there_count, STAGESIM_REDUCE_SCATTER, bytes_cost(it, reduced));
+    add_exchange(it->back, &it->back_count, STAGESIM_ALL_TO_ALL, pairs_cost(it, costs, GRADIENTS));
+    add_exchange(it->back, &it->back_count, STAGESIM_ALL_GATHER, bytes_cost(it, reduced));
     for (uint32_t i = 0; i < j->table_count; i++)
         if (j->placement.places[i].split == DLRM_REPLICATED) {
             enum stagesim_collective collective;
             double bytes = dlrm_sparse_replicas(j, i, &collective);
-            add_exchange(it, it->back, &it->back_count, collective, bytes);
+            add_exchange(it->back, &it->back_count, collective, bytes_cost(it, bytes));
         }
-    double indices = busiest(costs, j->ranks, true) * j->batch * index_bytes;
-    it->indices = indices > 0 ? cost_entry(it, (struct stagesim_cost){.bytes = indices}) : NONE;
+    it->indices = pairs_cost(it, costs, INDICES);
 }
 
 static void add_groups(struct iteration *it)

@@ -167,6 +167,28 @@ def check_exchanges(folder):
             near(summary["time"]["iteration_s"], seconds, "exchanges, one after the other", 1e-4)
 
 
+def check_unequal(folder):
+    """26 tables on 8 ranks, 4 on two of them and 3 on the others: the busiest rank sends 117.44 MB and receives
+    92.27. Each rank's links carry its own bytes."""
+    ranks, batch = 8, 65536
+    job = Job(ranks, batch, [(10**6, 128, 1)] * 26, bottom=(16, 128), speed=1e19, memory=1e18)
+    summary = job.run(folder, "communication.overlap=false", "dlrm.prefetch=true")
+    counts = [4, 4] + [3] * 6
+    piece, reduce = batch // ranks * 128 * 4, 2 * (ranks - 1) / ranks * 4 * job.parameters()
+    indices = batch // ranks * 8
+    expect(7 * 4 * piece == 117440512 and 22 * piece == 92274688, "the busiest rank's bytes")
+    links = {link["name"]: link["bytes"] for link in summary["links"]}
+    for rank, count in enumerate(counts):
+        out = 7 * count * piece + (26 - count) * (piece + indices) + reduce
+        back = (26 - count) * piece + 7 * count * (piece + indices) + reduce
+        for name, expected in (("up", out), ("down", back)):
+            if f"{name}-{rank}" in links:  # the summary has the busiest links
+                near(links[f"{name}-{rank}"], expected, f"bytes of {name}-{rank}")
+    expect(len(links) >= 8, f"only {len(links)} links in the summary")
+    sent = sum(7 * count * (2 * piece + indices) for count in counts) + ranks * reduce
+    near(summary["communication"]["sent_bytes"], sent, "bytes of unequal tables")
+
+
 def check_rows(folder):
     """Tables divided by rows among all ranks: a reduce-scatter of the sums, an all-gather of their gradients."""
     ranks, batch = 4, 4096
@@ -211,7 +233,7 @@ def check_overlap(folder):
 
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
-    for check in (check_models, check_one_rank, check_exchanges, check_rows, check_copies, check_overlap):
+    for check in (check_models, check_one_rank, check_exchanges, check_unequal, check_rows, check_copies, check_overlap):
         check(place)
 for fault in faults:
     print(fault)
