@@ -8,7 +8,8 @@
 static const char *const interactions[] = {"dot", "cross", "concat", NULL};
 static const char *const optimizers[] = {"sgd", "adagrad", "rowwise-adagrad", "adam", NULL};
 static const char *const exchanges[] = {"same", "fp32", NULL};
-static const char *const fused_words[] = {"interaction", "mlp", NULL};
+static const char *const fused_words[] = {"interaction", "mlp", "lookup", NULL};
+static const char *const partials[] = {"all", "present", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", NULL};
 
 #define COLUMN(type, name, kind, ...)                                                                                  \
@@ -76,7 +77,12 @@ static const struct stagesim_field fields[] = {
     FIELD("prefetch", prefetch, STAGESIM_FIELD_FLAG,
           .doc = "indices of the next batch travel during this iteration; default true"),
     FIELD("fused", fused, STAGESIM_FIELD_NAMES, .names = fused_words,
-          .doc = "what runs as one kernel: the interaction, a layer with its bias and ReLU; default: nothing"),
+          .doc =
+              "what runs as one kernel: the interaction; a layer, its bias and ReLU; lookups or updates with all that "
+              "belongs to them; default: nothing"),
+    FIELD("partial", partial, STAGESIM_FIELD_NAME, .names = partials,
+          .doc =
+              "of tables cut by rows, ranks send sums of all samples, or of those that have rows there; default all"),
     FIELD("bucket", bucket, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e15,
           .doc = "gradients of dense layers that are synchronised together; default 25MB"),
     FIELD("model.bottom", bottom, STAGESIM_FIELD_COUNTS, .required = true, .least = 1, .most = 1e6,

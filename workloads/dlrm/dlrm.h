@@ -14,7 +14,9 @@ enum dlrm_interaction { DLRM_DOT, DLRM_CROSS, DLRM_CONCAT };
 enum dlrm_optimizer { DLRM_SGD, DLRM_ADAGRAD, DLRM_ROWWISE_ADAGRAD, DLRM_ADAM };
 enum dlrm_exchange { DLRM_EXCHANGE_SAME, DLRM_EXCHANGE_FP32 };
 /* Bits: what runs as one kernel. */
-enum dlrm_fused { DLRM_FUSED_INTERACTION = 1, DLRM_FUSED_MLP = 2 };
+enum dlrm_fused { DLRM_FUSED_INTERACTION = 1, DLRM_FUSED_MLP = 2, DLRM_FUSED_LOOKUP = 4 };
+/* What a rank with a part of a table's rows sends: sums of all samples, or of those with a row there. */
+enum dlrm_partial { DLRM_PARTIAL_ALL, DLRM_PARTIAL_PRESENT };
 
 /* A row of dlrm.sharding. */
 struct dlrm_rule {
@@ -33,7 +35,7 @@ struct dlrm_occurrences {
 struct dlrm_parameters {
     struct stagesim_rows tables, rules, histogram;
     struct stagesim_list bottom, top;
-    unsigned interaction, optimizer, exchange, fused, precision;
+    unsigned interaction, optimizer, exchange, fused, partial, precision;
     uint64_t cross_layers, cross_rank;
     uint64_t published_parameters, published_rows, published_multiply_adds; /* 0: not checked */
     bool prefetch, overlap;
@@ -109,9 +111,10 @@ struct dlrm_rank dlrm_sparse_cost(const struct dlrm_job *job, uint32_t rank);
 double dlrm_sparse_state(const struct dlrm_job *job, const struct dlrm_table *table);
 /* Seconds of lookups that move as many bytes: by the measured curve of the device, or by its efficiency table. */
 double dlrm_sparse_seconds(const struct dlrm_job *job, double bytes);
-/* How copies of a replicated table exchange its gradient: as an all-reduce of the whole table, or as an all-gather of
- * the rows that each rank touched, with their indices, where a rank sends less so. Returns the bytes of the buffer. */
-double dlrm_sparse_replicas(const struct dlrm_job *job, uint32_t table, enum stagesim_collective *collective);
+/* Copies of a replicated table exchange its gradient: as an all-reduce of the whole table, or as an all-gather of the
+ * rows that each rank touched, with their indices, where a rank sends less so. Returns the bytes of all tables for
+ * which it is this collective. */
+double dlrm_sparse_replicas(const struct dlrm_job *job, enum stagesim_collective collective);
 /* Numbers of a sample of tables whose rows are divided among all ranks: their sums are reduced and scattered. */
 double dlrm_sparse_reduced(const struct dlrm_job *job);
 

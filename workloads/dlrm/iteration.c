@@ -81,17 +81,14 @@ static void add_exchanges(struct iteration *it, const struct dlrm_rank *costs)
     struct dlrm_job *j = it->j;
     double reduced = dlrm_sparse_reduced(j) * j->batch * j->exchange_bytes;
     it->there = array_zeroed(2, sizeof *it->there);
-    it->back = array_zeroed(2 + (size_t)j->table_count, sizeof *it->back);
+    it->back = array_zeroed(3, sizeof *it->back);
     add_exchange(it->there, &it->there_count, STAGESIM_ALL_TO_ALL, pairs_cost(it, costs, SUMS));
     add_exchange(it->there, &it->there_count, STAGESIM_REDUCE_SCATTER, bytes_cost(it, reduced));
     add_exchange(it->back, &it->back_count, STAGESIM_ALL_TO_ALL, pairs_cost(it, costs, GRADIENTS));
-    add_exchange(it->back, &it->back_count, STAGESIM_ALL_GATHER, bytes_cost(it, reduced));
-    for (uint32_t i = 0; i < j->table_count; i++)
-        if (j->placement.places[i].split == DLRM_REPLICATED) {
-            enum stagesim_collective collective;
-            double bytes = dlrm_sparse_replicas(j, i, &collective);
-            add_exchange(it->back, &it->back_count, collective, bytes_cost(it, bytes));
-        }
+    add_exchange(it->back, &it->back_count, STAGESIM_ALL_REDUCE,
+                 bytes_cost(it, dlrm_sparse_replicas(j, STAGESIM_ALL_REDUCE)));
+    double gathered = reduced + dlrm_sparse_replicas(j, STAGESIM_ALL_GATHER);
+    add_exchange(it->back, &it->back_count, STAGESIM_ALL_GATHER, bytes_cost(it, gathered));
     it->indices = pairs_cost(it, costs, INDICES);
 }
 

@@ -47,7 +47,8 @@ struct lookup_traffic lookup_traffic(const struct lookup *lookup, const struct m
     traffic.cache = traffic.hit_rate * rows;
     traffic.memory = traffic.all - traffic.cache;
     traffic.backward = indices + sums + 2 * (1 + state) * rows;
-    traffic.update = indices + sums + 2 * (1 + state) * lookup->unique * row;
+    traffic.touched = lookup->unique * row;
+    traffic.update = indices + sums + 2 * (1 + state) * traffic.touched;
     traffic.slower = lookup->width > 64 ? 1 : lookup->width > 32 ? 1.1 : 1.55;
     return traffic;
 }

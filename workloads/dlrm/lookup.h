@@ -25,9 +25,10 @@ struct lookup_traffic {
     double memory;      /* the same without rows that the cache holds */
     double cache;       /* bytes of rows from the cache */
     double backward;    /* bytes of gradients, indices, and rows that are read and written for each lookup */
-    double update; /* the same with each row that was looked up read and written once: gradients of a row are added up
-                      first */
-    double slower; /* factor of narrow rows: 1 above 64 numbers, 1.1 above 32, otherwise 1.55 */
+    double update;  /* the same with each row that was looked up read and written once: gradients of a row are added up
+                       first */
+    double touched; /* bytes of the rows that were looked up, each once */
+    double slower;  /* factor of narrow rows: 1 above 64 numbers, 1.1 above 32, otherwise 1.55 */
 };
 
 /* `state`: numbers of optimizer state per number of a row, read and written with it. */

@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,8 @@ struct dlrm_share dlrm_placement_share(const struct dlrm_placement *placement, c
         .any = true, .rows = table->rows, .width = width, .pooling = table->pooling, .sums = width};
     if (place->split == DLRM_ROWS) {
         share.rows = part(table->rows, place->count, i);
-        share.pooling = table->rows > 0 ? table->pooling * share.rows / table->rows : 0;
+        /* Parts differ by a row at most, which does not count: as many lookups for each that has rows. */
+        share.pooling = table->pooling / fmin(place->count, table->rows);
     } else if (place->split == DLRM_COLUMNS) {
         share.width = share.sums = part(width, place->count, i);
     } else if (place->split == DLRM_REPLICATED) {

@@ -112,7 +112,7 @@ class Job:
             fixed = 96 + sector(4 * pooling) + sector(4 * width)
             factor = 1 if width > 64 else 1.1 if width > 32 else 1.55
             read += self.batch * (fixed + pooling * sector(4 * width)) * factor
-            update += (self.batch * fixed + 2 * unique * sector(4 * width)) * factor
+            update += (self.batch * fixed + 4 * unique * sector(4 * width)) * factor
         return read / self.memory, update / self.memory
 
 
