@@ -74,6 +74,8 @@ static const struct stagesim_field fields[] = {
           .doc = "of tables and dense layers; default sgd"),
     FIELD("exchange", exchange, STAGESIM_FIELD_NAME, .names = exchanges,
           .doc = "precision in which sums of rows travel: same as the products', or fp32; default same"),
+    FIELD("node", node, STAGESIM_FIELD_COUNT, .least = 1, .most = 4096,
+          .doc = "ranks of a node: all-to-alls go in two steps, within nodes and across; default: in one step"),
     FIELD("prefetch", prefetch, STAGESIM_FIELD_FLAG,
           .doc = "indices of the next batch travel during this iteration; default true"),
     FIELD("fused", fused, STAGESIM_FIELD_NAMES, .names = fused_words,
@@ -154,6 +156,11 @@ static bool check_keys(const struct dlrm_job *j)
     if (p->efficiency > 0 && p->table) {
         j->api->error(j->job, "compute.efficiency",
                       "efficiency and table are two ways to say the same; expected one of them");
+        ok = false;
+    }
+    if (p->node && j->ranks % p->node) {
+        j->api->error(j->job, "node", "%u ranks are no multiple of the %llu of a node", j->ranks,
+                      (unsigned long long)p->node);
         ok = false;
     }
     if (cross != (p->cross_layers > 0) || cross != (p->cross_rank > 0)) {

@@ -12,7 +12,7 @@
 
 enum dlrm_interaction { DLRM_DOT, DLRM_CROSS, DLRM_CONCAT };
 enum dlrm_optimizer { DLRM_SGD, DLRM_ADAGRAD, DLRM_ROWWISE_ADAGRAD, DLRM_ADAM };
-enum dlrm_exchange { DLRM_EXCHANGE_SAME, DLRM_EXCHANGE_FP32 };
+enum dlrm_exchange_precision { DLRM_EXCHANGE_SAME, DLRM_EXCHANGE_FP32 };
 /* Bits: what runs as one kernel. */
 enum dlrm_fused { DLRM_FUSED_INTERACTION = 1, DLRM_FUSED_MLP = 2, DLRM_FUSED_LOOKUP = 4 };
 /* What a rank with a part of a table's rows sends: sums of all samples, or of those with a row there. */
@@ -37,6 +37,7 @@ struct dlrm_parameters {
     struct stagesim_list bottom, top;
     unsigned interaction, optimizer, exchange, fused, partial, precision;
     uint64_t cross_layers, cross_rank;
+    uint64_t node; /* ranks of a node; 0: all-to-alls go in one step */
     uint64_t published_parameters, published_rows, published_multiply_adds; /* 0: not checked */
     bool prefetch, overlap;
     double bucket;     /* bytes */
