@@ -13,7 +13,8 @@
 static const char framework_key[] = "framework", no_framework[] = "none", condition_key[] = "if", rules_key[] = "when";
 
 /* Sections that a profile can have: what is said of how a framework works, and not of the job. */
-static const char *const profile_sections[] = {"schedule", "communication", "memory", "compute", "transformer", NULL};
+static const char *const profile_sections[] = {"schedule",    "communication", "memory", "compute",
+                                               "transformer", "dlrm",          NULL};
 
 static const struct fields_section recompute_section = {
     "schedule", true,
@@ -83,7 +84,7 @@ static void check_section(const struct loader *loader, const struct node *sectio
 
 static void check_rule(const struct loader *loader, const struct node *rule, bool conditional)
 {
-    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", rules_key};
+    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", rules_key};
     size_t count = sizeof words / sizeof *words;
     if (conditional)
         words[count - 1] = condition_key;

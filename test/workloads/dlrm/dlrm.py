@@ -46,6 +46,7 @@ class Job:
                  memory=MEMORY):
         self.ranks, self.batch, self.tables, self.bottom, self.top = ranks, batch, tables, bottom, top
         self.interaction, self.speed, self.memory = interaction, speed, memory
+        self.fused, self.element = False, 4  # bytes of a number of the dense layers
 
     def run(self, folder, *sets, sharding=None, engine="simgrid"):
         write_star(folder / "star.xml", self.ranks, self.speed, self.memory)
@@ -72,11 +73,13 @@ class Job:
     # The same by hand: every operator takes the longer of its arithmetic and its bytes.
 
     def operator(self, flops, numbers):
-        return max(flops / self.speed, 4 * numbers / self.memory)
+        return max(flops / self.speed, self.element * numbers / self.memory)
 
     def linear(self, samples, inputs, outputs, first=False):
         product = self.operator(2 * samples * inputs * outputs,
                                 samples * inputs + samples * outputs + inputs * outputs)
+        if self.fused:
+            return product, (1 if first else 2) * product
         forward = product + self.operator(0, 2 * samples * outputs)
         return forward, (1 if first else 2) * product + self.operator(0, 4 * samples * outputs)
 
@@ -91,12 +94,16 @@ class Job:
         forward += self.operator(0, 2 * b * outputs)
         backward = self.operator(0, b * (outputs + square)) + 2 * self.operator(flops, b * (square + 2 * inputs))
         backward += self.operator(0, 5 * b * inputs)
+        if self.fused:
+            forward = self.operator(flops, b * (inputs + outputs))
+            backward = self.operator(2 * flops, b * (2 * inputs + outputs))
         rest = [(forward, backward)]
         rest += [self.linear(b, i, o) for i, o in zip((outputs,) + self.top, self.top)]
         loss = self.operator(0, 2 * b * self.top[-1])
         rest.append((loss, loss))
-        return [sum(part) for part in zip(*bottom)], [sum(part) for part in zip(*rest)], 3 * 4 * \
-            self.parameters() / self.memory
+        step = self.element + 8 + (2 if self.element == 2 else 0)
+        return [sum(part) for part in zip(*bottom)], [sum(part) for part in zip(*rest)], \
+            step * self.parameters() / self.memory
 
     def parameters(self):
         vectors = len(self.tables) + 1
@@ -112,8 +119,9 @@ class Job:
             fixed = 96 + sector(4 * pooling) + sector(4 * width)
             factor = 1 if width > 64 else 1.1 if width > 32 else 1.55
             read += self.batch * (fixed + pooling * sector(4 * width)) * factor
-            update += (self.batch * fixed + 4 * unique * sector(4 * width)) * factor
-        return read / self.memory, update / self.memory
+            update += (self.batch * fixed + (2 if self.fused else 4) * unique * sector(4 * width)) * factor
+        cast = 0 if self.fused or self.element == 4 else self.batch * sum(width for _, width, _ in of) * 6 / self.memory
+        return read / self.memory + cast, update / self.memory + cast
 
 
 # ---- published counts ----
@@ -149,6 +157,12 @@ def check_one_rank(folder):
         bottom, rest, step = job.dense()
         expected = sum(bottom) + sum(rest) + step + sum(job.lookups(tables))
         near(job.run(folder)["time"]["iteration_s"], expected, f"one rank, {tables}", 1e-9)
+    for precision, fused in (("fp16", False), ("fp16", True), ("fp32", True)):
+        job.fused, job.element = fused, 2 if precision == "fp16" else 4
+        bottom, rest, step = job.dense()
+        expected = sum(bottom) + sum(rest) + step + sum(job.lookups(tables))
+        sets = [f"compute.precision={precision}"] + ["dlrm.fused=[interaction, mlp, lookup]"] * fused
+        near(job.run(folder, *sets)["time"]["iteration_s"], expected, f"one rank, {precision}, fused {fused}", 1e-9)
 
 
 def check_exchanges(folder):
@@ -199,6 +213,37 @@ def check_rows(folder):
     near(summary["communication"]["sent_bytes"], sent, "bytes of tables divided by rows")
 
 
+def check_present(folder):
+    """Of a table cut by rows a rank sends the sums of samples that have rows there: 1 - (1 - 1/n)^L of them."""
+    ranks, batch = 4, 4096
+    for pooling in (1, 3):
+        job = Job(ranks, batch, [(10**6, 32, pooling)] * 4, speed=1e19, memory=1e18)
+        summary = job.run(folder, "dlrm.partial=present", sharding=[{"table": "'*'", "split": "row"}])
+        share = 1 - (1 - 1 / ranks) ** pooling
+        each = batch / ranks * 4 * (2 * share * 32 * 4 + pooling / ranks * 8)
+        sent = ranks * (ranks - 1) * each + 2 * (ranks - 1) * 4 * job.parameters()
+        near(summary["communication"]["sent_bytes"], sent, f"sums of samples that are present, {pooling} lookups")
+
+
+def check_two_steps(folder):
+    """Ranks 0 and 1 are a node, 2 and 3 another: what one rank has for both ranks of a place goes to the rank there in
+    its node first, and then, with what that one has, to the other node."""
+    ranks, batch = 4, 4096
+    for tables in (4, 6):  # the first two ranks have one more of 6
+        job = Job(ranks, batch, [(10**6, 32, 1)] * tables, speed=1e19, memory=1e18)
+        summary = job.run(folder, "dlrm.node=2", "communication.overlap=false")
+        sums, indices = batch / ranks * 32 * 4, batch / ranks * 8
+        counts = [tables // ranks + (rank < tables % ranks) for rank in range(ranks)]
+        # Within nodes each rank sends 2 pieces of each of its tables; across, one of each table of its node.
+        pieces = sum(2 * count for count in counts) + 2 * sum(counts)
+        reduce = 2 * (ranks - 1) * 4 * job.parameters()
+        near(summary["communication"]["sent_bytes"], pieces * (2 * sums + indices) + reduce,
+             f"bytes of two steps, {tables} tables")
+        if tables == 4:  # otherwise ranks begin at different times, when their indices are there
+            expected = 2 * (2 + 2) * sums / RATE + reduce / ranks / RATE
+            near(summary["time"]["iteration_s"], expected, "time of two steps", 1e-4)
+
+
 def check_copies(folder):
     """A replicated table: no sums travel. The smaller of its gradient and the rows that ranks touched does."""
     ranks, batch = 4, 4096
@@ -233,7 +278,8 @@ def check_overlap(folder):
 
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
-    for check in (check_models, check_one_rank, check_exchanges, check_unequal, check_rows, check_copies, check_overlap):
+    for check in (check_models, check_one_rank, check_exchanges, check_unequal, check_rows, check_present,
+                  check_two_steps, check_copies, check_overlap):
         check(place)
 for fault in faults:
     print(fault)
