@@ -297,6 +297,56 @@ struct node *build_graphcore(const struct preset *preset, uint32_t devices, stru
     return node;
 }
 
+/* A rack of machines in a loop of IPU-Links, each machine with its own gateway to the next rack. */
+struct node *build_bow(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    enum { MACHINE = 4, MACHINES_MAX = 16 };
+    struct node *node = with_devices(preset, devices, arena);
+    uint32_t machines = (devices + MACHINE - 1) / MACHINE, edges[MACHINES_MAX], port = node_add(node, NODE_PORT);
+    for (uint32_t m = 0; m < machines; m++) {
+        uint32_t hub = node_add(node, NODE_SWITCH);
+        edges[m] = node_add(node, NODE_SWITCH);
+        uint32_t exit = node_join(node, edges[m], port, &bow_gateway, 1);
+        for (uint32_t i = m * MACHINE; i < (m + 1) * MACHINE && i < devices; i++) {
+            node_join(node, i, hub, &ipu_exchange, 8);
+            node_join(node, i, edges[m], &ipu_port, 2);
+            node->parts[i].exit = exit;
+        }
+        if (m > 0)
+            node_join(node, edges[m - 1], edges[m], &bow_machine, 1);
+    }
+    if (machines > 2)
+        node_join(node, edges[machines - 1], edges[0], &bow_machine, 1);
+    return node;
+}
+
+/* All pairs of cards joined by three ports each, three more of each card lead out. */
+struct node *build_gaudi2(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    struct node *node = with_devices(preset, devices, arena);
+    uint32_t port = node_add(node, NODE_PORT);
+    add_all_pairs(node, 0, devices, &gaudi2_pair, 3);
+    for (uint32_t i = 0; i < devices; i++)
+        node->parts[i].exit = node_join(node, i, port, &gaudi2_out, 3);
+    return node;
+}
+
+/* Two boards of four processors, all pairs of a board linked, the boards joined by PCI Express through their sockets;
+ * each processor has a network interface of its own. */
+struct node *build_ascend_910(const struct preset *preset, uint32_t devices, struct arena *arena)
+{
+    struct node *node = with_devices(preset, devices, arena);
+    uint32_t port = node_add(node, NODE_PORT), sockets[] = {node_add(node, NODE_SOCKET), node_add(node, NODE_SOCKET)};
+    node_join(node, sockets[0], sockets[1], &root4, 2);
+    for (uint32_t i = 0; i < devices; i++) {
+        node_join(node, i, sockets[i / 4], &pcie4, 1);
+        node->parts[i].exit = node_join(node, i, port, &ascend_nic, 1);
+    }
+    add_all_pairs(node, 0, devices < 4 ? devices : 4, &hccs, 1);
+    add_all_pairs(node, 4, devices, &hccs, 1);
+    return node;
+}
+
 struct node *build_cerebras(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     struct node *node = with_devices(preset, devices, arena);

@@ -97,6 +97,9 @@ struct node *build_aurora(const struct preset *preset, uint32_t devices, struct 
 struct node *build_gb300(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_pcie_v100(const struct preset *preset, uint32_t devices, struct arena *arena);
 /* Devices and nothing else, for fabrics that join single devices. */
+struct node *build_bow(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_gaudi2(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node *build_ascend_910(const struct preset *preset, uint32_t devices, struct arena *arena);
 struct node *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena);
 
 #endif

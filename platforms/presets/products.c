@@ -50,14 +50,19 @@ static bool shape_square(struct fabric *fabric, uint32_t nodes, struct fault *fa
                      nodes, chips, nodes > 256 ? 256 : nodes / 8 * 8 + 8);
 }
 
-/* TPU v4: cubes of 4 x 4 x 4 chips joined to the most nearly cubic box. */
+/* TPU v4: cubes of 4 x 4 x 4 chips joined to the most nearly cubic box; a half, a quarter or an eighth of one. */
 static bool shape_cubes(struct fabric *fabric, uint32_t nodes, struct fault *fault)
 {
     uint32_t cubes = nodes / 16, best = 0;
+    if (nodes == 2 || nodes == 4 || nodes == 8) {
+        fabric->dimensions[0] = nodes >= 4 ? 4 : 2, fabric->dimensions[1] = nodes == 8 ? 4 : 2;
+        fabric->dimensions[2] = 2;
+        return true;
+    }
     if (nodes % 16)
         return fault_set(
-            fault, "tpu-v4 has wrap-around links only in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try %u nodes",
-            nodes / 16 * 16 + 16);
+            fault, "tpu-v4 comes in 2, 4 or 8 nodes and in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try %u nodes",
+            nodes < 8 ? (nodes < 2 ? 2 : nodes / 3 * 4) : nodes / 16 * 16 + 16);
     for (uint32_t a = 1; a * a * a <= cubes; a++)
         for (uint32_t b = a; cubes % a == 0 && a * b * b <= cubes; b++)
             if (cubes / a % b == 0 && a * 1000 + b > best) {
@@ -113,6 +118,11 @@ static const char *const note_dragonfly[] = {
 static const char *const note_pcie[] = {
     "Two devices on each PCI Express switch, two switches on each socket: all pairs that do not share a switch",
     "share the switches' ways up, and between sockets the processors' link.", NULL};
+static const char *const note_bow[] = {"A node is a rack: its machines are a loop of IPU-Links. A machine's gateway "
+                                       "has a port to the rack on either side.",
+                                       NULL};
+static const char *const note_tpu_v4[] = {
+    "Slices of less than 4 x 4 x 4 chips have no wrap-around in reality; SimGrid's torus always has it.", NULL};
 static const char *const note_cs2[] = {
     "Weights are streamed and gradients reduced through SwarmX; here it is the switch between the systems.", NULL};
 static const char *const note_aries[] = {"Minimal routing on SimGrid's dragonfly. The links between groups are an "
@@ -304,7 +314,7 @@ static const struct preset presets[] = {
      1024,
      "ICI, 6 links",
      "the same torus",
-     NULL,
+     note_tpu_v4,
      40.5,
      40.5,
      40.5,
@@ -331,6 +341,16 @@ static const struct preset presets[] = {
      102.4,
      102.4,
      25.6},
+    {"bow-pod", "Bow Pod: racks of 16 machines of 4 Bow IPUs in a loop", "IPU-Bow", 64, true, "ipu", build_bow,
+     SWITCHED("GW-Links", 0.5, 4, 1, "racks side by side joined by GW-Link switches (docs.graphcore.ai); hop estimated",
+              CONFIDENCE_M),
+     NULL, 16, "IPU-Link, 8 of 10 links", "16 GW-Links of 100 GbE a side", note_bow, 102.4, 25.6, 10},
+    {"gaudi2", "HLS-Gaudi2: 8 Gaudi2, all pairs linked", "Gaudi2", 8, true, "hpu", build_gaudi2,
+     SWITCHED("RoCE on the chip", 0.5, 16, 1, "non-blocking; pod of 16 servers: Habana; hop estimated", CONFIDENCE_M),
+     NULL, 0, "3 x 100 GbE a pair", "24 x 100 GbE", NULL, 31.875, 31.875, 31.875},
+    {"ascend-910", "Atlas 800: 8 Ascend 910 on two boards", "Ascend-910", 8, true, "npu", build_ascend_910,
+     SWITCHED("RoCE of 100 Gb/s", 0.5, 32, 1, "non-blocking and pods of 32 nodes, assumed", CONFIDENCE_L), NULL, 0,
+     "HCCS quads, PCIe Gen4", "8 x RoCE 100 Gb/s", NULL, 24, 24, 10.625},
     {"cerebras-cs2", "Cerebras CS-2: one wafer a system", "WSE-2", 1, false, "wse", build_cerebras,
      SWITCHED("SwarmX", 0.5, 64, 1, "every system on one non-blocking switch; latency estimated", CONFIDENCE_L), NULL,
      192, "none", "12 x 100 GbE", note_cs2, 0, 0, 135},

@@ -173,6 +173,47 @@ static const struct wire ipu_port = {"ipu-port",
                                      "IPU-Links of 16 GB/s, 2 of an IPU leave the machine, shared by both neighbours: "
                                      "GC; 80 % reached and latency estimated",
                                      CONFIDENCE_M};
+static const struct wire bow_machine = {
+    "machine-link",
+    64,
+    51.2,
+    0.5 * US,
+    "4 of a machine's 8 IPU-Links to each neighbour in the loop, 512 Gb/s: Bow-2000 "
+    "data sheet; 80 % reached and latency estimated",
+    CONFIDENCE_H};
+static const struct wire bow_gateway = {
+    "gw-link",
+    12.5,
+    10,
+    2 * US,
+    "GW-Links of 100 Gb/s, one of a machine to the rack on either side (docs.graphcore.ai, switched GW-Links); 80 % "
+    "reached and latency estimated",
+    CONFIDENCE_M};
+static const struct wire gaudi2_pair = {
+    "roce",
+    12.5,
+    10.625,
+    2 * US,
+    "100 GbE with RoCE on the chip, 21 of 24 ports to the 7 others of a server: Habana; 85 % reached and latency "
+    "estimated",
+    CONFIDENCE_M};
+static const struct wire gaudi2_out = {
+    "nic",
+    12.5,
+    10.625,
+    1 * US,
+    "100 GbE with RoCE on the chip, 3 of 24 ports leave the server: Habana; 85 % reached and latency estimated",
+    CONFIDENCE_M};
+static const struct wire hccs = {
+    "hccs",
+    30,
+    24,
+    2 * US,
+    "HCCS links of 30 GB/s among four Ascend 910, recalled; 80 % reached and latency estimated",
+    CONFIDENCE_L};
+static const struct wire ascend_nic = {
+    "nic",       12.5, 10.625, 0.4 * US, "100 Gb/s RoCE of each Ascend 910; 85 % reached and latency estimated",
+    CONFIDENCE_M};
 static const struct wire cs2_ethernet = {
     "nic", 150, 135, 2 * US, "12 x 100 Gb/s Ethernet of a CS-2; 90 % reached and latency estimated", CONFIDENCE_M};
 

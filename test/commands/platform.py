@@ -112,7 +112,7 @@ def check_kinds(directory):
 def nodes_for(preset, ranks):
     nodes = -(-ranks // preset["gpus_per_node"])
     if preset["name"] == "tpu-v4":
-        return 16
+        return max(nodes, 2)
     return max(nodes, 3) if preset["name"] == "ring" else nodes
 
 

@@ -31,7 +31,7 @@ failed = False
 with tempfile.TemporaryDirectory() as scratch:
     files = sorted(glob.glob(os.path.join(root, "platforms", "*.xml")))
     for name, nodes in [("dgx-1v", "2"), ("dgx-h100", "40"), ("gb200-nvl72", "1"), ("frontier", "1"),
-                        ("graphcore-pod64", "4"), ("tpu-v4", "16"), ("piz-daint", "768")]:
+                        ("graphcore-pod64", "4"), ("bow-pod", "2"), ("tpu-v4", "16"), ("piz-daint", "768")]:
         files.append(os.path.join(scratch, name + ".xml"))
         subprocess.run([stagesim, "platform", "generate", name, "--nodes", nodes, "-o", files[-1]], check=True)
     for name, arguments in [("rails", ["dgx-h100", "--nodes", "6", "--pod", "3", "--rails", "nvlink"]),

@@ -138,9 +138,14 @@ static void set_exchange(const struct layers_job *j, uint32_t index, struct laye
 /* ---- times ---- */
 
 /* A pass over a layer: seconds, of which some for moving bytes alone. */
-static double pass_time(const struct efficiency_device *device, double flops, double bytes, double *memory_bound)
+static double pass_time(const struct efficiency_device *device, bool convolution, double flops, double bytes,
+                        double *memory_bound)
 {
-    struct transformer_operator work = {.name = "layer", .matrix = flops > 0, .flops = flops, .bytes = bytes},
+    struct transformer_operator work = {.name = "layer",
+                                        .matrix = flops > 0,
+                                        .convolution = convolution,
+                                        .flops = flops,
+                                        .bytes = bytes},
                                 arithmetic = work;
     if (flops <= 0 && bytes <= 0)
         return 0;
@@ -154,11 +159,12 @@ static double pass_time(const struct efficiency_device *device, double flops, do
 double layers_work_seconds(const struct efficiency_device *device, double flops, double bytes)
 {
     double memory_bound = 0;
-    return pass_time(device, flops, bytes, &memory_bound);
+    return pass_time(device, false, flops, bytes, &memory_bound);
 }
 
 /* One pass over a layer: all of it, of which `weights` are bytes that each of its steps reads. */
 struct pass {
+    bool convolution;
     double flops, bytes, weights, steps;
 };
 
@@ -166,7 +172,7 @@ static double steps_time(const struct efficiency_device *device, const struct pa
                          double *memory_bound)
 {
     double bound = 0, steps = pass->steps, bytes = pass->bytes / steps + pass->weights;
-    double seconds = steps * pass_time(device, flops / steps, bytes, &bound);
+    double seconds = steps * pass_time(device, pass->convolution, flops / steps, bytes, &bound);
     *memory_bound += steps * bound;
     return seconds;
 }
@@ -179,7 +185,8 @@ static struct pass forward_pass(const struct layers_job *j, uint32_t index, cons
     double outputs = samples * j->samples * layers_bytes(j, &layer->outputs, 0) / owners;
     double inputs = samples * input_bytes(j, index) / (cost->weights > 0 ? 1 : owners);
     double weights = cost->weights * j->element_bytes;
-    return (struct pass){.flops = samples * j->samples * layer->flops / owners,
+    return (struct pass){.convolution = layer->type == LAYER_CONVOLUTION,
+                         .flops = samples * j->samples * layer->flops / owners,
                          .bytes = inputs + outputs,
                          .weights = layer->type == LAYER_EMBEDDING ? outputs
                                                                    : weights, /* of a table only rows in use are read */
@@ -196,11 +203,14 @@ static void add_norm(const struct layers_job *j, const struct efficiency_device 
                      double samples, struct layer_cost *cost)
 {
     double outputs = layers_bytes(j, &layer->outputs, 0), kept = layers_bytes(j, &layer->activations, outputs);
-    double bytes = samples * (kept - outputs);
+    double bytes = samples * (kept - outputs) * device->efficiency->normalisation;
     if ((layer->type != LAYER_CONVOLUTION && layer->type != LAYER_DENSE) || bytes <= 0)
         return;
-    cost->forward += pass_time(device, 0, NORM_FORWARD_PASSES * bytes, &cost->memory_bound);
-    cost->backward += pass_time(device, 0, NORM_BACKWARD_PASSES * bytes, &cost->memory_bound);
+    double forward = 0;
+    cost->forward += pass_time(device, false, 0, NORM_FORWARD_PASSES * bytes, &forward);
+    cost->forward_bound += forward;
+    cost->memory_bound += forward;
+    cost->backward += pass_time(device, false, 0, NORM_BACKWARD_PASSES * bytes, &cost->memory_bound);
 }
 
 /* The backward of a layer with parameters is two products of the forward's size; the first layer needs no gradient of
@@ -214,6 +224,7 @@ static void set_times(const struct layers_job *j, const struct efficiency_device
     cost->weight_flops = weight;
     cost->backward_flops = weight + input;
     cost->forward = steps_time(device, pass, pass->flops, &cost->memory_bound);
+    cost->forward_bound = cost->memory_bound;
     cost->weight = cost->weights > 0 ? steps_time(device, pass, weight, &cost->memory_bound) : 0;
     cost->backward = cost->weight + (input_gradient ? steps_time(device, pass, input, &cost->memory_bound) : 0);
 }
@@ -248,14 +259,16 @@ void layers_part_cost(const struct layers_job *j, const struct efficiency_device
     double own = box_volume(&part->output) / graph_outputs(op); /* as many samples' outputs */
     double weights = part->weights * parameter_count(j, &j->layers[op->weights]);
     *cost = (struct layer_cost){.parameters = op->weights == index ? weights : 0, .weights = weights};
-    struct pass pass = {.flops = samples * layer->flops * part->computed,
+    struct pass pass = {.convolution = layer->type == LAYER_CONVOLUTION,
+                        .flops = samples * layer->flops * part->computed,
                         .bytes = samples * inputs * read_share(j, index, part, samples) + own * outputs,
                         .weights = layer->type == LAYER_EMBEDDING ? own * outputs : weights * j->element_bytes,
                         .steps = (double)layer->steps};
     set_times(j, device, index, &pass, cost);
     add_norm(j, device, layer, own, cost);
     cost->gradient = cost->parameters * j->state.gradient;
-    cost->activation = own * layers_bytes(j, &layer->activations, outputs);
+    cost->taken = cost->activation = own * layers_bytes(j, &layer->activations, outputs);
+    cost->freed = -cost->activation;
 }
 
 /* ---- whole layers ---- */
@@ -278,6 +291,7 @@ void layers_cost(const struct layers_job *j, const struct efficiency_device *dev
         cost->activation = j->samples * layers_bytes(j, &layer->activations, outputs) / j->tensor + cost->gathered;
         cost->message = j->samples * layers_bytes(j, &layer->boundary, outputs) / j->tensor;
     }
+    layers_checkpoints(j, costs);
 }
 
 double layers_optimizer_time(const struct layers_job *j, const struct efficiency_device *device, double parameters)

@@ -88,6 +88,10 @@ static const struct stagesim_field fields[] = {
           .doc = "precision in which gradients are kept and synchronised; default same"),
     FIELD("bucket", bucket, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e15,
           .doc = "gradients that are synchronised together; default 25MB"),
+    FIELD("checkpoints", checkpoints, STAGESIM_FIELD_COUNT, .least = 0, .most = 100000,
+          .doc =
+              "activations are kept at so many cuts, and between them computed again in the backward; default 0: all "
+              "are kept"),
     FIELD("period", period, STAGESIM_FIELD_COUNT, .least = 1, .most = 1000,
           .doc = "local SGD: replicas step alone and average their weights every so many iterations; default 1"),
     FIELD("compression", compression, STAGESIM_FIELD_RATIO, .least = 1, .most = 1e6,
@@ -215,6 +219,10 @@ static bool check_combinations(const struct layers_job *j, bool pipeline)
     const char *schedule = "a pipeline or schedule";
     bool ok = refuse_with(j, pipeline && p->period > 1, "period", schedule);
     ok &= refuse_with(j, pipeline && p->compression > 1, "compression", schedule);
+    ok &= refuse_with(j, p->checkpoints && (pipeline || j->tensor > 1 || p->dense), "checkpoints",
+                      pipeline   ? schedule
+                      : p->dense ? "divided dense layers"
+                                 : "a tensor axis");
     ok &= refuse_with(j, p->servers && (pipeline || j->tensor > 1), "servers", pipeline ? schedule : "a tensor axis");
     if (!pipeline && p->layers_per_stage.count) {
         j->api->error(j->job, "layers_per_stage", "layers_per_stage is for pipelines; expected a schedule, too");
@@ -466,17 +474,17 @@ void layers_describe(struct layers_job *j)
 
 static void declare(const struct layers_job *j)
 {
-    double flops = 0, busy = 0, bound = 0;
+    double flops = 0, again = 0, busy = 0, bound = 0;
     for (uint32_t i = 0; i < j->count; i++) {
-        flops += j->costs[i].forward_flops + j->costs[i].backward_flops;
+        again += j->costs[i].again_flops;
+        flops += j->costs[i].forward_flops + j->costs[i].backward_flops - j->costs[i].again_flops;
         busy += j->costs[i].forward + j->costs[i].backward;
         bound += j->costs[i].memory_bound;
     }
-    double replicas = j->tensor * (double)j->data;
-    flops *= replicas * j->api->micro_batches(j->job);
+    double times = j->tensor * (double)j->data * j->api->micro_batches(j->job);
     struct stagesim_figures figures = {.size = sizeof figures,
-                                       .model_flops = flops,
-                                       .hardware_flops = flops,
+                                       .model_flops = flops * times,
+                                       .hardware_flops = (flops + again) * times,
                                        .peak_flops = j->device.peak,
                                        .memory_bound = busy > 0 ? bound / busy : 0,
                                        .bounds_known = true};

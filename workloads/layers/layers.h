@@ -56,7 +56,7 @@ struct layers_parameters {
     unsigned dense, optimizer, gradients, precision, consistency, shards, exchange, weights;
     struct stagesim_list layers_per_stage;
     double bucket; /* bytes */
-    uint64_t servers, staleness, period;
+    uint64_t servers, staleness, period, checkpoints;
     bool colocated, overlap;
     double server_bandwidth;              /* bytes per second; 0: that of its host's memory */
     double compression, compression_rate; /* ratio; bytes of gradient per second, 0: takes no time */
@@ -69,8 +69,10 @@ struct layers_parameters {
 /* What a layer costs one rank for one micro-batch. Times in seconds. */
 struct layer_cost {
     double forward, backward, weight; /* weight: the part of backward that is the weight gradient */
-    double memory_bound; /* the part of forward and backward for which memory, not arithmetic, sets the pace */
+    double memory_bound;  /* the part of forward and backward for which memory, not arithmetic, sets the pace */
+    double forward_bound; /* the same of the forward alone */
     double forward_flops, backward_flops, weight_flops;
+    double again_flops; /* the part of backward_flops that computes a forward again */
     /* Where ranks hold channels of the layer: its input is all-gathered before the forward, the gradient of it
      * reduce-scattered behind the backward; 0: neither. A recurrent layer gathers its output at each step, and scatters
      * that gradient. */
@@ -79,6 +81,8 @@ struct layer_cost {
     double weights;           /* on this rank, with which it computes: its own, or those of another layer */
     double gradient;          /* bytes to be synchronised among replicas; 0 where they hold different channels */
     double activation;        /* bytes kept from forward to backward */
+    double taken, freed;      /* the bytes that its forward takes of these, and by which its backward changes them: what
+                               * is computed again is taken there */
     double message;           /* bytes that cross a cut behind the layer, from this rank */
 };
 
@@ -151,6 +155,12 @@ double layers_kfac_memory(const struct layers_job *job);
 double layers_sample_bytes(const struct layers_job *job);
 /* That a worker holds of samples which were asked for: those of the micro-batch at work and of those ahead. */
 double layers_input_memory(const struct layers_job *job);
+
+/* ---- checkpoints.c ---- */
+
+/* Which activations are kept from forward to backward, and what is computed again: sets taken and freed of costs that
+ * are complete otherwise, and adds the forwards that are repeated to the backwards. */
+void layers_checkpoints(const struct layers_job *job, struct layer_cost *costs);
 
 /* ---- stages.c ---- */
 

@@ -39,11 +39,11 @@ static void add_operations(const struct layers_steps *s, const struct layer_cost
         operations[i] = (struct layer_operations){
             .forward = layers_cost_entry(s, (struct stagesim_cost){.seconds = cost->forward,
                                                                    .flops = cost->forward_flops,
-                                                                   .memory = cost->activation,
+                                                                   .memory = cost->taken,
                                                                    .stash = 1.0 / s->j->count}),
             .backward = layers_cost_entry(s, (struct stagesim_cost){.seconds = cost->backward,
                                                                     .flops = cost->backward_flops,
-                                                                    .memory = -cost->activation,
+                                                                    .memory = cost->freed,
                                                                     .stash = -1.0 / s->j->count}),
             .gathered =
                 cost->gathered > 0 ? layers_cost_entry(s, (struct stagesim_cost){.bytes = cost->gathered}) : NONE,

@@ -53,18 +53,24 @@ static bool add_line(struct efficiency *efficiency, char *line, struct fault *fa
         return add_point(&efficiency->matrix, size, value, fault);
     if (!strcmp(line, "matrix_fp8"))
         return add_point(&efficiency->matrix_fp8, size, value, fault);
+    if (!strcmp(line, "convolution"))
+        return add_point(&efficiency->convolution, size, value, fault);
     if (!strcmp(line, "memory"))
         return add_point(&efficiency->memory, size, value, fault);
     if (!strcmp(line, "flash") && value <= 0)
         return fault_set(fault, "an efficiency is %g; expected more than 0, at most 1", value);
-    double *constant = !strcmp(line, "flash")      ? &efficiency->flash
-                       : !strcmp(line, "launch")   ? &efficiency->launch
-                       : !strcmp(line, "dispatch") ? &efficiency->dispatch
-                       : !strcmp(line, "step")     ? &efficiency->step
-                                                   : NULL;
+    double *constant = !strcmp(line, "flash")           ? &efficiency->flash
+                       : !strcmp(line, "normalisation") ? &efficiency->normalisation
+                       : !strcmp(line, "launch")        ? &efficiency->launch
+                       : !strcmp(line, "dispatch")      ? &efficiency->dispatch
+                       : !strcmp(line, "step")          ? &efficiency->step
+                                                        : NULL;
     if (!constant)
         return fault_set(
-            fault, "'%.40s' is not known; expected matrix, matrix_fp8, memory, flash, launch, dispatch or step", line);
+            fault,
+            "'%.40s' is not known; expected matrix, matrix_fp8, convolution, memory, flash, normalisation, launch, "
+            "dispatch or step",
+            line);
     if (value > 1)
         return fault_set(fault, "%s is %g; expected at most 1", line, value);
     *constant = value;
@@ -110,14 +116,15 @@ static bool read_lines(FILE *file, const char *path, struct efficiency *efficien
 
 bool efficiency_read(const char *path, struct efficiency *efficiency, struct fault *fault)
 {
-    *efficiency = (struct efficiency){.flash = default_flash};
+    *efficiency = (struct efficiency){.flash = default_flash, .normalisation = 1};
     __attribute__((cleanup(close_file))) FILE *file = path_check_readable(path, fault) ? fopen(path, "r") : NULL;
     return (file || unreadable(path, fault)) && read_lines(file, path, efficiency, fault);
 }
 
 void efficiency_constant(struct efficiency *efficiency, double share)
 {
-    *efficiency = (struct efficiency){.matrix = {1, {1}, {share}}, .memory = {1, {1}, {1}}, .flash = share};
+    *efficiency =
+        (struct efficiency){.matrix = {1, {1}, {share}}, .memory = {1, {1}, {1}}, .flash = share, .normalisation = 1};
 }
 
 /* ---- time ---- */
@@ -146,6 +153,15 @@ static double at_clock(const struct efficiency_device *device, const struct tran
     return bound ? seconds / device->clock : fmax(seconds, arithmetic / device->clock);
 }
 
+/* The curve that holds for a product. */
+static const struct efficiency_curve *curve_of(const struct efficiency *efficiency,
+                                               const struct transformer_operator *product, bool narrow)
+{
+    if (product->convolution && efficiency->convolution.count)
+        return &efficiency->convolution;
+    return narrow ? &efficiency->matrix_fp8 : &efficiency->matrix;
+}
+
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator)
 {
     const struct efficiency *efficiency = device->efficiency;
@@ -156,8 +172,7 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
     bool narrow = device->fp8 && !operator->wide && efficiency->matrix_fp8.count> 0;
     /* A grouped product reaches what one of its groups reaches. */
     double flops = operator->shape.kind == KERNEL_GROUPED ? operator->flops / operator->shape.groups : operator->flops;
-    double share = operator->flash ? efficiency->flash
-                                   : efficiency_at(narrow ? &efficiency->matrix_fp8 : &efficiency->matrix, flops);
+    double share = operator->flash ? efficiency->flash : efficiency_at(curve_of(efficiency, operator, narrow), flops);
     double peak = operator->wide ? device->wide_peak : device->peak;
     peak *= device->clock > 0 ? device->clock : 1;
     double computing = operator->matrix ? operator->flops /(peak *share) : 0;

@@ -18,11 +18,14 @@ struct efficiency_curve {
 };
 
 struct efficiency {
-    struct efficiency_curve matrix;     /* by flop of a matrix product: share of the peak */
-    struct efficiency_curve matrix_fp8; /* the same of products of 8-bit numbers; without points: as `matrix` */
-    struct efficiency_curve memory;     /* by bytes that an operator moves: share of the memory's bandwidth */
-    double flash;                       /* share of the peak that flash attention reaches, at any size */
-    double launch;                      /* seconds that each operator takes beside its work */
+    struct efficiency_curve matrix;      /* by flop of a matrix product: share of the peak */
+    struct efficiency_curve matrix_fp8;  /* the same of products of 8-bit numbers; without points: as `matrix` */
+    struct efficiency_curve convolution; /* the same of convolutions; without points: as `matrix` */
+    struct efficiency_curve memory;      /* by bytes that an operator moves: share of the memory's bandwidth */
+    double normalisation; /* of the passes over data that batch normalisation needs, the share that takes time of its
+                             own: 0 where the compiler makes them part of the convolution */
+    double flash;         /* share of the peak that flash attention reaches, at any size */
+    double launch;        /* seconds that each operator takes beside its work */
     double dispatch; /* seconds that the host needs to issue an operator: what a block takes at least, per operator */
     double step;     /* seconds that the host needs beside all operators for an iteration's end */
 };

@@ -71,6 +71,7 @@ struct transformer_operator {
     struct kernel_shape shape; /* of products and flash attention; groups 0: none that is measured */
     bool single;               /* one kernel whether operators are fused or not */
     double cast_share;         /* of the rows of its input, those that are cast to fp8; 0: all */
+    bool convolution;          /* a product that is a convolution: tables may have a share of their own for these */
 };
 
 enum { TRANSFORMER_OPERATORS_MAX = 32 };

@@ -48,7 +48,7 @@ Test(transformer, parameters_published_to_the_unit)
         {"bert-48", 669790012},        {"gpt2-64", 1389327360},     {"llama2-7b", 6738415616},
         {"llama2-70b", 68976648192},   {"llama3-8b", 8030261248},   {"llama3-70b", 70553706496},
         {"llama3-405b", 405853388800}, {"gpt3-175b", 174604259328}, {"mixtral-8x7b", 46702792704},
-        {"deepseek-v3", 671026419200},
+        {"deepseek-v3", 671026419200}, {"bert-large", 336226108},
     };
     struct arena *arena = arena_create();
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
@@ -379,6 +379,26 @@ Test(efficiency, products_of_8_bits_have_shares_of_their_own_where_the_table_has
             expect(efficiency_operator_time(&device, &narrow), 1e8 / (has && fp8 ? 0.2e12 : 0.5e12), "of 8 bits");
             expect(efficiency_operator_time(&device, &wide), 1e8 / 0.25e12, "of 16 bits");
         }
+    }
+}
+
+Test(efficiency, convolutions_have_a_share_of_their_own_where_the_table_has_one)
+{
+    static const char *const texts[] = {"what,size,value\nmatrix,1e6,0.5\nmemory,1,1\n",
+                                        "what,size,value\nmatrix,1e6,0.5\nconvolution,1e6,0.2\nmemory,1,1\n"
+                                        "normalisation,,0.25\n"};
+    for (int has = 0; has < 2; has++) {
+        struct efficiency table;
+        struct fault fault = {""};
+        const char *path = write_table(texts[has]);
+        cr_assert(efficiency_read(path, &table, &fault), "%s", fault.text);
+        unlink(path);
+        expect(table.normalisation, has ? 0.25 : 1, "what normalisation keeps");
+        struct efficiency_device device = {.efficiency = &table, .peak = 1e12};
+        struct transformer_operator product = {.matrix = true, .flops = 1e8},
+                                    convolution = {.matrix = true, .convolution = true, .flops = 1e8};
+        expect(efficiency_operator_time(&device, &product), 1e8 / 0.5e12, "a product");
+        expect(efficiency_operator_time(&device, &convolution), 1e8 / (has ? 0.2e12 : 0.5e12), "a convolution");
     }
 }
 
