@@ -8,8 +8,13 @@
 
 #include <string.h>
 
-const struct layout_method *const layout_methods[] = {&layout_method_axonn, &layout_method_analytic,
-                                                      &layout_method_advice, NULL};
+const struct layout_method *const layout_methods[] = {&layout_method_axonn,
+                                                      &layout_method_analytic,
+                                                      &layout_method_advice,
+                                                      &layout_method_search,
+                                                      &layout_method_balanced,
+                                                      &layout_method_greedy,
+                                                      NULL};
 
 enum { METHODS_MAX = sizeof layout_methods / sizeof *layout_methods };
 
@@ -88,7 +93,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "flk", argc, argv, arena, &options) && check_name(command, options.method))
+    if (options_read(command, "flkw", argc, argv, arena, &options) && check_name(command, options.method))
         code = options.file_count == 1 ? find_and_print(command, &options, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);
@@ -99,7 +104,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_layouts = {
     .name = "layouts",
-    .arguments = "SCENARIO [--method axonn|analytic|advice] [--top K] [OPTION]...",
+    .arguments = "SCENARIO [--method axonn|analytic|advice|search|balanced|greedy] [--top K] [-o FILE] [OPTION]...",
     .summary = "rank all ways to lay a transformer out along x, y, z and data",
     .help =
         "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
@@ -107,14 +112,19 @@ const struct command command_layouts = {
         "dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and micro-batches. Prints for "
         "each what\n"
         "AxoNN's communication model, the analytic engine and, for the first K that fit in memory, SimGrid say.\n\n"
-        "A scenario of the workload layers gets advice: how many GPUs and parameter servers are worth their while.\n\n"
+        "A scenario of the workload layers gets advice: how many GPUs and parameter servers are worth their while.\n"
+        "Of a scenario of the workload dlrm, embedding tables are placed on ranks in several ways, which are timed.\n\n"
         "  --method axonn|analytic          what they are ordered by (axonn)\n"
         "  --method advice                  of layers: rules for GPUs and servers beside simulations of up to K + 1 "
         "numbers of them\n"
+        "  --method search|balanced|greedy  of dlrm: all proposals and local search (search), HugeCTR's planner, whole "
+        "tables\n"
+        "  -o FILE                          of dlrm: write the fastest sharding that was found\n"
         "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"
         "  --format table|csv|json|latex|markdown   what is printed; csv and json have all layouts\n"
         "  --set KEY=VALUE                  any scenario value by its dotted path; repeatable\n"
         "\nexample:\n  stagesim layouts scenarios/axonn.yaml --top 5\n"
-        "  stagesim layouts scenarios/parameter-server.yaml --method advice\n",
+        "  stagesim layouts scenarios/parameter-server.yaml --method advice\n"
+        "  stagesim layouts scenarios/dlrm.yaml --method search -o sharding.csv\n",
     .run = run,
 };

@@ -20,6 +20,7 @@ struct layout_method {
 /* All methods; NULL ends. Those of a workload stand together: the first one is taken where none is named. */
 extern const struct layout_method *const layout_methods[];
 
-extern const struct layout_method layout_method_axonn, layout_method_analytic, layout_method_advice;
+extern const struct layout_method layout_method_axonn, layout_method_analytic, layout_method_advice,
+    layout_method_search, layout_method_balanced, layout_method_greedy;
 
 #endif

@@ -88,6 +88,9 @@ struct dlrm_job {
 
 /* ---- model.c ---- */
 
+/* A table of the parameters with what was not given filled in: the model's width, and its histogram's share of
+ * different rows. */
+struct dlrm_table dlrm_table_of(const struct dlrm_parameters *parameters, size_t index);
 /* Fills tables, width and placement from the parameters, and checks them. False with the mistakes reported; what is
  * filled is to be freed by dlrm_model_finish in both cases. */
 bool dlrm_model_describe(struct dlrm_job *job);

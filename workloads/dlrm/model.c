@@ -46,6 +46,17 @@ static bool check_table(const struct dlrm_job *j, uint32_t index)
     return ok;
 }
 
+struct dlrm_table dlrm_table_of(const struct dlrm_parameters *p, size_t index)
+{
+    struct dlrm_table table = ((const struct dlrm_table *)p->tables.rows)[index];
+    double share = histogram_share(p, table.name);
+    if (!table.width)
+        table.width = (uint64_t)p->bottom.values[p->bottom.count - 1];
+    if (share > 0)
+        table.unique = share;
+    return table;
+}
+
 static bool fill_tables(struct dlrm_job *j)
 {
     const struct dlrm_parameters *p = j->parameters;
@@ -56,14 +67,8 @@ static bool fill_tables(struct dlrm_job *j)
     j->tables = array_zeroed(j->table_count, sizeof *j->tables);
     for (uint32_t i = 0; i < j->table_count; i++) {
         struct dlrm_table *table = &j->tables[i];
-        *table = given[i];
-        if (!table->width)
-            table->width = (uint64_t)j->width;
-        double share = histogram_share(p, table->name);
-        bool twice = share > 0 && table->unique > 0;
-        if (share > 0)
-            table->unique = share;
-        if (twice)
+        *table = dlrm_table_of(p, i);
+        if (given[i].unique > 0 && histogram_share(p, table->name) > 0)
             table->zipf = 1; /* for the check */
         ok &= check_table(j, i);
     }
