@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const interactions[] = {"dot", "cross", "concat", NULL};
 static const char *const optimizers[] = {"sgd", "adagrad", "rowwise-adagrad", "adam", NULL};
@@ -242,6 +243,22 @@ static bool read_lookups(struct dlrm_job *j, const struct stagesim_device *devic
     return false;
 }
 
+/* Costs are those of the first rank's device. */
+static bool check_devices(const struct dlrm_job *j, const struct stagesim_device *first)
+{
+    for (uint32_t rank = 1; rank < j->ranks; rank++) {
+        struct stagesim_device other = j->api->device(j->job, rank);
+        bool same = first->model && other.model ? !strcmp(first->model, other.model) : first->model == other.model;
+        if (same && first->speed == other.speed && first->memory_bandwidth == other.memory_bandwidth)
+            continue;
+        j->api->error(j->job, NULL, "rank 0 has %s and rank %u %s%s; expected devices of one kind",
+                      first->model ? first->model : "a device", rank, other.model ? other.model : "a device",
+                      same ? " of another speed" : "");
+        return false;
+    }
+    return true;
+}
+
 static bool find_device(struct dlrm_job *j)
 {
     struct stagesim_device host = j->api->device(j->job, 0);
@@ -254,7 +271,8 @@ static bool find_device(struct dlrm_job *j)
                       precisions[j->parameters->precision]);
         return false;
     }
-    bool ok = read_efficiency(j, &host);
+    bool ok = check_devices(j, &host);
+    ok &= read_efficiency(j, &host);
     ok &= read_lookups(j, &host);
     if (j->parameters->launch >= 0)
         j->efficiency.launch = j->parameters->launch;

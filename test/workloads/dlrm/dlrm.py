@@ -47,10 +47,11 @@ class Job:
         self.ranks, self.batch, self.tables, self.bottom, self.top = ranks, batch, tables, bottom, top
         self.interaction, self.speed, self.memory = interaction, speed, memory
         self.fused, self.element = False, 4  # bytes of a number of the dense layers
+        self.more, self.unique = "", None  # further keys of each table; different rows over lookups
 
     def run(self, folder, *sets, sharding=None, engine="simgrid"):
         write_star(folder / "star.xml", self.ranks, self.speed, self.memory)
-        rows = "".join(f"  - {{name: t{i}, rows: {rows}, width: {width}, pooling: {pooling}}}\n"
+        rows = "".join(f"  - {{name: t{i}, rows: {rows}, width: {width}, pooling: {pooling}{self.more}}}\n"
                        for i, (rows, width, pooling) in enumerate(self.tables))
         rules = "".join("  - {" + ", ".join(f"{key}: {value}" for key, value in rule.items()) + "}\n"
                         for rule in sharding or [])
@@ -116,6 +117,7 @@ class Job:
         read = update = 0
         for rows, width, pooling in of:
             unique = rows * (1 - (1 - 1 / rows) ** (self.batch * pooling))
+            unique = self.unique * self.batch * pooling if self.unique else unique
             fixed = 96 + sector(4 * pooling) + sector(4 * width)
             factor = 1 if width > 64 else 1.1 if width > 32 else 1.55
             read += self.batch * (fixed + pooling * sector(4 * width)) * factor
@@ -127,26 +129,31 @@ class Job:
 # ---- published counts ----
 
 def check_models(folder):
-    """Each file states what is published; a wrong statement is refused, so that a run proves the counts."""
+    """Each file states what is published. A wrong statement is refused, so a run proves the counts of rows, parameters
+    and multiply-adds. On one rank the weights are all tables and all dense layers."""
     stated = {"dlrm-mlperf": (187767399, 2368897, 2458496), "dlrm-dcnv2": (204184588, 16044545, None),
               "dlrm-kaggle": (33762577, None, None), "dlrm-terabyte-t0": (882774559, 2368897, 2458496),
               "dlrm-terabyte-t3": (177944275, 2368897, 2458496), "dlrm-terabyte-t15": (32709138, 2368897, 2458496)}
     gib = {"dlrm-mlperf": "89.53", "dlrm-dcnv2": "97.36", "dlrm-kaggle": "2.01", "dlrm-terabyte-t0": "420.94",
            "dlrm-terabyte-t3": "84.85", "dlrm-terabyte-t15": "15.60"}
+    kaggle = sum(i * o + o for sizes in ((13, 512, 256, 64, 16), (16 + 27 * 26 // 2, 512, 256, 1))
+                 for i, o in zip(sizes, sizes[1:]))
     for model, (rows, parameters, products) in stated.items():
-        def attempt(*sets):
-            command = [STAGESIM, "run", ROOT / "scenarios/dlrm.yaml", "--set", f"model={model}", "--engine", "analytic",
- "-o", folder / model, "--quiet"]
-            for value in sets:
-                command += ["--set", value]
-            return subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
         text = (ROOT / f"workloads/models/{model}.yaml").read_text()
         for key, value in (("rows", rows), ("parameters", parameters), ("multiply_adds", products)):
             expect(value is None or f"\n{key}: {value}\n" in text, f"{model} does not state {key} {value}")
-        done = attempt()
+        command = [STAGESIM, "run", ROOT / "scenarios/dlrm.yaml", "--engine", "analytic", "-o", folder / model,
+                   "--quiet"]
+        for value in (f"model={model}", "parallel.data=1", "compute.precision=fp32"):
+            command += ["--set", value]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
         expect(done.returncode == 0, f"{model}: {done.stderr}")
-        wide = 16 if model == "dlrm-kaggle" else 128
-        expect(f"{rows * wide * 4 / 2 ** 30:.2f}" == gib[model], f"{model}: {rows * wide * 4 / 2 ** 30} GiB")
+        if done.returncode:
+            continue
+        held = json.loads((folder / model / "summary.json").read_text())["memory"]["parts"]["parameters_bytes"]
+        tables = rows * 4 * (16 if model == "dlrm-kaggle" else 128)
+        expect(held == tables + 4 * (parameters or kaggle), f"{model}: {held} bytes of weights")
+        expect(f"{(held - 4 * (parameters or kaggle)) / 2 ** 30:.2f}" == gib[model], f"{model}: {tables / 2 ** 30} GiB")
 
 
 # ---- closed forms ----
@@ -163,6 +170,32 @@ def check_one_rank(folder):
         expected = sum(bottom) + sum(rest) + step + sum(job.lookups(tables))
         sets = [f"compute.precision={precision}"] + ["dlrm.fused=[interaction, mlp, lookup]"] * fused
         near(job.run(folder, *sets)["time"]["iteration_s"], expected, f"one rank, {precision}, fused {fused}", 1e-9)
+
+
+def check_different_rows(folder):
+    """Given as a share, or as a histogram: 600 indices occur once and 100 four times, so 700 of 1,000 are different."""
+    job = Job(1, 4096, [(10**6, 32, 2)])
+    job.unique = 0.7
+    bottom, rest, step = job.dense()
+    expected = sum(bottom) + sum(rest) + step + sum(job.lookups(job.tables))
+    bins = "model.histogram=[{table: 't*', occurrences: 1, rows: 600}, {table: t0, occurrences: 4, rows: 100}]"
+    near(job.run(folder, bins)["time"]["iteration_s"], expected, "rows by a histogram", 1e-9)
+    job.more = ", unique: 0.7"
+    near(job.run(folder)["time"]["iteration_s"], expected, "rows by a share", 1e-9)
+
+
+def check_memory(folder):
+    """Weights, states and exchanged sums of one rank, and what layers keep."""
+    job = Job(1, 4096, [(1000, 32, 2), (50, 32, 1)])
+    numbers, dense = 1050 * 32, job.parameters()
+    for optimizer, state in (("sgd", 0), ("adagrad", 4 * (numbers + dense)), ("adam", 8 * (numbers + dense)),
+                             ("rowwise-adagrad", 4 * (1050 + dense))):
+        parts = job.run(folder, f"dlrm.optimizer={optimizer}")["memory"]["parts"]
+        near(parts["parameters_bytes"], 4 * (numbers + dense), "bytes of weights", 0)
+        near(parts["optimizer_bytes"], state, f"bytes of {optimizer}'s state", 1e-12)
+        near(parts["buffers_bytes"], 4096 * (2 * 64 * 4 + 3 * 8), "bytes of exchanged sums and indices", 0)
+        kept = sum(job.bottom[1:]) + sum(job.top) + (32 * 3 + 32 + 3)
+        near(parts["activations_bytes"], 4096 * 4 * kept, "bytes of activations", 0)
 
 
 def check_exchanges(folder):
@@ -229,7 +262,7 @@ def check_two_steps(folder):
     """Ranks 0 and 1 are a node, 2 and 3 another: what one rank has for both ranks of a place goes to the rank there in
     its node first, and then, with what that one has, to the other node."""
     ranks, batch = 4, 4096
-    for tables in (4, 6):  # the first two ranks have one more of 6
+    for tables in (4, 5, 6):  # of 5 and 6 the first ranks have one more
         job = Job(ranks, batch, [(10**6, 32, 1)] * tables, speed=1e19, memory=1e18)
         summary = job.run(folder, "dlrm.node=2", "communication.overlap=false")
         sums, indices = batch / ranks * 32 * 4, batch / ranks * 8
@@ -239,9 +272,18 @@ def check_two_steps(folder):
         reduce = 2 * (ranks - 1) * 4 * job.parameters()
         near(summary["communication"]["sent_bytes"], pieces * (2 * sums + indices) + reduce,
              f"bytes of two steps, {tables} tables")
-        if tables == 4:  # otherwise ranks begin at different times, when their indices are there
-            expected = 2 * (2 + 2) * sums / RATE + reduce / ranks / RATE
-            near(summary["time"]["iteration_s"], expected, "time of two steps", 1e-4)
+        links = {link["name"]: link["bytes"] for link in summary["links"]}
+        for rank, count in enumerate(counts):
+            mate, node = counts[rank ^ 1], count + counts[rank ^ 1]
+            other = tables - node
+            back = other + 2 * mate  # what goes to tables: to the other node's, then to those of the rank beside
+            near(links[f"up-{rank}"], (2 * count + node + back) * sums + back * indices + reduce / ranks,
+                 f"bytes of up-{rank} in two steps, {tables} tables")
+        if tables > 4:  # ranks begin at different times, when their indices are there
+            continue
+        for engine in ("simgrid", "analytic"):
+            found = job.run(folder, "dlrm.node=2", "communication.overlap=false", engine=engine)["time"]["iteration_s"]
+            near(found, 2 * (2 + 2) * sums / RATE + reduce / ranks / RATE, f"time of two steps, {engine}", 1e-4)
 
 
 def check_copies(folder):
@@ -278,8 +320,8 @@ def check_overlap(folder):
 
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
-    for check in (check_models, check_one_rank, check_exchanges, check_unequal, check_rows, check_present,
-                  check_two_steps, check_copies, check_overlap):
+    for check in (check_models, check_one_rank, check_different_rows, check_memory, check_exchanges, check_unequal,
+                  check_rows, check_present, check_two_steps, check_copies, check_overlap):
         check(place)
 for fault in faults:
     print(fault)

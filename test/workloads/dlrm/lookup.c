@@ -224,6 +224,15 @@ Test(placement, parts_make_the_table)
     cr_assert_eq(width, 64);
     cr_assert_eq(copies, 8000);
     cr_assert(fabs(pooling - 5) < 1e-12);
+    /* Two rows on three ranks: one has none, the others share the lookups. */
+    const struct dlrm_table tiny = {.rows = 2, .width = 64, .pooling = 5};
+    pooling = 0;
+    for (uint32_t rank = 0; rank < 8; rank++)
+        pooling += dlrm_placement_share(&placement, &tiny, 0, rank).any
+                       ? dlrm_placement_share(&placement, &tiny, 0, rank).pooling
+                       : 0;
+    cr_assert_eq(pooling, 5);
+    cr_assert_not(dlrm_placement_share(&placement, &tiny, 0, 6).any);
     dlrm_placement_finish(&placement);
 }
 
