@@ -28,6 +28,8 @@ struct levers {
 static const struct change plain_changes[] = {
     {{"schedule.recompute=selective"}, 1 << RECOMPUTE},
     {{"schedule.recompute=full"}, 1 << RECOMPUTE},
+    {{"layers.checkpoints=2"}, 1 << RECOMPUTE},
+    {{"layers.checkpoints=8"}, 1 << RECOMPUTE},
     {{"transformer.sequence_parallel=true"}, 1 << SEQUENCE},
     {{"transformer.zero=1"}, 1 << ZERO},
     {{"transformer.zero=2"}, 1 << ZERO},

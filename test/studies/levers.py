@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run that does not fit says would take less memory: each lever, put into the scenario with `--set`, gives the
 memory that it promises and less than the run has; and another schedule comes with what the scenario computes again,
-whatever its word is.
+whatever its word is. A network of layers has checkpoints.
 
 usage: levers.py STAGESIM"""
 import json
@@ -20,6 +20,16 @@ parallel: {{pipeline: 2, data: 2}}
 batch: {{global: 128, micro: 1}}
 engine: analytic
 schedule: {{name: gpipe, recompute: {word}}}
+"""
+
+
+NETWORK = """platform: graphcore-16
+workload: layers
+model: resnet-50
+parallel: {data: 16}
+batch: {global: 3520, micro: 20}
+compute: {precision: fp16, efficiency: 0.2}
+engine: analytic
 """
 
 
@@ -51,6 +61,13 @@ def main():
                 found = memory_of(binary, folder, *lever["setting"].split(" and "))
                 check.near(lever["peak_bytes"], found["peak_bytes"], f"{word}: {lever['setting']}")
                 check.that(found["peak_bytes"] < memory["peak_bytes"], f"{word}: {lever['setting']} takes more")
+        (folder / "job.yaml").write_text(NETWORK)
+        memory = memory_of(binary, folder)
+        levers = {lever["setting"]: lever["peak_bytes"] for lever in memory["levers"]}
+        checkpoints = [text for text in levers if text.startswith("layers.checkpoints=")]
+        check.that(not memory["fits"] and len(checkpoints) == 2, f"a network: levers {list(levers)}")
+        for text in checkpoints:
+            check.near(levers[text], memory_of(binary, folder, text)["peak_bytes"], text)
     return check.done()
 
 
