@@ -95,7 +95,7 @@ def predict(folder, row, own=True):
     if row["framework"] == "hugectr":
         compute += f", efficiency: {HUGECTR_SHARE}"
     elif row["platform"].startswith("dgx-1v") or row["platform"] == "dgx-2":
-        compute += f", table: {ROOT}/workloads/efficiency/A100-SXM4-80GB.csv"  # the V100 has none of its own
+        compute += f", table: {ROOT}/workloads/efficiency/A100-SXM4-80GB.csv"  # by size; the V100's is one number
     (folder / "job.yaml").write_text(
         f"platform: {where}\nworkload: dlrm\nmodel: {model}\nframework: {row['framework']}\n"
         f"parallel: {{data: {row['gpus']}}}\nbatch: {{global: {row['batch']}, micro_batches: 1}}\n"
