@@ -39,6 +39,7 @@ static const struct {
     [STAGESIM_FIELD_ROWS] = {"list of maps, or csv file", sizeof(struct stagesim_rows), QUANTITY_RATIO, ""},
     [STAGESIM_FIELD_TEXTS] = {"text or list", sizeof(struct stagesim_texts), QUANTITY_RATIO, ""},
     [STAGESIM_FIELD_WATTS] = {"power", sizeof(double), QUANTITY_POWER, "W"},
+    [STAGESIM_FIELD_RATIOS] = {"number or list", sizeof(struct stagesim_list), QUANTITY_RATIO, ""},
 };
 
 const char *fields_type_name(enum stagesim_field_type type)
@@ -381,6 +382,7 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
     case STAGESIM_FIELD_TIMES:
     case STAGESIM_FIELD_BYTES_LIST:
     case STAGESIM_FIELD_COUNTS:
+    case STAGESIM_FIELD_RATIOS:
         return read_list(reader, field, key, node, value);
     case STAGESIM_FIELD_FLAG:
         return read_flag(reader, key, node, value);

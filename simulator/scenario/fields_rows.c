@@ -22,6 +22,7 @@ static bool takes_lists(const struct stagesim_row_type *type, const char *name)
     case STAGESIM_FIELD_BYTES_LIST:
     case STAGESIM_FIELD_NAMES:
     case STAGESIM_FIELD_COUNTS:
+    case STAGESIM_FIELD_RATIOS:
     case STAGESIM_FIELD_TEXTS:
         return true;
     default:

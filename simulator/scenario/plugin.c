@@ -37,7 +37,7 @@ static bool check_names(const struct stagesim_field *field, const char *path, st
 /* The value of a field lies within the `size` bytes of its struct. */
 static bool check_field(const struct stagesim_field *field, size_t size, const char *path, struct fault *fault)
 {
-    if ((unsigned)field->type > STAGESIM_FIELD_TEXTS)
+    if ((unsigned)field->type > STAGESIM_FIELD_RATIOS)
         return fault_set(fault, "%s: field '%s' has the unknown type %d", path, field->key, (int)field->type);
     if (field->offset > size || fields_type_size(field->type) > size - field->offset)
         return fault_set(fault, "%s: field '%s' lies outside the %zu bytes of parameters", path, field->key, size);

@@ -231,24 +231,6 @@ static void set_times(const struct layers_job *j, const struct efficiency_device
 
 /* ---- parts ---- */
 
-/* What of a sample's input a part reads, as a share of `samples` whole ones. The network's own input is divided like
- * the output. */
-static double read_share(const struct layers_job *j, uint32_t index, const struct layer_part *part, double samples)
-{
-    const struct layer_operator *op = &j->graph->operators[index];
-    double read = 0, whole = 0;
-    for (uint32_t i = 0; i < op->edge_count; i++) {
-        struct box box = split_input(j->graph, index, &op->edges[i], part);
-        read += box_volume(&box);
-        whole += samples * graph_outputs(&j->graph->operators[op->edges[i].source]);
-    }
-    if (whole > 0)
-        return read / whole;
-    const struct range *ranges = part->output.ranges;
-    return range_length(ranges[BOX_SAMPLE]) / samples * range_length(ranges[BOX_HEIGHT]) / (double)op->output.height *
-           range_length(ranges[BOX_WIDTH]) / (double)op->output.width;
-}
-
 void layers_part_cost(const struct layers_job *j, const struct efficiency_device *device, uint32_t index,
                       const struct layer_part *part, double samples, struct layer_cost *cost)
 {
@@ -256,18 +238,20 @@ void layers_part_cost(const struct layers_job *j, const struct efficiency_device
     const struct layer_operator *op = &j->graph->operators[index];
     double outputs = layers_bytes(j, &layer->outputs, 0),
            inputs = layers_bytes(j, &layer->inputs, read_bytes(j, index));
-    double own = box_volume(&part->output) / graph_outputs(op); /* as many samples' outputs */
+    double computed = box_volume(&part->output) / graph_outputs(op), /* as many samples' outputs */
+        owned = box_volume(&part->owned) / graph_outputs(op);
     double weights = part->weights * parameter_count(j, &j->layers[op->weights]);
     *cost = (struct layer_cost){.parameters = op->weights == index ? weights : 0, .weights = weights};
     struct pass pass = {.convolution = layer->type == LAYER_CONVOLUTION,
                         .flops = samples * layer->flops * part->computed,
-                        .bytes = samples * inputs * read_share(j, index, part, samples) + own * outputs,
-                        .weights = layer->type == LAYER_EMBEDDING ? own * outputs : weights * j->element_bytes,
+                        .bytes =
+                            samples * inputs * split_read_share(j->graph, index, part, samples) + computed * outputs,
+                        .weights = layer->type == LAYER_EMBEDDING ? computed * outputs : weights * j->element_bytes,
                         .steps = (double)layer->steps};
     set_times(j, device, index, &pass, cost);
-    add_norm(j, device, layer, own, cost);
+    add_norm(j, device, layer, owned, cost);
     cost->gradient = cost->parameters * j->state.gradient;
-    cost->taken = cost->activation = own * layers_bytes(j, &layer->activations, outputs);
+    cost->taken = cost->activation = owned * layers_bytes(j, &layer->activations, outputs);
     cost->freed = -cost->activation;
 }
 

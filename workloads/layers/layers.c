@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The workload `layers`: the scenario's keys, what has to hold among them, and the order in which the job is built. */
-#include "workloads/layers/graph.h"
 #include "workloads/layers/kfac.h"
+#include "workloads/layers/strategy.h"
 
 #include "base/arena.h"
 
@@ -122,6 +122,10 @@ static const struct stagesim_field fields[] = {
      .rows = &row_type, .doc = "the network's layers in their order"},
     {"model.input", STAGESIM_FIELD_COUNTS, offsetof(struct layers_parameters, input), .least = 1, .most = 1e12,
      .doc = "shape of what the network is given: channels, height and width; default: not known"},
+    {"split.layers", STAGESIM_FIELD_ROWS, offsetof(struct layers_parameters, splits), .rows = &split_row_type,
+     .doc = "how layers are shared out among the ranks; of rows that name a layer the last one counts; default: by "
+            "samples "
+            "over all ranks"},
     {"model.parameters", STAGESIM_FIELD_COUNT, offsetof(struct layers_parameters, count), .least = 1, .most = 1e15,
      .doc = "published number of parameters, which the layers have to give; default: not checked"},
     FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = precisions,
@@ -423,6 +427,23 @@ struct layers_graph *layers_make_graph(struct layers_job *j)
     return graph_create(j->layers, j->count, &shape, &reporter);
 }
 
+/* A job whose layers are split one by one has no other division of labour. */
+static bool check_split(const struct layers_job *j, bool pipeline)
+{
+    const struct layers_parameters *p = j->parameters;
+    const char *with = "layers that are split one by one (split)";
+    if (!p->splits.count)
+        return true;
+    bool ok = refuse_with(j, pipeline, "split.layers", "a pipeline or schedule");
+    ok &= refuse_with(j, p->servers, "servers", with);
+    ok &= refuse_with(j, p->dense, "dense", with);
+    ok &= refuse_with(j, p->period > 1, "period", with);
+    ok &= refuse_with(j, p->compression > 1, "compression", with);
+    ok &= refuse_with(j, p->optimizer == LAYERS_KFAC, "optimizer", with);
+    ok &= refuse_with(j, p->checkpoints, "checkpoints", with);
+    return refuse_with(j, p->storage.hosts, "storage.hosts", with) && ok;
+}
+
 static bool check_weights(const struct layers_job *j, bool pipeline)
 {
     bool shared = false;
@@ -491,8 +512,30 @@ static void declare(const struct layers_job *j)
     j->api->declare(j->job, &figures);
 }
 
+static void report_split(void *user, uint32_t row, const char *text)
+{
+    const struct layers_job *j = user;
+    char key[32] = "split.layers";
+    if (row != STAGESIM_NONE)
+        snprintf(key, sizeof key, "split.layers.%u", row);
+    j->api->error(j->job, key, "%s", text);
+}
+
+static bool build_split(struct layers_job *j)
+{
+    struct strategy_reporter reporter = {report_split, j};
+    struct layers_strategy *strategy =
+        strategy_create(j->graph, &j->parameters->splits, j->data * j->tensor, j->samples * j->data, &reporter);
+    bool ok = strategy && layers_build_split(j, strategy);
+    strategy_destroy(strategy);
+    return ok;
+}
+
 static bool build_graph(struct layers_job *j)
 {
+    if (j->parameters->splits.count)
+        return build_split(j);
+
     bool pipeline = j->workers > 1 || j->api->scheduled(j->job);
     j->costs = array_zeroed(j->count, sizeof *j->costs);
     layers_cost(j, &j->device, j->costs);
@@ -516,6 +559,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= check_period(&j);
     ok &= check_storage(&j, pipeline);
     ok &= check_kfac(&j, pipeline);
+    ok &= check_split(&j, pipeline);
     struct layers_graph *graph = layers_make_graph(&j);
     j.graph = graph;
     ok = ok && graph && (j.parameters->optimizer != LAYERS_KFAC || check_kfac_layers(&j)) &&
@@ -524,11 +568,11 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     return ok;
 }
 
-/* Workers that talk to servers or to a storage are no replicas of each other. */
+/* Workers that talk to servers or to a storage, or have parts of their own, are no replicas of each other. */
 static void shape(const void *parameters, struct stagesim_shape *shape)
 {
     const struct layers_parameters *p = parameters;
-    shape->distinct = p->servers > 0 || p->storage.hosts > 0;
+    shape->distinct = p->servers > 0 || p->storage.hosts > 0 || p->splits.count > 0;
     shape->extra = (p->colocated ? 0 : (uint32_t)p->servers) + (uint32_t)p->storage.hosts;
 }
 
@@ -536,7 +580,8 @@ const struct stagesim_workload layers_workload = {
     .abi = STAGESIM_WORKLOAD_ABI,
     .size = sizeof layers_workload,
     .name = "layers",
-    .summary = "any network as a list of layers: data, model and hybrid parallel, parameter servers, local SGD",
+    .summary = "any network as a list of layers: data, model, hybrid and spatial parallel, split layer by layer, "
+               "parameter servers, local SGD",
     .fields = fields,
     .parameters_size = sizeof(struct layers_parameters),
     .defaults = &defaults,

@@ -50,7 +50,7 @@ struct layers_kfac_parameters {
 
 /* What the field table fills. */
 struct layers_parameters {
-    struct stagesim_rows layers;
+    struct stagesim_rows layers, splits;
     struct stagesim_list input;
     uint64_t count; /* published number of parameters; 0: not checked */
     unsigned dense, optimizer, gradients, precision, consistency, shards, exchange, weights;
@@ -93,6 +93,7 @@ static inline bool layers_exchanges(const struct layer_cost *cost)
 
 struct layers_graph;
 struct layer_part;
+struct layers_strategy;
 
 /* The job while it is built. */
 struct layers_job {
@@ -172,6 +173,11 @@ bool layers_build_pipeline(const struct layers_job *job);
 /* Without a pipeline: each rank runs all layers, replicas synchronise by collectives or through servers. False with the
  * mistake reported. */
 bool layers_build_steps(const struct layers_job *job);
+
+/* ---- split_steps.c ---- */
+
+/* Each layer shared out as its split says. False with the mistake reported. */
+bool layers_build_split(const struct layers_job *j, const struct layers_strategy *strategy);
 
 extern const struct stagesim_workload layers_workload;
 

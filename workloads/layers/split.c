@@ -2,6 +2,7 @@
 #include "workloads/layers/split.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const split_names[SPLIT_DIMENSIONS + 1] = {"sample", "height", "width", "in", "out", NULL};
 
@@ -89,6 +90,52 @@ struct box split_input(const struct layers_graph *graph, uint32_t layer, const s
         [BOX_WIDTH] = window_inputs(&op->width, part->output.ranges[BOX_WIDTH], source->width),
         [BOX_CHANNEL] = range_intersect(before, all_of(source->channels)),
     }};
+}
+
+struct box split_held(const struct layers_graph *graph, uint32_t layer, const struct layer_part *part)
+{
+    const struct layer_operator *op = &graph->operators[layer];
+    struct box held = part->owned;
+    if (op->layer->type == LAYER_RECURRENT)
+        held.ranges[BOX_CHANNEL] = all_of(op->output.channels);
+    return held;
+}
+
+/* Numbers of the network's input, to which there is no edge, that a part reads; where the input's shape is not known,
+ * parts read as much of it as they compute. */
+static double network_reads(const struct layer_operator *op, const struct layer_part *part)
+{
+    struct range ranges[BOX_DIMENSIONS];
+    memcpy(ranges, part->output.ranges, sizeof ranges);
+    if (op->input.channels > 0) {
+        ranges[BOX_HEIGHT] = window_inputs(&op->height, ranges[BOX_HEIGHT], op->input.height);
+        ranges[BOX_WIDTH] = window_inputs(&op->width, ranges[BOX_WIDTH], op->input.width);
+    }
+    if (op->mixes)
+        ranges[BOX_CHANNEL] = op->layer->type == LAYER_EMBEDDING ? (struct range){0, 1} : part->in;
+    return range_length(ranges[BOX_SAMPLE]) * range_length(ranges[BOX_HEIGHT]) * range_length(ranges[BOX_WIDTH]) *
+           range_length(ranges[BOX_CHANNEL]);
+}
+
+static double count_reads(const struct layers_graph *graph, uint32_t layer, const struct layer_part *part)
+{
+    const struct layer_operator *op = &graph->operators[layer];
+    double read = 0;
+    if (!op->edge_count)
+        return network_reads(op, part);
+    for (uint32_t i = 0; i < op->edge_count; i++) {
+        struct box box = split_input(graph, layer, &op->edges[i], part);
+        read += box_volume(&box);
+    }
+    return read;
+}
+
+double split_read_share(const struct layers_graph *graph, uint32_t layer, const struct layer_part *part, double samples)
+{
+    const struct layer_split none = {.degrees = {1, 1, 1, 1, 1}, .count = 1};
+    struct layer_part whole = split_part(graph, layer, &none, samples, 0);
+    double all = count_reads(graph, layer, &whole);
+    return all > 0 ? count_reads(graph, layer, part) / all : 0;
 }
 
 double split_most(const struct layers_graph *graph, uint32_t layer, enum split_dimension dimension, double samples)

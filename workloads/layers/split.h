@@ -42,6 +42,12 @@ uint32_t split_index(const struct layer_split *split, const uint32_t *coordinate
 /* What a part reads along one of its layer's edges, as a box of the layer that the edge comes from. */
 struct box split_input(const struct layers_graph *graph, uint32_t layer, const struct layer_edge *edge,
                        const struct layer_part *part);
+/* What a part holds of its layer's output for others on the same rank: what it owns, or of a recurrent layer, which
+ * gathers the outputs of its parts at every step, also what they own. */
+struct box split_held(const struct layers_graph *graph, uint32_t layer, const struct layer_part *part);
+/* The share of all that the layer reads which the part reads; more than that of its outputs where parts overlap. */
+double split_read_share(const struct layers_graph *graph, uint32_t layer, const struct layer_part *part,
+                        double samples);
 /* How many parts a dimension of the layer can have at most: 1 where it cannot be divided. */
 double split_most(const struct layers_graph *graph, uint32_t layer, enum split_dimension dimension, double samples);
 

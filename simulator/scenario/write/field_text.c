@@ -149,6 +149,7 @@ static bool write_value(FILE *out, const struct stagesim_field *field, const voi
     case STAGESIM_FIELD_TIMES:
     case STAGESIM_FIELD_BYTES_LIST:
     case STAGESIM_FIELD_COUNTS:
+    case STAGESIM_FIELD_RATIOS:
         return write_list(out, value, units_of(field->type));
     case STAGESIM_FIELD_TEXTS:
         return write_texts(out, value);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/layers/transfers.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+static const uint32_t NONE = STAGESIM_NONE;
+
+struct layer_part **parts_create(const struct layers_graph *graph, const struct layers_strategy *strategy,
+                                 double samples)
+{
+    struct layer_part **parts = array_zeroed(graph->count, sizeof *parts);
+    for (uint32_t layer = 0; layer < graph->count; layer++) {
+        const struct layer_split *split = &strategy->splits[layer];
+        parts[layer] = array_zeroed(split->count, sizeof **parts);
+        for (uint32_t k = 0; k < split->count; k++)
+            parts[layer][k] = split_part(graph, layer, split, samples, k);
+    }
+    return parts;
+}
+
+void parts_destroy(const struct layers_graph *graph, struct layer_part **parts)
+{
+    for (uint32_t layer = 0; parts && layer < graph->count; layer++)
+        free(parts[layer]);
+    free(parts);
+}
+
+/* An edge while its transfers are found. */
+struct crossing {
+    struct layers_transfers *list;
+    const struct layers_graph *graph;
+    const struct layer_split *from, *to;
+    const struct layer_part *sources;
+    uint32_t source, layer;
+    double element_bytes;
+};
+
+static void add(const struct crossing *x, uint32_t from, uint32_t to, double bytes)
+{
+    struct layers_transfers *list = x->list;
+    list->items = array_grow(list->items, &list->capacity, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = (struct layers_transfer){x->source, x->layer, from, to, bytes};
+}
+
+/* What a part needs along the edge. `own`: the source's part on the same rank, or NONE. */
+static void add_part(const struct crossing *x, uint32_t to, const struct box *needed, uint32_t own)
+{
+    static const double half = 0.5;
+    struct box held = {0};
+    if (own != NONE)
+        held = split_held(x->graph, x->source, &x->sources[own]);
+    for (uint32_t from = 0; from < x->from->count; from++) {
+        struct box common = box_intersect(needed, &x->sources[from].owned);
+        double numbers = box_volume(&common);
+        if (from == own) {
+            if (box_common(needed, &held) > 0)
+                add(x, from, to, 0);
+        } else if (numbers > 0) {
+            double bytes = (numbers - box_common(&common, &held)) * x->element_bytes;
+            if (bytes >= half)
+                add(x, from, to, bytes);
+        }
+    }
+}
+
+void transfers_add(struct layers_transfers *list, const struct layers_graph *graph,
+                   const struct layers_strategy *strategy, struct layer_part *const *parts, const double *element_bytes,
+                   uint32_t layer)
+{
+    const struct layer_operator *op = &graph->operators[layer];
+    uint32_t *part_of = array_zeroed(strategy->ranks, sizeof *part_of);
+    for (uint32_t i = 0; i < op->edge_count; i++) {
+        const struct layer_edge *edge = &op->edges[i];
+        struct crossing x = {.list = list,
+                             .graph = graph,
+                             .from = &strategy->splits[edge->source],
+                             .to = &strategy->splits[layer],
+                             .sources = parts[edge->source],
+                             .source = edge->source,
+                             .layer = layer,
+                             .element_bytes = element_bytes[edge->source]};
+        for (uint32_t rank = 0; rank < strategy->ranks; rank++)
+            part_of[rank] = NONE;
+        for (uint32_t k = 0; k < x.from->count; k++)
+            part_of[x.from->devices[k]] = k;
+        for (uint32_t k = 0; k < x.to->count; k++) {
+            struct box needed = split_input(graph, layer, edge, &parts[layer][k]);
+            add_part(&x, k, &needed, part_of[x.to->devices[k]]);
+        }
+    }
+    free(part_of);
+}
