@@ -11,6 +11,10 @@
 const struct layout_method *const layout_methods[] = {&layout_method_axonn,
                                                       &layout_method_analytic,
                                                       &layout_method_advice,
+                                                      &layout_method_accpar,
+                                                      &layout_method_hypar,
+                                                      &layout_method_owt,
+                                                      &layout_method_data,
                                                       &layout_method_search,
                                                       &layout_method_balanced,
                                                       &layout_method_greedy,
@@ -104,7 +108,8 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_layouts = {
     .name = "layouts",
-    .arguments = "SCENARIO [--method axonn|analytic|advice|search|balanced|greedy] [--top K] [-o FILE] [OPTION]...",
+    .arguments = "SCENARIO [--method axonn|analytic|advice|accpar|hypar|owt|data|search|balanced|greedy] [--top K] "
+                 "[-o FILE] [OPTION]...",
     .summary = "rank all ways to lay a transformer out along x, y, z and data",
     .help =
         "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
@@ -112,19 +117,26 @@ const struct command command_layouts = {
         "dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and micro-batches. Prints for "
         "each what\n"
         "AxoNN's communication model, the analytic engine and, for the first K that fit in memory, SimGrid say.\n\n"
-        "A scenario of the workload layers gets advice: how many GPUs and parameter servers are worth their while.\n"
+        "A scenario of the workload layers gets advice: how many GPUs and parameter servers are worth their while. Or "
+        "its layers are\n"
+        "divided among devices of one or two kinds by samples, inputs or outputs, in unequal shares where that is "
+        "faster.\n"
         "Of a scenario of the workload dlrm, embedding tables are placed on ranks in several ways, which are timed.\n\n"
         "  --method axonn|analytic          what they are ordered by (axonn)\n"
         "  --method advice                  of layers: rules for GPUs and servers beside simulations of up to K + 1 "
         "numbers of them\n"
+        "  --method accpar|hypar|owt|data   of layers: what each is divided by, simulated beside the other methods\n"
         "  --method search|balanced|greedy  of dlrm: all proposals and local search (search), HugeCTR's planner, whole "
         "tables\n"
-        "  -o FILE                          of dlrm: write the fastest sharding that was found\n"
+        "  -o FILE                          of dlrm: write the fastest sharding that was found; of layers: the "
+        "division, "
+        "for the key split\n"
         "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"
         "  --format table|csv|json|latex|markdown   what is printed; csv and json have all layouts\n"
         "  --set KEY=VALUE                  any scenario value by its dotted path; repeatable\n"
         "\nexample:\n  stagesim layouts scenarios/axonn.yaml --top 5\n"
         "  stagesim layouts scenarios/parameter-server.yaml --method advice\n"
-        "  stagesim layouts scenarios/dlrm.yaml --method search -o sharding.csv\n",
+        "  stagesim layouts scenarios/dlrm.yaml --method search -o sharding.csv\n"
+        "  stagesim layouts scenarios/accpar.yaml --method accpar -o strategy.yaml\n",
     .run = run,
 };

@@ -125,11 +125,13 @@ static void fill_edge(const struct finding *f, double share, const struct partit
 {
     *costs = (struct pairwise_edge){.from = edge->from, .to = edge->to};
     for (unsigned from = 0; from < PARTITION_TYPES; from++)
-        for (unsigned to = 0; to < PARTITION_TYPES; to++)
+        for (unsigned to = 0; to < PARTITION_TYPES; to++) {
+            costs->costs[from][to] = edge->tied && from != to ? INFINITY : 0;
             for (uint32_t kind = 0; kind < f->groups; kind++) {
                 struct partition_exchange exchange = between(f, kind, edge, from, to);
                 costs->costs[from][to] += mean_seconds(f, kind, &exchange, share) / f->groups;
             }
+        }
 }
 
 /* The best types while the share is fixed: computing is the same with all of them. */

@@ -12,7 +12,7 @@ enum { PARTITION_LEVELS_MAX = 12, PARTITION_KINDS = 2 };
 
 /* What a layer is to a method. A layer without weights, or that works channel by channel, is divided by samples or by
  * channels (type III), and nothing is summed. */
-enum partition_role { PARTITION_PASSIVE, PARTITION_CONVOLUTION, PARTITION_DENSE };
+enum partition_role { PARTITION_PASSIVE, PARTITION_CONVOLUTION /* or any that is not dense */, PARTITION_DENSE };
 
 /* A layer and the elements of its tensors, of all samples. */
 struct partition_layer {
@@ -27,6 +27,7 @@ struct partition_edge {
     uint32_t from, to;
     double elements;
     bool added; /* to the layer's output, like a shortcut, in place of being its input */
+    bool tied;  /* nothing is read: both have the same weights, and so the same type */
 };
 
 struct partition_network {

@@ -165,9 +165,11 @@ def check_options(directory):
 
 def check_shipped_joined(directory):
     """Those that come of one preset are compared in generate.c."""
-    with open(os.path.join(root, "platforms", "mixed-nic-4.xml")) as file:
-        made = good("platform", "generate", "dgx-a100:2:ib-hdr", "dgx-a100:2:roce-200", "--join", "ethernet-25")
-        check(file.read() == made, "mixed-nic-4.xml is not what the generator gives")
+    for name, parts, join in (("mixed-nic-4.xml", ("dgx-a100:2:ib-hdr", "dgx-a100:2:roce-200"), "ethernet-25"),
+                              ("v100-a100-2.xml", ("dgx-1v:1", "dgx-a100:1"), "ib-edr")):
+        with open(os.path.join(root, "platforms", name)) as file:
+            made = good("platform", "generate", *parts, "--join", join)
+            check(file.read() == made, f"{name} is not what the generator gives")
 
 
 # ---- refusals ----

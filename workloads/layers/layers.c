@@ -461,12 +461,17 @@ static enum transformer_optimizer optimizer_of(const struct layers_parameters *p
     return kinds[p->optimizer];
 }
 
+double layers_element_bytes(const struct layers_parameters *parameters)
+{
+    enum { TF32_INDEX = 1 };
+    return parameters->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
+}
+
 /* What numbers take in memory and on the way. */
 static void set_bytes(struct layers_job *j)
 {
     const struct layers_parameters *p = j->parameters;
-    enum { TF32_INDEX = 1 };
-    j->element_bytes = p->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
+    j->element_bytes = layers_element_bytes(p);
     j->state = transformer_state_of(optimizer_of(p), j->element_bytes, p->gradients ? 4 : j->element_bytes);
 }
 

@@ -116,6 +116,8 @@ struct layers_job {
 
 /* Bytes that a worker exchanges with parameter servers in a round: the gradient, and the weights back. */
 double layers_exchanged_bytes(const struct layers_parameters *parameters);
+/* Of a number in tensors. */
+double layers_element_bytes(const struct layers_parameters *parameters);
 /* Fills what follows from the parameters and the job: layers, samples, axes, bytes of numbers. */
 void layers_describe(struct layers_job *j);
 /* The graph of the layers; NULL after mistakes were reported. The caller frees it with graph_destroy. */

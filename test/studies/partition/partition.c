@@ -33,7 +33,7 @@ static struct partition_network chain(const struct partition_layer *layers, uint
                                       struct partition_edge *edges)
 {
     for (uint32_t i = 1; i < count; i++)
-        edges[i - 1] = (struct partition_edge){i - 1, i, layers[i].inputs, false};
+        edges[i - 1] = (struct partition_edge){i - 1, i, layers[i].inputs, false, false};
     return (struct partition_network){layers, count, edges, count - 1};
 }
 
@@ -351,4 +351,26 @@ Test(partition, parts_at_most)
     cr_assert_eq(samples[1], 2);
     partition_finish(&partition);
     free(order);
+}
+
+/* Two layers with unlike best types: with the same weights they have one type, the better one for both. */
+Test(partition, tied_layers)
+{
+    struct partition_layer layers[] = {dense(1000, 8), dense(8, 8)};
+    layers[0].weights = 1;
+    layers[1].weights = 1e9;
+    struct partition_edge edges[2];
+    struct partition_network network = chain(layers, 2, edges);
+    struct partition_devices devices = elements_alone(1);
+    struct partition partition;
+    for (int tied = 0; tied < 2; tied++) {
+        edges[0].elements = 0;
+        edges[0].tied = tied;
+        struct pairwise_step *order = partition_order(&network);
+        cr_assert_eq(partition_find(&network, &devices, PARTITION_ACCPAR, order, &partition), 2);
+        cr_assert_eq(partition.level[0].types[0], tied ? PARTITION_INPUTS : PARTITION_SAMPLES);
+        cr_assert_eq(partition.level[0].types[1], PARTITION_INPUTS);
+        partition_finish(&partition);
+        free(order);
+    }
 }

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/division/division.h"
+
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/process/interruption.h"
+#include "studies/division/division_network.h"
+#include "studies/division/division_rows.h"
+#include "studies/evaluate.h"
+#include "studies/simulation.h"
+#include "workloads/layers/layers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const division_names[] = {"data", "owt", "hypar", "accpar", NULL};
+
+enum { ROUNDS_MAX = 12 };
+
+/* Beyond which two shares are told apart. */
+static const double share_precision = 1e-5;
+
+/* ---- one division, lowered and timed ---- */
+
+struct timed {
+    double iteration, bubble;
+    double computing[PARTITION_KINDS]; /* mean over the devices of a kind */
+};
+
+/* Seconds that a host takes for a second of its model at full speed. */
+static double slowness(const struct job *job, uint32_t rank)
+{
+    const struct platform_host *host = &job->platform->hosts[job->hosts[rank]];
+    return platform_full_speed(host) / host->speed;
+}
+
+/* Adds up the seconds of a rank's computing by layer; returns the sum of all, the optimizer's included. */
+static double add_computing(const struct job *job, uint32_t rank, double *layers)
+{
+    const struct program *program = job->program;
+    const struct position *position = &program->positions[program->mesh->position_of[rank]];
+    double slow = slowness(job, rank) / program->iterations, sum = 0;
+    uint32_t replica = program->mesh->replica_of[rank];
+    for (uint32_t id = 0; id < position->operation_count; id++) {
+        const struct operation *operation = &position->operations[id];
+        if (operation->type != OPERATION_COMPUTE)
+            continue;
+        double seconds =
+            operation_cost(program, operation)->seconds * operation_factor(program, operation, replica) * slow;
+        sum += seconds;
+        if (operation->layer != LAYER_NONE)
+            layers[operation->layer] += seconds;
+    }
+    return sum;
+}
+
+/* Computing of the program with the division, in the mean over the devices of each kind: of each layer into
+ * layers[kind][layer], of all into timed->computing. */
+static void measure(const struct division_study *study, const struct job *job, struct timed *timed,
+                    double *layers[PARTITION_KINDS])
+{
+    uint32_t devices = 1u << study->levels, each = devices / study->kind_count;
+    for (uint32_t kind = 0; kind < study->kind_count; kind++) {
+        double sum = 0;
+        memset(layers[kind], 0, study->layer_count * sizeof *layers[kind]);
+        for (uint32_t i = 0; i < each; i++)
+            sum += add_computing(job, study->ranks[kind * each + i], layers[kind]);
+        timed->computing[kind] = sum / each;
+        for (uint32_t layer = 0; layer < study->layer_count; layer++)
+            layers[kind][layer] /= each;
+    }
+}
+
+struct finding {
+    const struct scenario *scenario;
+    struct platform *platform;
+    struct arena *arena;
+    struct diag *diag;
+    enum partition_method method; /* that has to be found */
+    struct division_study *study;
+    struct partition_network *network;
+    struct partition_layer *layers; /* of the network */
+    struct partition_devices devices;
+    struct pairwise_step *order;
+    double *seconds[PARTITION_KINDS]; /* [layer] */
+};
+
+/* NULL: equal parts by samples. False with the mistake reported. */
+static bool evaluate_partition(const struct finding *f, const struct partition *partition, struct timed *timed)
+{
+    struct arena *arena = arena_create();
+    struct evaluation evaluation;
+    struct scenario_set sets[] = {
+        {.text = arena_print(arena, "split={layers: %s}", division_list(f->study, partition, arena))},
+        {.text = "engine=analytic"}};
+    struct evaluation_request request = {f->scenario->request, sets, 2, UINT64_MAX, .whole = true};
+    bool ok = evaluate(&request, f->platform, arena, f->diag, &evaluation);
+    if (ok) {
+        struct comparison_row row = comparison_row_of(evaluation.report);
+        timed->iteration = row.iteration;
+        timed->bubble = row.bubble;
+        measure(f->study, evaluation.job, timed, (double **)f->seconds);
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+/* What the network's layers take of each kind, from a division in which it has this share of them. */
+static void take_seconds(struct finding *f, const struct timed *timed, double share)
+{
+    for (uint32_t kind = 0; kind < f->study->kind_count; kind++) {
+        double part = f->study->kind_count == 1 ? 1 : kind ? 1 - share : share;
+        f->devices.fixed[kind] = timed->computing[kind];
+        for (uint32_t layer = 0; layer < f->network->count; layer++) {
+            f->layers[layer].seconds[kind] = f->seconds[kind][layer] / part;
+            f->devices.fixed[kind] -= f->seconds[kind][layer];
+        }
+    }
+}
+
+/* A layer that cannot be divided: a mistake where the method has to be found. */
+static bool report_undivided(const struct finding *f, enum partition_method method, uint32_t layer)
+{
+    if (method == f->method)
+        diag_error(f->diag, scenario_place(f->scenario, "parallel"),
+                   "the layer '%s' cannot be divided into %u parts by %s", f->study->layers[layer],
+                   1u << f->study->levels, division_names[method]);
+    return method != f->method;
+}
+
+/* Computing depends on the share, the share on computing: they are taken in turns until the share stays. False with the
+ * mistake reported. */
+static bool find_division(struct finding *f, enum partition_method method, const struct timed *start,
+                          struct division *division)
+{
+    struct partition *partition = &division->partition;
+    struct timed timed = *start;
+    double share = 0.5;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        take_seconds(f, &timed, share);
+        if (round)
+            partition_finish(partition);
+        uint32_t undivided = partition_find(f->network, &f->devices, method, f->order, partition);
+        if (undivided < f->network->count)
+            return report_undivided(f, method, undivided);
+        bool stays = round && fabs(partition->level[0].share - share) < share_precision;
+        share = partition->level[0].share;
+        if (stays)
+            break;
+        if (!evaluate_partition(f, partition, &timed))
+            return false;
+        partition->balanced &= round + 1 < ROUNDS_MAX;
+    }
+    division->found = true;
+    division->predicted = partition_seconds(partition);
+    division->analytic = timed.iteration;
+    division->bubble = timed.bubble;
+    memcpy(division->computing, timed.computing, sizeof timed.computing);
+    return true;
+}
+
+/* ---- all divisions, in a process of their own ---- */
+
+/* Division by division: the struct, whose pointers mean nothing, then the types of each level. */
+static void write_study(FILE *results, const struct division_study *study)
+{
+    for (int method = 0; method < DIVISION_METHODS; method++) {
+        const struct division *division = &study->methods[method];
+        fwrite(division, sizeof *division, 1, results);
+        for (uint32_t level = 0; division->found && level < study->levels; level++)
+            fwrite(division->partition.level[level].types, 1, study->layer_count, results);
+    }
+}
+
+/* What the parent cannot know: kinds, levels and ranks. */
+struct devices_record {
+    uint32_t levels, kind_count;
+    char kinds[PARTITION_KINDS][64];
+};
+
+static void write_devices(FILE *results, const struct division_study *study)
+{
+    struct devices_record record = {study->levels, study->kind_count, {""}};
+    for (uint32_t kind = 0; kind < study->kind_count; kind++)
+        snprintf(record.kinds[kind], sizeof record.kinds[kind], "%s", study->kinds[kind]);
+    fwrite(&record, sizeof record, 1, results);
+    fwrite(study->ranks, sizeof *study->ranks, 1u << study->levels, results);
+}
+
+static bool prepare(struct finding *f)
+{
+    struct job *job = job_create_steady(f->scenario, f->platform, f->arena, f->diag);
+    f->network = job ? division_network(f->scenario, f->arena, f->diag) : NULL;
+    if (!f->network || !division_devices(job, f->arena, f->diag, f->study, &f->devices))
+        return false;
+    f->devices.element_bytes = division_element_bytes(f->scenario);
+    f->layers = (struct partition_layer *)(uintptr_t)f->network->layers;
+    f->order = partition_order(f->network);
+    for (int kind = 0; kind < PARTITION_KINDS; kind++)
+        f->seconds[kind] = arena_array(f->arena, f->network->count, sizeof *f->seconds[kind]);
+    if (!f->order)
+        diag_error(f->diag, scenario_workload_place(f->scenario, "model.layers"),
+                   "the network has too many ways beside each other: a layer of its graph is joined to more than %d "
+                   "others when it is eliminated",
+                   PAIRWISE_WIDTH);
+    return f->order;
+}
+
+static int find_all(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    struct arena *arena = arena_create();
+    struct finding f = *(struct finding *)user;
+    struct timed start;
+    f.platform = platform;
+    f.arena = arena;
+    f.diag = diag;
+    interruption_renew(); /* SimGrid has put a handler of its own there */
+    bool ok = prepare(&f) && evaluate_partition(&f, NULL, &start);
+    for (unsigned method = 0; method < DIVISION_METHODS && ok && !interruption_noted(); method++)
+        ok = find_division(&f, method, &start, &f.study->methods[method]);
+    bool stopped = interruption_noted();
+    if (ok && !stopped) {
+        write_devices(results, f.study);
+        write_study(results, f.study);
+        for (int method = 0; method < DIVISION_METHODS; method++)
+            if (f.study->methods[method].found)
+                partition_finish(&f.study->methods[method].partition);
+    }
+    free(f.order);
+    arena_destroy(arena);
+    return stopped ? EXIT_FAILED : ok ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+/* False after it was reported that the results cannot be read back. */
+static bool read_study(FILE *results, struct arena *arena, struct division_study *study)
+{
+    struct devices_record record;
+    bool ok = fread(&record, sizeof record, 1, results) == 1;
+    if (ok) {
+        study->levels = record.levels;
+        study->kind_count = record.kind_count;
+        study->ranks = arena_array(arena, 1u << study->levels, sizeof *study->ranks);
+        ok = fread(study->ranks, sizeof *study->ranks, 1u << study->levels, results) == 1u << study->levels;
+    }
+    for (uint32_t kind = 0; ok && kind < study->kind_count; kind++)
+        study->kinds[kind] = arena_copy(arena, record.kinds[kind]);
+    for (int method = 0; ok && method < DIVISION_METHODS; method++) {
+        struct division *division = &study->methods[method];
+        ok = fread(division, sizeof *division, 1, results) == 1;
+        division->simgrid = NAN;
+        for (uint32_t level = 0; ok && division->found && level < study->levels; level++) {
+            uint8_t *types = division->partition.level[level].types = arena_array(arena, study->layer_count, 1);
+            ok = fread(types, 1, study->layer_count, results) == study->layer_count;
+        }
+    }
+    if (!ok)
+        fputs("stagesim: the divisions could not be read back\n", stderr);
+    return ok;
+}
+
+/* ---- SimGrid ---- */
+
+static int simulate_division(const struct scenario *scenario, const struct division_study *study,
+                             struct division *division)
+{
+    struct arena *arena = arena_create();
+    struct scenario_set sets[] = {
+        {.text = arena_print(arena, "split={layers: %s}", division_list(study, &division->partition, arena))},
+        {.text = "engine=simgrid"}};
+    struct scenario_request changed = scenario_request_with(&scenario->request, sets, 2, arena);
+    struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){.out = stderr}),
+                                         .quiet = true};
+    struct simulation_result result = {0};
+    int code = request.scenario ? simulate(&request, &result) : EXIT_BAD_INPUT;
+    if (code == EXIT_DONE)
+        division->simgrid = result.rows[0].iteration;
+    gantt_destroy(result.gantt);
+    arena_destroy(arena);
+    return code;
+}
+
+static void name_layers(const struct scenario *scenario, struct arena *arena, struct division_study *study)
+{
+    const struct layers_parameters *parameters = scenario->parameters;
+    const struct layer *layers = parameters->layers.rows;
+    study->layer_count = (uint32_t)parameters->layers.count;
+    const char **names = arena_array(arena, study->layer_count, sizeof *names);
+    for (uint32_t i = 0; i < study->layer_count; i++)
+        names[i] = layers[i].name;
+    study->layers = names;
+}
+
+/* The figures that divisions need; false with the mistake reported. */
+static bool check(const struct scenario *scenario)
+{
+    struct diag diag = {.out = stderr};
+    if (!scenario->global_batch)
+        diag_error(&diag, scenario_place(scenario, "batch"),
+                   "the samples of an iteration are not known; expected batch.global or batch.micro");
+    else if (scenario->workers > 1 || mesh_size(&scenario->mesh, "tensor") > 1)
+        diag_error(&diag, scenario_place(scenario, "parallel"),
+                   "a network is divided among ranks along data alone; expected parallel: {data: %u}",
+                   scenario->mesh.ranks);
+    return diag.errors == 0;
+}
+
+int division_find(const struct scenario *scenario, enum partition_method method, struct arena *arena,
+                  struct division_study *study)
+{
+    FILE *results = NULL;
+    struct finding finding = {.scenario = scenario, .method = method, .study = study};
+    *study = (struct division_study){0};
+    if (!check(scenario))
+        return EXIT_BAD_INPUT;
+    name_layers(scenario, arena, study);
+    int code = simulation_visit(&(struct simulation_visit){scenario, find_all, &finding}, &results);
+    if (code == EXIT_DONE && !read_study(results, arena, study))
+        code = EXIT_FAILED;
+    if (results)
+        fclose(results);
+    for (int i = 0; i < DIVISION_METHODS && code == EXIT_DONE && !interruption_noted(); i++)
+        if (study->methods[i].found)
+            code = simulate_division(scenario, study, &study->methods[i]);
+    study->stopped = interruption_noted();
+    return study->stopped && study->levels ? EXIT_DONE : code;
+}

@@ -1,0 +1,1 @@
+layouts layouts-division-inputs.yaml --method owt

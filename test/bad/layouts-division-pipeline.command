@@ -1,0 +1,1 @@
+layouts layouts-division-pipeline.yaml --method data

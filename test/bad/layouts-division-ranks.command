@@ -1,0 +1,1 @@
+layouts layouts-division-ranks.yaml --method accpar

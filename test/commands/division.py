@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""division.py STAGESIM: stagesim layouts --method accpar, hypar, owt and data. Shares of unequal devices follow from
+their speeds. What the model says of communication is worked out again from the paper's tables, and the types are the
+best of all. The division that is written runs as the table says."""
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = os.path.abspath(sys.argv[1])
+SAMPLES, BYTES = 64, 2
+# name, kind, channels, height and width, kernel, stride, padding
+LAYERS = (("conv1", "convolution", 32, 32, 3, 1, 1), ("pool1", "pooling", 32, 16, 2, 2, 0),
+          ("conv2", "convolution", 64, 16, 3, 1, 1), ("pool2", "pooling", 64, 4, 4, 4, 0),
+          ("conv3", "convolution", 64, 4, 3, 1, 1), ("fc1", "dense", 1024, 1, 1, 1, 0),
+          ("fc2", "dense", 512, 1, 1, 1, 0))
+faults = []
+
+
+def expect(good, what):
+    if not good:
+        faults.append(what)
+
+
+def near(value, expected, what, tolerance=1e-9):
+    expect(abs(value - expected) <= tolerance * abs(expected), f"{what}: {value!r}, not {expected!r}")
+
+
+def describe():
+    """Rows of the network, and of each layer its weights, inputs and outputs, of all samples."""
+    rows, sizes, channels, side = [], [], 3, 32
+    for name, kind, out, edge, kernel, stride, padding in LAYERS:
+        inputs = channels * side * side
+        weights = {"convolution": channels * out * kernel * kernel, "dense": inputs * out, "pooling": 0}[kind]
+        flops = 2 * weights * edge * edge
+        window = f", kernel: {kernel}, stride: {stride}, padding: {padding}" if kind != "dense" else ""
+        rows.append(f"- {{name: {name}, kind: {kind}, flops: {flops}, parameters: {weights}, outputs: "
+                    f"{out * edge * edge}, channels: {out}, height: {edge}, width: {edge}{window}}}")
+        sizes.append((weights, SAMPLES * inputs, SAMPLES * out * edge * edge))
+        channels, side = out, edge
+    return rows, sizes
+
+
+ROWS, SIZES = describe()
+
+
+def write_star(path, speeds, rate):
+    """Hosts around a switch without limits: each has a link up and one down."""
+    hosts = "".join(f'<host id="h-{i}" speed="{speed}f"><prop id="model" value="m-{speed:.0f}"/><prop id="node" '
+                    f'value="n-{i}"/></host>' for i, speed in enumerate(speeds))
+    links = "".join(f'<link id="{way}-{i}" bandwidth="{rate}Bps" latency="0s"/>' for i in range(len(speeds))
+                    for way in ("up", "down"))
+    routes = "".join(f'<route src="h-{i}" dst="h-{k}" symmetrical="NO"><link_ctn id="up-{i}"/><link_ctn '
+                     f'id="down-{k}"/></route>' for i, k in itertools.permutations(range(len(speeds)), 2))
+    path.write_text('<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform '
+                    f'version="4.1"><zone id="star" routing="Full">{hosts}{links}{routes}</zone></platform>')
+
+
+def run(*arguments):
+    done = subprocess.run([STAGESIM, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        sys.exit(f"{arguments}\n{done.stderr}")
+    return done.stdout
+
+
+def write_job(folder, speeds, rate):
+    write_star(folder / "star.xml", speeds, rate)
+    (folder / "net.yaml").write_text("input: [3, 32, 32]\nlayers:\n" + "\n".join(ROWS) + "\n")
+    (folder / "job.yaml").write_text(
+        f"platform: star.xml\nworkload: layers\nmodel: net.yaml\nparallel: {{data: {len(speeds)}}}\nbatch: {{global: "
+        f"{SAMPLES}, micro: {SAMPLES // len(speeds)}}}\ncompute: {{precision: fp16, efficiency: 1}}\nlayers: "
+        "{optimizer: sgd}\n")
+
+
+def divide(folder, speeds, rate, method="accpar", *arguments):
+    write_job(folder, speeds, rate)
+    study = json.loads(run("layouts", folder / "job.yaml", "--method", method, "--format", "json", *arguments))
+    return study, {division["method"]: division for division in study["divisions"]}
+
+
+# ---- the model, worked out again ----
+
+BETWEEN = {("I", "II"): "both", ("I", "III"): "half", ("II", "I"): "half", ("II", "II"): "half", ("III", "I"): "both",
+           ("III", "III"): "half"}
+# The pooling has no sums, and leaves its output as it reads its input: it is II for the layer before, III for the next.
+IN = {True: {"I": "I", "III": "II"}, False: {"I": "I", "II": "II", "III": "III"}}
+OUT = {True: {"I": "I", "III": "III"}, False: {"I": "I", "II": "II", "III": "III"}}
+
+
+def elements(types, left, share):
+    """Elements that the group with this share receives; `left`: samples, inputs and outputs that the levels above have
+    left of each layer."""
+    total = 0
+    for i, kind in enumerate(types):
+        passive = LAYERS[i][1] == "pooling"
+        samples, inputs, outputs = left[i]
+        weights, read, written = SIZES[i][0] * inputs * outputs, SIZES[i][1] * samples * inputs, \
+            SIZES[i][2] * samples * outputs
+        if not passive:
+            total += {"I": weights, "II": written, "III": read}[kind]
+        if i:
+            before = OUT[LAYERS[i - 1][1] == "pooling"][types[i - 1]]
+            way = BETWEEN.get((before, IN[passive][kind]))
+            total += {None: 0, "both": 2 * share * (1 - share), "half": 1 - share}[way] * read
+    return total
+
+
+def shrink(types, left, share):
+    after = []
+    for i, kind in enumerate(types):
+        samples, inputs, outputs = left[i]
+        passive = LAYERS[i][1] == "pooling"
+        after.append((samples * (share if kind == "I" else 1),
+                      inputs * (share if kind == "II" or passive and kind == "III" else 1),
+                      outputs * (share if kind == "III" else 1)))
+    return after
+
+
+def check_model(division, devices, rate, what):
+    """Communication of each level, from the types and shares that are printed."""
+    kinds = len(division["computing_s"])
+    left = [[(1, 1, 1)] * len(LAYERS) for _ in range(kinds)]
+    for number, level in enumerate(division["levels"]):
+        group = devices >> (number + 1)
+        for kind in range(kinds):
+            unequal = kinds == 2 and number == 0
+            share = 1 - level["share"] if unequal and kind else level["share"]
+            # all devices of the group receive at the same time, each over its own link
+            seconds = elements(level["types"], left[kind], share) * BYTES / (group * rate)
+            near(level["communication_s"][kind], seconds, f"{what}: level {number}, kind {kind}")
+            left[kind] = shrink(level["types"], left[kind], share)
+    seconds = [division["computing_s"][kind] + sum(level["communication_s"][kind] for level in division["levels"])
+               for kind in range(kinds)]
+    near(division["predicted_s"], max(seconds), f"{what}: predicted", 1e-4)
+
+
+def check_best(division, rate):
+    """On one level of equal devices: no other types need less communication."""
+    kinds = [("I", "III") if layer[1] == "pooling" else ("I", "II", "III") for layer in LAYERS]
+    least = min(elements(types, [(1, 1, 1)] * len(LAYERS), 0.5) for types in itertools.product(*kinds))
+    near(division["levels"][0]["communication_s"][0], least * BYTES / rate, "least communication")
+
+
+# ---- the tests ----
+
+def check_equal(folder):
+    for devices in (2, 8):
+        rate = 1e9
+        study, divisions = divide(folder, [1e12] * devices, rate)
+        expect(study["devices"] == ["m-1000000000000"], "one kind of devices")
+        for name, division in divisions.items():
+            check_model(division, devices, rate, f"{name} on {devices}")
+            expect(all(level["share"] == 0.5 for level in division["levels"]), f"{name}: halves")
+        if devices == 2:
+            check_best(divisions["accpar"], rate)
+        types = {name: {kind for level in division["levels"] for kind in level["types"]}
+                 for name, division in divisions.items()}
+        of_layers = [{level["types"][i] for level in divisions["accpar"]["levels"]} for i in range(len(LAYERS))]
+        expect(devices == 2 or any("I" in kinds and len(kinds) > 1 for kinds in of_layers),
+               "a layer is divided by samples, and below by something else")
+        expect(types["data"] == {"I"}, "data parallelism divides samples")
+        expect("II" in types["hypar"] | types["accpar"], "dense layers are not divided by samples")
+        for level in divisions["owt"]["levels"]:
+            expect(level["types"] == ["II" if layer[1] == "dense" else "I" for layer in LAYERS], "OWT's types")
+        for level in divisions["hypar"]["levels"]:
+            expect("III" not in [kind for kind, layer in zip(level["types"], LAYERS) if layer[1] != "pooling"],
+                   "HyPar's types")
+        first = [divisions[name]["levels"][0]["communication_s"][0] for name in ("accpar", "hypar", "data")]
+        expect(first == sorted(first), "more types need less communication")
+
+
+def check_unequal(folder):
+    """Three times the speed: where communication takes no time the faster devices take three quarters, and all are done
+    at the same time, twice as fast as with halves."""
+    _, divisions = divide(folder, [1e12, 1e12, 3e12, 3e12], 1e16)
+    data, accpar = divisions["data"], divisions["accpar"]
+    expect(accpar["balanced"] and not data["balanced"], "only AccPar balances")
+    near(accpar["levels"][0]["share"], 0.25, "share of the slower devices", 1e-3)
+    near(accpar["computing_s"][0], accpar["computing_s"][1], "busy times of both kinds", 0.01)
+    near(data["computing_s"][0], 3 * data["computing_s"][1], "busy times with halves", 1e-6)
+    near(data["analytic_s"] / accpar["analytic_s"], 2, "speed-up", 0.01)
+    near(data["simgrid_s"] / accpar["simgrid_s"], 2, "speed-up on SimGrid", 0.01)
+    for rate in (1e9, 1e11):
+        _, divisions = divide(folder, [3e12, 1e12, 3e12, 1e12], rate)
+        for name, division in divisions.items():
+            check_model(division, 4, rate, f"{name}, two kinds, {rate}")
+        accpar = divisions["accpar"]
+        if accpar["balanced"]:
+            first, second = (accpar["computing_s"][kind] + accpar["levels"][0]["communication_s"][kind] for kind in
+                             range(2))
+            near(first, second, "times of both groups", 0.01)
+
+
+def check_written(folder):
+    """The file runs as the table says, on both engines."""
+    for method in ("accpar", "hypar", "owt", "data"):
+        _, divisions = divide(folder, [3e12, 1e12, 3e12, 1e12], 1e10, method, "-o", folder / "strategy.yaml")
+        for engine in ("analytic", "simgrid"):
+            run("run", folder / "job.yaml", "--set", "split=strategy.yaml", "--engine", engine, "-o", folder / "out",
+                "--quiet")
+            summary = json.loads((folder / "out" / "summary.json").read_text())
+            near(summary["time"]["iteration_s"], divisions[method][f"{engine}_s"], f"{method} on {engine}", 1e-4)
+
+
+def check_refused(folder):
+    """Devices that two halves of equal size cannot be made of."""
+    for speeds, text in (([3e12, 1e12, 1e12, 1e12], "1 rank is on 'm-3000000000000' and 3 on others"),
+                         ([3e12, 2e12, 1e12, 1e12], "more than two kinds")):
+        write_job(folder, speeds, 1e9)
+        done = subprocess.run([STAGESIM, "layouts", folder / "job.yaml", "--method", "accpar"], capture_output=True,
+                              text=True, timeout=60)
+        expect(done.returncode == 1 and not done.stdout and text in done.stderr, f"{speeds}: {done.stderr}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_equal(folder)
+        check_unequal(folder)
+        check_written(folder)
+        check_refused(folder)
+    print("\n".join(faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
