@@ -52,6 +52,13 @@ def run(folder, text):
         return json.load(file)
 
 
+def paper_text(name):
+    """A scenario of doc/papers.md without its head, on the analytic engine."""
+    with open(os.path.join(SOURCE, "scenarios", "papers", name + ".yaml")) as file:
+        lines = [line for line in file if not line.startswith(("#", "engine:"))]
+    return "".join(lines) + "engine: analytic\n"
+
+
 # ---- Narayanan et al. 2021: DGX A100, sequences of 2,048, fp16. Attention is the standard one, gradients are reduced
 # in fp16 after the last backward (--DDP-impl local), and messages were waited for under both schedules: overlapping
 # those of the interleaved one came later (overlap_p2p_comm).
@@ -188,8 +195,7 @@ def chimera(folder):
     call([STAGESIM, "platform", "generate", "piz-daint", "--nodes", "64", "-o", "piz-daint.xml"], folder)
     yield Group("Fig. 14: Bert-48 on 64 nodes", [(row[0], row[3], paper.predict(STAGESIM, folder, *row[:3]))
                                                 for row in paper.MEASURED], "")
-    with open(os.path.join(SOURCE, "scenarios", "papers", "chimera-2048.yaml")) as file:
-        text = file.read() + "engine: analytic\n"
+    text = paper_text("chimera-2048")
     rates = []
     for name, stages, micro in (("chimera", 32, 1), ("1f1b", 16, 1), ("gpipe", 8, 1), ("gems", 8, 2)):
         other = text.replace("schedule: chimera", f"schedule: {name}").replace("micro: 1", f"micro: {micro}")
@@ -203,58 +209,27 @@ def chimera(folder):
 # as fast as 1D and 1.57 times as 2D; sizes are not given: 24 layers, 512 tokens, 16,384 wide, the largest micro-batch
 # that fits. Holmes (arXiv 2312.03549): GPT of 3.6 billion parameters on four nodes; doc/accuracy.md has what is
 # assumed.
-AXONN = """platform: {platform}
-workload: transformer
-model: {{layers: 42, hidden: 12288, heads: 96, sequence: 2048, vocabulary: 51200, positions: 2048}}
-{rest}
-compute: {{precision: bf16}}
-engine: analytic
-"""
 CUBES = (("3d", 2.32, "cube-3d", "x: 4, y: 4, z: 4"), ("2d", 2.32 / 1.57, "summa-2d", "x: 8, y: 8"),
          ("1d", 1.0, "megatron-1d", "tensor: 64"))
 
 
 def tensor(folder):
-    perlmutter = platform(folder, "perlmutter", 256)
-    ours = rate(folder, AXONN.format(platform=perlmutter, rest="""parallel: {x: 8, z: 128}
-tensor_parallel: {algorithm: axonn-3d, overlap: [gather, scatter, input, data]}
-batch: {global: 1024, micro_batches: 1}
-schedule: {name: 1f1b, recompute: full}"""))
-    other = max(rate(folder, AXONN.format(platform=perlmutter, rest=f"""framework: megatron
-parallel: {{tensor: {t}, pipeline: {p}, data: {1024 // t // p}}}
-batch: {{global: 1024, micro: 1}}
-transformer: {{zero: 1, balance: auto}}
-schedule: {{name: 1f1b, recompute: full}}"""), must_fit=True) for t, p in ((4, 8), (4, 16), (8, 4), (8, 8)))
-    yield Group("AxoNN, 80B on 1,024 A100", [("axonn", 1.26, ours), ("megatron-lm", 1.0, other)], "")
+    ours, theirs = paper_text("axonn-80b"), paper_text("axonn-80b-megatron")
+    other = max(rate(folder, theirs.replace("tensor: 4, pipeline: 16, data: 16", f"tensor: {t}, pipeline: {p}, data: "
+                                            f"{1024 // t // p}"), must_fit=True)
+                for t, p in ((4, 8), (4, 16), (8, 4), (8, 8)))
+    yield Group("AxoNN, 80B on 1,024 A100", [("axonn", 1.26, rate(folder, ours)), ("megatron-lm", 1.0, other)], "")
     found = []
     for name, published, algorithm, parallel in CUBES:
-        text = f"""platform: {platform(folder, "dgx-1v", 8)}
-workload: transformer
-model: {{layers: 24, hidden: 16384, heads: 64, sequence: 512, vocabulary: 51200, positions: 512}}
-parallel: {{{parallel}}}
-tensor_parallel: {{algorithm: {algorithm}}}
-batch: {{micro: MICRO, micro_batches: 1}}
-schedule: 1f1b
-transformer: {{attention: standard}}
-compute: {{precision: fp16, efficiency: 0.5}}
-engine: analytic
-"""
-        found.append((name, published, max(rate(folder, text.replace("MICRO", str(16 << i)), "samples_per_s",
+        text = paper_text("colossal-3d").replace("x: 4, y: 4, z: 4", parallel).replace("cube-3d}", algorithm + "}")
+        text, first = text.replace("micro: 64", "micro: MICRO"), 1 if name == "1d" else 16  # what can be divided
+        found.append((name, published, max(rate(folder, text.replace("MICRO", str(first << i)), "samples_per_s",
                                                 True) for i in range(5))))
     yield Group("Colossal-AI, 64 V100", found, "")
     rates = []
     for name, nic, published in (("infiniband", "ib-hdr", 197), ("roce", "roce-200", 160),
                                  ("ethernet", "ethernet-25", 122)):
-        rates.append((name, published, rate(folder, f"""platform: {platform(folder, "dgx-a100", 4, "--nic", nic)}
-workload: transformer
-model: megatron-3.6b
-parallel: {{pipeline: 2, data: 16}}
-order: [pipeline, data]
-batch: {{global: 768, micro: 4}}
-transformer: {{distributed_optimizer: true}}
-schedule: 1f1b
-engine: analytic
-""")))
+        rates.append((name, published, rate(folder, paper_text("holmes").replace("nic: ib-hdr", f"nic: {nic}"))))
     yield Group("Holmes, 3.6B on 32 A100", rates, "")
 
 
