@@ -39,6 +39,8 @@ SHARES = {"memory": 0.89}  # of the bandwidth: the ceiling of the other tables
 # Compilers that make normalisation part of the convolution: the TPUs' rows would need more than their memory's
 # bandwidth otherwise, and IPUs have no memory beside the chip.
 FUSED = ("TPU-v3", "TPU-v4", "IPU-Bow")
+# Chips of one design, of which a share of the peak says the same; a Bow is a GC200 at a higher clock.
+ALIKE = {"V100-SXM2-16GB": ("V100-SXM2-32GB", "V100-SXM3-32GB"), "IPU-Bow": ("IPU-GC200",)}
 # The mean error, the mean with its sign, and the worst, of ResNet-50 and BERT-large, when they were last looked at.
 FOUND = {
     ("resnet-50", "fitted"): (0.0, 0.0, 0.0), ("resnet-50", "predicted"): (0.097, 0.055, 0.269),
@@ -163,7 +165,7 @@ def write_tables(model, rows):
         comments.append("memory: the ceiling of the other tables, not measured")
         if device in FUSED:
             comments.append("normalisation: part of the convolutions, see doc/accelerators.md")
-        for name in [device] + (["V100-SXM2-32GB", "V100-SXM3-32GB"] if device.startswith("V100") else []):
+        for name in [device, *ALIKE.get(device, ())]:
             head = "Written by test/validation/accelerators.py --fit" + ("" if name == device else f", as {device}")
             (TABLES / f"{name}.csv").write_text(table_text(device, shares, [head, *comments]))
 
