@@ -77,6 +77,10 @@ mv "$work/queue/timeline.svg" "$images/queue.svg"
     -o "$work/search" --picture png --quiet >"$work/log"
 mv "$work/search/search.png" "$images/search.png"
 
+# Embedding tables and dense layers, for doc/dlrm.md.
+"$stagesim" run "$(dirname "$0")/../scenarios/dlrm.yaml" --picture svg -o "$work/dlrm" --quiet >"$work/log"
+mv "$work/dlrm/timeline.svg" "$images/dlrm.svg"
+
 # Elastic jobs, for doc/idle-nodes.md.
 "$stagesim" run "$(dirname "$0")/../scenarios/idle-nodes.yaml" --set idle_nodes.duration=24h -o "$work/idle" \
     --picture png --quiet >"$work/log"

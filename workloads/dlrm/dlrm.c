@@ -176,10 +176,15 @@ static bool check_keys(const struct dlrm_job *j)
 /* Each rank has operations of its own: too many would not fit in memory. */
 static bool check_size(const struct dlrm_job *j)
 {
-    enum { RANKS_MAX = 4096, OPERATIONS_MAX = 20000000 };
+    enum { RANKS_MAX = 4096, MEMBERS_MAX = 2048, OPERATIONS_MAX = 20000000 };
     double operations = (double)j->ranks * j->api->iterations(j->job) *
                         (3.0 * (double)(j->parameters->bottom.count + j->parameters->top.count) +
                          3 * (double)j->parameters->cross_layers + 2 * (double)j->parameters->tables.count + 20);
+    if (j->ranks > MEMBERS_MAX && !j->parameters->node) {
+        j->api->error(j->job, NULL, "all-to-alls have at most %d members; expected dlrm: {node: 8}, for two steps",
+                      MEMBERS_MAX);
+        return false;
+    }
     if (j->ranks <= RANKS_MAX && operations <= OPERATIONS_MAX &&
         (double)j->ranks * (double)j->parameters->tables.count <= OPERATIONS_MAX)
         return true;
