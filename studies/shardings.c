@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/shardings.h"
 
+#include "analysis/figures/traffic.h"
 #include "analysis/output/comparison.h"
 #include "base/arena.h"
 #include "base/exit_code.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 /* Plans that the search asks the analytic engine for, and from how many of the fastest proposals it starts. */
-enum { SEARCH_BUDGET = 600, SEARCH_STARTS = 2 };
+enum { SEARCH_BUDGET = 1200, SEARCH_STARTS = 2 };
 /* Tables of which the lower bound looks at each, those that read most first. */
 enum { BOUND_TABLES = 16 };
 
@@ -30,7 +31,9 @@ struct study {
     struct sharding_task task;
     struct diag hindered; /* by what: counted, not said */
     FILE *results;
-    double most; /* bytes that a rank may have; 0: not known */
+    bool searching; /* loads are to have what ranks send, too */
+    double most;    /* bytes that a rank may have; 0: not known */
+    double second;  /* that a byte which a rank sends counts as, beside what it computes, in the search */
 };
 
 /* ---- what there is to place ---- */
@@ -59,17 +62,22 @@ static void describe_tables(struct study *study)
 
 /* ---- one plan ---- */
 
-/* What the ranks compute in an iteration, seconds each. */
-static void find_loads(const struct job *job, double *loads)
+/* What the ranks compute in an iteration, seconds each, and the bytes that they send in all-to-alls. */
+static void find_loads(const struct job *job, double *loads, double *sent)
 {
     const struct program *program = job->program;
     for (uint32_t rank = 0; rank < program->mesh->ranks; rank++) {
         const struct position *position = &program->positions[program->mesh->position_of[rank]];
-        double sum = 0;
-        for (uint32_t id = 0; id < position->operation_count; id++)
-            if (position->operations[id].type == OPERATION_COMPUTE)
-                sum += operation_cost(program, &position->operations[id])->seconds;
-        loads[rank] = sum / program->iterations;
+        double seconds = 0, bytes = 0;
+        for (uint32_t id = 0; id < position->operation_count; id++) {
+            const struct operation *operation = &position->operations[id];
+            if (operation->type == OPERATION_COMPUTE)
+                seconds += operation_cost(program, operation)->seconds;
+            else if (operation->type == OPERATION_COLLECTIVE && operation->collective == STAGESIM_ALL_TO_ALL)
+                bytes += traffic_sent(program, operation, position);
+        }
+        loads[rank] = seconds / program->iterations;
+        sent[rank] = bytes / program->iterations;
     }
 }
 
@@ -88,12 +96,18 @@ static bool time_rules(struct study *study, const char *yaml, struct sharding_ro
         row->memory = result.peak_bytes;
         row->fits = !result.capacity_known || result.fits;
         study->most = evaluation.report->capacity_bytes * (1 - study->scenario->reserve);
-        find_loads(evaluation.job, loads);
+        double *sent = arena_array(arena, study->task.ranks, sizeof *sent), busiest = 0;
+        find_loads(evaluation.job, loads, sent);
         row->computing = row->mean = 0;
         for (uint32_t rank = 0; rank < study->task.ranks; rank++) {
             row->computing = fmax(row->computing, loads[rank]);
             row->mean += loads[rank] / study->task.ranks;
+            busiest = fmax(busiest, sent[rank]);
         }
+        if (!yaml) /* the time that the scenario's own plan does not compute is taken for that of its busiest sender */
+            study->second = busiest > 0 ? fmax(0, row->analytic - row->computing) / busiest : 0;
+        for (uint32_t rank = 0; rank < study->task.ranks && study->searching; rank++)
+            loads[rank] += study->second * sent[rank];
     }
     arena_destroy(arena);
     return ok;
@@ -319,6 +333,7 @@ static void search(struct study *study, const struct proposals *proposals, doubl
     struct sharding_judge judge = {judge_seconds, is_stopped, study, 0};
     struct proposal *best = NULL;
     double least = INFINITY;
+    study->searching = true;
     for (int start = 0; start < SEARCH_STARTS; start++) {
         struct proposal *from = fastest(proposals);
         double before = from ? from->seconds : INFINITY;
@@ -333,6 +348,7 @@ static void search(struct study *study, const struct proposals *proposals, doubl
         }
     }
     struct sharding_row row;
+    study->searching = false;
     if (best && time_plan(study, &best->placement, &row, loads))
         hand_over(study, "search", &best->placement, &row);
 }

@@ -33,8 +33,9 @@ double sharding_balanced_cost(const struct sharding_task *task, const struct dlr
 
 struct planner {
     const struct sharding_task *task;
-    uint32_t *splits;         /* [table] */
+    uint32_t *splits;         /* [table]; 0: all ranks have it */
     double *costs, *used;     /* [rank] */
+    double copied;            /* bytes of tables that all ranks have */
     uint32_t *held, *holders; /* [table]: shards that found a rank so far; [table * ranks + i]: their ranks */
 };
 
@@ -84,7 +85,8 @@ static uint32_t place_all(struct planner *planner)
     size_t count = 0, capacity = 0;
     struct shard *shards = NULL;
     memset(planner->costs, 0, task->ranks * sizeof *planner->costs);
-    memset(planner->used, 0, task->ranks * sizeof *planner->used);
+    for (uint32_t rank = 0; rank < task->ranks; rank++)
+        planner->used[rank] = planner->copied;
     memset(planner->held, 0, task->count * sizeof *planner->held);
     for (uint32_t i = 0; i < task->count; i++)
         for (uint32_t k = 0; k < planner->splits[i]; k++) {
@@ -106,7 +108,7 @@ static uint32_t hottest(const struct planner *planner)
     const struct sharding_task *task = planner->task;
     uint32_t found = task->count;
     for (uint32_t i = 0; i < task->count; i++)
-        if (2 * planner->splits[i] <= task->ranks &&
+        if (planner->splits[i] && 2 * planner->splits[i] <= task->ranks &&
             (found == task->count ||
              task->tables[i].pooling / planner->splits[i] > task->tables[found].pooling / planner->splits[found]))
             found = i;
@@ -116,7 +118,10 @@ static uint32_t hottest(const struct planner *planner)
 static void keep(const struct planner *planner, struct dlrm_placement *placement)
 {
     for (uint32_t i = 0; i < planner->task->count; i++)
-        dlrm_placement_set(placement, i, planner->splits[i] > 1 ? DLRM_ROWS : DLRM_WHOLE,
+        dlrm_placement_set(placement, i,
+                           !planner->splits[i]      ? DLRM_REPLICATED
+                           : planner->splits[i] > 1 ? DLRM_ROWS
+                                                    : DLRM_WHOLE,
                            &planner->holders[(size_t)i * planner->task->ranks], planner->splits[i]);
 }
 
@@ -143,20 +148,24 @@ static uint32_t try_once(struct planner *planner, double *best, struct dlrm_plac
     return hottest(planner);
 }
 
-bool sharding_place_balanced(const struct sharding_task *task, struct dlrm_placement *placement)
+/* Tables with fewer rows than `least` are copied. */
+static bool plan(const struct sharding_task *task, double least, struct dlrm_placement *placement)
 {
     struct planner planner = {task,
                               array_zeroed(task->count, sizeof(uint32_t)),
                               array_zeroed(task->ranks, sizeof(double)),
                               array_zeroed(task->ranks, sizeof(double)),
+                              0,
                               array_zeroed(task->count, sizeof(uint32_t)),
                               array_zeroed((size_t)task->count * task->ranks, sizeof(uint32_t))};
     double best = INFINITY;
-    for (uint32_t i = 0; i < task->count; i++)
-        planner.splits[i] = task->ranks;
+    for (uint32_t i = 0; i < task->count; i++) {
+        planner.splits[i] = task->tables[i].rows < least ? 0 : task->ranks;
+        planner.copied += planner.splits[i] ? 0 : task->bytes[i];
+    }
     try_once(&planner, &best, placement);
     for (uint32_t i = 0; i < task->count; i++)
-        planner.splits[i] = 1;
+        planner.splits[i] = planner.splits[i] ? 1 : 0;
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t next = try_once(&planner, &best, placement);
         if (next == task->count)
@@ -169,4 +178,14 @@ bool sharding_place_balanced(const struct sharding_task *task, struct dlrm_place
     free(planner.held);
     free(planner.holders);
     return !isinf(best);
+}
+
+bool sharding_place_balanced(const struct sharding_task *task, struct dlrm_placement *placement)
+{
+    return plan(task, 0, placement);
+}
+
+bool sharding_place_copies(const struct sharding_task *task, struct dlrm_placement *placement)
+{
+    return plan(task, task->batch / task->ranks, placement);
 }

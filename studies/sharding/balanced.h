@@ -16,5 +16,8 @@ double sharding_balanced_cost(const struct sharding_task *task, const struct dlr
  * most lookups in a shard is cut into twice as many; otherwise the table that found none is. False where no plan has
  * room. */
 bool sharding_place_balanced(const struct sharding_task *task, struct dlrm_placement *placement);
+/* The same for tables with at least as many rows as a rank has samples; all ranks have the others. To all-reduce the
+ * gradient of such a table moves no more numbers than to exchange its sums. */
+bool sharding_place_copies(const struct sharding_task *task, struct dlrm_placement *placement);
 
 #endif

@@ -139,6 +139,19 @@ static bool at_random(const struct sharding_task *task, struct dlrm_placement *p
 
 /* ---- cut ---- */
 
+/* Over all ranks, or as many as a table has columns. */
+static bool cut_columns(const struct sharding_task *task, struct dlrm_placement *placement)
+{
+    uint32_t *all = array_zeroed(task->ranks, sizeof *all);
+    for (uint32_t rank = 0; rank < task->ranks; rank++)
+        all[rank] = rank;
+    for (uint32_t i = 0; i < task->count; i++)
+        dlrm_placement_set(placement, i, DLRM_COLUMNS, all,
+                           task->tables[i].width < task->ranks ? (uint32_t)task->tables[i].width : task->ranks);
+    free(all);
+    return sharding_fits(task, placement);
+}
+
 static bool cut_all(const struct sharding_task *task, struct dlrm_placement *placement)
 {
     uint32_t *all = array_zeroed(task->ranks, sizeof *all);
@@ -163,6 +176,8 @@ const struct sharding_maker sharding_greedy[] = {WHOLE_TABLES, {NULL, NULL, NULL
 const struct sharding_maker sharding_cutting[] = {
     WHOLE_TABLES,
     {"rows", "every table cut by rows over all ranks", cut_all},
+    {"columns", "every table cut by columns over all ranks", cut_columns},
     {"balanced", "HugeCTR's planner", sharding_place_balanced},
+    {"balanced-copies", "the same; tables of fewer rows than a rank has samples on all ranks", sharding_place_copies},
     {NULL, NULL, NULL},
 };

@@ -9,13 +9,14 @@
 
 /* Looked at of each plan: tables of the busiest rank, ranks that compute least, and tables of those. */
 enum { TABLES_TRIED = 12, TARGETS_TRIED = 3, PARTNERS_TRIED = 6 };
-static const double least_gain = 1e-6; /* of the time: smaller ones are rounding */
+static const double least_gain = 1e-6; /* of the time, or of the squares: smaller ones are rounding */
 
 struct improving {
     const struct sharding_task *task;
     struct sharding_judge *judge;
     struct dlrm_placement *placement;
-    double best, *loads, *tried; /* loads: of the best plan; tried: of the one that is looked at */
+    double best, squares;  /* of the best plan: seconds, and the sum of the squares of its loads */
+    double *loads, *tried; /* of the best plan, of the one that is looked at */
     uint32_t busiest, *targets, *numbers;
 };
 
@@ -80,10 +81,14 @@ static void order_ranks(struct improving *s)
 static bool judge_plan(struct improving *s)
 {
     s->judge->budget--;
-    double seconds = s->judge->seconds(s->judge->user, s->placement, s->tried);
-    if (seconds >= s->best * (1 - least_gain))
+    double seconds = s->judge->seconds(s->judge->user, s->placement, s->tried), squares = 0;
+    for (uint32_t rank = 0; rank < s->task->ranks && !isinf(seconds); rank++)
+        squares += s->tried[rank] * s->tried[rank];
+    bool faster = seconds < s->best * (1 - least_gain);
+    if (isinf(seconds) || (!faster && (seconds > s->best || squares >= s->squares * (1 - least_gain))))
         return false;
     s->best = seconds;
+    s->squares = squares;
     memcpy(s->loads, s->tried, s->task->ranks * sizeof *s->loads);
     return true;
 }
@@ -206,6 +211,7 @@ double sharding_improve(const struct sharding_task *task, struct sharding_judge 
                           .judge = judge,
                           .placement = placement,
                           .best = INFINITY,
+                          .squares = INFINITY,
                           .loads = loads,
                           .tried = array_zeroed(task->ranks, sizeof(double)),
                           .targets = array_zeroed(task->ranks, sizeof(uint32_t)),

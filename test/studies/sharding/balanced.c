@@ -60,6 +60,25 @@ Test(balanced, every_table_cut)
     dlrm_placement_finish(&placement);
 }
 
+/* 13 tables have fewer rows than a rank has samples, 8,192, and together 23 lookups; a program of its own places
+ * the other 13 at a cost of 29.444444, and 23/8 come on top. */
+Test(balanced, small_tables_on_all_ranks)
+{
+    struct dcnv2 dcnv2;
+    dcnv2_fill(&dcnv2, 8, room);
+    struct dlrm_placement placement;
+    dlrm_placement_init(&placement, DCNV2_TABLES, 8);
+    cr_assert(sharding_place_copies(&dcnv2.task, &placement));
+    uint32_t copies = 0;
+    for (uint32_t i = 0; i < DCNV2_TABLES; i++) {
+        cr_assert_eq(placement.places[i].split == DLRM_REPLICATED, dcnv2.tables[i].rows < 8192, "table %u", i + 1);
+        copies += placement.places[i].split == DLRM_REPLICATED;
+    }
+    cr_assert_eq(copies, 13);
+    cr_assert_float_eq(sharding_balanced_cost(&dcnv2.task, &placement), 29.444444 + 23 / 8.0, 1e-6);
+    dlrm_placement_finish(&placement);
+}
+
 Test(balanced, cost_of_copies_and_columns)
 {
     struct dcnv2 dcnv2;

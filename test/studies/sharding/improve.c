@@ -107,6 +107,45 @@ Test(improve, cuts_the_large_table)
     dlrm_placement_finish(&placement);
 }
 
+/* Four ranks have two tables of 10 lookups each, four have none: all four are the busiest, and what is faster needs a
+ * change of each. Parts cost nothing. */
+static double plateau(void *user, const struct dlrm_placement *placement, double *loads)
+{
+    struct judged *judged = user;
+    double most = 0;
+    judged->asked++;
+    for (uint32_t rank = 0; rank < judged->task->ranks; rank++) {
+        loads[rank] = 0;
+        for (uint32_t i = 0; i < judged->task->count; i++)
+            for (uint32_t k = 0; k < placement->places[i].count; k++)
+                if (placement->places[i].ranks[k] == rank)
+                    loads[rank] += placement->places[i].split == DLRM_REPLICATED
+                                       ? 1000
+                                       : judged->task->tables[i].pooling / placement->places[i].count;
+        most = fmax(most, loads[rank]);
+    }
+    return most;
+}
+
+Test(improve, crosses_a_plateau)
+{
+    struct dcnv2 dcnv2;
+    dcnv2_fill(&dcnv2, 8, 0);
+    dcnv2.task.count = 8;
+    struct dlrm_placement placement;
+    dlrm_placement_init(&placement, 8, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        dcnv2.tables[i].pooling = 10;
+        dcnv2.tables[i].rows = 1e6;
+        dlrm_placement_set(&placement, i, DLRM_WHOLE, &(uint32_t){i / 2}, 1);
+    }
+    struct judged judged = {&dcnv2.task, 0, 0};
+    struct sharding_judge judge = {plateau, never, &judged, 2000};
+    double loads[8];
+    cr_assert_float_eq(sharding_improve(&dcnv2.task, &judge, &placement, loads), 10, 1e-9);
+    dlrm_placement_finish(&placement);
+}
+
 Test(improve, keeps_the_budget_and_the_room)
 {
     struct dcnv2 dcnv2;
