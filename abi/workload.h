@@ -200,6 +200,7 @@ struct stagesim_figures {
     /* Different kernels that were looked up among measured ones, and of them those with sizes beyond what was measured;
      * 0: none were. */
     uint32_t kernels, kernels_outside;
+    const char *choices; /* what the workload has chosen by itself, a line for people; NULL: nothing. Copied */
 };
 
 /* What the replicas of a stage divide among themselves (ZeRO, Rajbhandari et al. 2020) instead of an all-reduce of

@@ -449,6 +449,8 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     putchar('\n');
     if (description.figures.pipeline_layout)
         printf("pipeline layout %s\n", description.figures.pipeline_layout);
+    if (description.figures.choices)
+        diag_print(stdout, "chosen %s\n", description.figures.choices);
     if (report->peak_bytes <= 0)
         return;
     printf("%.4g GiB of memory per rank at most", report->peak_bytes / 0x1p30);

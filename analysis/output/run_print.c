@@ -288,6 +288,8 @@ static void print_figures(FILE *out, const struct report *report)
                 report->run.figures.kernels, report->run.figures.kernels_outside);
     if (report->run.figures.pipeline_layout)
         print_figure(out, "pipeline layout", report->run.figures.pipeline_layout);
+    if (report->run.figures.choices)
+        diag_print(out, "%-18s %s\n", "chosen", report->run.figures.choices);
     print_sensitivity(out, report);
 }
 

@@ -50,6 +50,7 @@ static void write_scenario(struct json_writer *json, const struct report *report
         json_integer(json, "kernels", run->figures.kernels);
         json_integer(json, "kernels_outside", run->figures.kernels_outside);
     }
+    write_text(json, "choices", run->figures.choices);
     if (report->micro_batches)
         json_integer(json, "micro_batches", report->micro_batches);
     write_positive(json, "micro_batch_size", run->micro_batch_size);

@@ -16,7 +16,7 @@ static const struct {
     [ABI_FIGURES] = {"struct stagesim_figures",
                      {offsetof(struct stagesim_figures, bounds_known),
                       offsetof(struct stagesim_figures, pipeline_layout), offsetof(struct stagesim_figures, kernels),
-                      sizeof(struct stagesim_figures)}},
+                      offsetof(struct stagesim_figures, choices), sizeof(struct stagesim_figures)}},
     [ABI_PIPELINE] = {"struct stagesim_pipeline",
                       {offsetof(struct stagesim_pipeline, sync_axes), offsetof(struct stagesim_pipeline, attention),
                        offsetof(struct stagesim_pipeline, gathers_ahead), sizeof(struct stagesim_pipeline)}},

@@ -385,6 +385,8 @@ static void api_declare(struct stagesim_job *job, const struct stagesim_figures 
         return;
     if (known.pipeline_layout)
         known.pipeline_layout = arena_copy(job->arena, known.pipeline_layout);
+    if (known.choices)
+        known.choices = arena_copy(job->arena, known.choices);
     job->job->figures = known;
 }
 

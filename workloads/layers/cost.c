@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What layers cost: roofline times, the bytes that ranks hold and exchange. */
+#include "workloads/layers/algorithm.h"
 #include "workloads/layers/split.h"
 
 #include <math.h>
@@ -54,6 +55,7 @@ bool layers_device(const struct layers_job *j, uint32_t position, struct efficie
     *device = (struct efficiency_device){.efficiency = efficiency,
                                          .peak = find_peak(&host, j->parameters->precision),
                                          .fp8 = j->parameters->precision == FP8_INDEX,
+                                         .plain_peak = host.peak[0],
                                          .clock = j->api->clock(j->job, position),
                                          .bandwidth = host.memory_bandwidth};
     if (device->peak > 0)
@@ -213,8 +215,26 @@ static void add_norm(const struct layers_job *j, const struct efficiency_device 
     cost->backward += pass_time(device, false, 0, NORM_BACKWARD_PASSES * bytes, &cost->memory_bound);
 }
 
+/* What a layer's algorithm makes of a pass and of the device: other flops, its workspace written and read, and no
+ * matrix units where its products are none of matrices. A part of the layer takes its share. */
+static void take_algorithm(const struct layers_job *j, uint32_t index, struct pass *pass,
+                           struct efficiency_device *device)
+{
+    enum { PASSES = 2, PLAIN_BYTES = 4 }; /* over the workspace; bytes of its numbers outside of matrix units */
+    struct convolution convolution;
+    unsigned algorithm = j->algorithms ? j->algorithms[index] : ALGORITHM_DIRECT;
+    if (algorithm == ALGORITHM_DIRECT || !layers_convolution_of(j, index, &convolution))
+        return;
+    struct algorithm_work work = algorithm_work_of(&convolution, algorithm);
+    double share = pass->flops / (j->samples * j->layers[index].flops);
+    pass->flops = share * work.flops;
+    pass->bytes += PASSES * share * work.workspace * (work.matrix ? j->element_bytes : PLAIN_BYTES);
+    if (!work.matrix && device->plain_peak > 0)
+        device->peak = device->plain_peak;
+}
+
 /* The backward of a layer with parameters is two products of the forward's size; the first layer needs no gradient of
- * its input. */
+ * its input. Flops are those of the layer, times those of its algorithm. */
 static void set_times(const struct layers_job *j, const struct efficiency_device *device, uint32_t index,
                       const struct pass *pass, struct layer_cost *cost)
 {
@@ -223,10 +243,13 @@ static void set_times(const struct layers_job *j, const struct efficiency_device
     cost->forward_flops = pass->flops;
     cost->weight_flops = weight;
     cost->backward_flops = weight + input;
-    cost->forward = steps_time(device, pass, pass->flops, &cost->memory_bound);
+    struct pass taken = *pass;
+    struct efficiency_device on = *device;
+    take_algorithm(j, index, &taken, &on);
+    cost->forward = steps_time(&on, &taken, taken.flops, &cost->memory_bound);
     cost->forward_bound = cost->memory_bound;
-    cost->weight = cost->weights > 0 ? steps_time(device, pass, weight, &cost->memory_bound) : 0;
-    cost->backward = cost->weight + (input_gradient ? steps_time(device, pass, input, &cost->memory_bound) : 0);
+    cost->weight = cost->weights > 0 ? steps_time(&on, &taken, taken.flops, &cost->memory_bound) : 0;
+    cost->backward = cost->weight + (input_gradient ? steps_time(&on, &taken, taken.flops, &cost->memory_bound) : 0);
 }
 
 /* ---- parts ---- */
@@ -276,6 +299,15 @@ void layers_cost(const struct layers_job *j, const struct efficiency_device *dev
         cost->message = j->samples * layers_bytes(j, &layer->boundary, outputs) / j->tensor;
     }
     layers_checkpoints(j, costs);
+}
+
+double layers_convolution_seconds(const struct layers_job *j, uint32_t index)
+{
+    const struct layer *weights = &j->layers[j->graph->operators[index].weights];
+    struct layer_cost cost = {.weights = parameter_count(j, weights) / j->tensor};
+    struct pass pass = forward_pass(j, index, &cost);
+    set_times(j, &j->device, index, &pass, &cost);
+    return cost.forward + cost.backward;
 }
 
 double layers_optimizer_time(const struct layers_job *j, const struct efficiency_device *device, double parameters)

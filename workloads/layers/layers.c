@@ -18,6 +18,8 @@ static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", 
 static const char *const consistencies[] = {"synchronous", "stale", "asynchronous", NULL};
 static const char *const shardings[] = {"even", "layers", NULL};
 static const char *const weights[] = {"resident", "streamed", NULL};
+static const char *const algorithms[] = {"direct", "auto", "gemm", "fft", "winograd", NULL};
+static const char *const workspaces[] = {"largest", "all", NULL};
 static const char *const exchanges[] = {"all-reduce", "all-gather", NULL};
 
 static const struct layer layer_defaults = {.steps = 1};
@@ -69,7 +71,8 @@ static const struct layers_parameters defaults = {.bucket = 25e6,
                                                   .compression = 1,
                                                   .overlap = true,
                                                   .storage = {.prefetch = 1},
-                                                  .kfac = {.distributed = true}};
+                                                  .kfac = {.distributed = true},
+                                                  .workspace = -1};
 
 #define FIELD(key, member, type, ...)                                                                                  \
     {                                                                                                                  \
@@ -77,6 +80,13 @@ static const struct layers_parameters defaults = {.bucket = 25e6,
     }
 
 static const struct stagesim_field fields[] = {
+    FIELD("algorithms", algorithms, STAGESIM_FIELD_NAME, .names = algorithms,
+          .doc = "of convolutions: one for all that can have it, or for each the fastest; default direct"),
+    FIELD("workspace", workspace, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e15,
+          .doc = "memory that algorithms of convolutions may take beside their tensors; default: no bound"),
+    FIELD("workspace_of", workspace_of, STAGESIM_FIELD_NAME, .names = workspaces,
+          .doc = "largest: convolutions work in the same memory one after the other; all: each has its own; default "
+                 "largest"),
     FIELD("dense", dense, STAGESIM_FIELD_NAME, .names = denses,
           .doc = "dense layers on the data axis: replicated, or divided by channel while convolutions are replicated; "
                  "default replicated"),
@@ -276,7 +286,7 @@ static bool check_servers(const struct layers_job *j)
     return ok;
 }
 
-static void report_layer(void *user, uint32_t layer, const char *text)
+void layers_report(void *user, uint32_t layer, const char *text)
 {
     const struct layers_job *j = user;
     char key[32];
@@ -302,9 +312,9 @@ static bool check_kfac_layers(struct layers_job *j)
 {
     for (uint32_t i = 0; i < j->count; i++)
         if (!kfac_fits(j, i)) {
-            report_layer(j, i,
-                         "its parameters are not a matrix of its shape, which K-FAC needs; expected channels, height "
-                         "and width");
+            layers_report(j, i,
+                          "its parameters are not a matrix of its shape, which K-FAC needs; expected channels, height "
+                          "and width");
             return false;
         }
     return true;
@@ -423,7 +433,7 @@ struct layers_graph *layers_make_graph(struct layers_job *j)
     if (input->count)
         shape = (struct layer_shape){(uint64_t)input->values[CHANNELS], (uint64_t)input->values[HEIGHT],
                                      (uint64_t)input->values[WIDTH]};
-    struct graph_reporter reporter = {report_layer, j};
+    struct graph_reporter reporter = {layers_report, j};
     return graph_create(j->layers, j->count, &shape, &reporter);
 }
 
@@ -441,6 +451,7 @@ static bool check_split(const struct layers_job *j, bool pipeline)
     ok &= refuse_with(j, p->compression > 1, "compression", with);
     ok &= refuse_with(j, p->optimizer == LAYERS_KFAC, "optimizer", with);
     ok &= refuse_with(j, p->checkpoints, "checkpoints", with);
+    ok &= refuse_with(j, p->algorithms, "algorithms", with);
     return refuse_with(j, p->storage.hosts, "storage.hosts", with) && ok;
 }
 
@@ -507,14 +518,33 @@ static void declare(const struct layers_job *j)
         busy += j->costs[i].forward + j->costs[i].backward;
         bound += j->costs[i].memory_bound;
     }
+    char *choices = layers_algorithms_text(j);
     double times = j->tensor * (double)j->data * j->api->micro_batches(j->job);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .model_flops = flops * times,
                                        .hardware_flops = (flops + again) * times,
                                        .peak_flops = j->device.peak,
                                        .memory_bound = busy > 0 ? bound / busy : 0,
-                                       .bounds_known = true};
+                                       .bounds_known = true,
+                                       .choices = choices};
     j->api->declare(j->job, &figures);
+    free(choices);
+}
+
+/* Bounds are for algorithms to choose from. */
+static bool check_algorithms(const struct layers_job *j)
+{
+    const struct layers_parameters *p = j->parameters;
+    if (p->algorithms == ALGORITHMS_DIRECT && (p->workspace >= 0 || p->workspace_of)) {
+        j->api->error(j->job, p->workspace >= 0 ? "workspace" : "workspace_of",
+                      "direct convolutions take no workspace; expected algorithms: auto, gemm, fft or winograd");
+        return false;
+    }
+    if (p->workspace_of == WORKSPACE_OF_ALL && p->algorithms > ALGORITHMS_AUTO) {
+        j->api->error(j->job, "workspace_of", "one workspace for all is shared out by algorithms: auto");
+        return false;
+    }
+    return true;
 }
 
 static void report_split(void *user, uint32_t row, const char *text)
@@ -542,11 +572,16 @@ static bool build_graph(struct layers_job *j)
         return build_split(j);
 
     bool pipeline = j->workers > 1 || j->api->scheduled(j->job);
+    if (!layers_choose_algorithms(j)) {
+        free(j->algorithms);
+        return false;
+    }
     j->costs = array_zeroed(j->count, sizeof *j->costs);
     layers_cost(j, &j->device, j->costs);
     declare(j);
     bool ok = pipeline ? layers_build_pipeline(j) : layers_build_steps(j);
     free(j->costs);
+    free(j->algorithms);
     return ok;
 }
 
@@ -565,6 +600,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= check_storage(&j, pipeline);
     ok &= check_kfac(&j, pipeline);
     ok &= check_split(&j, pipeline);
+    ok &= check_algorithms(&j);
     struct layers_graph *graph = layers_make_graph(&j);
     j.graph = graph;
     ok = ok && graph && (j.parameters->optimizer != LAYERS_KFAC || check_kfac_layers(&j)) &&

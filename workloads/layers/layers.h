@@ -30,6 +30,9 @@ struct layer {
 enum layers_consistency { CONSISTENCY_SYNCHRONOUS, CONSISTENCY_STALE, CONSISTENCY_ASYNCHRONOUS };
 enum layers_shards { SHARDS_EVEN, SHARDS_LAYERS };
 enum layers_optimizer { LAYERS_MOMENTUM, LAYERS_SGD, LAYERS_ADAM, LAYERS_KFAC };
+/* What convolutions are computed with, and what a bound on workspace is of. */
+enum layers_algorithms { ALGORITHMS_DIRECT, ALGORITHMS_AUTO, ALGORITHMS_GEMM, ALGORITHMS_FFT, ALGORITHMS_WINOGRAD };
+enum layers_workspace_of { WORKSPACE_OF_LARGEST, WORKSPACE_OF_ALL };
 enum layers_exchange { EXCHANGE_ALL_REDUCE, EXCHANGE_ALL_GATHER };
 
 /* The section `storage`: hosts that the samples come from. */
@@ -64,6 +67,8 @@ struct layers_parameters {
     const char *table;
     struct layers_storage_parameters storage;
     struct layers_kfac_parameters kfac;
+    unsigned algorithms, workspace_of; /* enum layers_algorithms, layers_workspace_of */
+    double workspace;                  /* bytes; negative: no bound */
 };
 
 /* What a layer costs one rank for one micro-batch. Times in seconds. */
@@ -110,9 +115,13 @@ struct layers_job {
     struct transformer_state state;
     struct efficiency efficiency; /* of rank 0's device */
     struct efficiency_device device;
+    unsigned *algorithms; /* [layer]: enum convolution_algorithm; NULL: all are direct */
 };
 
 /* ---- layers.c ---- */
+
+/* Reports a mistake of a layer at its row; `user` is the struct layers_job. */
+void layers_report(void *user, uint32_t layer, const char *text);
 
 /* Bytes that a worker exchanges with parameter servers in a round: the gradient, and the weights back. */
 double layers_exchanged_bytes(const struct layers_parameters *parameters);
@@ -144,6 +153,23 @@ bool layers_device(const struct layers_job *job, uint32_t position, struct effic
 
 /* Seconds of any work on a device; 0 where there is none. */
 double layers_work_seconds(const struct efficiency_device *device, double flops, double bytes);
+
+/* Seconds of the forward and the backward of a layer with the algorithm that the job has for it, on rank 0. */
+double layers_convolution_seconds(const struct layers_job *job, uint32_t layer);
+
+/* ---- choose.c ---- */
+
+struct convolution;
+
+/* A micro-batch's. False: the layer is no convolution. */
+bool layers_convolution_of(const struct layers_job *job, uint32_t layer, struct convolution *convolution);
+/* Fills job->algorithms, which the caller frees, as the scenario asks for. False with the mistake reported. */
+bool layers_choose_algorithms(struct layers_job *job);
+/* Bytes beside tensors that layers from `first` on before `end` work in: one after the other in the same, or each in
+ * its own. */
+double layers_workspace(const struct layers_job *job, uint32_t first, uint32_t end);
+/* The choice for people, the caller's to free; NULL: there was none. */
+char *layers_algorithms_text(const struct layers_job *job);
 
 /* ---- kfac.c ---- */
 

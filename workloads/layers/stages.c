@@ -97,6 +97,7 @@ enum {
     PARAMETER,
     GRADIENT_MEMORY,
     STATE,
+    BUFFERS,
     ARRAYS
 };
 
@@ -178,6 +179,7 @@ static void fill(struct stages *s, uint32_t stages)
             add_layer(s, stage, layer);
             parameters += s->j->costs[layer].parameters;
         }
+        s->arrays[BUFFERS][stage] = layers_workspace(s->j, s->first[stage], s->first[stage + 1]);
         s->arrays[OPTIMIZER][stage] = layers_optimizer_time(s->j, &s->j->device, parameters);
         s->of[stage] = &s->parts[s->first[stage]];
         s->counts[stage] = s->first[stage + 1] - s->first[stage];
@@ -203,6 +205,7 @@ static bool lower(const struct stages *s, uint32_t stages)
         .parameter = s->arrays[PARAMETER],
         .optimizer_state = s->arrays[STATE],
         .gradient_memory = s->arrays[GRADIENT_MEMORY],
+        .buffers = s->arrays[BUFFERS],
         .parts = s->of,
         .part_counts = s->counts,
         .fine = s->j->tensor > 1 || p->dense,

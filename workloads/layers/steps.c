@@ -109,7 +109,7 @@ static void set_memory(const struct layers_steps *s, const struct layers_worker 
                                             .gradients = (parameters + served) * j->state.gradient,
                                             .optimizer = ((steps ? parameters : 0) + served) * j->state.optimizer +
                                                          layers_kfac_memory(j),
-                                            .buffers = layers_input_memory(j)};
+                                            .buffers = layers_input_memory(j) + layers_workspace(j, 0, j->count)};
     j->api->static_memory(j->job, worker->position, &memory);
 }
 

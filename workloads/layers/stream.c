@@ -64,7 +64,7 @@ static void set_memory(const struct layers_steps *s, const struct layers_stream 
     }
     struct stagesim_static_memory held = {.parameters = 2 * largest * j->state.weight,
                                           .gradients = largest * j->state.gradient,
-                                          .buffers = layers_input_memory(j)};
+                                          .buffers = layers_input_memory(j) + layers_workspace(j, 0, j->count)};
     for (uint32_t i = 0; i < s->worker_count; i++)
         j->api->static_memory(j->job, i, &held);
     held = (struct stagesim_static_memory){all * j->state.weight, all * j->state.gradient, all * j->state.optimizer, 0};

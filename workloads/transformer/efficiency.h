@@ -48,6 +48,7 @@ struct efficiency_device {
     double clock;               /* share of its full clock at which it computes; 0: all of it */
     double bandwidth;           /* bytes per second of its memory; 0: moving bytes costs nothing */
     bool own_flash;             /* the scenario says what flash attention reaches */
+    double plain_peak;          /* flop/s in fp32 outside of matrix units, for whoever asks; 0: not known */
     struct kernel_use *kernels; /* measured kernels, which count where they have an operator; NULL: none */
 };
 

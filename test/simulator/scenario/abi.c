@@ -74,6 +74,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_figures, pipeline_layout, 72),
     MEMBER(stagesim_figures, kernels, 80),
     MEMBER(stagesim_figures, kernels_outside, 84),
+    MEMBER(stagesim_figures, choices, 88),
     MEMBER(stagesim_exchange, collective, 0),
     MEMBER(stagesim_exchange, kind, 4),
     MEMBER(stagesim_exchange, moment, 8),
@@ -308,7 +309,8 @@ Test(abi, other_sizes_are_refused)
     for (size_t size = 0; size <= 2 * sizeof theirs; size++) {
         struct fault fault = {""};
         bool known = size == offsetof(struct stagesim_pipeline, sync_axes) ||
-                     size == offsetof(struct stagesim_pipeline, attention) || size == sizeof theirs;
+                     size == offsetof(struct stagesim_pipeline, attention) ||
+                     size == offsetof(struct stagesim_pipeline, gathers_ahead) || size == sizeof theirs;
         if (known)
             continue;
         cr_assert(!abi_read(ABI_PIPELINE, &theirs, size, &ours, &fault), "%zu bytes were taken", size);
