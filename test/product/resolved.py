@@ -121,8 +121,8 @@ def known_keys(print_keys):
 
 
 def keys_in(text):
-    """The keys of a resolved scenario, also those in comments, as paths."""
-    found, section = set(), ""
+    """The keys of a resolved scenario, also those in comments, as paths; and the tables that it has rows of."""
+    found, tables, section, table = set(), set(), "", ""
     for line in text.splitlines():
         top = re.match(r"(?:# )?([a-z_]+):", line)
         below = re.match(r"  (?:# )?([\w/\[\].-]+):", line)
@@ -130,20 +130,24 @@ def keys_in(text):
             section = top.group(1)
             found.add(section)
         elif below:
-            found.add(f"{section}.{below.group(1)}")
+            table = f"{section}.{below.group(1)}"
+            found.add(table)
         for row in re.findall(r"([a-z_]+): ", line) if line.startswith("    {") else []:
-            found.add(f"model.layers[].{row}")
-    return found
+            found.add(f"{table}[].{row}")
+            tables.add(table)
+    return found, tables
 
 
 def every_key(blocks, workload, folder, name):
-    found = keys_in((folder / "scenario.yaml").read_text())
+    found, tables = keys_in((folder / "scenario.yaml").read_text())
     expected = set(blocks["scenario"]) | set(blocks[workload])
     expected |= {f"simgrid.{key}" for key in blocks["simgrid"]}
     for section in ("platform", "parallel", "batch", "communication", "memory", "output"):
         expected |= set(blocks[section])
     if "schedule" in found:
         expected |= set(blocks["schedule"])
+    check.that(workload != "layers" or "model.layers" in tables, f"{name}: scenario.yaml has no rows of layers")
+    expected = {key for key in expected if "[]" not in key or key.partition("[]")[0] in tables}
     check.that(len(expected) > 60 and expected <= found, f"{name}: scenario.yaml has no {sorted(expected - found)}")
 
 
@@ -160,7 +164,7 @@ def schedule_options(stagesim, work):
         first = again(stagesim, work, name, ROOT / "scenarios/demo.yaml", "--schedule", name, "--engine", "analytic")
         if first:
             seen += len(options) - 3
-            found = keys_in((first / "scenario.yaml").read_text())
+            found, _ = keys_in((first / "scenario.yaml").read_text())
             check.that({f"schedule.{key}" for key in options} <= found, f"{name}: {options} in {sorted(found)}")
     check.that(len(names) > 15 and seen > 10, f"only {seen} options of schedules were seen")
 
