@@ -365,8 +365,10 @@ struct stagesim_api {
     uint32_t (*compute)(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
     uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
                       uint32_t cost);
-    /* A message: a send at `from` and the receive at `to`. Messages of one (from, to, identity.kind) travel one after
-     * the other in the order added. Ids of the two operations are stored where the pointers are not NULL. */
+    /* A message: a send at `from` and the receive at `to`, which is another position. Messages of the kinds
+     * STAGESIM_OFFLOAD and STAGESIM_LOAD go from a position to itself: to the memory of its host, and from there.
+     * Messages of one (from, to, identity.kind) travel one after the other in the order added. Ids of the two
+     * operations are stored where the pointers are not NULL. */
     void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity,
                     uint32_t cost, uint32_t *send, uint32_t *receive);
     /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th

@@ -209,7 +209,8 @@ void job_add_message(struct stagesim_job *job, uint32_t from, uint32_t to, struc
     receive = receive ? receive : &none;
     *send = *receive = STAGESIM_NONE;
     if (expect_parts(job, from, &identity, cost) && expect_position(job, to) &&
-        job_expect(job, from != to, "position %u sends a message to itself", from))
+        job_expect(job, from != to || identity.kind == STAGESIM_OFFLOAD || identity.kind == STAGESIM_LOAD,
+                   "position %u sends a message to itself", from))
         program_add_message(job->builder, from, to, identity, cost, send, receive);
 }
 

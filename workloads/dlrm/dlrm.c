@@ -39,8 +39,11 @@ static const struct stagesim_row_type table_type = {
 
 static const struct stagesim_field rule_columns[] = {
     COLUMN(dlrm_rule, table, STAGESIM_FIELD_TEXT, .required = true, .doc = "name of tables, with * and ?"),
-    COLUMN(dlrm_rule, split, STAGESIM_FIELD_NAME, .names = dlrm_split_names,
-           .doc = "table: whole; row, column: in parts; replicated: on every rank; default table"),
+    COLUMN(
+        dlrm_rule, split, STAGESIM_FIELD_NAME, .names = dlrm_split_names,
+        .doc =
+            "table: whole; row, column: in parts; replicated: on every rank; host: whole, in the memory of the rank's "
+            "host; default table"),
     COLUMN(dlrm_rule, ranks, STAGESIM_FIELD_TEXT,
            .doc = "which have it, such as 0-3 5; whole tables of a rule take turns; default all"),
     {0},

@@ -62,6 +62,7 @@ struct dlrm_rank {
     double lookup, update;    /* seconds */
     double sums;              /* numbers of a sample that it sends to the sample's rank */
     double indices;           /* lookups of a sample whose indices it needs */
+    double moved;             /* bytes that come from host memory for a batch, and go back */
     double parameters, state; /* numbers; optimizer's state, numbers */
     double hits, lookups;     /* rows that the cache holds, and all rows that it reads for a batch */
 };

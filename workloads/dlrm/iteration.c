@@ -20,6 +20,8 @@ struct iteration {
     uint32_t *lookup, *update;    /* [rank]: costs; NONE: the rank has no tables */
     uint32_t *prefetched;         /* [rank * DLRM_EXCHANGES_MAX]: exchanges of the indices of the next iteration */
     uint32_t *prefetched_count;   /* [rank] */
+    uint32_t *move;               /* [rank]: cost of rows from and to host memory; NONE: no table is there */
+    uint32_t *stored;             /* [rank]: the newest way to host memory; NONE: none yet */
     uint32_t *last;               /* [rank]: the last computation; NONE: none yet */
     uint32_t optimizer;           /* cost */
 };
@@ -60,7 +62,7 @@ static void set_memory(const struct iteration *it, uint32_t rank, const struct d
         .parameters = 4 * cost->parameters + (4 + copy) * dense,
         .gradients = j->element_bytes * dense,
         .optimizer = 4 * cost->state + states[j->parameters->optimizer] * dense,
-        .buffers = j->batch * (2 * cost->sums * j->exchange_bytes + cost->indices * index_bytes)};
+        .buffers = j->batch * (2 * cost->sums * j->exchange_bytes + cost->indices * index_bytes) + cost->moved};
     j->api->static_memory(j->job, rank, &memory);
 }
 
@@ -72,8 +74,12 @@ static void add_rank_costs(struct iteration *it, const struct dlrm_rank *costs)
     it->prefetched = array_zeroed((size_t)j->ranks * DLRM_EXCHANGES_MAX, sizeof *it->prefetched);
     it->prefetched_count = array_zeroed(j->ranks, sizeof *it->prefetched_count);
     it->last = array_zeroed(j->ranks, sizeof *it->last);
+    it->move = array_zeroed(j->ranks, sizeof *it->move);
+    it->stored = array_zeroed(j->ranks, sizeof *it->stored);
     for (uint32_t i = 0; i < j->ranks; i++) {
         bool any = costs[i].lookups > 0;
+        it->move[i] = costs[i].moved > 0 ? cost_entry(it, (struct stagesim_cost){.bytes = costs[i].moved}) : NONE;
+        it->stored[i] = NONE;
         it->lookup[i] = any ? cost_entry(it, (struct stagesim_cost){.seconds = costs[i].lookup}) : NONE;
         it->update[i] = any ? cost_entry(it, (struct stagesim_cost){.seconds = costs[i].update}) : NONE;
         it->last[i] = NONE;
@@ -139,6 +145,24 @@ static uint32_t exchange(const struct iteration *it, const struct dlrm_exchanges
     return dlrm_exchanges_add(exchanges, it->j, rank, identity(it, STAGESIM_EXCHANGE, 0), it->last[rank], ids);
 }
 
+/* Rows of a batch come from host memory when the indices are known and the rows of the batch before are back there.
+ * Returns the operation that ends with them. */
+static uint32_t add_load(const struct iteration *it, uint32_t rank, const uint32_t *arrived, uint32_t count)
+{
+    uint32_t send = NONE, receive = NONE;
+    it->j->api->message(it->j->job, rank, rank, identity(it, STAGESIM_LOAD, 0), it->move[rank], &send, &receive);
+    wait_for(it, rank, send, arrived, count);
+    wait_for(it, rank, send, &it->stored[rank], it->stored[rank] != NONE);
+    return receive;
+}
+
+static void add_store(const struct iteration *it, uint32_t rank)
+{
+    uint32_t *send = &it->stored[rank];
+    it->j->api->message(it->j->job, rank, rank, identity(it, STAGESIM_OFFLOAD, 0), it->move[rank], send, NULL);
+    wait_for(it, rank, *send, &it->last[rank], 1);
+}
+
 /* The indices of this iteration have arrived: they were asked for in the one before, or are now. Those of the next one
  * take their place when they have been read. */
 static void add_lookup(const struct iteration *it, uint32_t rank)
@@ -148,8 +172,12 @@ static void add_lookup(const struct iteration *it, uint32_t rank)
     bool ahead = it->j->parameters->prefetch;
     if (!ahead)
         *count = exchange(it, indices, rank, arrived);
-    if (it->lookup[rank] != NONE)
-        wait_for(it, rank, add_compute(it, rank, STAGESIM_FORWARD, 0, it->lookup[rank]), arrived, *count);
+    if (it->lookup[rank] != NONE) {
+        uint32_t loaded = it->move[rank] != NONE ? add_load(it, rank, arrived, *count) : NONE;
+        uint32_t id = add_compute(it, rank, STAGESIM_FORWARD, 0, it->lookup[rank]);
+        wait_for(it, rank, id, arrived, *count);
+        wait_for(it, rank, id, &loaded, loaded != NONE);
+    }
     if (ahead)
         *count = exchange(it, indices, rank, arrived);
 }
@@ -187,6 +215,8 @@ static uint32_t add_backward(const struct iteration *it, uint32_t rank, uint32_t
     }
     if (it->update[rank] != NONE)
         wait_for(it, rank, add_compute(it, rank, STAGESIM_OPTIMIZER, 0, it->update[rank]), arrived, count);
+    if (it->move[rank] != NONE)
+        add_store(it, rank);
     return sync_count;
 }
 
@@ -200,7 +230,7 @@ static void add_rank(const struct iteration *it, uint32_t rank, uint32_t *syncs)
 static void finish(struct iteration *it)
 {
     void *arrays[] = {it->forward,    it->backward,         it->sync, it->lookup, it->update,
-                      it->prefetched, it->prefetched_count, it->last};
+                      it->prefetched, it->prefetched_count, it->last, it->move,   it->stored};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     dlrm_traffic_finish(&it->traffic);

@@ -89,8 +89,8 @@ static bool apply_rule(struct dlrm_job *j, const struct dlrm_rule *rule, uint32_
     for (uint32_t i = 0; i < j->table_count; i++) {
         if (fnmatch(rule->table, j->tables[i].name, 0))
             continue;
-        if (rule->split == DLRM_WHOLE)
-            dlrm_placement_set(&j->placement, i, DLRM_WHOLE, &ranks[matches % count], 1);
+        if (rule->split == DLRM_WHOLE || rule->split == DLRM_HOST)
+            dlrm_placement_set(&j->placement, i, (enum dlrm_split)rule->split, &ranks[matches % count], 1);
         else
             dlrm_placement_set(&j->placement, i, (enum dlrm_split)rule->split, ranks, count);
         matches++;

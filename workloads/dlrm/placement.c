@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const dlrm_split_names[] = {"table", "row", "column", "replicated", NULL};
+const char *const dlrm_split_names[] = {"table", "row", "column", "replicated", "host", NULL};
 
 void dlrm_placement_init(struct dlrm_placement *placement, uint32_t tables, uint32_t ranks)
 {
@@ -40,7 +40,7 @@ void dlrm_placement_set(struct dlrm_placement *placement, uint32_t table, enum d
 {
     struct dlrm_place *place = &placement->places[table];
     count = split == DLRM_REPLICATED ? placement->ranks : count;
-    assert(count >= 1 && count <= placement->ranks && (split != DLRM_WHOLE || count == 1));
+    assert(count >= 1 && count <= placement->ranks && ((split != DLRM_WHOLE && split != DLRM_HOST) || count == 1));
     free(place->ranks);
     *place = (struct dlrm_place){split, count, array_zeroed(count, sizeof *place->ranks)};
     for (uint32_t i = 0; i < count; i++)

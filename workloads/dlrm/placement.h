@@ -14,6 +14,7 @@ enum dlrm_split {
     DLRM_ROWS,       /* each of its ranks has a part of the rows, and sums what it has of a sample */
     DLRM_COLUMNS,    /* each of its ranks has a part of every row */
     DLRM_REPLICATED, /* every rank of the job has the table, and looks up its own samples */
+    DLRM_HOST,       /* whole, in the memory of one rank's host: rows come and go with every batch */
 };
 
 /* Words of the scenario for them, NULL-terminated. */
@@ -36,7 +37,7 @@ void dlrm_placement_init(struct dlrm_placement *placement, uint32_t tables, uint
 /* NULL is fine. */
 void dlrm_placement_finish(struct dlrm_placement *placement);
 /* Gives a table another place: on `count` different ranks below the placement's number, at least one; of a whole table
- * exactly one. Of a replicated one `ranks` is not read. Copies `ranks`, in any order. */
+ * exactly one, also in host memory. Of a replicated one `ranks` is not read. Copies `ranks`, in any order. */
 void dlrm_placement_set(struct dlrm_placement *placement, uint32_t table, enum dlrm_split split, const uint32_t *ranks,
                         uint32_t count);
 

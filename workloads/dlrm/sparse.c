@@ -84,6 +84,10 @@ static void add_table(const struct dlrm_job *j, uint32_t index, const struct dlr
     cost->lookups += lookups;
     cost->sums += reduces(j, index) ? 0 : share->sums * present_share(j, index, share);
     cost->indices += j->placement.places[index].split == DLRM_REPLICATED ? 0 : share->pooling;
+    if (j->placement.places[index].split == DLRM_HOST) {
+        cost->moved += lookup.unique * number_bytes * share->width * (1 + state);
+        return;
+    }
     cost->parameters += share->rows * share->width;
     cost->state += share->rows * share->width * state;
 }

@@ -286,6 +286,31 @@ def check_two_steps(folder):
             near(found, 2 * (2 + 2) * sums / RATE + reduce / ranks / RATE, f"time of two steps, {engine}", 1e-4)
 
 
+def check_host(folder):
+    """A table in host memory: the rows that a batch reads come over PCI Express, 24 GB/s, and go back with their
+    optimizer state; nothing hides that on one rank. Weights and state are not the GPU's."""
+    rows, batch = 10**7, 65536
+    (folder / "host.yaml").write_text(
+        f"platform: dgx-a100:1\nworkload: dlrm\nparallel: {{data: 1}}\niterations: 3\n"
+        f"batch: {{global: {batch}, micro_batches: 1}}\ndlrm: {{optimizer: adagrad}}\nmodel: {{bottom: [13, 128], "
+        f"top: [1], tables: [{{name: a, rows: {rows}}}, {{name: b, rows: 1000}}]}}\n")
+    found = {}
+    for split, engine in itertools.product(("table", "host"), ("simgrid", "analytic")):
+        command = [STAGESIM, "run", folder / "host.yaml", "-o", folder / "host", "--quiet", "--engine", engine, "--set",
+                   f"dlrm.sharding=[{{table: a, split: {split}}}]"]
+        subprocess.run(command, check=True, capture_output=True, env=ENVIRONMENT)
+        found[split, engine] = json.loads((folder / "host" / "summary.json").read_text())
+    moved = -rows * ((1 - 1 / rows) ** batch - 1) * 128 * 4 * 2
+    for engine in ("simgrid", "analytic"):
+        before, after = found["table", engine], found["host", engine]
+        near(after["time"]["iteration_s"] - before["time"]["iteration_s"], 2 * moved / 24e9, f"host memory, {engine}",
+             2e-3)
+        for part in ("parameters_bytes", "optimizer_bytes"):
+            near(before["memory"]["parts"][part] - after["memory"]["parts"][part], rows * 128 * 4, part, 0)
+        near(after["memory"]["parts"]["buffers_bytes"] - before["memory"]["parts"]["buffers_bytes"], moved,
+             "buffers for rows of host memory", 1e-6)
+
+
 def check_copies(folder):
     """A replicated table: no sums travel. The smaller of its gradient and the rows that ranks touched does."""
     ranks, batch = 4, 4096
@@ -321,7 +346,7 @@ def check_overlap(folder):
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
     for check in (check_models, check_one_rank, check_different_rows, check_memory, check_exchanges, check_unequal,
-                  check_rows, check_present, check_two_steps, check_copies, check_overlap):
+                  check_rows, check_present, check_two_steps, check_host, check_copies, check_overlap):
         check(place)
 for fault in faults:
     print(fault)
