@@ -30,6 +30,11 @@ enum {
     OPTION_RESUME,
     OPTION_MERGE,
     OPTION_TIME_LIMIT,
+    OPTION_BUDGET,
+    OPTION_SEED,
+    OPTION_RESTARTS,
+    OPTION_TEMPERATURE,
+    OPTION_LINKS,
     OPTION_SHARD,
     OPTION_SLURM,
     OPTION_PLUGINS,
@@ -45,7 +50,7 @@ enum {
     OPTION_ITERATIONS
 };
 
-enum { TOP_MAX = 1000, JOBS_MAX = 256 };
+enum { TOP_MAX = 1000, JOBS_MAX = 256, RESTARTS_MAX = 1000, BUDGET_MAX = 1000000000 };
 
 static const struct option long_options[] = {
     {"engine", required_argument, NULL, OPTION_ENGINE},
@@ -75,6 +80,11 @@ static const struct option long_options[] = {
     {"resume", no_argument, NULL, OPTION_RESUME},
     {"merge", no_argument, NULL, OPTION_MERGE},
     {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT},
+    {"budget", required_argument, NULL, OPTION_BUDGET},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"restarts", required_argument, NULL, OPTION_RESTARTS},
+    {"temperature", required_argument, NULL, OPTION_TEMPERATURE},
+    {"links", required_argument, NULL, OPTION_LINKS},
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"slurm", optional_argument, NULL, OPTION_SLURM},
     {"output", required_argument, NULL, 'o'},
@@ -104,6 +114,12 @@ static const char *needs(int option)
         return "g";
     case OPTION_TIME_LIMIT:
         return "xd";
+    case OPTION_BUDGET:
+    case OPTION_SEED:
+    case OPTION_RESTARTS:
+    case OPTION_TEMPERATURE:
+    case OPTION_LINKS:
+        return "m";
     case OPTION_EXHAUSTIVE:
     case OPTION_RESUME:
     case OPTION_MERGE:
@@ -170,13 +186,52 @@ static bool read_count(const struct command *command, const char *option, const 
     return true;
 }
 
-static bool read_time_limit(const struct command *command, const char *text, double *seconds)
+static bool read_large_count(const struct command *command, const char *option, const char *text, uint64_t most,
+                             uint64_t *count)
+{
+    struct quantity_reason reason;
+    if (quantity_count(text, count, &reason) && *count <= most)
+        return true;
+    command_usage(command, "%s takes a count up to %llu, not '%s'", option, (unsigned long long)most, text);
+    return false;
+}
+
+static bool read_time(const struct command *command, const char *option, const char *text, double *seconds)
 {
     struct quantity_reason reason;
     if (quantity_parse(QUANTITY_TIME, text, seconds, &reason) && *seconds > 0)
         return true;
-    command_usage(command, "--time-limit takes a time such as 60s, not '%s'", text);
+    command_usage(command, "%s takes a time such as 60s, not '%s'", option, text);
     return false;
+}
+
+static bool read_links(const struct command *command, const char *text, struct options *options)
+{
+    static const char *const names[] = {"shared", "apart"};
+    unsigned place;
+    if (!words_find(names, 2, text, &place))
+        return words_unknown(command, "way of links", text, names, 2) == EXIT_DONE;
+    options->apart = place == 1;
+    return true;
+}
+
+/* Options of a random search. */
+static bool read_random_option(const struct command *command, int option, const char *value, struct options *options)
+{
+    switch (option) {
+    case OPTION_BUDGET:
+        return read_large_count(command, "--budget", value, BUDGET_MAX, &options->budget);
+    case OPTION_SEED:
+        return read_large_count(command, "--seed", value, UINT64_MAX, &options->seed);
+    case OPTION_RESTARTS:
+        return read_count(command, "--restarts", value, 0, RESTARTS_MAX, &options->restarts);
+    case OPTION_TEMPERATURE:
+        return read_time(command, "--temperature", value, &options->temperature);
+    case OPTION_LINKS:
+        return read_links(command, value, options);
+    default:
+        return false;
+    }
 }
 
 /* Options of how pictures are drawn. */
@@ -213,7 +268,7 @@ static bool read_search_option(const struct command *command, int option, const 
         options->merge = true;
         return true;
     case OPTION_TIME_LIMIT:
-        return read_time_limit(command, value, &options->time_limit);
+        return read_time(command, "--time-limit", value, &options->time_limit);
     case OPTION_SHARD:
         options->shard = value;
         return true;
@@ -221,7 +276,7 @@ static bool read_search_option(const struct command *command, int option, const 
         options->slurm = value ? value : "";
         return true;
     default:
-        return false;
+        return read_random_option(command, option, value, options);
     }
 }
 
@@ -384,6 +439,7 @@ bool options_read(const struct command *command, const char *accepted, int argc,
                   struct options *options)
 {
     *options = (struct options){.top = OPTIONS_NOT_GIVEN,
+                                .restarts = OPTIONS_NOT_GIVEN,
                                 .sets = arena_array(arena, (size_t)argc + 1, sizeof *options->sets),
                                 .what_ifs = arena_array(arena, (size_t)argc, sizeof *options->what_ifs)};
     optind = 0; /* glibc: start over, argument lists differ between calls */

@@ -34,6 +34,10 @@ struct options {
     unsigned jobs;                         /* --jobs; 0: not given */
     bool exhaustive, resume, merge;        /* --exhaustive, --resume, --merge */
     double time_limit;                     /* --time-limit, seconds; 0: not given */
+    uint64_t budget, seed;                 /* --budget; 0: not given; --seed */
+    unsigned restarts;                     /* --restarts; OPTIONS_NOT_GIVEN */
+    bool apart;                            /* --links apart */
+    double temperature;                    /* --temperature, seconds; 0: not given */
     const char *shard;                     /* --shard; NULL: not given */
     const char *slurm;                     /* --slurm, options of sbatch; NULL: not given */
     const char *given[OPTION_LETTERS];     /* [letter of `accepted` - 'a']: an option of it, as it was typed; or NULL */
@@ -59,7 +63,8 @@ struct options {
  * --plugins and --quiet:
  * o (-o, --picture, --picture-width, --font-size), w (-o alone), t (--trace, --report, --iterations), s (--schedules,
  * --what-if), r (--sort), p (--x, --y, --by), f (--format), l (--method), k (--top), g (--gpus, --jobs),
- * x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit alone).
+ * x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit alone), m (--budget,
+ * --seed, --restarts, --temperature, --links).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
                   struct options *options);

@@ -8,17 +8,10 @@
 
 #include <string.h>
 
-const struct layout_method *const layout_methods[] = {&layout_method_axonn,
-                                                      &layout_method_analytic,
-                                                      &layout_method_advice,
-                                                      &layout_method_accpar,
-                                                      &layout_method_hypar,
-                                                      &layout_method_owt,
-                                                      &layout_method_data,
-                                                      &layout_method_search,
-                                                      &layout_method_balanced,
-                                                      &layout_method_greedy,
-                                                      NULL};
+const struct layout_method *const layout_methods[] = {
+    &layout_method_axonn,  &layout_method_analytic, &layout_method_advice, &layout_method_accpar,
+    &layout_method_hypar,  &layout_method_owt,      &layout_method_data,   &layout_method_mcmc,
+    &layout_method_search, &layout_method_balanced, &layout_method_greedy, NULL};
 
 enum { METHODS_MAX = sizeof layout_methods / sizeof *layout_methods };
 
@@ -97,7 +90,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "flkw", argc, argv, arena, &options) && check_name(command, options.method))
+    if (options_read(command, "flkwdm", argc, argv, arena, &options) && check_name(command, options.method))
         code = options.file_count == 1 ? find_and_print(command, &options, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);
@@ -108,8 +101,9 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_layouts = {
     .name = "layouts",
-    .arguments = "SCENARIO [--method axonn|analytic|advice|accpar|hypar|owt|data|search|balanced|greedy] [--top K] "
-                 "[-o FILE] [OPTION]...",
+    .arguments =
+        "SCENARIO [--method axonn|analytic|advice|accpar|hypar|owt|data|mcmc|search|balanced|greedy] [--top K] "
+        "[-o FILE] [OPTION]...",
     .summary = "rank all ways to lay a transformer out along x, y, z and data",
     .help =
         "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
@@ -126,17 +120,26 @@ const struct command command_layouts = {
         "  --method advice                  of layers: rules for GPUs and servers beside simulations of up to K + 1 "
         "numbers of them\n"
         "  --method accpar|hypar|owt|data   of layers: what each is divided by, simulated beside the other methods\n"
+        "  --method mcmc                    of layers: a split of every layer, found by Markov chain Monte Carlo\n"
         "  --method search|balanced|greedy  of dlrm: all proposals and local search (search), HugeCTR's planner, whole "
         "tables\n"
         "  -o FILE                          of dlrm: write the fastest sharding that was found; of layers: the "
         "division, "
-        "for the key split\n"
+        "for the key split;\n"
+        "                                   mcmc: the scenario with the splits\n"
+        "  --budget N                       mcmc: strategies that are evaluated, of all starts together (20000)\n"
+        "  --restarts R                     mcmc: random starts, beside data parallelism and what experts do (1)\n"
+        "  --seed N                         mcmc: of the random numbers (0)\n"
+        "  --temperature TIME               mcmc: what is slower by it is accepted once in e times (iteration/100)\n"
+        "  --links shared|apart             mcmc: messages wait for links that others use, or not (shared)\n"
+        "  --time-limit TIME                mcmc: the search ends by then\n"
         "  --top K                          how many SimGrid simulates, and a table shows; 0: none, 20 shown (10)\n"
         "  --format table|csv|json|latex|markdown   what is printed; csv and json have all layouts\n"
         "  --set KEY=VALUE                  any scenario value by its dotted path; repeatable\n"
         "\nexample:\n  stagesim layouts scenarios/axonn.yaml --top 5\n"
         "  stagesim layouts scenarios/parameter-server.yaml --method advice\n"
         "  stagesim layouts scenarios/dlrm.yaml --method search -o sharding.csv\n"
-        "  stagesim layouts scenarios/accpar.yaml --method accpar -o strategy.yaml\n",
+        "  stagesim layouts scenarios/accpar.yaml --method accpar -o strategy.yaml\n"
+        "  stagesim layouts scenarios/nmt.yaml --method mcmc --budget 60000 -o found.yaml\n",
     .run = run,
 };

@@ -22,6 +22,7 @@ extern const struct layout_method *const layout_methods[];
 
 extern const struct layout_method layout_method_axonn, layout_method_analytic, layout_method_advice,
     layout_method_search, layout_method_balanced, layout_method_greedy;
-extern const struct layout_method layout_method_accpar, layout_method_hypar, layout_method_owt, layout_method_data;
+extern const struct layout_method layout_method_accpar, layout_method_hypar, layout_method_owt, layout_method_data,
+    layout_method_mcmc;
 
 #endif

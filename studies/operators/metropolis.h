@@ -33,16 +33,6 @@ struct metropolis_request {
     void *user;
 };
 
-/* What came of a start. */
-struct metropolis_outcome {
-    double first, best;                  /* costs: of the start, and the least */
-    struct task_result result;           /* of the best strategy */
-    uint64_t proposals, accepted, worse; /* `worse`: accepted though they cost more */
-    uint64_t found;                      /* the proposal that was best; 0: the start */
-    struct task_counts counts;
-    bool stopped;
-};
-
 /* Searches from choices[layer], which becomes the best strategy. Ends when the budget is used up, when half of it has
  * brought nothing better, or when asked to stop. */
 struct metropolis_outcome metropolis_search(const struct metropolis_request *request, struct random_numbers *random,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)CONFIGURATION_DIMENSIONS == (int)SPLIT_DIMENSIONS, "a configuration has all dimensions of a split");
+
 /* ---- configurations ---- */
 
 /* Dimensions that are proposed. Input channels are not among FlexFlow's: partial sums would have to be added. */
@@ -105,11 +107,9 @@ uint32_t operator_find(const struct operators *o, uint32_t layer, const struct c
     return STAGESIM_NONE;
 }
 
-/* Recurrent operators have whole weights wherever they are, so each goes its own way. */
 uint32_t operator_unit(const struct operators *o, uint32_t layer)
 {
-    const struct layer_operator *op = &o->graph->operators[layer];
-    return op->layer->type == LAYER_RECURRENT ? layer : op->weights;
+    return o->graph->operators[layer].weights;
 }
 
 /* ---- the network ---- */

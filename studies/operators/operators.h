@@ -5,9 +5,8 @@
 #ifndef STAGESIM_OPERATORS_H
 #define STAGESIM_OPERATORS_H
 
+#include "studies/operators/outcome.h"
 #include "workloads/layers/split.h"
-
-enum { OPERATORS_DEVICES_MAX = 128, OPERATORS_LAYERS_MAX = 1024 };
 
 /* What a part of an operator takes on a device. */
 struct part_cost {
@@ -29,15 +28,10 @@ struct operator_costs {
 /* A route between two devices. */
 struct operator_route {
     double latency, seconds_per_byte;
+    uint32_t out, in; /* queues that its messages stand in, of links that routes share; 0: none */
 };
 
-/* How an operator may be divided: `count` equal parts, of which part k lies on device first + k stride. */
-struct configuration {
-    uint32_t degrees[SPLIT_DIMENSIONS];
-    uint32_t count, first, stride;
-};
-
-/* The configurations of an operator. Operators that share weights which can be divided have them together. */
+/* The configurations of an operator, and of all that share its weights: these change together. */
 struct operator_space {
     struct configuration *configurations;
     uint32_t count;
@@ -54,8 +48,11 @@ struct operators {
     double samples;                     /* of an iteration */
     double element_bytes;               /* of activations */
     double gradient_bytes, state_bytes; /* of a parameter: what is synchronised; weight, gradient and optimizer */
+    bool overlap;                       /* gradients are synchronised while the backward goes on; otherwise behind it */
+    double bucket;                      /* bytes of gradients that are synchronised together, at least */
     uint32_t devices;
     const struct operator_route *routes; /* [from * devices + to] */
+    uint32_t queues;                     /* their numbers are 1 to this */
     const uint32_t *kinds;               /* [device]: devices of one kind take the same time for the same work */
     double capacity;                     /* bytes of memory of a device; 0: not known */
     struct operator_costs costs;

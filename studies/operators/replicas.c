@@ -10,10 +10,11 @@ static const uint32_t NONE = STAGESIM_NONE;
 
 /* ---- groups ---- */
 
-enum { BUCKETS = 1024, TIMES = 8 }; /* of the hash table; sizes that are remembered for each group */
+enum { BUCKETS = 1024, TIMES = 32 }; /* of the hash table; sizes that are remembered for each group */
 
 struct group {
     uint32_t *devices, count, number;
+    uint32_t *queues, queue_count;
     double bytes[TIMES], seconds[TIMES];
     uint32_t known;
     struct group *next; /* in the same bucket */
@@ -21,6 +22,8 @@ struct group {
 
 struct replica_groups {
     const struct operators *o;
+    struct group **numbered; /* [number] */
+    size_t capacity;
     struct group *buckets[BUCKETS];
     uint32_t count;
 };
@@ -38,8 +41,11 @@ void replica_groups_destroy(struct replica_groups *groups)
         for (struct group *group = groups->buckets[i], *next; group; group = next) {
             next = group->next;
             free(group->devices);
+            free(group->queues);
             free(group);
         }
+    if (groups)
+        free(groups->numbered);
     free(groups);
 }
 
@@ -56,6 +62,26 @@ static uint32_t hash(const uint32_t *devices, uint32_t count)
     return (value ^ value >> 15) % BUCKETS;
 }
 
+static void add_queue(struct group *group, uint32_t queue)
+{
+    uint32_t place = 0;
+    while (place < group->queue_count && group->queues[place] != queue)
+        place++;
+    if (queue && place == group->queue_count)
+        group->queues[group->queue_count++] = queue;
+}
+
+static void set_queues(const struct operators *o, struct group *group)
+{
+    group->queues = array_zeroed(2 * (size_t)group->count, sizeof *group->queues);
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct operator_route *route =
+            &o->routes[group->devices[i] * o->devices + group->devices[(i + 1) % group->count]];
+        add_queue(group, route->out);
+        add_queue(group, route->in);
+    }
+}
+
 static struct group *find_group(struct replica_groups *groups, const uint32_t *devices, uint32_t count)
 {
     struct group **link = &groups->buckets[hash(devices, count)];
@@ -67,19 +93,30 @@ static struct group *find_group(struct replica_groups *groups, const uint32_t *d
     *group = (struct group){.devices = array_zeroed(count, sizeof *devices), .count = count, .number = groups->count++};
     memcpy(group->devices, devices, count * sizeof *devices);
     *link = group;
+    groups->numbered = array_grow(groups->numbered, &groups->capacity, groups->count, sizeof *groups->numbered);
+    groups->numbered[group->number] = group;
+    set_queues(groups->o, group);
     return group;
 }
 
-/* A newer size takes the place of the oldest one. */
-static double group_seconds(const struct replica_groups *groups, struct group *group, double bytes)
+const uint32_t *replica_group_queues(const struct replica_groups *groups, uint32_t group, uint32_t *count)
 {
+    *count = groups->numbered[group]->queue_count;
+    return groups->numbered[group]->queues;
+}
+
+/* A newer size takes the place of the oldest one. */
+double replica_group_seconds(struct replica_groups *groups, uint32_t number, double bytes)
+{
+    struct group *group = groups->numbered[number];
+    const struct operator_costs *costs = &groups->o->costs;
     uint32_t known = group->known < TIMES ? group->known : TIMES;
     for (uint32_t i = 0; i < known; i++)
         if (group->bytes[i] == bytes)
             return group->seconds[i];
     uint32_t place = group->known++ % TIMES;
     group->bytes[place] = bytes;
-    group->seconds[place] = groups->o->costs.all_reduce(groups->o->costs.user, group->devices, group->count, bytes);
+    group->seconds[place] = costs->all_reduce(costs->user, group->devices, group->count, bytes);
     return group->seconds[place];
 }
 
@@ -106,7 +143,7 @@ void replicas_begin(struct replicas *replicas)
     replicas->count = 0;
 }
 
-struct replica_set *replicas_find(const struct replicas *replicas, const struct layer_part *part)
+static struct replica_set *find_set(const struct replicas *replicas, const struct layer_part *part)
 {
     struct range channels = part->output.ranges[BOX_CHANNEL];
     for (uint32_t i = 0; i < replicas->count; i++)
@@ -127,7 +164,7 @@ static struct replica_set *add_set(struct replicas *replicas)
 
 void replicas_add(struct replicas *replicas, const struct layer_part *part, uint32_t device, double parameters)
 {
-    struct replica_set *set = replicas_find(replicas, part);
+    struct replica_set *set = find_set(replicas, part);
     if (!set) {
         set = add_set(replicas);
         set->channels = part->output.ranges[BOX_CHANNEL];
@@ -148,8 +185,6 @@ void replicas_end(struct replicas *replicas, struct replica_groups *groups)
 {
     for (uint32_t i = 0; i < replicas->count; i++) {
         struct replica_set *set = &replicas->sets[i];
-        struct group *group = set->count > 1 ? find_group(groups, set->devices, set->count) : NULL;
-        set->group = group ? group->number : NONE;
-        set->seconds = group ? group_seconds(groups, group, set->parameters * groups->o->gradient_bytes) : 0;
+        set->group = set->count > 1 ? find_group(groups, set->devices, set->count)->number : NONE;
     }
 }

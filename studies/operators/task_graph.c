@@ -8,11 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a message takes of its route: the link that sends it is busy for the time of its bytes. */
+struct passage {
+    double latency, seconds; /* of the way, and of its bytes */
+    uint32_t out, in;        /* queues; 0: none */
+};
+
 /* A message from part to part; within a device it takes no time. */
 struct message {
     uint16_t from, to;   /* parts */
     uint32_t pair, back; /* from device * devices + to device, and the reverse; NONE: within a device */
-    double seconds, return_seconds, bytes;
+    double bytes;
+    struct passage there, returned;
     double forward_end[2], backward_end[2]; /* arrival of the activation, and of the gradient back at the sender's */
 };
 
@@ -58,13 +65,15 @@ struct task_graph {
     struct edge_state *edges;         /* [edge] */
     struct replica_groups *groups;
     uint32_t *choices;
-    double *state;     /* device_free, synchronised, pair_free, group_free */
+    double *state;     /* device_free, synchronised, pair_free, queue_free, group_states */
     size_t state_size; /* numbers in use; those of groups are last */
     size_t state_capacity;
     struct checkpoint *checkpoints; /* [stage / CHECKPOINT_STAGES] */
     /* Times have two places, so that those of before the newest change can be taken back: [stage], which of them holds,
      * also for a checkpoint at the stage. */
     uint8_t *sides;
+    uint32_t *last_owner; /* [group]: whose gradients are the last */
+    size_t last_capacity;
     uint32_t changed, previous, first; /* the layer of the newest change, its choice before it, the first stage that
                                           was timed again */
     double *ready;                     /* scratch, [part] */
@@ -134,11 +143,14 @@ static void add_message(struct task_graph *g, struct exchange *exchange, const s
     uint32_t a = source->devices[from], b = reader->devices[to], pair = a * o->devices + b, back = b * o->devices + a;
     struct message message = {.from = (uint16_t)from, .to = (uint16_t)to, .pair = NONE, .back = NONE};
     if (a != b) {
-        message.bytes = elements * o->element_bytes;
+        const struct operator_route *route = &o->routes[pair], *returned = &o->routes[back];
+        double bytes = elements * o->element_bytes;
+        message.bytes = bytes;
         message.pair = pair;
         message.back = back;
-        message.seconds = o->routes[pair].latency + message.bytes * o->routes[pair].seconds_per_byte;
-        message.return_seconds = o->routes[back].latency + message.bytes * o->routes[back].seconds_per_byte;
+        message.there = (struct passage){route->latency, bytes * route->seconds_per_byte, route->out, route->in};
+        message.returned =
+            (struct passage){returned->latency, bytes * returned->seconds_per_byte, returned->out, returned->in};
     }
     exchange->messages =
         array_grow(exchange->messages, &exchange->capacity, exchange->count + 1, sizeof *exchange->messages);
@@ -234,14 +246,30 @@ static double *pair_free(const struct task_graph *g)
     return g->state + 2 * (size_t)g->o->devices;
 }
 
-static size_t group_place(const struct task_graph *g)
+/* Queue 0 is none, and always free. */
+static double *queue_free(const struct task_graph *g)
 {
-    return (2 + (size_t)g->o->devices) * g->o->devices;
+    return pair_free(g) + (size_t)g->o->devices * g->o->devices;
+}
+
+/* Of a group: when it is free, and bytes of gradients that wait for more. */
+struct group_state {
+    double free, bytes;
+};
+
+static size_t groups_place(const struct task_graph *g)
+{
+    return (2 + (size_t)g->o->devices) * g->o->devices + g->o->queues + 1;
+}
+
+static struct group_state *group_states(const struct task_graph *g)
+{
+    return (struct group_state *)(void *)(g->state + groups_place(g));
 }
 
 static void fit_state(struct task_graph *g)
 {
-    size_t wanted = group_place(g) + replica_groups_count(g->groups);
+    size_t wanted = groups_place(g) + 2 * (size_t)replica_groups_count(g->groups);
     if (wanted <= g->state_size)
         return;
     g->state = array_grow(g->state, &g->state_capacity, wanted, sizeof *g->state);
@@ -249,12 +277,24 @@ static void fit_state(struct task_graph *g)
     g->state_size = wanted;
 }
 
-/* The end of a message; it leaves when its sender is done and the one before it has come. */
-static double send(double *free_at, double done, double seconds)
+static void await(double *ready, double end)
 {
-    double start = done > *free_at ? done : *free_at;
-    *free_at = start + seconds;
-    return *free_at;
+    *ready = *ready > end ? *ready : end;
+}
+
+/* When a message comes that is ready at `done`. It leaves when the one before it between the two devices has come, and
+ * when the links that it shares have sent what stands before it. */
+static double send(struct task_graph *g, uint32_t pair, double done, const struct passage *passage)
+{
+    double *queues = queue_free(g), start = done;
+    await(&start, pair_free(g)[pair]);
+    await(&start, queues[passage->out]);
+    await(&start, queues[passage->in]);
+    if (passage->out)
+        queues[passage->out] = start + passage->seconds;
+    if (passage->in)
+        queues[passage->in] = start + passage->seconds;
+    return pair_free(g)[pair] = start + (passage->latency + passage->seconds);
 }
 
 static double compute(double *free_at, double ready, double seconds)
@@ -262,11 +302,6 @@ static double compute(double *free_at, double ready, double seconds)
     double start = ready > *free_at ? ready : *free_at;
     *free_at = start + seconds;
     return *free_at;
-}
-
-static void await(double *ready, double end)
-{
-    *ready = *ready > end ? *ready : end;
 }
 
 static void clear_ready(struct task_graph *g, uint32_t count)
@@ -285,57 +320,87 @@ static uint8_t backward_side(const struct task_graph *g, uint32_t layer)
     return g->sides[stages_of(g) - 1 - layer];
 }
 
-static void time_forward(struct task_graph *g, uint32_t layer)
+/* Sends what the parts read, in the order of its edges, and notes when all of it has come. */
+static void time_reads(struct task_graph *g, uint32_t layer, uint8_t side)
 {
     const struct operators *o = g->o;
-    struct shape *shape = shape_of(g, layer);
-    uint8_t side = forward_side(g, layer);
-    clear_ready(g, shape->count);
     for (uint32_t e = o->first_read[layer]; e < o->first_read[layer + 1]; e++) {
-        const struct exchange *exchange = exchange_of(g, e);
-        uint8_t sent = forward_side(g, o->edges[e].source);
-        for (size_t i = 0; i < exchange->count; i++)
-            await(&g->ready[exchange->messages[i].to], exchange->messages[i].forward_end[sent]);
-    }
-    for (uint32_t k = 0; k < shape->count; k++)
-        shape->forward_end[side][k] = compute(&device_free(g)[shape->devices[k]], g->ready[k], shape->costs[k].forward);
-    g->counts.timed += shape->count;
-    for (uint32_t w = o->first_written[layer]; w < o->first_written[layer + 1]; w++) {
-        struct exchange *exchange = exchange_of(g, o->written[w]);
+        struct exchange *exchange = exchange_of(g, e);
+        uint32_t source = o->edges[e].source;
+        const double *done = shape_of(g, source)->forward_end[forward_side(g, source)];
         for (size_t i = 0; i < exchange->count; i++) {
             struct message *m = &exchange->messages[i];
-            double done = shape->forward_end[side][m->from];
-            m->forward_end[side] = m->pair == NONE ? done : send(&pair_free(g)[m->pair], done, m->seconds);
+            m->forward_end[side] = m->pair == NONE ? done[m->from] : send(g, m->pair, done[m->from], &m->there);
+            await(&g->ready[m->to], m->forward_end[side]);
         }
         g->counts.timed += exchange->count;
     }
 }
 
-/* Starts when the last gradient is there, and ends for all devices at once. */
+static void time_forward(struct task_graph *g, uint32_t layer)
+{
+    struct shape *shape = shape_of(g, layer);
+    uint8_t side = forward_side(g, layer);
+    clear_ready(g, shape->count);
+    time_reads(g, layer, side);
+    for (uint32_t k = 0; k < shape->count; k++)
+        shape->forward_end[side][k] = compute(&device_free(g)[shape->devices[k]], g->ready[k], shape->costs[k].forward);
+    g->counts.timed += shape->count;
+}
+
+/* When an all-reduce ends that is ready: it begins after the one before it of the same devices, and after what its
+ * links have to send; it keeps its links busy. */
+static double all_reduce(struct task_graph *g, uint32_t number, double ready, double seconds)
+{
+    uint32_t count;
+    const uint32_t *queues = replica_group_queues(g->groups, number, &count);
+    struct group_state *group = &group_states(g)[number];
+    double start = ready;
+    await(&start, group->free);
+    for (uint32_t i = 0; i < count; i++)
+        await(&start, queue_free(g)[queues[i]]);
+    group->free = start + seconds;
+    for (uint32_t i = 0; i < count; i++)
+        queue_free(g)[queues[i]] = group->free;
+    return group->free;
+}
+
+/* Gradients that wait are synchronised when there are enough of them, or no others of their group to come: from when
+ * the last device has computed all that it has to up to here, and until the same time for all devices. */
 static void time_replicas(struct task_graph *g, uint32_t owner)
 {
     const struct operators *o = g->o;
     struct replicas *replicas = replicas_of(g, owner);
-    if (!replicas)
-        return;
-    for (uint32_t r = 0; r < replicas->count; r++)
-        replicas->sets[r].ready = 0;
-    for (uint32_t i = o->first_user[owner]; i < o->first_user[owner + 1]; i++) {
-        const struct shape *shape = shape_of(g, o->users[i]);
-        uint8_t side = backward_side(g, o->users[i]);
-        for (uint32_t k = 0; k < shape->count; k++) {
-            struct replica_set *set = replicas_find(replicas, &shape->parts[k]);
-            await(&set->ready, shape->backward_end[side][k]);
-        }
-    }
-    for (uint32_t r = 0; r < replicas->count; r++) {
+    for (uint32_t r = 0; replicas && r < replicas->count; r++) {
         const struct replica_set *set = &replicas->sets[r];
-        double end =
-            set->group == NONE ? set->ready : compute(&g->state[group_place(g) + set->group], set->ready, set->seconds);
+        if (set->group == NONE)
+            continue;
+        struct group_state *group = &group_states(g)[set->group];
+        group->bytes += set->parameters * o->gradient_bytes;
+        if (group->bytes < o->bucket && g->last_owner[set->group] != owner)
+            continue;
+        double ready = 0, end;
+        for (uint32_t i = 0; i < set->count; i++)
+            await(&ready, device_free(g)[set->devices[i]]);
+        end = all_reduce(g, set->group, ready, replica_group_seconds(g->groups, set->group, group->bytes));
+        group->bytes = 0;
         for (uint32_t i = 0; i < set->count; i++)
             await(&synchronised(g)[set->devices[i]], end);
     }
-    g->counts.timed += replicas->count;
+    g->counts.timed += replicas ? replicas->count : 0;
+}
+
+/* Which owner's gradients are the last of each group. */
+static void find_last_owners(struct task_graph *g)
+{
+    g->last_owner = array_grow(g->last_owner, &g->last_capacity, replica_groups_count(g->groups) + (size_t)1,
+                               sizeof *g->last_owner);
+    for (uint32_t owner = g->o->graph->count; owner-- > 0;) {
+        const struct replicas *replicas = replicas_of(g, owner);
+        for (uint32_t r = 0; replicas && r < replicas->count; r++)
+            if (replicas->sets[r].group != NONE)
+                g->last_owner[replicas->sets[r].group] = owner;
+    }
 }
 
 static void time_backward(struct task_graph *g, uint32_t layer)
@@ -359,11 +424,12 @@ static void time_backward(struct task_graph *g, uint32_t layer)
         for (size_t i = 0; i < exchange->count; i++) {
             struct message *m = &exchange->messages[i];
             double done = shape->backward_end[side][m->to];
-            m->backward_end[side] = m->pair == NONE ? done : send(&pair_free(g)[m->back], done, m->return_seconds);
+            m->backward_end[side] = m->pair == NONE ? done : send(g, m->back, done, &m->returned);
         }
         g->counts.timed += exchange->count;
     }
-    time_replicas(g, layer);
+    if (o->overlap)
+        time_replicas(g, layer);
 }
 
 static void save_checkpoint(struct task_graph *g, uint32_t stage)
@@ -390,6 +456,7 @@ static void load_checkpoint(struct task_graph *g, uint32_t stage, uint8_t side)
 static void time_from(struct task_graph *g, uint32_t first, bool other)
 {
     uint32_t stages = stages_of(g), stage = first / CHECKPOINT_STAGES * CHECKPOINT_STAGES;
+    find_last_owners(g);
     load_checkpoint(g, stage, g->sides[stage] ^ (other && stage == first));
     for (; stage < stages; stage++) {
         if (stage % CHECKPOINT_STAGES == 0 && stage > 0 && stage >= first)
@@ -399,6 +466,8 @@ static void time_from(struct task_graph *g, uint32_t first, bool other)
         else
             time_backward(g, stages - 1 - stage);
     }
+    for (uint32_t owner = g->o->graph->count; owner-- > 0 && !g->o->overlap;)
+        time_replicas(g, owner);
 }
 
 /* ---- results ---- */
@@ -498,7 +567,8 @@ struct task_graph *task_graph_create(const struct operators *o, const uint32_t *
                              .sums = array_zeroed(o->devices, sizeof *g->sums)};
     memcpy(g->choices, choices, layers * sizeof *choices);
     for (uint32_t i = 0; i < layers; i++) {
-        bool weights = o->graph->operators[i].weights == i && o->graph->operators[i].layer->parameters.given;
+        const struct stagesim_amount *parameters = &o->graph->operators[i].layer->parameters;
+        bool weights = o->graph->operators[i].weights == i && parameters->elements + parameters->bytes > 0;
         for (int k = 0; k < 2; k++) {
             shape_init(&g->operators[i].shapes[k], o->devices);
             g->operators[i].replicas[k] = weights ? replicas_create(o->devices) : NULL;
@@ -529,6 +599,7 @@ void task_graph_destroy(struct task_graph *g)
     free(g->state);
     free(g->checkpoints);
     free(g->sides);
+    free(g->last_owner);
     free(g->ready);
     free(g->sums);
     free(g);
@@ -577,17 +648,10 @@ static void swap_buffers(struct task_graph *g)
         g->edges[e].used ^= edge_changes(g, e);
 }
 
-/* The first stage whose times may be others: a layer that changes, or one that it reads, whose messages do. */
+/* The first stage whose times may be others: the forward of the first layer that changes. */
 static uint32_t first_stage(const struct task_graph *g)
 {
-    uint32_t first = g->changed;
-    for (uint32_t i = 0; i < g->o->graph->count; i++)
-        if (changes(g, i))
-            first = i < first ? i : first;
-    for (uint32_t e = 0; e < g->o->edge_count; e++)
-        if (changes(g, g->o->edges[e].reader) && g->o->edges[e].source < first)
-            first = g->o->edges[e].source;
-    return first;
+    return operator_unit(g->o, g->changed);
 }
 
 /* Times from the first stage on that a change can reach: to their other place. */

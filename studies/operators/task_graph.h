@@ -5,9 +5,11 @@
  * The rules are those of the analytic engine for the same job. A device computes one task after the other, forwards in
  * the order of the layers and backwards in the reverse order. A part's forward needs what it reads of the parts of
  * operators before it; its backward needs the gradients of all that read it. Messages from one device to another follow
- * each other in the order in which their senders compute; messages of other pairs do not disturb them. The weights of a
- * layer are synchronised when the last device has computed their gradient, those of the same devices one after the
- * other, beside all computations. The optimizer of a device steps when all its gradients are there.
+ * each other in the order of the layers that read them, gradients in the reverse order; messages of other pairs disturb
+ * them only where their routes share a link that is given a queue, which sends one after the other. The weights of a
+ * layer are synchronised when all devices that hold them have computed what they have to up to its backward, those of
+ * the same devices one after the other, beside all computations. The optimizer of a device steps when all its gradients
+ * are there.
  *
  * FlexFlow's simulator orders the tasks of a device by the time at which they are ready, and lets an owner collect and
  * return the gradients. Here the order is that in which the job runs.
@@ -20,18 +22,6 @@
 #include "studies/operators/operators.h"
 
 struct task_graph;
-
-/* What an evaluation came to. */
-struct task_result {
-    double seconds; /* of the iteration */
-    double memory;  /* bytes of the fullest device: weights, gradients, optimizer and kept activations */
-    double excess;  /* bytes beyond the capacity, summed over the devices */
-};
-
-/* Tasks since the graph was made: parts, messages and synchronisations. */
-struct task_counts {
-    uint64_t built, timed;
-};
 
 /* choices[layer]: the number of a configuration in the layer's space. The caller frees it with task_graph_destroy; `o`
  * lives as long. */

@@ -145,6 +145,7 @@ void case_finish(struct network_case *c, uint32_t devices, double samples)
                                       .element_bytes = 4,
                                       .gradient_bytes = 4,
                                       .state_bytes = 16,
+                                      .overlap = true,
                                       .devices = devices,
                                       .routes = c->routes,
                                       .kinds = c->kinds,

@@ -95,20 +95,21 @@ static struct part_cost cost_of(const struct listed *l, uint32_t layer, uint32_t
 static void list_forward(struct listed *l, uint32_t layer)
 {
     const struct operators *o = l->o;
+    for (uint32_t e = 0; e < o->edge_count; e++)
+        for (uint32_t q = 0; o->edges[e].reader == layer && q < l->splits[layer].count; q++)
+            for (uint32_t p = 0; p < l->splits[o->edges[e].source].count; p++) {
+                uint32_t source = o->edges[e].source;
+                double elements = needed(l, &o->edges[e], p, q);
+                messages[e][p][q] = elements > 0 ? add_message(l, l->forward[source][p], l->devices[source][p],
+                                                               l->devices[layer][q], elements)
+                                                 : 0;
+            }
     for (uint32_t k = 0; k < l->splits[layer].count; k++) {
         for (uint32_t e = 0; e < o->edge_count; e++)
             for (uint32_t p = 0; o->edges[e].reader == layer && p < l->splits[o->edges[e].source].count; p++)
                 wait_for(l, messages[e][p][k]);
         l->forward[layer][k] = add_computation(l, l->devices[layer][k], cost_of(l, layer, k).forward);
     }
-    for (uint32_t e = 0; e < o->edge_count; e++)
-        for (uint32_t p = 0; o->edges[e].source == layer && p < l->splits[layer].count; p++)
-            for (uint32_t q = 0; q < l->splits[o->edges[e].reader].count; q++) {
-                double elements = needed(l, &o->edges[e], p, q);
-                messages[e][p][q] = elements > 0 ? add_message(l, l->forward[layer][p], l->devices[layer][p],
-                                                               l->devices[o->edges[e].reader][q], elements)
-                                                 : 0;
-            }
 }
 
 static void list_backward(struct listed *l, uint32_t layer)
@@ -139,10 +140,26 @@ static uint32_t holders(const struct listed *l, uint32_t owner, double from)
     return bits;
 }
 
-/* Gradients are added among the devices that hold the same channels; then devices step. `groups`: the newest task of
- * each set of devices. */
-static void list_replicas(struct listed *l, uint32_t owner, uint32_t *groups, uint32_t steps[CASE_DEVICES],
-                          double parameters[CASE_DEVICES], double *step_ready)
+/* Gradients that a set of devices, as bits, has to add up: those that wait, and the newest all-reduce. */
+struct waiting {
+    double bytes;
+    uint32_t newest;
+};
+
+/* Whether a layer below `owner` has gradients for the same devices. */
+static bool more_to_come(const struct listed *l, uint32_t owner, uint32_t bits)
+{
+    for (uint32_t i = 0; i < owner; i++)
+        for (uint32_t k = 0; l->o->graph->operators[i].layer->parameters.given && k < l->splits[i].count; k++)
+            if (holders(l, i, l->parts[i][k].output.ranges[BOX_CHANNEL].from) == bits)
+                return true;
+    return false;
+}
+
+/* Gradients are added among the devices that hold the same channels, when there are `bucket` bytes of them or no more
+ * to come; then devices step. */
+static void list_replicas(struct listed *l, uint32_t owner, struct waiting *groups, double parameters[CASE_DEVICES],
+                          double *step_ready)
 {
     const struct operators *o = l->o;
     if (o->graph->operators[owner].weights != owner || !o->graph->operators[owner].layer->parameters.given)
@@ -156,30 +173,28 @@ static void list_replicas(struct listed *l, uint32_t owner, uint32_t *groups, ui
             continue;
         uint32_t bits = holders(l, owner, from), devices[CASE_DEVICES], count = 0;
         for (uint32_t d = 0; d < o->devices; d++)
-            if (bits >> d & 1)
+            if (bits >> d & 1) {
+                parameters[d] += held;
                 devices[count++] = d;
-        for (uint32_t i = owner; i < o->graph->count; i++)
-            for (uint32_t p = 0; o->graph->operators[i].weights == owner && p < l->splits[i].count; p++)
-                if (l->parts[i][p].output.ranges[BOX_CHANNEL].from == from)
-                    wait_for(l, l->backward[i][p]);
-        double seconds = count > 1 ? o->costs.all_reduce(o->costs.user, devices, count, held * o->gradient_bytes) : 0;
-        if (count > 1)
-            wait_for(l, groups[bits]);
-        uint32_t task = add_task(l, seconds);
-        if (count > 1)
-            groups[bits] = task;
-        for (uint32_t d = 0; d < count; d++) {
-            parameters[devices[d]] += held;
-            step_ready[devices[d]] = fmax(step_ready[devices[d]], l->end[task - 1]);
-            steps[devices[d]]++;
-        }
+            }
+        struct waiting *group = &groups[bits];
+        group->bytes += held * o->gradient_bytes;
+        if (count == 1 || (group->bytes < o->bucket && more_to_come(l, owner, bits)))
+            continue;
+        for (uint32_t d = 0; d < count; d++)
+            wait_for(l, l->on_device[devices[d]]);
+        wait_for(l, group->newest);
+        group->newest = add_task(l, o->costs.all_reduce(o->costs.user, devices, count, group->bytes));
+        group->bytes = 0;
+        for (uint32_t d = 0; d < count; d++)
+            step_ready[devices[d]] = fmax(step_ready[devices[d]], l->end[group->newest - 1]);
     }
 }
 
 static double list_all(const struct operators *o, const uint32_t *choices)
 {
     struct listed *l = array_zeroed(1, sizeof *l);
-    uint32_t *groups = array_zeroed(1u << CASE_DEVICES, sizeof *groups), steps[CASE_DEVICES] = {0};
+    struct waiting *groups = array_zeroed(1u << CASE_DEVICES, sizeof *groups);
     double parameters[CASE_DEVICES] = {0}, ready[CASE_DEVICES] = {0}, last = 0;
     l->o = o;
     for (uint32_t i = 0; i < o->graph->count; i++) {
@@ -191,8 +206,11 @@ static double list_all(const struct operators *o, const uint32_t *choices)
         list_forward(l, i);
     for (uint32_t i = o->graph->count; i-- > 0;) {
         list_backward(l, i);
-        list_replicas(l, i, groups, steps, parameters, ready);
+        if (o->overlap)
+            list_replicas(l, i, groups, parameters, ready);
     }
+    for (uint32_t i = o->graph->count; i-- > 0 && !o->overlap;)
+        list_replicas(l, i, groups, parameters, ready);
     for (uint32_t d = 0; d < o->devices; d++) {
         double start = fmax(ready[d], l->on_device[d] ? l->end[l->on_device[d] - 1] : 0);
         last = fmax(last, start + o->costs.update(o->costs.user, d, parameters[d]));
@@ -209,6 +227,8 @@ Test(task_graph, is_the_longest_path, .timeout = 100)
         for (uint32_t devices = 1; devices <= 8; devices += devices == 1 ? 1 : devices == 2 ? 4 : 2) {
             struct network_case *c = make(network, devices);
             struct random_numbers random = {(uint64_t)network};
+            c->operators.bucket = devices * 1e5;
+            c->operators.overlap = devices % 4;
             for (int i = 0; i < 20; i++) {
                 uint32_t choices[CASE_LAYERS];
                 start_random(&c->operators, &random, choices);
@@ -249,6 +269,7 @@ Test(task_graph, delta_is_full, .timeout = 200)
         struct random_numbers random = {7};
         uint32_t choices[CASE_LAYERS];
         c->operators.capacity = 1e6;
+        c->operators.bucket = 1e5;
         start_random(&c->operators, &random, choices);
         struct task_graph *graph = task_graph_create(&c->operators, choices);
         task_graph_evaluate(graph);

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mcmc.py STAGESIM: `stagesim layouts --method mcmc`. Its task graphs against the analytic engine, its strategies as
+scenarios that run, FlexFlow's case of translation on 16 P100, equal outputs for equal seeds, interruption."""
+import csv
+import io
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from tool import ROOT, Checker
+
+NMT = ROOT / "scenarios/nmt.yaml"
+MIXED = """platform: cluster.xml
+workload: layers
+model: {model}
+parallel: {{data: 4}}
+batch: {{global: 64, micro: 16}}
+communication: {{all_reduce: ring}}
+compute: {{precision: fp32, efficiency: 0.5}}
+"""
+CLUSTER = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="z" routing="Full">
+    {hosts}
+    {links}
+    {routes}
+  </zone>
+</platform>
+"""
+check = Checker()
+
+
+def stagesim(*arguments, code=0):
+    done = subprocess.run([STAGESIM, *map(str, arguments)], capture_output=True, text=True, timeout=600)
+    check.that(done.returncode == code, f"{arguments}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout if code == 0 else done.stderr
+
+
+def search(scenario, *arguments):
+    return json.loads(stagesim("layouts", scenario, "--method", "mcmc", "--format", "json", *arguments))
+
+
+def write_cluster(folder):
+    """Four hosts, two of them half as fast, a link for each pair and direction."""
+    pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
+    hosts = "".join(f'<host id="h-{i}" speed="{4 if i % 2 else 8}Tf"><prop id="memory" value="16GiB"/>'
+                    f'<prop id="memory_bandwidth" value="500GBps"/></host>' for i in range(4))
+    links = "".join(f'<link id="l-{a}-{b}" bandwidth="{5 + a}GBps" latency="{2 + b}us"/>' for a, b in pairs)
+    routes = "".join(f'<route src="h-{a}" dst="h-{b}" symmetrical="NO"><link_ctn id="l-{a}-{b}"/></route>' for a, b in
+                     pairs)
+    (folder / "cluster.xml").write_text(CLUSTER.format(hosts=hosts, links=links, routes=routes))
+
+
+def check_engine(folder):
+    """Without shared links the task graph has the analytic engine's rules: data parallelism, the experts' strategy and
+    one that was found, on unequal devices, with and without overlap, with small and large buckets. Rings end for all
+    members at once."""
+    write_cluster(folder)
+    cases = [(model, ["--set", f"communication.overlap={overlap}", "--set", f"layers.bucket={bucket}"]) for model in
+             ("alexnet", "rnntc", "nmt", "resnet-18") for overlap in ("true", "false") for bucket in ("0B", "25MB")]
+    for number, (model, sets) in enumerate(cases):
+        path = folder / "mixed.yaml"
+        path.write_text(MIXED.format(model=model))
+        found = search(path, "--links", "apart", "--budget", "600", "--seed", number, *sets)
+        for row in found["strategies"]:
+            check.near(row["task_graph_s"], row["analytic_s"], f"{model} {sets}: {row['strategy']}", 1e-6)
+            check.that(row["simgrid_s"] > row["analytic_s"] * (1 - 1e-6), f"{model} {sets}: SimGrid is faster")
+    for row in search(NMT, "--links", "apart", "--budget", "600")["strategies"]:
+        check.near(row["task_graph_s"], row["analytic_s"], f"nmt on nodes: {row['strategy']}", 1e-6)
+
+
+def parts(scenario, layer):
+    row = re.search(r'\{layer: "?' + layer + r'"?,[^}]*devices: \[([^\]]*)\]', scenario)
+    check.that(row, f"{layer} has no row")
+    return len(row.group(1).split(",")) if row else 0
+
+
+def check_translation(folder):
+    """At least 1.2 times as fast as data parallelism, embeddings on fewer GPUs. The scenario that was written runs."""
+    path = folder / "found.yaml"
+    found = search(NMT, "--budget", "60000", "-o", path)
+    rows = {row["strategy"]: row for row in found["strategies"]}
+    gain = rows["data parallel"]["simgrid_s"] / rows["found"]["simgrid_s"]
+    print(f"nmt on 4 x 4 P100: {gain:.3f} times as fast as data parallelism")
+    check.that(gain >= 1.2, f"nmt: {gain}")
+    check.that(rows["found"]["sent_bytes"] < rows["data parallel"]["sent_bytes"], "nmt: more bytes are sent")
+    text = path.read_text()
+    check.that(parts(text, "source_1") < 16 and parts(text, "target_1") < 16, "nmt: embeddings are on all GPUs")
+    for engine in "analytic", "simgrid":
+        stagesim("run", path, "--engine", engine, "--quiet", "-o", folder / engine)
+        summary = json.loads((folder / engine / "summary.json").read_text())
+        check.near(summary["time"]["iteration_s"], rows["found"][f"{engine}_s"], f"the scenario on {engine}", 1e-9)
+    best = min(start["best_s"] for start in found["starts"])
+    check.near(rows["found"]["task_graph_s"], best, "the strategy is the best of all starts")
+    check.that(all(start["best_s"] <= start["first_s"] for start in found["starts"]), "a start became worse")
+
+
+def check_seeds():
+    arguments = ["layouts", NMT, "--method", "mcmc", "--budget", "500", "--format", "csv"]
+    first, again, other = (stagesim(*arguments, "--seed", seed) for seed in (3, 3, 4))
+    check.that(first == again, "equal seeds, unequal outputs")
+    check.that(first != other, "another seed takes the same way")
+    rows = list(csv.DictReader(io.StringIO(first)))
+    check.that([row["strategy"] for row in rows] == ["data parallel", "expert", "found"], f"{rows}")
+    check.that(len(search(NMT, "--budget", "400", "--restarts", "3")["starts"]) == 5, "three random starts and two")
+
+
+def check_refusals():
+    cases = [(["--set", "parallel={data: 8, tensor: 2}"], "on the data axis", 1),
+             (["--set", "batch={global: 1024, micro: 32}"], "one micro-batch", 1),
+             (["--budget", "many"], "--budget takes a count", 2), (["--links", "far"], "shared, apart", 2),
+             (["--temperature", "0s"], "--temperature takes a time", 2), (["--top", "3"], "--top is not for", 2)]
+    for arguments, expected, code in cases:
+        error = stagesim("layouts", NMT, "--method", "mcmc", *arguments, code=code)
+        check.that(expected in error, f"{arguments}: {error}")
+
+
+def check_stops():
+    """An interruption, and the time limit, end the search with what it has found."""
+    command = ["layouts", str(NMT), "--method", "mcmc", "--budget", "1000000000", "--format", "csv"]
+    process = subprocess.Popen([STAGESIM, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=120)
+    check.that(process.returncode == -signal.SIGINT and "stopped early" in error, f"{process.returncode} {error}")
+    check.that("found," in out, f"interrupted: {out!r}")
+    done = subprocess.run([STAGESIM, *command, "--time-limit", "1s"], capture_output=True, text=True, timeout=120)
+    check.that(done.returncode == 0 and "stopped early" in done.stderr, f"--time-limit: {done}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_engine(folder)
+        check_translation(folder)
+    check_seeds()
+    check_refusals()
+    check_stops()
+    return check.done()
+
+
+if __name__ == "__main__":
+    STAGESIM = sys.argv[1]
+    sys.exit(main())
