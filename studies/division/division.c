@@ -188,11 +188,23 @@ static void write_devices(FILE *results, const struct division_study *study)
     fwrite(study->ranks, sizeof *study->ranks, 1u << study->levels, results);
 }
 
+/* Every part of every layer is spelt out. */
+static bool refuse_parts(const struct finding *f)
+{
+    double parts = (double)f->study->layer_count * (1u << f->study->levels);
+    if (parts <= DIVISION_PARTS_MAX)
+        return false;
+    diag_error(f->diag, scenario_place(f->scenario, "parallel"),
+               "%u layers on %u ranks are %.0f parts; expected at most %d", f->study->layer_count,
+               1u << f->study->levels, parts, DIVISION_PARTS_MAX);
+    return true;
+}
+
 static bool prepare(struct finding *f)
 {
     struct job *job = job_create_steady(f->scenario, f->platform, f->arena, f->diag);
     f->network = job ? division_network(f->scenario, f->arena, f->diag) : NULL;
-    if (!f->network || !division_devices(job, f->arena, f->diag, f->study, &f->devices))
+    if (!f->network || !division_devices(job, f->arena, f->diag, f->study, &f->devices) || refuse_parts(f))
         return false;
     f->devices.element_bytes = division_element_bytes(f->scenario);
     f->layers = (struct partition_layer *)(uintptr_t)f->network->layers;

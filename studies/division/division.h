@@ -7,7 +7,7 @@
 #include "simulator/scenario/scenario.h"
 #include "studies/partition/partition.h"
 
-enum { DIVISION_METHODS = PARTITION_ACCPAR + 1 };
+enum { DIVISION_METHODS = PARTITION_ACCPAR + 1, DIVISION_PARTS_MAX = 1 << 20 /* of all layers */ };
 
 /* "data", "owt", "hypar", "accpar"; NULL-terminated. */
 extern const char *const division_names[];

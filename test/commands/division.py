@@ -214,6 +214,13 @@ def check_refused(folder):
         done = subprocess.run([STAGESIM, "layouts", folder / "job.yaml", "--method", "accpar"], capture_output=True,
                               text=True, timeout=60)
         expect(done.returncode == 1 and not done.stdout and text in done.stderr, f"{speeds}: {done.stderr}")
+    rows = ", ".join(f"{{name: d{i}, kind: dense, flops: 2, parameters: 1, outputs: 1}}" for i in range(300))
+    (folder / "large.yaml").write_text(
+        f"platform: dgx-a100:512\nworkload: layers\nmodel: {{layers: [{rows}]}}\nparallel: {{data: 4096}}\nbatch: "
+        "{global: 4096, micro: 1}\ncompute: {precision: fp32, efficiency: 1}\n")
+    done = subprocess.run([STAGESIM, "layouts", folder / "large.yaml", "--method", "data"], capture_output=True,
+                          text=True, timeout=100)
+    expect(done.returncode == 1 and "300 layers on 4096 ranks are 1228800 parts" in done.stderr, done.stderr)
 
 
 def main():
