@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "simulator/scenario/fields.h"
 #include "simulator/scenario/fields_rows.h"
-#include "workloads/layers/graph.h"
+#include "workloads/layers/transfers.h"
 #include "workloads/workload_table.h"
 
 #include <math.h>
@@ -71,6 +71,35 @@ static void ignore(void *user, uint32_t layer, const char *text)
     (void)user, (void)layer, (void)text;
 }
 
+/* All layers in the same parts: each gets of the layers that it reads what it needs, and no more. */
+static void check_split(const struct layers_graph *graph, const uint64_t *degrees)
+{
+    enum { RANKS = 6 };
+    const struct strategy_reporter reporter = {ignore, NULL};
+    struct split_row row = {.layer = "*"};
+    memcpy(row.degrees, degrees, sizeof row.degrees);
+    struct layers_strategy *strategy = strategy_create(graph, &(struct stagesim_rows){1, &row}, RANKS, 6, &reporter);
+    if (!strategy)
+        return;
+    struct layers_transfers list = {.most = 100000};
+    struct layer_part **parts = parts_create(graph, strategy, 6);
+    double *bytes = calloc(graph->count, sizeof *bytes);
+    for (uint32_t i = 0; i < graph->count; i++)
+        bytes[i] = 4;
+    for (uint32_t i = 0; i < graph->count; i++)
+        transfers_add(&list, graph, strategy, parts, bytes, i);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct layers_transfer *transfer = &list.items[i];
+        double most = 4 * box_volume(&parts[transfer->source][transfer->from].owned);
+        if (!(transfer->bytes >= 0 && transfer->bytes <= most) || transfer->source >= transfer->layer)
+            abort();
+    }
+    free(bytes);
+    free(list.items);
+    parts_destroy(graph, parts);
+    strategy_destroy(strategy);
+}
+
 /* What is no graph is refused. */
 static void check_network(struct layers_parameters *parameters)
 {
@@ -82,6 +111,9 @@ static void check_network(struct layers_parameters *parameters)
         check_costs(parameters, graph, 1, 1);
         check_costs(parameters, graph, 8, 4);
     }
+    static const uint64_t degrees[][SPLIT_DIMENSIONS] = {{6}, {3, 2}, {1, 2, 3}, {2, 1, 1, 3}, {1, 1, 1, 2, 3}};
+    for (size_t i = 0; graph && i < sizeof degrees / sizeof *degrees; i++)
+        check_split(graph, degrees[i]);
     graph_destroy(graph);
 }
 

@@ -28,19 +28,22 @@ uint32_t split_group_find(struct split_steps *s, uint32_t *ranks, uint32_t count
     const size_t bytes = count * sizeof *ranks;
     qsort(ranks, count, sizeof *ranks, ascending);
     uint64_t hash = hash_of(ranks, count);
-    for (size_t i = 0; i < s->group_count; i++) {
-        const struct split_group *known = &s->groups[i];
+    uint32_t *first = &s->table[hash % GROUPS_TABLE];
+    for (uint32_t i = *first; i > 0; i = s->groups[i - 1].next) {
+        const struct split_group *known = &s->groups[i - 1];
         if (known->hash == hash && known->count == count && !memcmp(known->ranks, ranks, bytes))
-            return (uint32_t)i;
+            return i - 1;
     }
     s->groups = array_grow(s->groups, &s->group_capacity, s->group_count + 1, sizeof *s->groups);
     struct split_group *group = &s->groups[s->group_count];
     *group = (struct split_group){.ranks = array_zeroed(count, sizeof *ranks),
                                   .count = count,
                                   .hash = hash,
+                                  .next = *first,
                                   .id = s->j->api->group(s->j->job, "", ranks, count)};
     memcpy(group->ranks, ranks, bytes);
-    return (uint32_t)s->group_count++;
+    *first = (uint32_t)++s->group_count;
+    return *first - 1;
 }
 
 /* ---- weights ---- */
@@ -158,5 +161,6 @@ void split_groups_destroy(struct split_steps *s)
     for (size_t i = 0; i < s->group_count; i++)
         free(s->groups[i].ranks);
     free(s->groups);
+    free(s->table);
     free(s->buckets);
 }

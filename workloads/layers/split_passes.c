@@ -114,9 +114,6 @@ static void add_backward(struct split_steps *s, uint32_t micro_batch, uint32_t i
     for (uint32_t k = 0; k < count; k++)
         first[k] =
             layer->group[k] == NONE || recurrent ? NONE : add_exchange(s, layer, k, STAGESIM_ALL_GATHER, identity);
-    for (uint32_t k = 0; k < count; k++)
-        if (first[k] != NONE && !layer->written_count)
-            wait_for(s, layer->split->devices[k], first[k], layer->ended[k]);
     add_computes(s, layer, identity, layer->backward);
     for (uint32_t k = 0; k < count; k++) {
         if (first[k] != NONE)

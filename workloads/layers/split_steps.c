@@ -12,7 +12,6 @@
 
 static const uint32_t NONE = STAGESIM_NONE;
 enum { OPERATIONS_MAX = 20000000 };
-static const double pairs_max = 2e9; /* of parts that are compared */
 
 /* ---- devices ---- */
 
@@ -75,8 +74,12 @@ static uint32_t find_siblings(struct split_steps *s, const struct split_layer *l
     uint32_t degree = layer->split->degrees[dimension], at[SPLIT_DIMENSIONS];
     if (degree == 1)
         return NONE;
-    uint32_t *ranks = array_zeroed(degree, sizeof *ranks);
     memcpy(at, layer->parts[part].coordinates, sizeof at);
+    if (at[dimension] > 0) { /* the first of them has found it */
+        at[dimension] = 0;
+        return layer->group[split_index(layer->split, at)];
+    }
+    uint32_t *ranks = array_zeroed(degree, sizeof *ranks);
     for (at[dimension] = 0; at[dimension] < degree; at[dimension]++)
         ranks[at[dimension]] = layer->split->devices[split_index(layer->split, at)];
     uint32_t group = split_group_find(s, ranks, degree);
@@ -181,17 +184,12 @@ static void sort_transfers(struct split_steps *s, const struct layers_transfers 
 
 /* ---- the job ---- */
 
-/* What a job needs is known before anything is built: parts that are compared for transfers, and operations. */
 static bool check_size(const struct layers_job *j, const struct layers_strategy *strategy)
 {
-    double pairs = 0, parts = 0, repeated = (double)j->api->iterations(j->job) * j->api->micro_batches(j->job);
-    for (uint32_t i = 0; i < j->count; i++) {
-        const struct layer_operator *op = &j->graph->operators[i];
+    double parts = 0, repeated = (double)j->api->iterations(j->job) * j->api->micro_batches(j->job);
+    for (uint32_t i = 0; i < j->count; i++)
         parts += strategy->splits[i].count;
-        for (uint32_t e = 0; e < op->edge_count; e++)
-            pairs += (double)strategy->splits[i].count * strategy->splits[op->edges[e].source].count;
-    }
-    if (2 * parts * repeated <= OPERATIONS_MAX && pairs <= pairs_max)
+    if (2 * parts * repeated <= OPERATIONS_MAX)
         return true;
     j->api->error(
         j->job, "split.layers",
@@ -207,9 +205,9 @@ static bool check_transfers(const struct layers_job *j, const struct layers_tran
     if (4 * (double)list->count * repeated <= OPERATIONS_MAX)
         return true;
     j->api->error(j->job, "split.layers",
-                  "%zu messages in a forward, %.3g times there and back, are too many; expected fewer ranks, layers, "
+                  "%zu%s messages in a forward, %.3g times there and back, are too many; expected fewer ranks, layers, "
                   "micro-batches or iterations",
-                  list->count, repeated);
+                  list->count, list->count < list->most ? "" : " or more", repeated);
     return false;
 }
 
@@ -219,7 +217,7 @@ static void find_transfers(const struct split_steps *s, struct layer_part *const
     double *element_bytes = array_zeroed(j->count, sizeof *element_bytes);
     for (uint32_t i = 0; i < j->count; i++)
         element_bytes[i] = layers_bytes(j, &j->layers[i].outputs, 0) / graph_outputs(&j->graph->operators[i]);
-    for (uint32_t i = 0; i < j->count && list->count <= OPERATIONS_MAX; i++)
+    for (uint32_t i = 0; i < j->count; i++)
         transfers_add(list, j->graph, s->strategy, parts, element_bytes, i);
     free(element_bytes);
 }
@@ -285,10 +283,11 @@ bool layers_build_split(const struct layers_job *j, const struct layers_strategy
 {
     struct split_steps s = {.j = j, .strategy = strategy, .samples = j->samples * j->data};
     struct devices devices = {0};
-    struct layers_transfers list = {0};
+    struct layers_transfers list = {.most = OPERATIONS_MAX / 4 + 1};
     if (!check_size(j, strategy))
         return false;
     s.layers = array_zeroed(j->count, sizeof *s.layers);
+    s.table = array_zeroed(GROUPS_TABLE, sizeof *s.table);
     s.ranks = array_zeroed(strategy->ranks, sizeof *s.ranks);
     struct layer_part **parts = parts_create(j->graph, strategy, s.samples);
     find_transfers(&s, parts, &list);

@@ -27,11 +27,14 @@ struct split_layer {
     size_t written_count;
 };
 
+enum { GROUPS_TABLE = 1 << 16 };
+
 /* Ranks that exchange something. */
 struct split_group {
     uint32_t *ranks; /* ascending */
     uint32_t count, id;
     uint64_t hash;
+    uint32_t next;  /* 1 + a group with the same place in the table; 0: none */
     double bytes;   /* of gradients that wait for more */
     uint32_t layer; /* the last layer of these */
 };
@@ -58,6 +61,7 @@ struct split_steps {
     struct split_rank *ranks;
     struct split_group *groups;
     size_t group_count, group_capacity;
+    uint32_t *table;              /* [hash % GROUPS_TABLE]: 1 + a group; 0: none */
     struct split_bucket *buckets; /* in the order in which they are complete */
     size_t bucket_count, bucket_capacity;
     double samples; /* of a micro-batch of all ranks */

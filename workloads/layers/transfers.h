@@ -13,8 +13,9 @@ struct layers_transfer {
 };
 
 struct layers_transfers {
-    struct layers_transfer *items; /* by layer, edge, receiving and sending part */
+    struct layers_transfer *items; /* by layer, edge and receiving part */
     size_t count, capacity;
+    size_t most; /* none are looked for once there are as many */
 };
 
 /* All parts of all layers, [layer][part]. The caller frees them with parts_destroy. */

@@ -118,13 +118,29 @@ def check_halo(folder):
              **{key: image[key] for key in ("outputs", "height", "width")}}
     for ranks, engine in itertools.product((2, 3, 4), ENGINES):
         write_platform(folder / "mesh.xml", (SPEED,) * ranks, LATENCY)
-        time = run(folder, job([image, layer], [{"layer": "*", "sample": 1, "height": ranks}], ranks, samples,
-                               engine=engine, communication={"overlap": False}))["time"]["iteration_s"]
+        summary = run(folder, job([image, layer], [{"layer": "*", "sample": 1, "height": ranks}], ranks, samples,
+                                  engine=engine, communication={"overlap": False}))
+        time, own, got = summary["time"]["iteration_s"], 2 * height // ranks, 2 * min(2, ranks - 1)
+        near(summary["memory"]["parts"]["activations_bytes"], (own + got) * samples * channels * width * 4,
+             f"rows that a rank of {ranks} keeps, {engine}")
         halo = LATENCY + 2 * samples * channels * width * 4 / RATE
         data = run(folder, job([image, layer], [{"layer": "*"}], ranks, 12, engine=engine,
                                communication={"overlap": False}))["time"]["iteration_s"]
         sync = data - 12 / ranks * 3 * FLOPS / SPEED
         near(time, samples * 3 * FLOPS / ranks / SPEED + 2 * halo + sync, f"halo of {ranks} {engine}")
+
+
+def check_places(folder):
+    """A layer on one rank, the next one on another: FlexFlow's example of 2 s, 1 s on the link and 3 s. The first layer
+    reads the network's input, and needs no gradient of it."""
+    layers = [{"name": name, "kind": "dense", "flops": seconds * SPEED, "parameters": 1, "outputs": 250000000} for
+              name, seconds in (("a", 2), ("b", 3))]
+    for engine in ENGINES:
+        write_platform(folder / "mesh.xml", (SPEED,) * 2)
+        for where, seconds in (([0], 2 * 2 + 3 * 3), ([1], 2 * 2 + 3 * 3 + 2 * 1)):
+            splits = [{"layer": "a", "devices": [0]}, {"layer": "b", "devices": where}]
+            near(run(folder, job(layers, splits, 2, 1, engine=engine))["time"]["iteration_s"], seconds,
+                 f"layers on ranks 0 and {where} {engine}")
 
 
 def check_sums(folder):
@@ -182,6 +198,29 @@ def check_shares(folder):
         summary = run(folder, job([vector(10), dense(10)], split, 2, 2, engine=engine))
         for worker in summary["workers"]:
             near(worker["busy_s"], 2 * 3 * FLOPS / sum(speeds), f"share of {dimension} {engine}")
+
+
+def check_unlike_shares(folder):
+    """Two samples, 1.4 and 0.6 of them on two ranks, then 1 and 1: 0.4 of one go from the first to the second."""
+    write_platform(folder / "mesh.xml", (SPEED,) * 2)
+    split = [{"layer": "data", "sample": 2, "shares": [0.7, 0.3]}, {"layer": "fc", "sample": 2}]
+    for engine in ENGINES:
+        _, rows = run(folder, job([vector(1000), dense(10)], split, 2, 2, engine=engine), rows=True)
+        found = [(row["kind"], int(row["peer"]), int(row["rank"]), round(float(row["bytes"]), 6)) for row in rows if
+                 row["stream"].startswith("receive")]
+        expect(sorted(found) == [("activation", 0, 1, 1600), ("gradient", 1, 0, 1600)], f"unlike shares: {found}")
+
+
+def check_files(folder):
+    """The section from a YAML file, and its rows from a CSV file."""
+    write_platform(folder / "mesh.xml", (SPEED, SPEED / 2), LATENCY)
+    rows = [{"layer": "data", "devices": [1]}, {"layer": "f*", "out": 2, "devices": [1, 0], "shares": [3, 7]}]
+    scenario = job([vector(1000), dense(10)], rows, 2, 1, engine="analytic")
+    expected = run(folder, scenario)["time"]["iteration_s"]
+    (folder / "split.yaml").write_text(json.dumps({"layers": rows}))
+    (folder / "split.csv").write_text("layer,out,devices,shares\ndata,,1,\nf*,2,1;0,3;7\n")
+    for split in ("split.yaml", {"layers": "split.csv"}):
+        near(run(folder, scenario | {"split": split})["time"]["iteration_s"], expected, f"{split}", 1e-15)
 
 
 def check_shared_weights(folder):
@@ -331,7 +370,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_data(folder)
-        for check in (check_halo, check_sums, check_gathers, check_recurrent, check_shares, check_shared_weights):
+        for check in (check_halo, check_places, check_sums, check_gathers, check_recurrent, check_shares,
+                      check_unlike_shares, check_files, check_shared_weights):
             check(folder)
         write_platform(folder / "mesh.xml", [SPEED * (1 + i / 10) for i in range(RANKS)], LATENCY, "FATPIPE")
         messages = sum(check_random(folder, seed) for seed in range(30))
