@@ -29,7 +29,7 @@ double traffic_sent(const struct program *program, const struct operation *opera
     uint32_t group = position->streams[operation->stream].peer;
     const struct collective_flows *flows = assignment_flows(program, group, operation);
     if (flows && flows->pairs)
-        return bytes * pair_bytes_sent(flows->pairs, member_of(program, &program->groups[group], position));
+        return flows->pairs->sent[member_of(program, &program->groups[group], position)];
     return flows ? bytes * flows->total / group_size(program, &program->groups[group]) : 0;
 }
 

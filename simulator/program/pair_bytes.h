@@ -15,16 +15,16 @@ enum { PAIRS_MEMBERS_MAX = 2048, PAIRS_MAX = 1 << 24 };
 struct pair_bytes {
     uint32_t members;
     double *shares; /* [from * members + to] */
+    double *sent;   /* [member]: bytes to others, exactly */
 };
 
 /* The size of the collective with nccl-tests' meaning: the mean of what a member has for all members, itself included.
  * Where all pairs have equally many bytes it is that of an ordinary all-to-all. */
 double pair_bytes_size(const double *bytes, uint32_t members);
-/* Shares from bytes, [from * members + to], the caller's to free. */
+/* From bytes, [from * members + to]; the caller finishes it. */
 struct pair_bytes pair_bytes_create(const double *bytes, uint32_t members);
+void pair_bytes_finish(struct pair_bytes *pairs);
 struct pair_bytes pair_bytes_copy(const struct pair_bytes *pairs, struct arena *arena);
-/* What a member sends to others, over the size. */
-double pair_bytes_sent(const struct pair_bytes *pairs, uint32_t member);
 /* The first member that neither sends to nor receives from another; `members` where there is none. */
 uint32_t pair_bytes_find_idle(const double *bytes, uint32_t members);
 

@@ -90,7 +90,7 @@ void program_builder_destroy(struct program_builder *builder)
     free(builder->variations);
     free(builder->variation_of);
     for (size_t pairs = 0; pairs < builder->pairs_count; pairs++)
-        free(builder->pairs[pairs].shares);
+        pair_bytes_finish(&builder->pairs[pairs]);
     free(builder->pairs);
     free(builder->pairs_of);
     free(builder->costs);
