@@ -8,6 +8,17 @@
  * of the centres; PM: owensgroup/ml_perf_model (measurements); GC: Graphcore IPU-M2000 data sheet; SB:
  * jax-ml/scaling-book. */
 static const struct device_model models[] = {
+    {"K80-12GB",
+     PRECISION_FP32,
+     {4.37, 0, 0, 0, 0},
+     "12GiB",
+     240,
+     30,
+     150,
+     0,
+     3,
+     "NVIDIA Tesla K80 data sheet, half a board at boost clocks; idle estimated",
+     CONFIDENCE_M},
     {"P100-SXM2-16GB",
      PRECISION_FP32,
      {10.6, 0, 21.2, 0, 0},
@@ -449,6 +460,7 @@ static const struct product products[] = {
     {{"V100", "PCIE"}, 24, "V100-PCIE-32GB"},
     {{"V100", "PCIE", "32GB"}, 0, "V100-PCIE-32GB"},
     {{"V100", "PCIE"}, 0, "V100-PCIE-16GB"},
+    {{"K80"}, 0, "K80-12GB"},
     {{"P100", "SXM2"}, 0, "P100-SXM2-16GB"},
     {{"P100"}, 0, "P100-PCIE-16GB"},
     {{"T4"}, 0, "T4"},
@@ -507,7 +519,8 @@ const struct device_model *device_of_pci(unsigned vendor, unsigned device)
     static const struct {
         unsigned vendor, device;
         const char *model;
-    } rows[] = {{0x10de, 0x15f8, "P100-PCIE-16GB"},
+    } rows[] = {{0x10de, 0x102d, "K80-12GB"},
+                {0x10de, 0x15f8, "P100-PCIE-16GB"},
                 {0x10de, 0x15f9, "P100-SXM2-16GB"},
                 {0x10de, 0x1db1, "V100-SXM2-16GB"},
                 {0x10de, 0x1db4, "V100-PCIE-16GB"},

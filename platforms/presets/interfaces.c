@@ -20,6 +20,11 @@ static const char efa[] =
     "MPI latency of about 15 us recalled";
 
 static const struct interface interfaces[] = {
+    {"ib-fdr",
+     "InfiniBand",
+     "InfiniBand FDR",
+     {"nic", 6.79, 6.11, 0.2 * US, infiniband, CONFIDENCE_H},
+     &network_infiniband},
     {"ib-edr",
      "InfiniBand",
      "InfiniBand EDR",

@@ -137,8 +137,9 @@ void case_finish(struct network_case *c, uint32_t devices, double samples)
         c->kinds[a] = a % 3 == 2;
         c->speeds[a] = c->kinds[a] ? 5e12 : 1e13;
         for (uint32_t b = 0; b < devices; b++)
-            c->routes[a * devices + b] = a / 2 == b / 2 ? (struct operator_route){2e-6, 1 / 20e9}
-                                                        : (struct operator_route){1e-5 + 1e-7 * a, 1 / 10e9};
+            c->routes[a * devices + b] = a / 2 == b / 2 ? (struct operator_route){2e-6, 1 / 20e9, 0, 0}
+                                                        : (struct operator_route){1e-5 + 1e-7 * a, 1 / 10e9, a / 2 + 1,
+                                                                                  CASE_DEVICES / 2 + b / 2 + 1};
     }
     c->operators = (struct operators){.graph = c->graph,
                                       .samples = samples,
@@ -148,6 +149,7 @@ void case_finish(struct network_case *c, uint32_t devices, double samples)
                                       .overlap = true,
                                       .devices = devices,
                                       .routes = c->routes,
+                                      .queues = CASE_DEVICES,
                                       .kinds = c->kinds,
                                       .costs = {c, part_cost, all_reduce, update}};
     operators_prepare(&c->operators);

@@ -30,7 +30,8 @@ void case_branches(struct network_case *c);
 /* Embedding, two recurrent layers and a projection in three pieces each; pieces of a layer share weights. */
 void case_recurrent(struct network_case *c);
 
-/* Makes the graph and the problem: `devices` devices, of which every third is half as fast, two in a node. */
+/* Makes the graph and the problem: `devices` devices, of which every third is half as fast, two in a
+ * node; messages of a node to others stand in a queue, and those from others to it. */
 void case_finish(struct network_case *c, uint32_t devices, double samples);
 void case_destroy(struct network_case *c);
 

@@ -34,7 +34,8 @@ struct listed {
     double end[TASKS_MAX], seconds[TASKS_MAX];
     uint32_t first_before[TASKS_MAX + 1], before[BEFORE_MAX]; /* what a task waits for; tasks before it in the list */
     uint32_t count, before_count;
-    uint32_t on_device[CASE_DEVICES], on_pair[CASE_DEVICES * CASE_DEVICES]; /* newest tasks, from 1; 0: none */
+    uint32_t on_device[CASE_DEVICES], on_pair[CASE_DEVICES * CASE_DEVICES],
+        on_queue[CASE_DEVICES + 1]; /* newest tasks, from 1; 0: none */
     uint32_t forward[CASE_LAYERS][CASE_DEVICES], backward[CASE_LAYERS][CASE_DEVICES];
     struct layer_part parts[CASE_LAYERS][CASE_DEVICES];
     struct layer_split splits[CASE_LAYERS];
@@ -75,7 +76,15 @@ static uint32_t add_message(struct listed *l, uint32_t task, uint32_t from, uint
     uint32_t *newest = &l->on_pair[from * CASE_DEVICES + to];
     wait_for(l, task);
     wait_for(l, *newest);
-    return *newest = add_task(l, route->latency + elements * l->o->element_bytes * route->seconds_per_byte);
+    wait_for(l, l->on_queue[route->out]);
+    wait_for(l, l->on_queue[route->in]);
+    uint32_t sent = add_task(l, elements * l->o->element_bytes * route->seconds_per_byte);
+    if (route->out)
+        l->on_queue[route->out] = sent;
+    if (route->in)
+        l->on_queue[route->in] = sent;
+    wait_for(l, sent);
+    return *newest = add_task(l, route->latency);
 }
 
 static double needed(const struct listed *l, const struct operator_edge *edge, uint32_t from, uint32_t to)
@@ -140,6 +149,21 @@ static uint32_t holders(const struct listed *l, uint32_t owner, double from)
     return bits;
 }
 
+/* The links of a ring through devices: an all-reduce waits for what they have to send (`task` 0), and keeps them busy.
+ */
+static void pass_ring(struct listed *l, const uint32_t *devices, uint32_t count, uint32_t task)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct operator_route *route = &l->o->routes[devices[i] * l->o->devices + devices[(i + 1) % count]];
+        const uint32_t queues[] = {route->out, route->in};
+        for (int k = 0; k < 2; k++)
+            if (!task)
+                wait_for(l, l->on_queue[queues[k]]);
+            else if (queues[k])
+                l->on_queue[queues[k]] = task;
+    }
+}
+
 /* Gradients that a set of devices, as bits, has to add up: those that wait, and the newest all-reduce. */
 struct waiting {
     double bytes;
@@ -184,7 +208,9 @@ static void list_replicas(struct listed *l, uint32_t owner, struct waiting *grou
         for (uint32_t d = 0; d < count; d++)
             wait_for(l, l->on_device[devices[d]]);
         wait_for(l, group->newest);
+        pass_ring(l, devices, count, 0);
         group->newest = add_task(l, o->costs.all_reduce(o->costs.user, devices, count, group->bytes));
+        pass_ring(l, devices, count, group->newest);
         group->bytes = 0;
         for (uint32_t d = 0; d < count; d++)
             step_ready[devices[d]] = fmax(step_ready[devices[d]], l->end[group->newest - 1]);
