@@ -712,13 +712,3 @@ struct task_counts task_graph_counts(const struct task_graph *g)
 {
     return g->counts;
 }
-
-double task_graph_forward_end(const struct task_graph *g, uint32_t layer, uint32_t k)
-{
-    return shape_of(g, layer)->forward_end[forward_side(g, layer)][k];
-}
-
-double task_graph_backward_end(const struct task_graph *g, uint32_t layer, uint32_t k)
-{
-    return shape_of(g, layer)->backward_end[backward_side(g, layer)][k];
-}

@@ -43,8 +43,4 @@ double task_graph_sent(const struct task_graph *graph);
 /* [layer] */
 const uint32_t *task_graph_choices(const struct task_graph *graph);
 struct task_counts task_graph_counts(const struct task_graph *graph);
-/* When part k of a layer ends its forward and its backward; of the newest evaluation. */
-double task_graph_forward_end(const struct task_graph *graph, uint32_t layer, uint32_t k);
-double task_graph_backward_end(const struct task_graph *graph, uint32_t layer, uint32_t k);
-
 #endif
