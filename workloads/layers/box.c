@@ -49,8 +49,12 @@ struct range window_inputs(const struct window *window, struct range outputs, ui
     if (window->whole || range_length(outputs) <= 0)
         return range_length(outputs) > 0 ? all : (struct range){0, 0};
     double stride = (double)window->stride, padding = (double)window->padding, kernel = (double)window->kernel;
-    struct range read = {outputs.from * stride - padding, (outputs.to - 1) * stride - padding + kernel};
-    return range_intersect(read, all);
+    /* The first and the last output of the range that do not read padding alone. */
+    double first = fmax(outputs.from, ceil((padding - kernel + 1) / stride)),
+           last = fmin(outputs.to - 1, floor((all.to - 1 + padding) / stride));
+    if (first > last)
+        return (struct range){0, 0};
+    return range_intersect((struct range){first * stride - padding, last * stride - padding + kernel}, all);
 }
 
 /* Where the first k parts end. */
