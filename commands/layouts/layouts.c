@@ -125,8 +125,7 @@ const struct command command_layouts = {
         "tables\n"
         "  -o FILE                          of dlrm: write the fastest sharding that was found; of layers: the "
         "division, "
-        "for the key split;\n"
-        "                                   mcmc: the scenario with the splits\n"
+        "for the key split\n"
         "  --budget N                       mcmc: strategies that are evaluated, of all starts together (20000)\n"
         "  --restarts R                     mcmc: random starts, beside data parallelism and what experts do (1)\n"
         "  --seed N                         mcmc: of the random numbers (0)\n"
@@ -140,6 +139,6 @@ const struct command command_layouts = {
         "  stagesim layouts scenarios/parameter-server.yaml --method advice\n"
         "  stagesim layouts scenarios/dlrm.yaml --method search -o sharding.csv\n"
         "  stagesim layouts scenarios/accpar.yaml --method accpar -o strategy.yaml\n"
-        "  stagesim layouts scenarios/nmt.yaml --method mcmc --budget 60000 -o found.yaml\n",
+        "  stagesim layouts scenarios/nmt.yaml --method mcmc --budget 60000 -o strategy.yaml\n",
     .run = run,
 };

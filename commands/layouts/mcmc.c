@@ -4,10 +4,8 @@
 
 #include "base/arena.h"
 #include "base/files/output.h"
-#include "base/paths.h"
 #include "base/process/interruption.h"
 #include "commands/layouts/method.h"
-#include "simulator/scenario/write/scenario_write.h"
 #include "studies/simulation.h"
 
 #include <inttypes.h>
@@ -16,15 +14,15 @@
 
 enum { BUDGET_DEFAULT = 20000, RESTARTS_DEFAULT = 1 };
 
-/* The scenario under a strategy; on both engines, or as it is. NULL with the mistake reported. */
+/* The scenario under a strategy, on both engines. NULL with the mistake reported. */
 static const struct scenario *load(const struct scenario *scenario, const struct strategy_table *table, int row,
-                                   bool both, struct arena *arena)
+                                   struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     const char *rows = strategy_text(scenario, &table->rows[row], table->layers, "", ", ", arena);
     const struct scenario_set sets[] = {{.text = arena_print(arena, "split={layers: [%s]}", rows)},
                                         {.text = "engine=both"}};
-    struct scenario_request request = scenario_request_with(&scenario->request, sets, both ? 2 : 1, arena);
+    struct scenario_request request = scenario_request_with(&scenario->request, sets, 2, arena);
     return scenario_load(&request, arena, &diag);
 }
 
@@ -33,7 +31,7 @@ static int confirm(const struct scenario *scenario, const struct strategy_table 
                    struct strategy_run *run)
 {
     struct arena *arena = arena_create();
-    struct simulation_request request = {.scenario = load(scenario, table, row, true, arena), .quiet = true};
+    struct simulation_request request = {.scenario = load(scenario, table, row, arena), .quiet = true};
     struct simulation_result result = {0};
     int code = request.scenario ? simulate(&request, &result) : EXIT_FAILED;
     if (code == EXIT_DONE && result.row_count == 2) {
@@ -46,19 +44,18 @@ static int confirm(const struct scenario *scenario, const struct strategy_table 
     return code;
 }
 
-/* The scenario with what was found. */
+/* What was found, for the key `split`. */
 static int write_found(const struct options *options, const struct scenario *scenario,
                        const struct strategy_table *table, struct arena *arena)
 {
     struct fault fault = {""};
     FILE *out = NULL;
-    const struct scenario *found = load(scenario, table, STRATEGY_BEST, false, arena);
-    struct output *output = found ? output_create_file(options->output, &out, &fault) : NULL;
-    if (!found)
-        return EXIT_FAILED;
+    struct output *output = output_create_file(options->output, &out, &fault);
     if (output) {
-        fprintf(out, "# The best strategy that `stagesim layouts --method mcmc` found for %s.\n", scenario->name);
-        scenario_write(out, found, path_directory(options->output, arena));
+        fprintf(out,
+                "# The best strategy that `stagesim layouts --method mcmc` found for %s, for its key split.\nlayers:\n",
+                scenario->name);
+        fprintf(out, "%s\n", strategy_text(scenario, &table->rows[STRATEGY_BEST], table->layers, "- ", "\n", arena));
         if (output_commit(output, &fault))
             return EXIT_DONE;
     }

@@ -84,7 +84,7 @@ def parts(scenario, layer):
 
 
 def check_translation(folder):
-    """At least 1.2 times as fast as data parallelism, embeddings on fewer GPUs. The scenario that was written runs."""
+    """At least 1.2 times as fast as data parallelism, embeddings on fewer GPUs. What was written runs."""
     path = folder / "found.yaml"
     found = search(NMT, "--budget", "60000", "-o", path)
     rows = {row["strategy"]: row for row in found["strategies"]}
@@ -95,7 +95,7 @@ def check_translation(folder):
     text = path.read_text()
     check.that(parts(text, "source_1") < 16 and parts(text, "target_1") < 16, "nmt: embeddings are on all GPUs")
     for engine in "analytic", "simgrid":
-        stagesim("run", path, "--engine", engine, "--quiet", "-o", folder / engine)
+        stagesim("run", NMT, "--set", f"split={path}", "--engine", engine, "--quiet", "-o", folder / engine)
         summary = json.loads((folder / engine / "summary.json").read_text())
         check.near(summary["time"]["iteration_s"], rows["found"][f"{engine}_s"], f"the scenario on {engine}", 1e-9)
     best = min(start["best_s"] for start in found["starts"])
