@@ -35,7 +35,7 @@ double box_common(const struct box *a, const struct box *b)
     return box_volume(&common);
 }
 
-uint64_t window_outputs(const struct window *window, uint64_t size)
+uint64_t window_outputs(const struct box_window *window, uint64_t size)
 {
     if (window->whole)
         return 1;
@@ -43,7 +43,7 @@ uint64_t window_outputs(const struct window *window, uint64_t size)
     return padded < window->kernel ? 0 : (padded - window->kernel) / window->stride + 1;
 }
 
-struct range window_inputs(const struct window *window, struct range outputs, uint64_t size)
+struct range window_inputs(const struct box_window *window, struct range outputs, uint64_t size)
 {
     struct range all = {0, (double)size};
     if (window->whole || range_length(outputs) <= 0)

@@ -21,7 +21,7 @@ struct box {
 
 /* What of its input an output index o reads along the height or the width: o stride - padding and the kernel - 1
  * indices behind it, as far as there are any. `whole`: all of it, whatever o. */
-struct window {
+struct box_window {
     uint64_t kernel, stride, padding;
     bool whole;
 };
@@ -37,9 +37,9 @@ double box_common(const struct box *a, const struct box *b);
 
 /* How many outputs a window has along `size` inputs: floor((size + 2 padding - kernel) / stride) + 1; 0 if the kernel
  * is longer than the padded input; 1 where it is whole. */
-uint64_t window_outputs(const struct window *window, uint64_t size);
+uint64_t window_outputs(const struct box_window *window, uint64_t size);
 /* The inputs, of `size`, that a range of outputs reads: its first window's first one to its last window's last one. */
-struct range window_inputs(const struct window *window, struct range outputs, uint64_t size);
+struct range window_inputs(const struct box_window *window, struct range outputs, uint64_t size);
 
 /* The k-th of `count` parts of a range, in proportion to `shares` (NULL: equal). `whole`: the cuts are rounded to whole
  * indices; those of equal parts are rounded down. */

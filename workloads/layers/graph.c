@@ -134,11 +134,11 @@ static void set_window(struct builder *b, uint32_t index, unsigned side)
     static const char *const names[] = {"height", "width"};
     struct layer_operator *op = &b->graph->operators[index];
     const struct layer *layer = op->layer;
-    struct window *window = side ? &op->width : &op->height;
+    struct box_window *window = side ? &op->width : &op->height;
     uint64_t output = side ? op->output.width : op->output.height, input = side ? op->input.width : op->input.height;
-    *window = (struct window){.kernel = pick(&layer->kernel, side, 1),
-                              .stride = pick(&layer->stride, side, 1),
-                              .padding = pick(&layer->padding, side, 0)};
+    *window = (struct box_window){.kernel = pick(&layer->kernel, side, 1),
+                                  .stride = pick(&layer->stride, side, 1),
+                                  .padding = pick(&layer->padding, side, 0)};
     bool given = layer->kernel.count || layer->stride.count || layer->padding.count;
     if (!given || !input) {
         window->whole = input && output != input;

@@ -23,11 +23,11 @@ struct layer_edge {
 struct layer_operator {
     const struct layer *layer; /* as described; borrowed */
     struct layer_shape output;
-    struct layer_shape input;       /* of the concatenation; all 0 where the network's input is read, and its shape is
-                                       not given */
-    struct window height, width;    /* what of the input an output needs */
-    bool mixes;                     /* an output channel needs all input channels, not only that of its number */
-    const struct layer_edge *edges; /* none: the layer reads the network's input */
+    struct layer_shape input;        /* of the concatenation; all 0 where the network's input is read, and its shape is
+                                        not given */
+    struct box_window height, width; /* what of the input an output needs */
+    bool mixes;                      /* an output channel needs all input channels, not only that of its number */
+    const struct layer_edge *edges;  /* none: the layer reads the network's input */
     uint32_t edge_count;
     uint32_t weights; /* the layer whose weights it uses; itself, or an earlier one */
 };

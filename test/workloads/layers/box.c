@@ -8,7 +8,7 @@
 enum { SIZE_MAX_TRIED = 13, KERNEL_MAX = 7, STRIDE_MAX = 3 };
 
 /* Every output's inputs, one by one: where they begin and end, and whether outputs leave none out in between. */
-static struct range list_inputs(const struct window *window, int first, int end, int size)
+static struct range list_inputs(const struct box_window *window, int first, int end, int size)
 {
     int least = size, last = -1;
     for (int output = first; output < end; output++)
@@ -22,7 +22,7 @@ static struct range list_inputs(const struct window *window, int first, int end,
     return (struct range){least, last + 1};
 }
 
-static void check_window(const struct window *window, int size)
+static void check_window(const struct box_window *window, int size)
 {
     int outputs = 0;
     while (outputs * (int)window->stride + (int)window->kernel <= size + 2 * (int)window->padding)
@@ -45,12 +45,12 @@ Test(box, windows)
         for (uint64_t kernel = 1; kernel <= KERNEL_MAX; kernel++)
             for (uint64_t stride = 1; stride <= STRIDE_MAX; stride++)
                 for (uint64_t padding = 0; padding <= kernel; padding++)
-                    check_window(&(struct window){kernel, stride, padding, false}, size);
+                    check_window(&(struct box_window){kernel, stride, padding, false}, size);
 }
 
 Test(box, whole_and_empty)
 {
-    const struct window whole = {.whole = true}, three = {3, 1, 1, false};
+    const struct box_window whole = {.whole = true}, three = {3, 1, 1, false};
     struct range range = window_inputs(&whole, (struct range){0, 1}, 9);
     cr_assert(range.from == 0 && range.to == 9);
     cr_assert_eq(window_outputs(&whole, 9), 1);
