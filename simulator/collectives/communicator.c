@@ -189,13 +189,6 @@ static double seconds_of(const struct communicator *communicator, struct known *
     return estimate_seconds(&known->estimate, ratios, bytes);
 }
 
-double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind,
-                            const struct collective_algorithm *algorithm, const struct platform_ratios *ratios,
-                            double bytes)
-{
-    return seconds_of(communicator, know(communicator, kind, algorithm), ratios, bytes);
-}
-
 static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
 
 /* What of a protocol's rate the algorithm gets out of links of the scope. */

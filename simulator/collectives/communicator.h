@@ -48,10 +48,6 @@ struct collective_choice communicator_choose_pairs(struct communicator *communic
 const struct collective_flows *communicator_flows(struct communicator *communicator, enum stagesim_collective kind,
                                                   const struct collective_algorithm *algorithm);
 
-/* Seconds of an algorithm that does not refuse under the ratios of one protocol, without launch and start. */
-double communicator_seconds(struct communicator *communicator, enum stagesim_collective kind,
-                            const struct collective_algorithm *algorithm, const struct platform_ratios *ratios,
-                            double bytes);
 /* Whether the members are all in one node. */
 enum platform_scope communicator_scope(const struct communicator *communicator);
 

@@ -157,7 +157,9 @@ static double update(void *user, uint32_t device, double parameters)
 static bool same_device(const struct platform_host *a, const struct platform_host *b)
 {
     bool same = a->memory_bandwidth == b->memory_bandwidth && a->speed == b->speed &&
-                platform_full_speed(a) == platform_full_speed(b) && !memcmp(a->peak, b->peak, sizeof a->peak);
+                platform_full_speed(a) == platform_full_speed(b);
+    for (size_t i = 0; i < sizeof a->peak / sizeof *a->peak; i++)
+        same &= a->peak[i] == b->peak[i];
     return same && (a->model == b->model || (a->model && b->model && !strcmp(a->model, b->model)));
 }
 

@@ -212,10 +212,10 @@ double sharding_improve(const struct sharding_task *task, struct sharding_judge 
                           .placement = placement,
                           .best = INFINITY,
                           .squares = INFINITY,
-                          .loads = loads,
                           .tried = array_zeroed(task->ranks, sizeof(double)),
                           .targets = array_zeroed(task->ranks, sizeof(uint32_t)),
                           .numbers = array_zeroed((size_t)task->ranks + 1, sizeof(uint32_t))};
+    s.loads = loads;
     if (!is_over(&s) && judge_plan(&s))
         while (!is_over(&s) && improve_once(&s)) {}
     free(s.tried);

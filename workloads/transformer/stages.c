@@ -486,6 +486,17 @@ static bool check_gathers(const struct stages *s)
     return false;
 }
 
+static void finish(struct stages *s)
+{
+    for (uint32_t stage = 0; stage < s->j->stages; stage++)
+        free(s->parts[stage]);
+    for (unsigned i = 0; i < ARRAYS; i++)
+        free(s->arrays[i]);
+    free(s->parts);
+    free(s->part_counts);
+    free(s->ahead);
+}
+
 bool transformer_lower(const struct transformer_job *j)
 {
     struct stages s = {.j = j,
@@ -544,12 +555,6 @@ bool transformer_lower(const struct transformer_job *j)
         .gather_pieces = (uint32_t)p->gather_pieces,
     };
     bool ok = check_gathers(&s) && j->api->pipeline(j->job, &pipeline);
-    for (uint32_t stage = 0; stage < j->stages; stage++)
-        free(s.parts[stage]);
-    for (unsigned i = 0; i < ARRAYS; i++)
-        free(s.arrays[i]);
-    free(s.parts);
-    free(s.part_counts);
-    free(s.ahead);
+    finish(&s);
     return ok;
 }
