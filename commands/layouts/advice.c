@@ -34,7 +34,10 @@ static void print_gpus(FILE *out, const struct speedup_advice *advice, struct ta
         table_cell(table, "%.3f", row->predicted);
         table_cell(table, "%s", readable_percent(text, row->predicted / row->count));
         table_cell(table, "%s", seconds_or_none(text, row->iteration));
-        table_cell(table, simulated ? "%.3f" : "", row->simulated);
+        if (simulated)
+            table_cell(table, "%.3f", row->simulated);
+        else
+            table_cell(table, "%s", "");
         table_cell(table, "%s", simulated ? readable_percent(text, row->simulated / row->count) : "");
     }
     table_write(table, out, style);

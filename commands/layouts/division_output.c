@@ -45,9 +45,12 @@ static void cell_seconds(struct table *table, double seconds)
 
 static void cell_ratio(struct table *table, double ratio)
 {
-    table_cell(table, isnan(ratio) ? "" : "%.2f", ratio);
-    if (!isnan(ratio))
-        table_value(table, ratio);
+    if (isnan(ratio)) {
+        table_cell(table, "%s", "");
+        return;
+    }
+    table_cell(table, "%.2f", ratio);
+    table_value(table, ratio);
 }
 
 static void add_figure_columns(struct table *table, const struct division_study *study)

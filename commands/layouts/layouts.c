@@ -104,18 +104,20 @@ const struct command command_layouts = {
     .arguments =
         "SCENARIO [--method axonn|analytic|advice|accpar|hypar|owt|data|mcmc|search|balanced|greedy] [--top K] "
         "[-o FILE] [OPTION]...",
-    .summary = "rank all ways to lay a transformer out along x, y, z and data",
+    .summary = "rank ways to share a job out: layouts, divisions of layers, places of tables",
     .help =
-        "Takes the ranks that the scenario has along x, y, z, tensor and data, and tries every way to share them "
-        "out to AxoNN's four\n"
-        "dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and micro-batches. Prints for "
-        "each what\n"
-        "AxoNN's communication model, the analytic engine and, for the first K that fit in memory, SimGrid say.\n\n"
-        "A scenario of the workload layers gets advice: how many GPUs and parameter servers are worth their while. Or "
-        "its layers are\n"
-        "divided among devices of one or two kinds by samples, inputs or outputs, in unequal shares where that is "
-        "faster.\n"
-        "Of a scenario of the workload dlrm, embedding tables are placed on ranks in several ways, which are timed.\n\n"
+        "Of the workload transformer: takes the ranks that the scenario has along x, y, z, tensor and data, and tries "
+        "every way to\n"
+        "share them out to AxoNN's four dimensions (tensor_parallel: {algorithm: axonn-3d}), with the same samples and "
+        "micro-batches.\n"
+        "Prints for each what AxoNN's communication model, the analytic engine and, for the first K that fit in "
+        "memory, SimGrid say.\n"
+        "Of the workload layers: says how many GPUs and parameter servers are worth their while (advice), divides "
+        "layers among\n"
+        "devices of one or two kinds, in unequal shares where that is faster (accpar and others), or searches for a "
+        "split of every\n"
+        "layer (mcmc).\n"
+        "Of the workload dlrm: places embedding tables on ranks in several ways, and times them.\n\n"
         "  --method axonn|analytic          what they are ordered by (axonn)\n"
         "  --method advice                  of layers: rules for GPUs and servers beside simulations of up to K + 1 "
         "numbers of them\n"

@@ -33,7 +33,10 @@ static void print_strategies(FILE *out, const struct strategy_report *report, st
         table_cell(table, "%s", readable_seconds(text, report->table->rows[i].result.seconds));
         table_cell(table, "%s", seconds_or_none(text, run->analytic));
         table_cell(table, "%s", seconds_or_none(text, run->simgrid));
-        table_cell(table, isnan(gain(report, i)) ? "" : "%.3f", gain(report, i));
+        if (isnan(gain(report, i)))
+            table_cell(table, "%s", "");
+        else
+            table_cell(table, "%.3f", gain(report, i));
         table_cell(table, "%s", readable_decimal_bytes(text, report->table->rows[i].sent));
         table_cell(table, "%s", run->memory > 0 ? readable_binary_bytes(text, run->memory) : "");
         table_cell(table, "%s", isnan(run->analytic) ? "" : run->fits ? "yes" : "no");
