@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "base/words/pattern.h"
 #include "platforms/detour.h"
 #include "platforms/routing.h"
 #include "platforms/view.h"
@@ -99,29 +100,6 @@ bool what_if_parse(const char *text, struct what_if *change, struct arena *arena
 
 /* ---- what it is about ---- */
 
-/* '*' stands for any text, '?' for any character; in time linear in each. */
-static bool matches(const char *pattern, const char *name)
-{
-    const char *star = NULL, *again = NULL;
-    while (*name) {
-        if (*pattern == '*') {
-            star = ++pattern;
-            again = name;
-        } else if (*pattern == *name || *pattern == '?') {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star;
-            name = ++again;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return !*pattern;
-}
-
 /* The length of a link's name without what tells the two directions apart. */
 static size_t stem_length(const char *name)
 {
@@ -139,19 +117,20 @@ static bool is_link(const char *target, const char *name)
 {
     char kind[NAME_MAX_BYTES], stem[NAME_MAX_BYTES];
     view_link_class(name, kind, sizeof kind);
-    if (!strcmp(kind, target) || matches(target, name))
+    if (!strcmp(kind, target) || pattern_matches(target, name))
         return true;
     size_t length = stem_length(name);
     if (length >= sizeof stem)
         return false;
     memcpy(stem, name, length);
     stem[length] = '\0';
-    return matches(target, stem);
+    return pattern_matches(target, stem);
 }
 
 static bool is_host(const char *target, const struct platform_host *host)
 {
-    return matches(target, host->name) || matches(target, host->node) || (host->model && matches(target, host->model));
+    return pattern_matches(target, host->name) || pattern_matches(target, host->node) ||
+           (host->model && pattern_matches(target, host->model));
 }
 
 /* ---- a share of them ---- */

@@ -3,8 +3,8 @@
 #include "cluster/jobs/jobs.h"
 
 #include "base/arena.h"
+#include "base/words/pattern.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,7 +151,7 @@ static bool take_named(struct taking *taking, const char *pattern)
     bool found = false;
     for (uint32_t host = 0; host < placing->platform->host_count; host++) {
         const char *name = placing->platform->hosts[host].name;
-        if (fnmatch(pattern, name, 0) != 0)
+        if (!pattern_matches(pattern, name))
             continue;
         found = true;
         if (placing->taken_by[host]) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables with what was not given filled in, and where they lie. */
 #include "base/arena.h"
+#include "base/words/pattern.h"
 #include "workloads/dlrm/dlrm.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static double histogram_share(const struct dlrm_parameters *p, const char *name)
     const struct dlrm_occurrences *bins = p->histogram.rows;
     double rows = 0, lookups = 0;
     for (size_t i = 0; i < p->histogram.count; i++)
-        if (!fnmatch(bins[i].table, name, 0)) {
+        if (pattern_matches(bins[i].table, name)) {
             rows += bins[i].rows;
             lookups += bins[i].rows * bins[i].occurrences;
         }
@@ -87,7 +87,7 @@ static bool apply_rule(struct dlrm_job *j, const struct dlrm_rule *rule, uint32_
         return false;
     }
     for (uint32_t i = 0; i < j->table_count; i++) {
-        if (fnmatch(rule->table, j->tables[i].name, 0))
+        if (!pattern_matches(rule->table, j->tables[i].name))
             continue;
         if (rule->split == DLRM_WHOLE || rule->split == DLRM_HOST)
             dlrm_placement_set(&j->placement, i, (enum dlrm_split)rule->split, &ranks[matches % count], 1);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/words/pattern.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -60,27 +61,6 @@ __attribute__((format(printf, 3, 4))) static void report(struct builder *b, uint
 }
 
 /* ---- rows ---- */
-
-/* Whether the name is as the pattern says. Only the last * before a mismatch needs another try. */
-static bool matches(const char *pattern, const char *name)
-{
-    const char *star = NULL, *tried = NULL;
-    while (*name) {
-        if (*pattern == '*') {
-            star = pattern++;
-            tried = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star + 1;
-            name = ++tried;
-        } else {
-            return false;
-        }
-    }
-    return !pattern[strspn(pattern, "*")];
-}
 
 /* Degrees, of which that of the samples may follow from the devices. False after a mistake was reported. */
 static bool set_degrees(struct builder *b, uint32_t index, uint32_t devices, struct layer_split *split)
@@ -213,7 +193,7 @@ static uint32_t *find_rows(struct builder *b)
     for (uint32_t row = 0; row < b->row_count; row++) {
         bool any = false;
         for (uint32_t i = 0; i < b->graph->count; i++)
-            if (matches(b->rows[row].layer, b->graph->operators[i].layer->name)) {
+            if (pattern_matches(b->rows[row].layer, b->graph->operators[i].layer->name)) {
                 found[i] = row;
                 any = true;
             }
