@@ -422,6 +422,16 @@ static const struct device_model models[] = {
 
 #define MODEL_COUNT (sizeof models / sizeof *models)
 
+struct stagesim_device device_of_host(const struct platform_host *host)
+{
+    struct stagesim_device device = {.model = host->model,
+                                     .speed = platform_full_speed(host),
+                                     .memory = host->memory,
+                                     .memory_bandwidth = host->memory_bandwidth};
+    memcpy(device.peak, host->peak, sizeof device.peak);
+    return device;
+}
+
 const struct device_model *device_find(const char *name)
 {
     for (size_t i = 0; i < MODEL_COUNT; i++)

@@ -4,6 +4,7 @@
 #ifndef STAGESIM_DEVICE_H
 #define STAGESIM_DEVICE_H
 
+#include "abi/workload.h"
 #include "platforms/platform.h"
 
 /* H: read in the cited source; M: a vendor's figure from memory or a secondary source; L: an estimate. */
@@ -21,6 +22,9 @@ struct device_model {
     const char *source;
     enum confidence confidence;
 };
+
+/* What workloads are told of a host, at the speed at which its times hold. Borrows its model. */
+struct stagesim_device device_of_host(const struct platform_host *host);
 
 /* NULL when the table does not hold the name. */
 const struct device_model *device_find(const char *name);

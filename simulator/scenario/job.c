@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "base/room.h"
+#include "platforms/device.h"
 #include "schedules/plan/plan_file.h"
 #include "schedules/plan/plan_weights.h"
 #include "schedules/plan_store.h"
@@ -337,14 +338,7 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
 
 static struct stagesim_device api_device(const struct stagesim_job *job, uint32_t position)
 {
-    const struct platform_host *host =
-        &job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]];
-    struct stagesim_device device = {.model = host->model,
-                                     .speed = platform_full_speed(host),
-                                     .memory = host->memory,
-                                     .memory_bandwidth = host->memory_bandwidth};
-    memcpy(device.peak, host->peak, sizeof device.peak);
-    return device;
+    return device_of_host(&job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]]);
 }
 
 /* 1 where all times are stretched alike. */

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "platforms/device.h"
 #include "simulator/collectives/communicator.h"
 #include "simulator/scenario/placement.h"
 #include "workloads/layers/graph.h"
@@ -59,13 +60,7 @@ static double api_micro_batch_size(const struct stagesim_job *job)
 
 static struct stagesim_device api_device(const struct stagesim_job *job, uint32_t position)
 {
-    const struct platform_host *host = &job->platform->hosts[job->hosts[position]];
-    struct stagesim_device device = {.model = host->model,
-                                     .speed = platform_full_speed(host),
-                                     .memory = host->memory,
-                                     .memory_bandwidth = host->memory_bandwidth};
-    memcpy(device.peak, host->peak, sizeof device.peak);
-    return device;
+    return device_of_host(&job->platform->hosts[job->hosts[position]]);
 }
 
 static double api_clock(struct stagesim_job *job, uint32_t position)
@@ -156,11 +151,8 @@ static double update(void *user, uint32_t device, double parameters)
 
 static bool same_device(const struct platform_host *a, const struct platform_host *b)
 {
-    bool same = a->memory_bandwidth == b->memory_bandwidth && a->speed == b->speed &&
-                platform_full_speed(a) == platform_full_speed(b);
-    for (size_t i = 0; i < sizeof a->peak / sizeof *a->peak; i++)
-        same &= a->peak[i] == b->peak[i];
-    return same && (a->model == b->model || (a->model && b->model && !strcmp(a->model, b->model)));
+    struct stagesim_device one = device_of_host(a), other = device_of_host(b);
+    return a->speed == b->speed && device_same(&one, &other);
 }
 
 /* Devices of one kind are numbered as they come; what each kind reaches is read once. */

@@ -198,44 +198,6 @@ static bool check_size(const struct dlrm_job *j)
 
 /* ---- the device ---- */
 
-enum { TF32_INDEX = 1, FP16_INDEX, BF16_INDEX };
-
-/* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
-static double find_peak(const struct stagesim_device *device, unsigned precision)
-{
-    bool any = false;
-    for (int i = 0; i < 5; i++)
-        any |= device->peak[i] > 0;
-    if (!any || device->peak[precision] > 0)
-        return any ? device->peak[precision] : device->speed;
-    if (precision == FP16_INDEX || precision == BF16_INDEX)
-        return device->peak[FP16_INDEX + BF16_INDEX - precision];
-    return 0;
-}
-
-static bool read_efficiency(struct dlrm_job *j, const struct stagesim_device *device)
-{
-    struct fault fault = {""};
-    const char *table = j->parameters->table;
-    if (j->parameters->efficiency > 0) {
-        efficiency_constant(&j->efficiency, j->parameters->efficiency);
-        return true;
-    }
-    if (!table && device->model)
-        table = j->api->efficiency_table(j->job, device->model);
-    if (!table) {
-        j->api->error(j->job, NULL,
-                      "there is no efficiency table for the device '%s' of the platform; give compute.efficiency or "
-                      "compute.table",
-                      device->model ? device->model : "(without a model)");
-        return false;
-    }
-    if (efficiency_read(table, &j->efficiency, &fault))
-        return true;
-    (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.table", "%s", fault.text);
-    return false;
-}
-
 /* What is known of the device's memory and cache; nothing where it has no file. */
 static bool read_lookups(struct dlrm_job *j, const struct stagesim_device *device)
 {
@@ -257,7 +219,7 @@ static bool check_devices(const struct dlrm_job *j, const struct stagesim_device
     for (uint32_t rank = 1; rank < j->ranks; rank++) {
         struct stagesim_device other = j->api->device(j->job, rank);
         bool same = first->model && other.model ? !strcmp(first->model, other.model) : first->model == other.model;
-        if (same && first->speed == other.speed && first->memory_bandwidth == other.memory_bandwidth)
+        if (device_same(first, &other))
             continue;
         j->api->error(j->job, NULL, "rank 0 has %s and rank %u %s%s; expected devices of one kind",
                       first->model ? first->model : "a device", rank, other.model ? other.model : "a device",
@@ -271,16 +233,17 @@ static bool find_device(struct dlrm_job *j)
 {
     struct stagesim_device host = j->api->device(j->job, 0);
     j->device = (struct efficiency_device){.efficiency = &j->efficiency,
-                                           .peak = find_peak(&host, j->parameters->precision),
+                                           .peak = device_peak(&host, j->parameters->precision),
                                            .clock = j->api->clock(j->job, 0),
                                            .bandwidth = host.memory_bandwidth};
     if (j->device.peak <= 0) {
         j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its devices",
-                      precisions[j->parameters->precision]);
+                      device_precisions[j->parameters->precision]);
         return false;
     }
     bool ok = check_devices(j, &host);
-    ok &= read_efficiency(j, &host);
+    ok &=
+        device_read_efficiency(j->job, j->api, &host, j->parameters->efficiency, j->parameters->table, &j->efficiency);
     ok &= read_lookups(j, &host);
     if (j->parameters->launch >= 0)
         j->efficiency.launch = j->parameters->launch;
@@ -295,7 +258,7 @@ static void describe(struct dlrm_job *j)
     j->ranks = j->api->axis(j->job, "data");
     j->samples = j->api->micro_batch_size(j->job);
     j->batch = j->samples * j->ranks;
-    j->element_bytes = p->precision <= TF32_INDEX ? 4 : 2;
+    j->element_bytes = p->precision <= TF32 ? 4 : 2;
     j->exchange_bytes = p->exchange == DLRM_EXCHANGE_FP32 ? 4 : j->element_bytes;
 }
 

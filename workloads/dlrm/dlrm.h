@@ -8,7 +8,7 @@
 #include "abi/workload.h"
 #include "workloads/dlrm/lookup.h"
 #include "workloads/dlrm/placement.h"
-#include "workloads/transformer/efficiency.h"
+#include "workloads/transformer/device.h"
 
 enum dlrm_interaction { DLRM_DOT, DLRM_CROSS, DLRM_CONCAT };
 enum dlrm_optimizer { DLRM_SGD, DLRM_ADAGRAD, DLRM_ROWWISE_ADAGRAD, DLRM_ADAM };

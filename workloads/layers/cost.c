@@ -5,63 +5,23 @@
 
 #include <math.h>
 
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
-enum { FP16_INDEX = 2, BF16_INDEX, FP8_INDEX };
-
 /* ---- the device ---- */
-
-/* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
-static double find_peak(const struct stagesim_device *device, unsigned precision)
-{
-    bool any = false;
-    for (int i = 0; i < 5; i++)
-        any |= device->peak[i] > 0;
-    if (!any || device->peak[precision] > 0)
-        return any ? device->peak[precision] : device->speed;
-    if (precision == FP16_INDEX || precision == BF16_INDEX)
-        return device->peak[FP16_INDEX + BF16_INDEX - precision];
-    return 0;
-}
-
-static bool read_efficiency(const struct layers_job *j, const struct stagesim_device *device,
-                            struct efficiency *efficiency)
-{
-    const struct layers_parameters *p = j->parameters;
-    struct fault fault = {""};
-    const char *table = p->table;
-    if (p->efficiency > 0) {
-        efficiency_constant(efficiency, p->efficiency);
-        return true;
-    }
-    if (!table && device->model)
-        table = j->api->efficiency_table(j->job, device->model);
-    if (!table) {
-        j->api->error(j->job, NULL,
-                      "there is no efficiency table for the device '%s' of the platform; give compute.efficiency or "
-                      "compute.table",
-                      device->model ? device->model : "(without a model)");
-        return false;
-    }
-    if (efficiency_read(table, efficiency, &fault))
-        return true;
-    j->api->error(j->job, "compute.table", "%s", fault.text);
-    return false;
-}
 
 bool layers_device(const struct layers_job *j, uint32_t position, struct efficiency *efficiency,
                    struct efficiency_device *device)
 {
     struct stagesim_device host = j->api->device(j->job, position);
     *device = (struct efficiency_device){.efficiency = efficiency,
-                                         .peak = find_peak(&host, j->parameters->precision),
-                                         .fp8 = j->parameters->precision == FP8_INDEX,
+                                         .peak = device_peak(&host, j->parameters->precision),
+                                         .fp8 = j->parameters->precision == FP8,
                                          .plain_peak = host.peak[0],
                                          .clock = j->api->clock(j->job, position),
                                          .bandwidth = host.memory_bandwidth};
     if (device->peak > 0)
-        return read_efficiency(j, &host, efficiency);
+        return device_read_efficiency(j->job, j->api, &host, j->parameters->efficiency, j->parameters->table,
+                                      efficiency);
     j->api->error(j->job, "compute.precision", "the platform gives no peak_%s of its devices",
-                  precisions[j->parameters->precision]);
+                  device_precisions[j->parameters->precision]);
     return false;
 }
 

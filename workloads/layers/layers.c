@@ -14,7 +14,6 @@ static const char *const denses[] = {"replicated", "divided", NULL};
 static const char *const optimizers[] = {"momentum", "sgd", "adam", "kfac", NULL};
 static const char *const inverses[] = {"cholesky", "eigen", NULL};
 static const char *const gradient_types[] = {"same", "fp32", NULL};
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 static const char *const consistencies[] = {"synchronous", "stale", "asynchronous", NULL};
 static const char *const shardings[] = {"even", "layers", NULL};
 static const char *const weights[] = {"resident", "streamed", NULL};
@@ -138,7 +137,7 @@ static const struct stagesim_field fields[] = {
             "over all ranks"},
     {"model.parameters", STAGESIM_FIELD_COUNT, offsetof(struct layers_parameters, count), .least = 1, .most = 1e15,
      .doc = "published number of parameters, which the layers have to give; default: not checked"},
-    FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = precisions,
+    FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = device_precisions,
           .doc = "of numbers and products; default fp32"),
     FIELD("compute.efficiency", efficiency, STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1,
           .doc = "one share of the peak for all layers, in place of a table"),
@@ -474,8 +473,7 @@ static enum transformer_optimizer optimizer_of(const struct layers_parameters *p
 
 double layers_element_bytes(const struct layers_parameters *parameters)
 {
-    enum { TF32_INDEX = 1 };
-    return parameters->precision <= TF32_INDEX ? 4 : 2; /* fp8 is for the products alone */
+    return parameters->precision <= TF32 ? 4 : 2; /* fp8 is for the products alone */
 }
 
 /* What numbers take in memory and on the way. */

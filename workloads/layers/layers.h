@@ -5,7 +5,7 @@
 #define STAGESIM_LAYERS_H
 
 #include "abi/workload.h"
-#include "workloads/transformer/efficiency.h"
+#include "workloads/transformer/device.h"
 #include "workloads/transformer/memory.h"
 
 enum layer_type { LAYER_OTHER, LAYER_CONVOLUTION, LAYER_DENSE, LAYER_RECURRENT, LAYER_EMBEDDING, LAYER_POOLING };

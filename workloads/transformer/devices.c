@@ -8,32 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half precisions fall back on each other, and all on the host's speed where the platform gives no peaks. */
-static double find_peak(const struct stagesim_device *device, enum transformer_precision precision)
-{
-    bool any = false;
-    for (int i = 0; i < 5; i++)
-        any |= device->peak[i] > 0;
-    if (device->peak[precision] > 0 || !any)
-        return any ? device->peak[precision] : device->speed;
-    if (precision == FP16 || precision == BF16)
-        return device->peak[precision == FP16 ? BF16 : FP16];
-    return 0;
-}
-
-static const char *const precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
-
 static void report_no_peak(const struct transformer_job *j, const struct stagesim_device *device,
-                           enum transformer_precision missing)
+                           enum device_precision missing)
 {
     enum { ROOM = 40 };
     char given[ROOM] = "";
     for (int i = 0; i < 5; i++)
         if (device->peak[i] > 0)
-            snprintf(given + strlen(given), ROOM - strlen(given), "%s%s", *given ? ", " : "", precision_names[i]);
+            snprintf(given + strlen(given), ROOM - strlen(given), "%s%s", *given ? ", " : "", device_precisions[i]);
     j->api->error(j->job, "compute.precision",
                   "the platform gives no peak_%s of its GPUs%s%s; expected one that it gives: %s",
-                  precision_names[missing], device->model ? ", " : "", device->model ? device->model : "", given);
+                  device_precisions[missing], device->model ? ", " : "", device->model ? device->model : "", given);
 }
 
 static const char *name_of(const struct stagesim_device *device)
@@ -140,19 +125,6 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
     return false;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return (!a && !b) || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_device(const struct stagesim_device *a, const struct stagesim_device *b)
-{
-    bool same = a->speed == b->speed && a->memory_bandwidth == b->memory_bandwidth && same_text(a->model, b->model);
-    for (int i = 0; i < 5; i++)
-        same &= a->peak[i] == b->peak[i];
-    return same;
-}
-
 /* A profile's times are nobody's operators. */
 static double clock_of(const struct transformer_job *j, uint32_t position)
 {
@@ -166,14 +138,14 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
     struct transformer_device *kind = j->kinds;
     double clock = clock_of(j, position);
     for (; kind; kind = kind->next)
-        if (same_device(&kind->host, &device) && !(kind->device.clock < clock) && !(kind->device.clock > clock))
+        if (device_same(&kind->host, &device) && !(kind->device.clock < clock) && !(kind->device.clock > clock))
             return kind;
     kind = array_zeroed(1, sizeof *kind);
     *kind = (struct transformer_device){.host = device, .next = j->kinds};
-    enum transformer_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
+    enum device_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
     kind->device = (struct efficiency_device){.efficiency = &kind->efficiency,
-                                              .peak = find_peak(&device, precision),
-                                              .wide_peak = find_peak(&device, wide),
+                                              .peak = device_peak(&device, precision),
+                                              .wide_peak = device_peak(&device, wide),
                                               .fp8 = precision == FP8,
                                               .clock = clock,
                                               .bandwidth = device.memory_bandwidth};

@@ -15,7 +15,6 @@ static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const char *const gradient_types[] = {"fp32", "same", NULL};
 const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", "auto-measured", NULL};
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
 
 static const struct transformer_parameters defaults = {
     .model = {.tied = true, .biases = true, .causal = true, .dropout = true, .final_norm = true},
@@ -204,7 +203,7 @@ static const struct stagesim_field fields[] = {
     MODEL_COUNT(parameters, false, 1, 1e15,
                 "published number of parameters, which the other keys have to give; default: not checked"),
 
-    WORD("compute.precision", precision, precisions, "of matrix products; default bf16"),
+    WORD("compute.precision", precision, device_precisions, "of matrix products; default bf16"),
     {"compute.efficiency", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, efficiency), false, 1e-6, 1,
      NULL, "one share of the peak for all matrix products, in place of a table; other operators then take no time"},
     {"compute.table", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, table),
@@ -463,7 +462,7 @@ static bool set_profile(struct transformer_job *j)
 
 /* ---- building ---- */
 
-static double bytes_of(enum transformer_precision precision)
+static double bytes_of(enum device_precision precision)
 {
     return precision <= TF32 ? 4 : 2; /* fp8 is for the products alone: activations and weights stay in 16 bits */
 }

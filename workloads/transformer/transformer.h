@@ -3,7 +3,7 @@
 #ifndef STAGESIM_TRANSFORMER_H
 #define STAGESIM_TRANSFORMER_H
 
-#include "workloads/transformer/efficiency.h"
+#include "workloads/transformer/device.h"
 #include "workloads/transformer/kernel_use.h"
 #include "workloads/transformer/layer.h"
 #include "workloads/transformer/layer_profile.h"
@@ -13,7 +13,6 @@
 enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
 enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
 enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
-enum transformer_precision { FP32, TF32, FP16, BF16, FP8 }; /* in the order of struct stagesim_device.peak */
 
 enum transformer_kernels {
     KERNELS_DEFAULT,
