@@ -273,13 +273,10 @@ static int simulate_row(const struct scenario *scenario, struct layout_row *row)
     struct arena *arena = arena_create();
     struct scenario_set sets[LAYOUT_SETS];
     layout_sets(scenario, row, "simgrid", sets, arena);
-    struct scenario_request changed = scenario_request_with(&scenario->request, sets, LAYOUT_SETS, arena);
-    struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){0}), .quiet = true};
-    struct simulation_result result = {0};
-    int code = simulate(&request, &result);
+    struct simulation_result result;
+    int code = simulate_changed(scenario, sets, LAYOUT_SETS, &result);
     if (code == EXIT_DONE)
         row->simgrid = result.rows[0].iteration;
-    gantt_destroy(result.gantt);
     arena_destroy(arena);
     return code;
 }

@@ -419,13 +419,10 @@ static int simulate_row(const struct scenario *scenario, struct sharding_row *ro
     struct arena *arena = arena_create();
     struct scenario_set sets[] = {{.text = "engine=simgrid"},
                                   {.text = arena_print(arena, "dlrm.sharding=%s", row->yaml)}};
-    struct scenario_request changed = scenario_request_with(&scenario->request, sets, *row->yaml ? 2 : 1, arena);
-    struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){0}), .quiet = true};
-    struct simulation_result result = {0};
-    int code = simulate(&request, &result);
+    struct simulation_result result;
+    int code = simulate_changed(scenario, sets, *row->yaml ? 2 : 1, &result);
     if (code == EXIT_DONE)
         row->simgrid = result.rows[0].iteration;
-    gantt_destroy(result.gantt);
     arena_destroy(arena);
     return code;
 }

@@ -590,6 +590,21 @@ int simulate(const struct simulation_request *request, struct simulation_result 
     return simulation_finish(request, isolation, result);
 }
 
+int simulate_changed(const struct scenario *scenario, const struct scenario_set *sets, size_t count,
+                     struct simulation_result *result)
+{
+    struct arena *arena = arena_create();
+    struct scenario_request changed = scenario_request_with(&scenario->request, sets, count, arena);
+    struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){.out = stderr}),
+                                         .quiet = true};
+    *result = (struct simulation_result){0};
+    int code = request.scenario ? simulate(&request, result) : EXIT_BAD_INPUT;
+    gantt_destroy(result->gantt);
+    result->gantt = NULL;
+    arena_destroy(arena);
+    return code;
+}
+
 bool simulation_print(struct simulation_result *result)
 {
     char text[4096];

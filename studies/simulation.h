@@ -40,7 +40,13 @@ int simulation_check(const struct scenario *scenario);
  * command awaits interruptions (base/process/interruption.h), one ends the run: EXIT_FAILED, without a message. */
 int simulate(const struct simulation_request *request, struct simulation_result *result);
 
-/* The same in two steps, for several simulations at a time: isolate_runs tells whether one still runs. The request has
+/* The scenario with `count` values of its keys changed, run without files and pictures. Fills `result`, whose rows the
+ * caller reads; there is no picture. Returns an exit code after every mistake was reported on standard error:
+ * EXIT_BAD_INPUT where the values do not go together. */
+int simulate_changed(const struct scenario *scenario, const struct scenario_set *sets, size_t count,
+                     struct simulation_result *result);
+
+/* A simulation in two steps, for several of them at a time: isolate_runs tells whether one still runs. The request has
  * to live until the second. NULL with the fault filled when no process could be made. */
 struct isolation *simulation_start(const struct simulation_request *request, struct fault *fault);
 int simulation_finish(const struct simulation_request *request, struct isolation *isolation,

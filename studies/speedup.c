@@ -41,28 +41,19 @@ double speedup_servers(double exchanged, double workers, double bandwidth, doubl
 
 enum { SETS = 3 };
 
-/* The scenario with other numbers of workers and servers, the same samples for each worker. */
-static struct scenario *load(const struct scenario *scenario, uint32_t workers, uint32_t servers, struct arena *arena)
+/* What a run gives with other numbers of workers and servers, the same samples for each worker; an exit code. */
+static int run(const struct scenario *scenario, uint32_t workers, uint32_t servers, struct comparison_row *row)
 {
+    struct arena *arena = arena_create();
     const struct scenario_set sets[SETS] = {
         {NULL, arena_print(arena, "parallel={data: %u}", workers)},
         {NULL, arena_print(arena, "batch={micro: %llu, micro_batches: %u}",
                            (unsigned long long)scenario->micro_batch_size, scenario->micro_batches)},
         {NULL, arena_print(arena, "layers.servers=%u", servers)}};
-    struct scenario_request changed = scenario_request_with(&scenario->request, sets, SETS, arena);
-    return scenario_load(&changed, arena, &(struct diag){.out = stderr});
-}
-
-/* What a run gives; an exit code. */
-static int run(const struct scenario *scenario, uint32_t workers, uint32_t servers, struct comparison_row *row)
-{
-    struct arena *arena = arena_create();
-    struct simulation_request request = {.scenario = load(scenario, workers, servers, arena), .quiet = true};
-    struct simulation_result result = {0};
-    int code = request.scenario ? simulate(&request, &result) : EXIT_BAD_INPUT;
+    struct simulation_result result;
+    int code = simulate_changed(scenario, sets, SETS, &result);
     if (code == EXIT_DONE)
         *row = result.rows[result.row_count - 1];
-    gantt_destroy(result.gantt);
     arena_destroy(arena);
     return code;
 }

@@ -14,32 +14,21 @@
 
 enum { BUDGET_DEFAULT = 20000, RESTARTS_DEFAULT = 1 };
 
-/* The scenario under a strategy, on both engines. NULL with the mistake reported. */
-static const struct scenario *load(const struct scenario *scenario, const struct strategy_table *table, int row,
-                                   struct arena *arena)
-{
-    struct diag diag = {.out = stderr};
-    const char *rows = strategy_text(scenario, &table->rows[row], table->layers, "", ", ", arena);
-    const struct scenario_set sets[] = {{.text = arena_print(arena, "split={layers: [%s]}", rows)},
-                                        {.text = "engine=both"}};
-    struct scenario_request request = scenario_request_with(&scenario->request, sets, 2, arena);
-    return scenario_load(&request, arena, &diag);
-}
-
 /* Runs a strategy on both engines. */
 static int confirm(const struct scenario *scenario, const struct strategy_table *table, int row,
                    struct strategy_run *run)
 {
     struct arena *arena = arena_create();
-    struct simulation_request request = {.scenario = load(scenario, table, row, arena), .quiet = true};
-    struct simulation_result result = {0};
-    int code = request.scenario ? simulate(&request, &result) : EXIT_FAILED;
+    const char *rows = strategy_text(scenario, &table->rows[row], table->layers, "", ", ", arena);
+    const struct scenario_set sets[] = {{.text = arena_print(arena, "split={layers: [%s]}", rows)},
+                                        {.text = "engine=both"}};
+    struct simulation_result result;
+    int code = simulate_changed(scenario, sets, 2, &result);
     if (code == EXIT_DONE && result.row_count == 2) {
         const struct comparison_row *last = &result.rows[1];
         *run = (struct strategy_run){result.rows[0].iteration, last->iteration, last->peak_bytes,
                                      !last->capacity_known || last->fits};
     }
-    gantt_destroy(result.gantt);
     arena_destroy(arena);
     return code;
 }

@@ -280,14 +280,10 @@ static int simulate_division(const struct scenario *scenario, const struct divis
     struct scenario_set sets[] = {
         {.text = arena_print(arena, "split={layers: %s}", division_list(study, &division->partition, arena))},
         {.text = "engine=simgrid"}};
-    struct scenario_request changed = scenario_request_with(&scenario->request, sets, 2, arena);
-    struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){.out = stderr}),
-                                         .quiet = true};
-    struct simulation_result result = {0};
-    int code = request.scenario ? simulate(&request, &result) : EXIT_BAD_INPUT;
+    struct simulation_result result;
+    int code = simulate_changed(scenario, sets, 2, &result);
     if (code == EXIT_DONE)
         division->simgrid = result.rows[0].iteration;
-    gantt_destroy(result.gantt);
     arena_destroy(arena);
     return code;
 }
