@@ -35,10 +35,10 @@ struct idle_run idle_run_of(const struct frame *frame)
         seconds[entry] = busy_seconds(frame, entry);
         run.busy_max = fmax(run.busy_max, seconds[entry]);
     }
-    for (uint32_t rank = 0; rank < mesh->ranks; rank++)
+    for (uint32_t rank = 0; rank < mesh->ranks; rank++) /* those that only feed others are not busy at any time */
         sum_add(&busy, seconds[timeline->index_of[rank]]);
     free(seconds);
-    run.busy = sum_total(&busy) / mesh->ranks;
+    run.busy = sum_total(&busy) / program_counted_ranks(timeline->program);
     return run;
 }
 

@@ -19,7 +19,7 @@
 struct figures {
     struct rank_times times;
     struct memory_peak peak;
-    uint32_t weight; /* ranks of the mesh with these times, itself included */
+    uint32_t weight; /* ranks of the mesh with these times that means count, itself included */
 };
 
 struct making {
@@ -54,8 +54,10 @@ static void watch_ranks(struct making *making)
         if (memory)
             making->figures[entry].peak = memory_use_peak(memory, entry);
     }
-    for (uint32_t rank = 0; rank < timeline->program->mesh->ranks; rank++)
-        making->figures[timeline->index_of[rank]].weight++;
+    const struct mesh *mesh = timeline->program->mesh;
+    for (uint32_t rank = 0; rank < mesh->ranks; rank++)
+        making->figures[timeline->index_of[rank]].weight +=
+            !program_position_feeds(timeline->program, mesh->position_of[rank]);
 }
 
 static double bubble_of(const struct making *making, const struct rank_times *times)
@@ -110,6 +112,7 @@ static void average_ranks(struct making *making)
 {
     struct report *report = making->report;
     struct sum busy = {0, 0}, exposed = {0, 0}, overlapped = {0, 0}, causes[CAUSES] = {{0, 0}};
+    bool first = true;
     for (uint32_t entry = 0; entry < making->frame->timeline->rank_count; entry++) {
         const struct figures *figures = &making->figures[entry];
         sum_add(&busy, figures->weight * figures->times.busy);
@@ -117,15 +120,17 @@ static void average_ranks(struct making *making)
         sum_add(&overlapped, figures->weight * figures->times.overlapped);
         for (int i = 0; i < CAUSES; i++)
             sum_add(&causes[i], figures->weight * figures->times.causes[i]);
-        note_extremes(making, figures, entry == 0);
+        if (figures->weight)
+            note_extremes(making, figures, first);
+        first &= !figures->weight;
     }
-    double mean_busy = sum_total(&busy) / report->ranks;
+    double mean_busy = sum_total(&busy) / report->counted_ranks;
     report->bubble = report->iteration > 0 ? 1 - mean_busy / report->iteration : 0;
     report->over_ideal = mean_busy > 0 ? report->iteration / mean_busy - 1 : INFINITY;
-    report->exposed = sum_total(&exposed) / report->ranks;
-    report->overlapped = sum_total(&overlapped) / report->ranks;
+    report->exposed = sum_total(&exposed) / report->counted_ranks;
+    report->overlapped = sum_total(&overlapped) / report->counted_ranks;
     for (int i = 0; i < CAUSES; i++)
-        report->causes[i] = share(making, sum_total(&causes[i]) / report->ranks);
+        report->causes[i] = share(making, sum_total(&causes[i]) / report->counted_ranks);
 }
 
 const char *const limit_names[LIMITS] = {"compute", "memory", "network", "pipeline", "input"};
@@ -171,14 +176,14 @@ static void find_throughput(struct report *report, const struct mesh *mesh)
     report->tokens_per_s = report->samples_per_s * run->figures.sequence_length;
     if (run->figures.tokens > 0 && report->tokens_per_s > 0) {
         report->training_s = run->figures.tokens / report->tokens_per_s;
-        report->training_cost = report->training_s / 3600 * report->ranks * run->figures.price;
+        report->training_cost = report->training_s / 3600 * report->counted_ranks * run->figures.price;
     }
     if (report->tokens_per_s > 0)
-        report->million_tokens_cost = 1e6 / report->tokens_per_s / 3600 * report->ranks * run->figures.price;
-    report->model_flops_per_s_per_gpu = run->figures.model_flops / report->iteration / report->ranks;
+        report->million_tokens_cost = 1e6 / report->tokens_per_s / 3600 * report->counted_ranks * run->figures.price;
+    report->model_flops_per_s_per_gpu = run->figures.model_flops / report->iteration / report->counted_ranks;
     if (run->figures.peak_flops > 0) {
         report->mfu = report->model_flops_per_s_per_gpu / run->figures.peak_flops;
-        report->hfu = run->figures.hardware_flops / report->iteration / report->ranks / run->figures.peak_flops;
+        report->hfu = run->figures.hardware_flops / report->iteration / report->counted_ranks / run->figures.peak_flops;
     }
 }
 
@@ -359,6 +364,7 @@ struct report *report_of_time(const struct run_description *run, const struct pr
     *report = (struct report){.run = *run,
                               .mesh = program->mesh,
                               .ranks = program->mesh->ranks,
+                              .counted_ranks = program_counted_ranks(program),
                               .iterations = program->iterations,
                               .micro_batches = program->micro_batches,
                               .pipeline_workers = program->workers,
@@ -388,6 +394,7 @@ struct report *report_of_frame(const struct run_description *run, const struct f
     *report = (struct report){.run = *run,
                               .mesh = program->mesh,
                               .ranks = program->mesh->ranks,
+                              .counted_ranks = program_counted_ranks(program),
                               .iterations = program->iterations,
                               .micro_batches = program->micro_batches,
                               .pipeline_workers = program->workers,

@@ -110,6 +110,7 @@ struct report {
     const struct mesh *mesh; /* borrowed from the program */
     uint32_t ranks, iterations, micro_batches;
     uint32_t pipeline_workers, stages; /* 0: the workload has no pipeline */
+    uint32_t counted_ranks;            /* ranks that means count: all but those that only feed others */
     uint32_t represented_ranks;        /* ranks that were not simulated themselves: another rank's times are theirs */
     double iteration, makespan;
     /* Where several iterations were simulated: the one that the figures are about, see frame_shown; window_end 0: there

@@ -526,3 +526,21 @@ const char *collective_name(enum stagesim_collective collective)
     };
     return names[collective];
 }
+
+bool program_position_feeds(const struct program *program, uint32_t position)
+{
+    const struct position *feeder = &program->positions[position];
+    for (uint32_t id = 0; id < feeder->operation_count; id++)
+        if (feeder->operations[id].kind != STAGESIM_INPUT)
+            return false;
+    return feeder->operation_count > 0;
+}
+
+uint32_t program_counted_ranks(const struct program *program)
+{
+    const struct mesh *mesh = program->mesh;
+    uint32_t feeders = 0;
+    for (uint32_t position = 0; position < mesh->positions; position++)
+        feeders += program_position_feeds(program, position) ? mesh->replicas : 0;
+    return feeders < mesh->ranks ? mesh->ranks - feeders : mesh->ranks;
+}

@@ -202,6 +202,11 @@ static inline bool operation_reads_storage(const struct operation *operation)
     return operation->type == OPERATION_DELAY && operation->kind == STAGESIM_INPUT;
 }
 
+/* Whether all that a position does is to bring samples to others, as storage hosts do: means over ranks leave its ranks
+ * out. The number of ranks that are left. */
+bool program_position_feeds(const struct program *program, uint32_t position);
+uint32_t program_counted_ranks(const struct program *program);
+
 /* The bytes of an all-to-all's pairs; NULL: the same for all. */
 static inline const struct pair_bytes *operation_pairs(const struct program *program, const struct operation *operation)
 {

@@ -49,6 +49,9 @@ class Run:
         self.ranks = defaultdict(dict)
         for operation in self.operations:
             self.ranks[operation.rank][operation.id] = operation
+        # Means count all ranks but those that do nothing but feed others with samples.
+        self.counted = [rank for rank in sorted(self.ranks)
+                        if any(operation.kind != "input" for operation in self.ranks[rank].values())]
         self.streams = defaultdict(list)  # (rank, stream) -> operations in their order
         for rank in sorted(self.ranks):
             for number in sorted(self.ranks[rank]):
@@ -212,7 +215,7 @@ class Run:
                 windows = [(a, min(b, joints[-1])) for a, b in zip(joints, joints[1:])]
             busy.append(sum(max(0, min(end, times[rank, o.id][1]) - max(start, times[rank, o.id][0]))
                             for o in self.streams.get((rank, "compute"), []) for start, end in windows) / count)
-        return T, sum(busy) / len(busy), max(busy)
+        return T, sum(busy) / len(self.counted), max(busy)
 
     # ---- a rank, by elementary intervals ----
 
@@ -454,7 +457,7 @@ class Checker:
             self.mistakes.append("operations.csv is not ordered by start, rank, stream")
 
     def bubbles(self, figures, bubble, T):
-        count = len(figures)
+        count, figures = len(self.run.counted), {rank: figures[rank] for rank in self.run.counted}
         ratios = [1 - f.get("busy", 0) / T for f in figures.values()]
         mean_busy = sum(f.get("busy", 0) for f in figures.values()) / count
         self.near("bubble.ratio", bubble["ratio"], sum(ratios) / count, 1)
@@ -489,16 +492,16 @@ class Checker:
             return
         free, alone = (run.idle_run(times) for times in replays)
         idle_alone = alone[0] - alone[1]
-        mean_busy = sum(f.get("busy", 0) for f in figures.values()) / len(figures)
+        mean_busy = sum(figures[rank].get("busy", 0) for rank in run.counted) / len(run.counted)
         expected = {"order": free[0] - free[2], "imbalance": free[2] - free[1],
                     "transfer": idle_alone - (free[0] - free[1]), "contention": T - mean_busy - idle_alone}
         for part in IDLE:
             self.near("idle." + part, idle[part], expected[part] / T, 1)
 
     def communication(self, figures, communication, T):
-        count, run = len(figures), self.run
+        count, run = len(self.run.counted), self.run
         for key in ("exposed", "overlapped"):
-            expected = sum(f.get(key, 0) for f in figures.values()) / count
+            expected = sum(figures[rank].get(key, 0) for rank in run.counted) / count
             self.near(key + "_s", communication[key + "_s"], expected, T)
         sent = sum(o.bytes for o in run.operations if o.type in ("send", "collective") and o.iteration in run.measured)
         sent *= run.summary["scenario"]["ranks"] / len(run.ranks) / len(run.measured)

@@ -38,6 +38,8 @@ def check_disk(folder):
                          engine=engine)
             near(found["communication"]["sent_bytes"], workers * samples * SAMPLE, "bytes of samples", 1e-4)
             near(sum(found["bubble"]["causes"].values()), found["bubble"]["ratio"], "sum of causes", 1e-9)
+            busy = 2e10 / SPEED * samples / found["time"]["iteration_s"]
+            near(found["bubble"]["ratio"], 1 - busy, "idle time, storage hosts left out", 1e-5)
             expect(found["bubble"]["causes"]["input"] > 0.3, f"no waiting for samples: {found['bubble']}")
             if workers == 1:
                 expect(found["limits"]["by"] == "input", f"limited by {found['limits']}")
