@@ -23,3 +23,8 @@ bool pattern_matches(const char *pattern, const char *name)
     }
     return !pattern[strspn(pattern, "*")];
 }
+
+bool pattern_means(const char *text, const char *name, bool exact)
+{
+    return exact ? strcmp(text, name) == 0 : pattern_matches(text, name);
+}

@@ -9,4 +9,7 @@
  * mismatch is tried again, so that no pattern takes long. */
 bool pattern_matches(const char *pattern, const char *name);
 
+/* The same where a text that is the name of something, `exact`, means that alone, and no pattern. */
+bool pattern_means(const char *text, const char *name, bool exact);
+
 #endif

@@ -3,13 +3,11 @@
 
 #include <string.h>
 
-/* A name as a pattern that matches nothing else, with `quote` doubled. */
+/* A name between quotes, in which they are doubled. */
 static void put_name(FILE *out, const char *name, char quote)
 {
     fputc(quote, out);
     for (; *name; name++) {
-        if (strchr("*?[\\", *name))
-            fputc('\\', out);
         if (*name == quote)
             fputc(quote, out);
         fputc(*name, out);
@@ -42,7 +40,7 @@ void sharding_rules_csv(FILE *out, const struct sharding_task *task, const struc
 {
     fputs("table,split,ranks\n", out);
     for (uint32_t i = 0; i < task->count; i++) {
-        if (strpbrk(task->tables[i].name, ",\"#*?[\\"))
+        if (strpbrk(task->tables[i].name, ",\"#"))
             put_name(out, task->tables[i].name, '"');
         else
             fputs(task->tables[i].name, out);

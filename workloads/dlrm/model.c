@@ -10,13 +10,22 @@
 
 /* ---- tables ---- */
 
+static bool is_table(const struct dlrm_parameters *p, const char *name)
+{
+    const struct dlrm_table *given = p->tables.rows;
+    for (size_t i = 0; i < p->tables.count; i++)
+        if (!strcmp(given[i].name, name))
+            return true;
+    return false;
+}
+
 /* Different rows over lookups of a table's histogram; 0: it has none. */
 static double histogram_share(const struct dlrm_parameters *p, const char *name)
 {
     const struct dlrm_occurrences *bins = p->histogram.rows;
     double rows = 0, lookups = 0;
     for (size_t i = 0; i < p->histogram.count; i++)
-        if (pattern_matches(bins[i].table, name)) {
+        if (pattern_means(bins[i].table, name, is_table(p, bins[i].table))) {
             rows += bins[i].rows;
             lookups += bins[i].rows * bins[i].occurrences;
         }
@@ -86,8 +95,9 @@ static bool apply_rule(struct dlrm_job *j, const struct dlrm_rule *rule, uint32_
         j->api->error(j->job, "sharding", "rule of '%s': %s", rule->table, fault.text);
         return false;
     }
+    bool exact = is_table(j->parameters, rule->table);
     for (uint32_t i = 0; i < j->table_count; i++) {
-        if (!pattern_matches(rule->table, j->tables[i].name))
+        if (!pattern_means(rule->table, j->tables[i].name, exact))
             continue;
         if (rule->split == DLRM_WHOLE || rule->split == DLRM_HOST)
             dlrm_placement_set(&j->placement, i, (enum dlrm_split)rule->split, &ranks[matches % count], 1);

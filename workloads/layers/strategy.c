@@ -184,6 +184,14 @@ static void report_unknown(struct builder *b, uint32_t row)
     free(words);
 }
 
+static bool is_layer(const struct builder *b, const char *name)
+{
+    for (uint32_t i = 0; i < b->graph->count; i++)
+        if (!strcmp(b->graph->operators[i].layer->name, name))
+            return true;
+    return false;
+}
+
 /* The last row that names each layer, or NONE; rows that name none are reported. */
 static uint32_t *find_rows(struct builder *b)
 {
@@ -191,9 +199,9 @@ static uint32_t *find_rows(struct builder *b)
     for (uint32_t i = 0; i < b->graph->count; i++)
         found[i] = NONE;
     for (uint32_t row = 0; row < b->row_count; row++) {
-        bool any = false;
+        bool any = false, exact = is_layer(b, b->rows[row].layer);
         for (uint32_t i = 0; i < b->graph->count; i++)
-            if (pattern_matches(b->rows[row].layer, b->graph->operators[i].layer->name)) {
+            if (pattern_means(b->rows[row].layer, b->graph->operators[i].layer->name, exact)) {
                 found[i] = row;
                 any = true;
             }

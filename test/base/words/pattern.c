@@ -38,6 +38,12 @@ Test(pattern, equals_recursion)
     cr_assert(matching > TRIES / 20 && matching < TRIES / 2, "%u match", matching);
 }
 
+Test(pattern, names)
+{
+    cr_assert(pattern_means("a*", "a*", true) && !pattern_means("a*", "ab", true));
+    cr_assert(pattern_means("a*", "a*", false) && pattern_means("a*", "ab", false) && !pattern_means("a", "ab", false));
+}
+
 Test(pattern, takes_no_time, .timeout = 10)
 {
     enum { STARS = 1000, LENGTH = 10000 };
