@@ -132,6 +132,13 @@ void layers_describe(struct layers_job *j);
 /* The graph of the layers; NULL after mistakes were reported. The caller frees it with graph_destroy. */
 struct layers_graph *layers_make_graph(struct layers_job *j);
 
+/* ---- checks.c ---- */
+
+/* Whether the keys go together; `pipeline`: the job has one, or a schedule. False with the mistakes reported. */
+bool layers_check(const struct layers_job *job, bool pipeline);
+/* Whether the layers have the shapes that K-FAC needs, once there is a graph. */
+bool layers_check_kfac(struct layers_job *job);
+
 /* ---- cost.c ---- */
 
 /* Bytes of an amount; `otherwise` where it is not given. */
