@@ -23,7 +23,7 @@ struct attempt {
 
 /* One shorter job. */
 struct shorter {
-    struct scenario scenario;
+    struct scenario *scenario;
     struct job *job;
     uint32_t more; /* beats that the whole has more */
     struct beats *beats;
@@ -37,12 +37,14 @@ static double count_operations(const struct program *program)
     return count;
 }
 
-/* A scenario with fewer micro-batches; it is told apart only by that. */
-static struct scenario with(const struct scenario *scenario, uint32_t micro_batches)
+/* A scenario with fewer micro-batches; it is told apart only by that. Jobs refer to their scenario: it lives as long as
+ * the arena. */
+static struct scenario *with(const struct scenario *scenario, uint32_t micro_batches, struct arena *arena)
 {
-    struct scenario shorter = *scenario;
-    shorter.global_batch = scenario->global_batch / scenario->micro_batches * micro_batches;
-    shorter.micro_batches = micro_batches;
+    struct scenario *shorter = arena_alloc(arena, sizeof *shorter);
+    *shorter = *scenario;
+    shorter->global_batch = scenario->global_batch / scenario->micro_batches * micro_batches;
+    shorter->micro_batches = micro_batches;
     return shorter;
 }
 
@@ -65,13 +67,13 @@ static bool lacks_beats(const struct attempt *attempt, const struct scenario *sh
 /* Builds it, and for comparison the one with a beat more. */
 static bool build_shorter(struct attempt *attempt, uint32_t micro_batches, struct shorter *shorter)
 {
-    *shorter = (struct shorter){.scenario = with(attempt->scenario, micro_batches)};
+    *shorter = (struct shorter){.scenario = with(attempt->scenario, micro_batches, attempt->arena)};
     shorter->more = (attempt->scenario->micro_batches - micro_batches) / attempt->step;
-    struct scenario longer = with(attempt->scenario, micro_batches + attempt->step);
-    if (!lacks_beats(attempt, &shorter->scenario, shorter->more))
+    const struct scenario *longer = with(attempt->scenario, micro_batches + attempt->step, attempt->arena);
+    if (!lacks_beats(attempt, shorter->scenario, shorter->more))
         return false;
-    shorter->job = job_create(&shorter->scenario, attempt->platform, 1, attempt->arena, &attempt->diag);
-    struct job *next = shorter->job ? job_create(&longer, attempt->platform, 1, attempt->arena, &attempt->diag) : NULL;
+    shorter->job = job_create(shorter->scenario, attempt->platform, 1, attempt->arena, &attempt->diag);
+    struct job *next = shorter->job ? job_create(longer, attempt->platform, 1, attempt->arena, &attempt->diag) : NULL;
     if (next)
         shorter->beats = extension_beats(next->program, shorter->job->program, 1, attempt->arena);
     if (!shorter->beats)
@@ -113,11 +115,11 @@ static struct steady steady_of(const struct beats *beats, const struct cycle *cy
 static void describe(struct attempt *attempt, const struct shorter *shorter, const struct cycle *cycle)
 {
     struct shortened *shortened = attempt->shortened;
-    shorter->job->scenario = attempt->scenario; /* what it was built from ends here */
+    shorter->job->scenario = attempt->scenario; /* what is said of it is said of the whole */
     shortened->job = shorter->job;
     shortened->step = attempt->step;
     shortened->steady = steady_of(shorter->beats, cycle, shorter->more, attempt->step);
-    shortened->steady.micro_batches = shorter->scenario.micro_batches;
+    shortened->steady.micro_batches = shorter->scenario->micro_batches;
 }
 
 /* The job with at least so many micro-batches, or a few more so that whole cycles are left out. -1: the order does not

@@ -22,9 +22,9 @@ struct attempt {
 
 /* A job with fewer micro-batches. */
 struct shorter {
-    struct scenario scenario;
-    struct job *job; /* NULL: the schedule does not go with so few, or they do not repeat */
-    uint32_t more;   /* beats that the whole has more */
+    struct scenario *scenario; /* the arena's, as long as the job, which refers to it */
+    struct job *job;           /* NULL: the schedule does not go with so few, or they do not repeat */
+    uint32_t more;             /* beats that the whole has more */
     struct beats *beats;
 };
 
@@ -44,11 +44,13 @@ static bool refuse(struct steady *steady, const char *reason)
 
 static void make_shorter(struct attempt *attempt, uint32_t more, struct shorter *shorter)
 {
-    *shorter = (struct shorter){.scenario = *attempt->scenario, .more = more};
+    *shorter = (struct shorter){.scenario = arena_alloc(attempt->arena, sizeof *shorter->scenario), .more = more};
+    *shorter->scenario = *attempt->scenario;
     uint32_t micro_batches = attempt->scenario->micro_batches - more * attempt->step;
-    shorter->scenario.global_batch = attempt->scenario->global_batch / attempt->scenario->micro_batches * micro_batches;
-    shorter->scenario.micro_batches = micro_batches;
-    struct job *job = job_create(&shorter->scenario, attempt->job->platform, 1, attempt->arena, &attempt->diag);
+    shorter->scenario->global_batch =
+        attempt->scenario->global_batch / attempt->scenario->micro_batches * micro_batches;
+    shorter->scenario->micro_batches = micro_batches;
+    struct job *job = job_create(shorter->scenario, attempt->job->platform, 1, attempt->arena, &attempt->diag);
     if (job)
         shorter->beats = extension_beats(attempt->job->program, job->program, more, attempt->arena);
     if (shorter->beats)
@@ -119,7 +121,7 @@ static void extend(const struct attempt *attempt, const struct shorter *shorter,
     extension_fill(whole, part, shorter->beats, &found->cycle, shorter->more);
     timeline_destroy(found->run.timeline);
     *run = (struct folded_run){whole, found->run.folding};
-    attempt->steady->micro_batches = shorter->scenario.micro_batches;
+    attempt->steady->micro_batches = shorter->scenario->micro_batches;
     attempt->steady->period = found->cycle.beats * attempt->step;
     attempt->steady->start = found->cycle.start;
     attempt->steady->length = found->cycle.length;
@@ -150,9 +152,9 @@ static bool try_simgrid(struct attempt *attempt, struct shorter *shorter, struct
     double lasts = last_end(alone->run.timeline) + shorter->more / alone->cycle.beats * alone->cycle.length;
     timeline_destroy(alone->run.timeline);
     for (int turn = 0; turn < 2; turn++) {
-        if (2 * (attempt->spent + shorter->scenario.micro_batches) > attempt->scenario->micro_batches)
+        if (2 * (attempt->spent + shorter->scenario->micro_batches) > attempt->scenario->micro_batches)
             return false;
-        attempt->spent += shorter->scenario.micro_batches;
+        attempt->spent += shorter->scenario->micro_batches;
         if (!run_shorter(attempt, &engine_simgrid, shorter, lasts, found))
             return false;
         if (shorter->more % found->cycle.beats == 0)
@@ -210,7 +212,7 @@ static bool drift_over(const struct attempt *attempt, const struct shorter *shor
     if (ok) {
         *run = (struct folded_run){create_whole(attempt, part->timeline), part->folding};
         drift_fill(drift, shorter->beats, part->timeline, resumed, shorter->more, run->timeline);
-        attempt->steady->micro_batches = shorter->scenario.micro_batches;
+        attempt->steady->micro_batches = shorter->scenario->micro_batches;
     }
     timeline_destroy(resumed);
     return ok;

@@ -27,13 +27,16 @@ def pieces(block):
     return [(command, "".join(line + "\n" for line in lines)) for command, lines in found]
 
 
+PROGRESS = re.compile(r"stagesim: .*\d+ s so far")  # which long work prints on a slow machine
+
+
 def run(command, shown, folder, environment):
     if command.startswith("cat "):
         (folder / command[4:]).write_text(shown)
         return shown
     result = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-    return "".join(line.rstrip() + "\n" for line in result.stdout.splitlines())
+    return "".join(line.rstrip() + "\n" for line in result.stdout.splitlines() if not PROGRESS.match(line))
 
 
 def check_examples(page, folder, environment, update):
