@@ -8,7 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+/* gcc has a macro for the sanitizer, clang a feature. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || !defined(__OPTIMIZE__)
 static const double limit = 20;
 #else
 static const double limit = 1;
