@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast both engines are, beside a floor: 1F1B written by hand on SimGrid's C API, nothing recorded.
 
-usage: bench.py STAGESIM [--floor SIMGRID_FLOOR.c] [--large]
+usage: bench.py STAGESIM [--large]
 
 Run by hand on a quiet machine; nothing here is a test. Floor and stagesim take turns, rates are per second of processor
 time beyond that of the same job with one micro-batch, so that start-up and other users of the machine matter less.
---large adds 16,384 GPUs (minutes, gigabytes). Without the floor's source its rows are left out."""
+--large adds 16,384 GPUs (minutes, gigabytes). The floor is floor.c beside this file; a C compiler builds it."""
 
 import argparse
 import json
@@ -111,12 +111,10 @@ def unfolded(bench, gpus, micro_batches):
     count = activities(micro_batches, gpus) - activities(1, gpus)
     rates = {}
     for name, start in (("floor", bench.run_floor), ("stagesim", lambda *job: bench.run("simgrid", *job, fold="off"))):
-        if name == "floor" and not bench.floor:
-            continue
         least, whole = start(data, 1), start(data, micro_batches)
         rates[name] = count / (whole.cpu - least.cpu)
         row(name, f"{rates[name]:,.0f}", f"{whole.megabytes:,.0f} MB",
-            f"{rates[name] / rates['floor']:.2f}" if "floor" in rates else "")
+            f"{rates[name] / rates['floor']:.2f}")
 
 
 def folded(bench):
@@ -148,9 +146,8 @@ def linear(bench):
         row(f"{micro_batches} micro-batches", f"{count:,}", f"{seconds:.4f} s", f"{1e6 * seconds / count:.2f}")
 
 
-def compile_floor(source, directory):
-    if not source or not os.path.exists(source):
-        return None
+def compile_floor(directory):
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "floor.c")
     path = os.path.join(directory, "floor")
     subprocess.run(["cc", "-O2", "-o", path, source, "-lsimgrid"], check=True)
     return path
@@ -159,11 +156,10 @@ def compile_floor(source, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stagesim")
-    parser.add_argument("--floor")
     parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        bench = Bench(os.path.abspath(options.stagesim), compile_floor(options.floor, directory), directory)
+        bench = Bench(os.path.abspath(options.stagesim), compile_floor(directory), directory)
         print(f"load of the machine when this began: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
         analytic(bench)
         folded(bench)
