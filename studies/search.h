@@ -25,6 +25,7 @@ struct search {
      * that search_finish gives back. Of those with equal time and memory all but the first are like it. */
     uint64_t *ranked;
     uint64_t ranked_count, different; /* different: without those that are like another */
+    uint64_t same;                    /* of those that are like another: that are the same job as one of these */
     uint64_t *best; /* the first best_count different ones, where they are in `ranked`; in the order of the time on
                        SimGrid where it was asked */
     uint32_t best_count;

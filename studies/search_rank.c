@@ -119,6 +119,16 @@ static void pass_over(struct ranking *ranking)
     }
 }
 
+/* Whether one of those before it that it is like is the same job. */
+static bool is_same_job(const struct search *search, uint64_t rank)
+{
+    const struct search_result *results = search->table.results, *own = &results[search->ranked[rank]];
+    while (own->job && rank-- > 0 && are_alike(search, own, &results[search->ranked[rank]]))
+        if (results[search->ranked[rank]].job == own->job)
+            return true;
+    return false;
+}
+
 static void mark_ranked(struct search *search, struct arena *arena)
 {
     struct search_result *results = search->table.results;
@@ -126,6 +136,7 @@ static void mark_ranked(struct search *search, struct arena *arena)
     search->best = arena_array(arena, (size_t)search->kept + 1, sizeof *search->best);
     for (uint64_t rank = 0; rank < search->ranked_count; rank++) {
         struct search_result *result = &results[search->ranked[rank]];
+        search->same += is_same_job(search, rank);
         if (rank && are_alike(search, result, &results[search->ranked[rank - 1]]))
             continue;
         search->different++;

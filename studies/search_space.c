@@ -372,6 +372,21 @@ void search_space_values(const struct search_space *space, uint64_t index, const
     take_apart(space, index, values, arena);
 }
 
+static bool is_workloads_own(enum search_dimension dimension)
+{
+    const char *path = search_dimensions[dimension].path;
+    return dimension == DIMENSION_recompute || !strncmp(path, "transformer.", 12) || !strncmp(path, "layers.", 7);
+}
+
+void search_space_imprint(const struct search_space *space, uint64_t index, struct imprint *imprint)
+{
+    const char *values[DIMENSIONS];
+    take_apart(space, index, values, imprint->arena);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (!is_workloads_own(i))
+            imprint_add_text(imprint, values[i]);
+}
+
 /* "schedule={name: interleaved, recompute: full, chunks: 4}". */
 static const char *schedule_set(const struct search_variant *variant, const char *const values[DIMENSIONS],
                                 const struct scenario *scenario, struct arena *arena)

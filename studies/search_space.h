@@ -5,6 +5,7 @@
 #define STAGESIM_SEARCH_SPACE_H
 
 #include "simulator/scenario/scenario.h"
+#include "workloads/pipeline/imprint.h"
 
 struct arena;
 
@@ -58,6 +59,9 @@ void search_space_finish(struct search_space *space);
 /* The value of every dimension of a candidate; NULL: the scenario's own, or none. Texts from the arena. */
 void search_space_values(const struct search_space *space, uint64_t index, const char *values[DIMENSIONS],
                          struct arena *arena);
+
+/* The same, but for the values that only the workload reads: those change the costs of stages and nothing else. */
+void search_space_imprint(const struct search_space *space, uint64_t index, struct imprint *imprint);
 
 /* The candidate as values of the scenario, what `--set` takes: how many. The global batch stays the scenario's, and of
  * the schedule's options those that the candidate's schedule has. Texts from the arena. */

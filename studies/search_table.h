@@ -38,6 +38,7 @@ struct search_result {
     double peak_bytes, capacity_bytes; /* of the fullest rank; 0: not known */
     double verified;                   /* iteration on the SimGrid engine; 0: not run */
     double energy, verified_energy;    /* joules of an iteration, on either engine; 0: not known */
+    uint64_t job;                      /* a hash of the job that the candidate is; 0: not known */
 };
 
 struct search_table {

@@ -65,16 +65,6 @@ static void put_reason(struct search_table *table, struct search_result *result,
 /* What is asked of a candidate. */
 enum question { ASK_OUTLINE, ASK_ORDER, ASK_TIME };
 
-static void take_outline(struct search_result *result, const struct job_outline *outline, bool order)
-{
-    result->status = outline->known && !outline->fits ? SEARCH_DOES_NOT_FIT : SEARCH_WAITS;
-    result->peak_bytes = outline->known ? outline->peak_bytes : 0;
-    result->capacity_bytes = outline->known ? outline->capacity_bytes : 0;
-    result->work = outline->known ? outline->work : 0;
-    if (order)
-        result->order = outline->known ? outline->order : 0;
-}
-
 static void take_report(struct search_result *result, const struct report *report)
 {
     result->status = report->fits ? SEARCH_FITS : SEARCH_DOES_NOT_FIT;
@@ -88,6 +78,37 @@ static void take_report(struct search_result *result, const struct report *repor
         return; /* the outline's memory stays, which is the same but for rounding: bounds have been compared with it */
     result->peak_bytes = report->peak_bytes;
     result->capacity_bytes = report->capacity_bytes;
+}
+
+/* What the candidate's times follow from; nothing where that is not known. */
+static struct imprint imprint_of(const struct working *w, uint64_t index, const struct job_outline *outline)
+{
+    struct imprint imprint = outline->imprint;
+    if (imprint.count)
+        search_space_imprint(w->work->space, index, &imprint);
+    return imprint;
+}
+
+/* Candidates with the same number are the same job, but for the case that hashes are equal by chance. */
+static uint64_t number_of(const struct imprint *imprint)
+{
+    uint64_t hash = imprint_hash(imprint, 0);
+    return imprint->count ? hash + !hash : 0;
+}
+
+static void take_outline(const struct working *w, uint64_t index, const struct job_outline *outline, bool order)
+{
+    struct search_result *result = &w->work->table->results[index];
+    result->status = outline->known && !outline->fits ? SEARCH_DOES_NOT_FIT : SEARCH_WAITS;
+    result->peak_bytes = outline->known ? outline->peak_bytes : 0;
+    result->capacity_bytes = outline->known ? outline->capacity_bytes : 0;
+    result->work = outline->known ? outline->work : 0;
+    if (order) {
+        result->order = outline->known ? outline->order : 0;
+    } else {
+        struct imprint imprint = imprint_of(w, index, outline);
+        result->job = number_of(&imprint);
+    }
 }
 
 static void ask(const struct working *w, uint64_t index, enum question question, struct platform *platform)
@@ -120,7 +141,7 @@ static void ask(const struct working *w, uint64_t index, enum question question,
     else if (question == ASK_TIME)
         take_report(result, evaluation.report);
     else
-        take_outline(result, &outline, question == ASK_ORDER);
+        take_outline(w, index, &outline, question == ASK_ORDER);
     free(text);
     arena_destroy(arena);
 }
@@ -186,35 +207,115 @@ static bool is_passed(const struct working *w, struct search_result *result, enu
     return true;
 }
 
+/* ---- candidates that are the same job ---- */
+
+/* The first of them that was timed. */
+struct timed {
+    bool known;
+    uint64_t index;
+    struct arena *arena;
+    struct imprint imprint; /* in the arena, once it was asked for */
+};
+
+/* Memory from the arena. Nothing where it cannot be known. */
+static struct imprint ask_imprint(const struct working *w, uint64_t index, struct platform *platform,
+                                  struct arena *arena)
+{
+    const struct search_work *work = w->work;
+    struct scenario_set sets[SEARCH_SETS_MAX];
+    size_t count = search_space_sets(work->space, work->scenario, index, sets, arena);
+    struct evaluation_request request = {work->scenario->request, sets, count, OPERATIONS_MAX, .plans = w->plans};
+    struct diag silent = {0};
+    struct job_outline outline;
+    if (!evaluate_outline(&request, platform, JOB_BOUND_WORK, arena, &silent, &outline))
+        return (struct imprint){0};
+    return imprint_of(w, index, &outline);
+}
+
+/* What is known of the job goes to another candidate. False: it is not the same, word by word. */
+static bool take_timed(const struct working *w, uint64_t index, struct platform *platform, struct timed *timed)
+{
+    struct search_result *results = w->work->table->results;
+    if (!timed->known)
+        return false;
+    if (!timed->imprint.count)
+        timed->imprint = ask_imprint(w, timed->index, platform, timed->arena);
+    struct arena *arena = arena_create();
+    struct imprint own = ask_imprint(w, index, platform, arena);
+    bool same = own.count && imprint_equal(&own, &timed->imprint);
+    arena_destroy(arena);
+    const struct search_result *from = &results[timed->index];
+    struct search_result *to = &results[index];
+    if (same) {
+        to->status = from->status;
+        to->micro_batches = from->micro_batches;
+        to->order = from->order;
+        to->iteration = from->iteration;
+        to->samples_per_s = from->samples_per_s;
+        to->mfu = from->mfu;
+        to->bubble = from->bubble;
+        to->energy = from->energy;
+    }
+    return same;
+}
+
+/* ---- timing ---- */
+
 /* False: the first bound said that it need not be timed. */
-static bool time_one(const struct working *w, uint64_t index, struct platform *platform)
+static bool time_one(const struct working *w, uint64_t index, struct platform *platform, struct timed *timed)
 {
     struct search_result *result = &w->work->table->results[index];
     if (is_passed(w, result, SEARCH_BY_WORK))
         return false;
+    if (take_timed(w, index, platform, timed))
+        return true;
     if (!w->work->request->exhaustive && result->work > 0) {
         ask(w, index, ASK_ORDER, platform);
         if (is_passed(w, result, SEARCH_BY_ORDER))
             return true;
     }
     ask(w, index, ASK_TIME, platform);
-    if (result->status == SEARCH_FITS)
-        search_bounds_note(&w->shared->bounds, result->iteration, result->peak_bytes);
+    if (result->status != SEARCH_FITS)
+        return true;
+    search_bounds_note(&w->shared->bounds, result->iteration, result->peak_bytes);
+    if (!timed->known) {
+        timed->known = true;
+        timed->index = index;
+    }
     return true;
 }
 
-static void time_all(const struct working *w, struct platform *platform)
+/* Whether two that stand beside each other in the order may be the same job. */
+static bool are_one(const struct working *w, uint64_t number, uint64_t next)
 {
-    uint64_t waiting = atomic_load(&w->shared->waiting);
-    for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_TIME], 1)) < waiting;) {
+    const struct search_result *results = w->work->table->results;
+    uint64_t job = results[w->order[number]].job;
+    return job && job == results[w->order[next]].job && w->work->scenario->search.alike == ALIKE_ONCE;
+}
+
+/* A candidate and those behind it that may be the same job. */
+static void time_alike(const struct working *w, uint64_t first, uint64_t waiting, struct platform *platform)
+{
+    struct timed timed = {.arena = arena_create()};
+    for (uint64_t number = first; number < waiting && (number == first || are_one(w, first, number)) && !is_over(w);
+         number++) {
         double started = now();
-        bool asked = time_one(w, w->order[number], platform);
+        bool asked = time_one(w, w->order[number], platform, &timed);
         write_down(w, w->order[number]);
         release(w, number);
         if (asked)
             note_cost(w, STEP_TIME, w->order[number], started);
         atomic_fetch_add(&w->shared->done[STEP_TIME], 1);
     }
+    arena_destroy(timed.arena);
+}
+
+static void time_all(const struct working *w, struct platform *platform)
+{
+    uint64_t waiting = atomic_load(&w->shared->waiting);
+    for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_TIME], 1)) < waiting;)
+        if (!number || !are_one(w, number - 1, number)) /* otherwise the process with the first of them times it */
+            time_alike(w, number, waiting, platform);
 }
 
 static int evaluate_some(void *user, struct platform *platform, FILE *results, struct diag *diag)
@@ -246,10 +347,12 @@ static int by_bound(const void *left, const void *right, void *user)
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     if (results[a].work != results[b].work)
         return results[a].work < results[b].work ? -1 : 1;
+    if (results[a].job != results[b].job)
+        return results[a].job < results[b].job ? -1 : 1;
     return (a > b) - (a < b);
 }
 
-/* Puts those that wait in order, and notes what is known already. */
+/* Puts those that wait in order, those that are the same job beside each other, and notes what is known already. */
 static void begin_timing(struct working *w)
 {
     struct search_result *results = w->work->table->results;

@@ -79,8 +79,11 @@ static void print_counts(FILE *out, const struct search *search)
             (number)search->space.count, search->space.gpus, (number)(search->ranked_count + search_passed(search)),
             (number)search->unfit, (number)search->illegal);
     if (search->ranked_count + search_passed(search)) {
-        fprintf(out, "of those that fit: timed %llu (%llu like another)", (number)search->ranked_count,
+        fprintf(out, "of those that fit: timed %llu (%llu like another", (number)search->ranked_count,
                 (number)(search->ranked_count - search->different));
+        if (search->same)
+            fprintf(out, ", of which %llu are the same job", (number)search->same);
+        putc(')', out);
         if (search_passed(search))
             fprintf(out, ", discarded by a bound %llu (own work %llu, order %llu)", (number)search_passed(search),
                     (number)search->passed[SEARCH_BY_WORK], (number)search->passed[SEARCH_BY_ORDER]);
@@ -315,6 +318,7 @@ static void put_counts(struct json_writer *json, const struct search *search)
     json_integer(json, "fit", search->ranked_count + search_passed(search));
     json_integer(json, "timed", search->ranked_count);
     json_integer(json, "different", search->different);
+    json_integer(json, "same_job", search->same);
     json_integer(json, "discarded_by_work", search->passed[SEARCH_BY_WORK]);
     json_integer(json, "discarded_by_order", search->passed[SEARCH_BY_ORDER]);
     json_integer(json, "do_not_fit", search->unfit);

@@ -578,6 +578,21 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     return ok ? job : NULL;
 }
 
+/* To the costs of the pipeline what else of the workload the times and the throughput follow from. */
+static void finish_imprint(const struct stagesim_job *building, struct imprint *imprint)
+{
+    const struct stagesim_figures *figures = &building->job->figures;
+    if (building->adds)
+        imprint->count = 0;
+    if (!imprint->count)
+        return;
+    imprint_add_number(imprint, figures->sequence_length);
+    imprint_add_number(imprint, figures->model_flops);
+    imprint_add_number(imprint, figures->peak_flops);
+    imprint_add(imprint, (uint64_t)building->pace.period << 3 | (uint64_t)building->pace.overlapping << 2 |
+                             (uint64_t)building->pace.independent << 1 | building->clocked);
+}
+
 bool job_outline(const struct scenario *scenario, struct platform *platform, enum job_bounds bounds,
                  struct arena *arena, struct diag *diag, struct job_outline *outline)
 {
@@ -590,6 +605,7 @@ bool job_outline(const struct scenario *scenario, struct platform *platform, enu
     building.crossing = 2; /* shows whether the plan spells out more than one */
     bool ok = build(&building);
     outline->figures = building.job->figures;
+    finish_imprint(&building, &outline->imprint);
     end(&building);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include "platforms/platform.h"
 #include "simulator/program/program.h"
 #include "simulator/scenario/scenario.h"
+#include "workloads/pipeline/imprint.h"
 
 struct arena;
 
@@ -56,6 +57,9 @@ struct job_outline {
     double work, order;
     double any;                      /* the same of any order of these stages on these workers; 0: was not asked for */
     struct stagesim_figures figures; /* as in struct job */
+    /* Jobs that fit, of scenarios which differ in nothing but the workload's keys and what is recomputed, are the same
+     * if this is: they take as long. `count` 0: not known. */
+    struct imprint imprint;
 };
 
 /* Checks all that job_create checks before the program, and fills the outline with the bounds up to the one

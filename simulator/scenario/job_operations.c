@@ -41,6 +41,7 @@ static bool is_narrow(uint32_t number)
 static bool expect_parts(struct stagesim_job *job, uint32_t position, const struct stagesim_identity *identity,
                          uint32_t cost)
 {
+    job->adds = true;
     return expect_position(job, position) &&
            job_expect(job, program_has_cost(job->builder, cost), "an operation names cost %u, which was not made",
                       cost) &&
@@ -230,6 +231,7 @@ uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_
 
 void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited)
 {
+    job->adds = true;
     if (expect_position(job, position) &&
         job_expect(job, program_may_wait(job->builder, position, operation, awaited),
                    "operation %u of position %u cannot wait for %u", operation, position, awaited))
@@ -238,6 +240,7 @@ void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operatio
 
 void job_add_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory)
 {
+    job->adds = true;
     if (expect_position(job, position))
         program_set_memory(job->builder, position, memory);
 }

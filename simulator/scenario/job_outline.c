@@ -109,6 +109,9 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
         return;
     pipeline_outline_peaks(job->plan, costs, peaks);
     compare_memory(job, peaks, sketch);
+    sketch->imprint.arena = job->arena;
+    if (sketch->fits)
+        pipeline_imprint(&sketch->imprint, costs, &job->job->mesh);
     if (job->scenario->iterations > 1)
         return; /* one may begin before the other has ended: the bounds are of one alone */
     sketch->work = pipeline_outline_work(&request, job->arena);

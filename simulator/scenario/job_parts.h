@@ -28,6 +28,7 @@ struct stagesim_job {
     uint32_t groups;               /* so far */
     bool clocked;                  /* the workload has asked for a clock: its times are those at it */
     bool refused;                  /* the workload has made a mistake, which has been reported */
+    bool adds;                     /* the workload adds operations or memory beside its pipeline's */
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;
     struct job_outline *sketch; /* where all that is asked for is an outline: nothing is built; otherwise NULL */

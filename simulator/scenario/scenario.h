@@ -36,10 +36,13 @@ enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* 
 /* What `search` varies; a dimension that is not given has count 0. */
 enum search_objective { OBJECTIVE_TIME, OBJECTIVE_ENERGY, OBJECTIVE_ENERGY_DELAY };
 extern const char *const search_objective_names[]; /* [enum search_objective], NULL-terminated */
+/* Layouts that are the same job. */
+enum search_alike { ALIKE_ONCE, ALIKE_EACH };
 
 struct scenario_search {
     uint64_t gpus;      /* 0: all of the platform */
     unsigned objective; /* enum search_objective */
+    unsigned alike;     /* enum search_alike */
     struct stagesim_texts values[DIMENSIONS];
 };
 

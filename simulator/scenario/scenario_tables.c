@@ -230,11 +230,15 @@ const struct stagesim_field output_fields[] = {
 
 const char *const search_objective_names[] = {"time", "energy", "energy-delay", NULL};
 
+static const char *const alike_names[] = {"once", "each", NULL}; /* [enum search_alike] */
+
 static const struct stagesim_field search_fields[] = {
     {"objective", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, objective), .names = search_objective_names,
      .doc = "what the best layout has least of; energy needs the section power; default time"},
     {"gpus", STAGESIM_FIELD_COUNT, offsetof(struct scenario_search, gpus), .least = 1, .most = (double)RANKS_MAX,
      .doc = "how many GPUs a layout has; default: all of the platform"},
+    {"alike", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, alike), .names = alike_names,
+     .doc = "whether layouts that are the same job are timed once, or each; default once"},
     SEARCH_DIMENSIONS(DIMENSION){0},
 };
 
