@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* E (1 - (1 - 1/E)^n), without loss of digits where E is large. */
 static double unique_of_uniform(double rows, double lookups)
@@ -42,13 +43,47 @@ static double zipf_sum(double rows, double exponent, double lookups, double tota
     return sum;
 }
 
+/* What was found for a law and a number of lookups. A study places the same tables in many ways and asks again and
+ * again, and a sum has thousands of terms. */
+struct zipf_answer {
+    double rows, exponent, lookups; /* rows 0: the place is free */
+    double unique;
+};
+enum { ZIPF_BITS = 10 }; /* of the number of places */
+static _Thread_local struct zipf_answer zipf_answers[1 << ZIPF_BITS];
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The one place of a question; a newer question drives out an older one. */
+static struct zipf_answer *zipf_place(double rows, double exponent, double lookups)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15; /* Fibonacci hashing: the highest bits are the best */
+    uint64_t hash = ((bits_of(rows) * odd ^ bits_of(exponent)) * odd ^ bits_of(lookups)) * odd;
+    return &zipf_answers[hash >> (64 - ZIPF_BITS)];
+}
+
+static double zipf_unique(double rows, double exponent, double lookups)
+{
+    struct zipf_answer *known = zipf_place(rows, exponent, lookups);
+    if (known->rows != rows || known->exponent != exponent || known->lookups != lookups) {
+        double total = zipf_sum(rows, exponent, 0, 0);
+        *known = (struct zipf_answer){rows, exponent, lookups, zipf_sum(rows, exponent, lookups, total)};
+    }
+    return known->unique;
+}
+
 double dlrm_unique_rows(const struct dlrm_table *table, double lookups)
 {
     double unique;
     if (table->unique > 0)
         unique = table->unique * lookups;
     else if (table->zipf > 0)
-        unique = zipf_sum(table->rows, table->zipf, lookups, zipf_sum(table->rows, table->zipf, 0, 0));
+        unique = zipf_unique(table->rows, table->zipf, lookups);
     else
         unique = unique_of_uniform(table->rows, lookups);
     unique = unique < table->rows ? unique : table->rows;

@@ -142,6 +142,27 @@ Test(lookup, zipf_is_the_sum_over_all_rows)
             }
 }
 
+static void check_answer(double rows, double exponent, double lookups)
+{
+    struct dlrm_table table = {.rows = rows, .zipf = exponent};
+    double expected = brute_force(rows, exponent, lookups), found = dlrm_unique_rows(&table, lookups);
+    expected = expected < lookups ? expected : lookups;
+    cr_assert(fabs(found - expected) <= 1e-9, "%g rows, exponent %g, %g lookups: %.12g, not %.12g", rows, exponent,
+              lookups, found, expected);
+}
+
+/* More questions than answers are kept, that differ in one number: an answer is that of its own question. */
+Test(lookup, answers_that_are_kept_are_not_mixed_up)
+{
+    for (int i = 1; i <= 5000; i++)
+        check_answer(9, 1, i);
+    for (int i = 1; i <= 5000; i++)
+        check_answer(9, i / 2000.0, 60);
+    for (int again = 0; again < 200; again++)
+        for (double rows = 2; rows <= 40; rows++)
+            check_answer(rows, 1, 60 + again);
+}
+
 Test(lookup, unique_share_and_bounds)
 {
     struct dlrm_table table = {.rows = 1000, .unique = 0.3};
