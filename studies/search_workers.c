@@ -15,24 +15,28 @@
 #include "studies/search_journal.h"
 #include "studies/simulation.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-enum { OPERATIONS_MAX = 20000000, RELEASE_EVERY = 4096 };
+enum { OPERATIONS_MAX = 20000000, RELEASE_EVERY = 4096, BLOCK = 256 };
 
-/* The steps of a search; children wait for the parent to begin the second. */
-enum step { STEP_LOOK, STEP_TIME };
+/* The steps of a search. The parent says which it is; where time is limited, the first two take turns. In between, no
+ * process begins anything. */
+enum step { STEP_LOOK, STEP_TIME, STEP_BETWEEN, STEP_DONE };
 
 /* What the processes share. */
 struct shared {
     atomic_int step;
     atomic_bool stop, failed, lost;    /* asked to stop; the journal cannot be written; a process has died */
     atomic_bool troubled;              /* a file could not be read again, or there was no memory */
+    atomic_bool timed;                 /* some layout that fits was timed */
+    atomic_uint busy;                  /* processes that may be at a candidate */
     _Atomic uint64_t next[2], done[2]; /* of either step */
-    _Atomic uint64_t waiting;          /* candidates of the second step */
+    _Atomic uint64_t waiting, turn;    /* candidates of the second step so far, and before this turn */
     struct search_spent spent[2];      /* on them, by either step */
     struct search_bounds bounds;
 };
@@ -40,8 +44,9 @@ struct shared {
 struct working {
     const struct search_work *work;
     struct shared *shared;
-    uint64_t *order;             /* candidates of the second step, the smallest bound first */
+    uint64_t *order;             /* candidates of the second step; of each turn the smallest bound first */
     uint64_t own;                /* candidates of this shard */
+    uint64_t blocks, stride;     /* the same in blocks, and how far apart these are looked at */
     struct class_store *classes; /* of a child, too */
     struct plan_store *plans;    /* of a child; NULL: nothing is shared */
 };
@@ -182,19 +187,50 @@ static void note_cost(const struct working *w, enum step step, uint64_t index, d
     search_spent_add(&w->shared->spent[step], class, now() - started);
 }
 
-static void look_at_all(const struct working *w, struct platform *platform)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
-    for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_LOOK], 1)) < w->own;) {
-        uint64_t index = index_of(w, number);
-        double started = now();
-        if (w->work->table->results[index].status == SEARCH_UNTRIED) {
-            ask(w, index, ASK_OUTLINE, platform);
-            write_down(w, index);
-        }
-        release(w, number);
-        note_cost(w, STEP_LOOK, index, started);
-        atomic_fetch_add(&w->shared->done[STEP_LOOK], 1);
+    for (uint64_t rest; b; a = b, b = rest)
+        rest = a % b;
+    return a;
+}
+
+/* Candidates are looked at in blocks that lie far apart, so that those which are known when the time is up are of all
+ * kinds; those of one block have much in common. */
+static void make_blocks(struct working *w)
+{
+    static const double golden = 0.618033988749895;
+    w->blocks = (w->own + BLOCK - 1) / BLOCK;
+    w->stride = (uint64_t)(golden * (double)w->blocks);
+    while (common_divisor(w->stride, w->blocks) > 1)
+        w->stride++;
+}
+
+static uint64_t number_at(const struct working *w, uint64_t slot)
+{
+    return slot / BLOCK * w->stride % w->blocks * BLOCK + slot % BLOCK;
+}
+
+/* False: there is none that was not taken. */
+static bool take(_Atomic uint64_t *next, uint64_t end, uint64_t *number)
+{
+    for (*number = atomic_load(next); *number < end;)
+        if (atomic_compare_exchange_weak(next, number, *number + 1))
+            return true;
+    return false;
+}
+
+static void look(const struct working *w, uint64_t slot, struct platform *platform)
+{
+    uint64_t number = number_at(w, slot), index = index_of(w, number);
+    double started = now();
+    if (number < w->own && w->work->table->results[index].status == SEARCH_UNTRIED) {
+        ask(w, index, ASK_OUTLINE, platform);
+        write_down(w, index);
     }
+    release(w, number);
+    if (number < w->own)
+        note_cost(w, STEP_LOOK, index, started);
+    atomic_fetch_add(&w->shared->done[STEP_LOOK], 1);
 }
 
 /* Whether a bound of the candidate says that it need not be timed. */
@@ -261,6 +297,12 @@ static bool take_timed(const struct working *w, uint64_t index, struct platform 
 
 /* ---- timing ---- */
 
+static void note_timed(const struct working *w, const struct search_result *result)
+{
+    search_bounds_note(&w->shared->bounds, result->iteration, result->peak_bytes);
+    atomic_store(&w->shared->timed, true);
+}
+
 /* False: the first bound said that it need not be timed. */
 static bool time_one(const struct working *w, uint64_t index, struct platform *platform, struct timed *timed)
 {
@@ -277,7 +319,7 @@ static bool time_one(const struct working *w, uint64_t index, struct platform *p
     ask(w, index, ASK_TIME, platform);
     if (result->status != SEARCH_FITS)
         return true;
-    search_bounds_note(&w->shared->bounds, result->iteration, result->peak_bytes);
+    note_timed(w, result);
     if (!timed->known) {
         timed->known = true;
         timed->index = index;
@@ -310,12 +352,34 @@ static void time_alike(const struct working *w, uint64_t first, uint64_t waiting
     arena_destroy(timed.arena);
 }
 
-static void time_all(const struct working *w, struct platform *platform)
+/* One that is the same job as the one before is timed by the process that has the first of them. */
+static void time_next(const struct working *w, uint64_t number, struct platform *platform)
 {
-    uint64_t waiting = atomic_load(&w->shared->waiting);
-    for (uint64_t number; !is_over(w) && (number = atomic_fetch_add(&w->shared->next[STEP_TIME], 1)) < waiting;)
-        if (!number || !are_one(w, number - 1, number)) /* otherwise the process with the first of them times it */
-            time_alike(w, number, waiting, platform);
+    if (number == atomic_load(&w->shared->turn) || !are_one(w, number - 1, number))
+        time_alike(w, number, atomic_load(&w->shared->waiting), platform);
+}
+
+/* False: there is nothing to do at the moment. */
+static bool do_next(const struct working *w, enum step step, struct platform *platform)
+{
+    struct shared *shared = w->shared;
+    uint64_t number;
+    if (step == STEP_LOOK && take(&shared->next[STEP_LOOK], w->blocks * BLOCK, &number))
+        return look(w, number, platform), true;
+    if (step == STEP_TIME && take(&shared->next[STEP_TIME], atomic_load(&shared->waiting), &number))
+        return time_next(w, number, platform), true;
+    return false;
+}
+
+static void work_on(const struct working *w, struct platform *platform)
+{
+    while (!is_over(w) && atomic_load(&w->shared->step) != STEP_DONE) {
+        atomic_fetch_add(&w->shared->busy, 1); /* before the step is read: the parent first changes it, then looks */
+        bool busy = do_next(w, (enum step)atomic_load(&w->shared->step), platform);
+        atomic_fetch_sub(&w->shared->busy, 1);
+        if (!busy)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
 }
 
 static int evaluate_some(void *user, struct platform *platform, FILE *results, struct diag *diag)
@@ -325,11 +389,7 @@ static int evaluate_some(void *user, struct platform *platform, FILE *results, s
     interruption_renew(); /* SimGrid has put a handler of its own there; the parent says when to stop */
     w->plans = plan_store_create();
     w->classes = class_store_create();
-    look_at_all(w, platform);
-    while (atomic_load(&w->shared->step) == STEP_LOOK && !is_over(w))
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    if (atomic_load(&w->shared->step) == STEP_TIME)
-        time_all(w, platform);
+    work_on(w, platform);
     plan_store_destroy(w->plans);
     class_store_destroy(w->classes);
     if (!atomic_exchange(&w->shared->troubled, false))
@@ -352,20 +412,22 @@ static int by_bound(const void *left, const void *right, void *user)
     return (a > b) - (a < b);
 }
 
-/* Puts those that wait in order, those that are the same job beside each other, and notes what is known already. */
-static void begin_timing(struct working *w)
+/* Puts those that wait in order, behind those of the turns before and those that are the same job beside each other. In
+ * the first turn, notes what is known already. */
+static void begin_timing(struct working *w, bool first)
 {
     struct search_result *results = w->work->table->results;
-    uint64_t count = 0;
+    uint64_t begin = atomic_load(&w->shared->waiting), count = begin;
     for (uint64_t number = 0; number < w->own; number++) {
         uint64_t index = index_of(w, number);
         if (results[index].status == SEARCH_WAITS)
             w->order[count++] = index;
-        else if (results[index].status == SEARCH_FITS)
-            search_bounds_note(&w->shared->bounds, results[index].iteration, results[index].peak_bytes);
+        else if (first && results[index].status == SEARCH_FITS)
+            note_timed(w, &results[index]);
     }
-    if (count)
-        qsort_r(w->order, count, sizeof *w->order, by_bound, results);
+    if (count > begin)
+        qsort_r(w->order + begin, count - begin, sizeof *w->order, by_bound, results);
+    atomic_store(&w->shared->turn, begin);
     atomic_store(&w->shared->waiting, count);
     atomic_store(&w->shared->step, STEP_TIME);
 }
@@ -407,10 +469,9 @@ static void begin_showing(struct showing *showing, const struct working *w, enum
     showing->estimate = (struct search_estimate){0};
     showing->begun = now();
     showing->shown = 0;
-    if (step == STEP_TIME) {
-        progress_step(&showing->progress, "search: timing layouts");
+    progress_step(&showing->progress, step == STEP_LOOK ? "search: looking at layouts" : "search: timing layouts");
+    if (step != STEP_LOOK)
         return;
-    }
     search_space_classes(w->work->space, w->work->scenario, showing->estimate.total);
     for (unsigned i = 0; i < SEARCH_CLASSES; i++)
         showing->estimate.total[i] /= w->work->request->shards;
@@ -425,6 +486,8 @@ static void show(struct showing *showing, struct working *w, unsigned running)
         return;
     showing->shown = time;
     int step = atomic_load(&w->shared->step);
+    if (step > STEP_TIME)
+        return;
     struct search_spent *spent = &w->shared->spent[step];
     if (step == STEP_TIME)
         count_timed(showing, w);
@@ -436,31 +499,81 @@ static void show(struct showing *showing, struct working *w, unsigned running)
     hook.report(hook.user, (uint64_t)(1e6 * spans), (uint64_t)(1e6 * (spans + left)) + 1);
 }
 
+/* When to go from one step to the other. */
+struct turns {
+    double limit, end; /* seconds that there are, and when they are over */
+    double look_until; /* then what was looked at is timed; 0: all is looked at first */
+    double graced;     /* until then layouts are timed after an interruption that came before any was; 0: none did */
+    bool first;        /* nothing was timed yet */
+};
+
+static void begin_looking(struct turns *turns)
+{
+    double time = now();
+    turns->look_until = turns->limit > 0 ? time + (turns->end - time) / 2 : 0;
+}
+
+/* Whether the search has to stop: when the time is up, or after an interruption as soon as something was timed. */
+static bool has_to_stop(struct turns *turns, const struct shared *shared)
+{
+    static const double grace = 1;
+    int noted = interruption_noted();
+    if (!noted || noted == SIGALRM || atomic_load(&shared->step) == STEP_DONE)
+        return noted && atomic_load(&shared->step) != STEP_DONE;
+    if (turns->graced == 0 && !atomic_load(&shared->timed))
+        turns->graced = now() + grace;
+    return now() > turns->graced;
+}
+
+/* Goes to the next step where it is time to; true: it did. */
+static bool take_turns(struct turns *turns, struct working *w)
+{
+    struct shared *shared = w->shared;
+    bool looked = atomic_load(&shared->done[STEP_LOOK]) == w->blocks * BLOCK;
+    switch (atomic_load(&shared->step)) {
+    case STEP_LOOK:
+        if (looked || turns->graced > 0 || (turns->look_until > 0 && now() > turns->look_until))
+            atomic_store(&shared->step, STEP_BETWEEN);
+        return false;
+    case STEP_BETWEEN:
+        if (atomic_load(&shared->busy) > 0)
+            return false;
+        begin_timing(w, turns->first);
+        turns->first = false;
+        return true;
+    case STEP_TIME:
+        if (atomic_load(&shared->done[STEP_TIME]) < atomic_load(&shared->waiting))
+            return false;
+        begin_looking(turns);
+        atomic_store(&shared->step, looked || turns->graced > 0 ? STEP_DONE : STEP_LOOK);
+        return !looked;
+    default:
+        return false;
+    }
+}
+
 /* Until all processes have ended; true: they were stopped early. */
 static bool watch(struct working *w, struct isolation **processes, unsigned count)
 {
     const struct search_request *request = w->work->request;
     struct shared *shared = w->shared;
+    struct turns turns = {.limit = request->time_limit, .end = now() + request->time_limit, .first = true};
     struct showing showing;
     progress_init(&showing.progress, request->quiet ? NULL : stderr, "search: looking at layouts");
     begin_showing(&showing, w, STEP_LOOK);
-    double started = now();
+    begin_looking(&turns);
     for (unsigned running; (running = count_running(processes, count)) > 0;) {
-        bool late = request->time_limit > 0 && now() - started > request->time_limit;
-        if (late || interruption_noted())
+        if (has_to_stop(&turns, shared))
             atomic_store(&shared->stop, true);
-        uint64_t looked = atomic_load(&shared->done[STEP_LOOK]);
-        bool looking = atomic_load(&shared->step) == STEP_LOOK;
-        if (looking && looked == w->own && !is_over(w)) {
-            begin_timing(w);
-            begin_showing(&showing, w, STEP_TIME);
-        } else if (looking && running < count)
+        if (!is_over(w) && take_turns(&turns, w))
+            begin_showing(&showing, w, (enum step)atomic_load(&shared->step));
+        else if (running < count && atomic_load(&shared->step) != STEP_DONE)
             atomic_store(&shared->lost, true);
         show(&showing, w, running);
         nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
     progress_finish(&showing.progress);
-    return atomic_load(&shared->stop);
+    return atomic_load(&shared->stop) || atomic_load(&shared->done[STEP_LOOK]) < w->blocks * BLOCK;
 }
 
 static int run_processes(struct working *w, bool *stopped)
@@ -497,6 +610,7 @@ int search_work(const struct search_work *work, bool *stopped)
     uint64_t count = work->space->count;
     *stopped = false;
     w.own = count / request->shards + (request->shard - 1 < count % request->shards);
+    make_blocks(&w);
     w.shared = search_scratch_map(sizeof *w.shared, &fault);
     w.order = w.shared ? search_scratch_map(count * sizeof *w.order, &fault) : NULL;
     int code = w.order ? EXIT_DONE : EXIT_FAILED;

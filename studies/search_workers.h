@@ -15,7 +15,7 @@ struct search_request {
     unsigned jobs;          /* processes */
     bool exhaustive;        /* time all that fits */
     bool quiet;             /* no progress */
-    double time_limit;      /* seconds; 0: none */
+    double time_limit;      /* seconds that there are, after which interruption_noted() says so; 0: any number */
     uint32_t shard, shards; /* only candidates shard - 1, shard - 1 + shards, ...; 1 of 1: all */
     const char *journal;    /* file; NULL: none */
     bool resume;            /* what the journal has need not be done again */

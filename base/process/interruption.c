@@ -17,6 +17,8 @@ static struct {
     struct timespec when; /* of the first */
     pid_t owner;
     struct sigaction before[SIGNALS];
+    double seconds;         /* that there are; 0: any number */
+    struct timespec counts; /* from when on */
 } interruption;
 
 static double since(const struct timespec *begin)
@@ -75,6 +77,12 @@ void interruption_forget(void)
     interruption.awaited = false;
 }
 
+void interruption_after(double seconds)
+{
+    interruption.seconds = seconds;
+    clock_gettime(CLOCK_MONOTONIC, &interruption.counts);
+}
+
 bool interruption_is_awaited(void)
 {
     return interruption.awaited;
@@ -82,7 +90,9 @@ bool interruption_is_awaited(void)
 
 int interruption_noted(void)
 {
-    return interruption.noted;
+    if (interruption.noted)
+        return interruption.noted;
+    return interruption.seconds > 0 && since(&interruption.counts) > interruption.seconds ? SIGALRM : 0;
 }
 
 void interruption_end(void)

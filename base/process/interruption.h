@@ -15,9 +15,12 @@ void interruption_renew(void);
 /* Interruptions end the process again, as they did before. What was noted stays noted. */
 void interruption_forget(void);
 
+/* So many seconds from now on it is as if SIGALRM had been noted; 0: never, also where that time has passed. */
+void interruption_after(double seconds);
+
 /* Whether interruptions are awaited. */
 bool interruption_is_awaited(void);
-/* The number of the signal that was noted; 0: none. */
+/* The number of the signal that was noted; SIGALRM: the time is up; 0: none. */
 int interruption_noted(void);
 
 /* Ends the process by the signal that was noted; returns where there was none. */

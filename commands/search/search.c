@@ -167,6 +167,7 @@ static int search_layouts(struct wanted *wanted)
         code = rank_all(wanted);
     if (code == EXIT_DONE && wanted->scenario->engine != ENGINE_ANALYTIC && !search->stopped)
         code = search_verify(search, top_of(options), &wanted->request, wanted->arena);
+    interruption_after(0); /* what the time was enough for is told in full */
     if (code == EXIT_DONE && !wanted->partial)
         code = search_expose(search, shown(options), wanted->arena);
     if (code != EXIT_DONE || wanted->partial)
@@ -280,6 +281,7 @@ static int run_search(const struct options *options, const char *typed, int argc
     fill_request(&wanted);
     if (options->slurm)
         return run_on_slurm(&wanted, argc, argv);
+    interruption_after(options->time_limit);
     int code = wanted.partial ? search_part(&wanted) : options->output ? search_into(&wanted) : search_layouts(&wanted);
     interruption_forget();
     search_finish(&wanted.search);
