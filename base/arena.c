@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include "base/bulk.h"
+#include "base/sanitized.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -10,23 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sanitizer builds give every request its own malloc, so that an overrun of one object is seen. */
-#if defined(__SANITIZE_ADDRESS__)
-#define CHUNK_BYTES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CHUNK_BYTES 0
-#endif
-#endif
-#ifndef CHUNK_BYTES
-#define CHUNK_BYTES ((size_t)64 << 10)
-#endif
+/* In sanitizer builds every request has a chunk of its own. */
+#define CHUNK_BYTES (SANITIZED ? 0 : (size_t)64 << 10)
 /* Chunks grow with the arena, so that what is large altogether lies in huge pages. */
 #define CHUNK_BYTES_MAX ((size_t)32 << 20)
 
 struct chunk {
     struct chunk *next;
     size_t used, size;
+    bool zeroed; /* what is not used yet */
     alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -55,11 +48,11 @@ static struct chunk *chunk_add(struct arena *arena, size_t size)
 {
     size_t usual = CHUNK_BYTES && 3 * arena->total > CHUNK_BYTES ? 3 * arena->total : CHUNK_BYTES;
     usual = usual < CHUNK_BYTES_MAX ? usual : CHUNK_BYTES_MAX;
-    bool own = size > usual;
-    size = own ? size : usual;
-    struct chunk *chunk = bulk_alloc(sizeof *chunk + size);
-    chunk->size = size;
-    arena->total += size;
+    bool own = size + sizeof(struct chunk) > usual, zeroed = false;
+    size_t bytes = bulk_size(own ? size + sizeof(struct chunk) : usual);
+    struct chunk *chunk = bulk_take(bytes, &zeroed);
+    *chunk = (struct chunk){.size = bytes - sizeof *chunk, .zeroed = zeroed};
+    arena->total += bytes;
     /* A large object gets a chunk of its own behind the current one, whose free space stays in use. */
     if (arena->chunks && own) {
         chunk->next = arena->chunks->next;
@@ -71,7 +64,14 @@ static struct chunk *chunk_add(struct arena *arena, size_t size)
     return chunk;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+static void *chunk_take(struct chunk *chunk, size_t size, bool zero)
+{
+    void *memory = chunk->bytes + chunk->used;
+    chunk->used += size;
+    return zero && !chunk->zeroed ? memset(memory, 0, size) : memory;
+}
+
+static void *take(struct arena *arena, size_t size, bool zero)
 {
     const size_t align = alignof(max_align_t);
     if (size > SIZE_MAX - align - sizeof(struct chunk))
@@ -80,22 +80,35 @@ void *arena_alloc(struct arena *arena, size_t size)
     struct chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < size)
         chunk = chunk_add(arena, size);
-    void *memory = chunk->bytes + chunk->used;
-    chunk->used += size;
-    return memory;
+    return chunk_take(chunk, size, zero);
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    return take(arena, size, true);
+}
+
+static size_t product(size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        die_of_memory(SIZE_MAX);
+    return count * size;
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size)
 {
-    if (size && count > SIZE_MAX / size)
-        die_of_memory(SIZE_MAX);
-    return arena_alloc(arena, count * size);
+    return take(arena, product(count, size), true);
+}
+
+void *arena_array_unset(struct arena *arena, size_t count, size_t size)
+{
+    return take(arena, product(count, size), false);
 }
 
 char *arena_copy(struct arena *arena, const char *text)
 {
     size_t size = strlen(text) + 1;
-    return memcpy(arena_alloc(arena, size), text, size);
+    return memcpy(take(arena, size, false), text, size);
 }
 
 char *arena_vprint(struct arena *arena, const char *format, va_list arguments)
@@ -127,17 +140,12 @@ void *array_grow(void *items, size_t *capacity, size_t count, size_t size)
         larger = larger > SIZE_MAX / 2 ? count : larger * 2;
     if (size && larger > SIZE_MAX / size)
         die_of_memory(SIZE_MAX);
-    items = realloc(items, larger * size);
-    if (!items)
-        die_of_memory(larger * size);
+    items = memory_resize(items, larger * size);
     *capacity = larger;
     return items;
 }
 
 void *array_zeroed(size_t count, size_t size)
 {
-    void *items = calloc(count + 1, size);
-    if (!items)
-        die_of_memory(count > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : count * size);
-    return items;
+    return memory_zeroed(count + 1, size);
 }

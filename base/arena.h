@@ -18,6 +18,8 @@ void arena_destroy(struct arena *arena);
 /* Zeroed memory, aligned for any type, never NULL, owned by the arena. */
 void *arena_alloc(struct arena *arena, size_t size);
 void *arena_array(struct arena *arena, size_t count, size_t size);
+/* The same, but not zeroed: for arrays that are filled at once. */
+void *arena_array_unset(struct arena *arena, size_t count, size_t size);
 char *arena_copy(struct arena *arena, const char *text);
 __attribute__((format(printf, 2, 3))) char *arena_print(struct arena *arena, const char *format, ...);
 char *arena_vprint(struct arena *arena, const char *format, va_list arguments);

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bulk.h"
 
-#include <stdbool.h>
+#include "base/memory/spare.h"
+#include "base/sanitized.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* Smaller blocks are malloc's; sanitizer builds leave it all of them, so that an overrun is seen. */
-#if defined(__SANITIZE_ADDRESS__)
-#define PAGES_FROM SIZE_MAX
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PAGES_FROM SIZE_MAX
-#endif
-#endif
-#ifndef PAGES_FROM
-#define PAGES_FROM ((size_t)256 << 10)
-#endif
+/* Smaller blocks are malloc's; sanitizer builds leave it all of them. */
+#define PAGES_FROM (SANITIZED ? SIZE_MAX : (size_t)256 << 10)
 /* The size of a huge page. */
 #define HUGE_FROM ((size_t)2 << 20)
 
@@ -34,17 +27,69 @@ static void *checked(void *memory, size_t bytes)
     return memory;
 }
 
-static void *map(size_t bytes)
+static void *map(size_t size)
 {
-    void *memory = checked(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes);
-    if (bytes >= HUGE_FROM)
-        madvise(memory, bytes, MADV_HUGEPAGE); /* a wish */
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED && spare_release())
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (size >= HUGE_FROM && memory != MAP_FAILED)
+        madvise(memory, size, MADV_HUGEPAGE); /* a wish */
+    return memory;
+}
+
+/* Of what is spare, or new. */
+static void *take_pages(size_t bytes, bool *zeroed)
+{
+    size_t size = spare_size(bytes);
+    void *memory = spare_take(size);
+    *zeroed = !memory;
+    return memory ? memory : checked(map(size), bytes);
+}
+
+static void give_pages(void *memory, size_t bytes)
+{
+    size_t size = spare_size(bytes);
+    if (!spare_keep(memory, size))
+        munmap(memory, size);
+}
+
+void *memory_zeroed(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory && spare_release())
+        memory = calloc(count, size);
+    return checked(memory, count > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : count * size);
+}
+
+void *memory_resize(void *memory, size_t bytes)
+{
+    void *resized = realloc(memory, bytes);
+    if (!resized && spare_release())
+        resized = realloc(memory, bytes);
+    return checked(resized, bytes);
+}
+
+size_t bulk_size(size_t bytes)
+{
+    return bytes < PAGES_FROM ? bytes : spare_size(bytes);
+}
+
+void *bulk_take(size_t bytes, bool *zeroed)
+{
+    bool pages = bytes >= PAGES_FROM, zeroes = false;
+    void *memory = pages ? take_pages(bytes, &zeroes) : memory_resize(NULL, bytes ? bytes : 1);
+    if (zeroed)
+        *zeroed = zeroes;
     return memory;
 }
 
 void *bulk_alloc(size_t bytes)
 {
-    return bytes < PAGES_FROM ? checked(calloc(1, bytes ? bytes : 1), bytes) : map(bytes);
+    bool zeroed = false;
+    if (bytes < PAGES_FROM)
+        return memory_zeroed(1, bytes ? bytes : 1);
+    void *memory = take_pages(bytes, &zeroed);
+    return zeroed ? memory : memset(memory, 0, bytes);
 }
 
 void bulk_free(void *memory, size_t bytes)
@@ -52,20 +97,35 @@ void bulk_free(void *memory, size_t bytes)
     if (bytes < PAGES_FROM)
         free(memory);
     else if (memory)
-        munmap(memory, bytes);
+        give_pages(memory, bytes);
+}
+
+static void *grow_pages(void *memory, size_t old, size_t bytes)
+{
+    size_t mapped = spare_size(old), size = spare_size(bytes);
+    if (size == mapped)
+        return memory;
+    void *larger = spare_take(size);
+    if (larger) {
+        memcpy(larger, memory, old);
+        give_pages(memory, old);
+        return larger;
+    }
+    larger = mremap(memory, mapped, size, MREMAP_MAYMOVE);
+    if (larger == MAP_FAILED && spare_release())
+        larger = mremap(memory, mapped, size, MREMAP_MAYMOVE);
+    if (size >= HUGE_FROM && larger != MAP_FAILED)
+        madvise(larger, size, MADV_HUGEPAGE);
+    return checked(larger, bytes);
 }
 
 static void *resize(void *memory, size_t old, size_t bytes)
 {
     if (bytes < PAGES_FROM)
-        return checked(realloc(memory, bytes), bytes);
-    if (old >= PAGES_FROM) {
-        memory = checked(mremap(memory, old, bytes, MREMAP_MAYMOVE), bytes);
-        if (bytes >= HUGE_FROM)
-            madvise(memory, bytes, MADV_HUGEPAGE);
-        return memory;
-    }
-    void *larger = map(bytes);
+        return memory_resize(memory, bytes);
+    if (old >= PAGES_FROM)
+        return grow_pages(memory, old, bytes);
+    void *larger = bulk_take(bytes, NULL);
     if (old)
         memcpy(larger, memory, old);
     free(memory);
@@ -94,8 +154,11 @@ void *bulk_resize(void *items, size_t *capacity, size_t count, size_t size)
 /* The first slab is small, for the many programs that are. */
 #define FIRST_SLAB_BYTES ((size_t)256 << 10)
 #define SLAB_BYTES ((size_t)4 << 20)
-#define SLAB_BLOCKS 4 /* at least, where blocks are large */
-#define SLAB_BLOCK_MAX ((size_t)16 << 20)
+/* Where fewer blocks than that would lie in one. It is the size of an arena's largest chunks, so that arenas take what
+ * slabs were. */
+#define SLAB_BLOCKS 4
+#define LARGE_SLAB_BYTES ((size_t)32 << 20)
+#define SLAB_BLOCK_MAX (LARGE_SLAB_BYTES / SLAB_BLOCKS)
 #define SLAB_ALIGNMENT 64
 
 struct slab {
@@ -111,16 +174,16 @@ static bool is_apart(size_t bytes)
 static void *take(struct bulk_pool *pool, size_t bytes)
 {
     if (is_apart(bytes))
-        return bulk_alloc(bytes);
+        return bulk_take(bytes, NULL);
     size_t rounded = (bytes + SLAB_ALIGNMENT - 1) / SLAB_ALIGNMENT * SLAB_ALIGNMENT;
     struct slab *slab = pool->count ? &pool->slabs[pool->count - 1] : NULL;
     if (!slab || slab->size - slab->used < rounded) {
         size_t size = slab || rounded > FIRST_SLAB_BYTES ? SLAB_BYTES : FIRST_SLAB_BYTES;
         if (size < SLAB_BLOCKS * rounded)
-            size = (SLAB_BLOCKS * rounded + HUGE_FROM - 1) / HUGE_FROM * HUGE_FROM;
+            size = SLAB_BLOCKS * rounded <= SLAB_BYTES ? SLAB_BYTES : LARGE_SLAB_BYTES;
         pool->slabs = bulk_grow(pool->slabs, &pool->capacity, pool->count + 1, sizeof *pool->slabs);
         slab = &pool->slabs[pool->count++];
-        *slab = (struct slab){.bytes = bulk_alloc(size), .size = size};
+        *slab = (struct slab){.bytes = bulk_take(size, NULL), .size = size};
     }
     slab->used += rounded;
     slab->blocks++;

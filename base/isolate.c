@@ -2,7 +2,7 @@
 #include "base/isolate.h"
 
 #include "base/arena.h"
-#include "base/room.h"
+#include "base/sanitized.h"
 #include "base/standard_streams.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ static void last_words(const struct isolation *isolation, struct fault *fault)
 static void release_signals(void)
 {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes && !room_is_sanitized(); i++)
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes && !SANITIZED; i++)
         signal(crashes[i], SIG_DFL);
 }
 

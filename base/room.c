@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/room.h"
 
+#include "base/memory/spare.h"
+#include "base/sanitized.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED true
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED false
-#endif
 
 static const double share = 0.8; /* of what is left; the rest is for others */
 
@@ -59,13 +51,8 @@ static double limit_of(int resource)
 
 double room_bytes(void)
 {
-    double left = fmin(available(), left_in_group());
+    double left = fmin(available(), left_in_group()) + (double)spare_bytes();
     return fmin(share * left, fmin(limit_of(RLIMIT_DATA), limit_of(RLIMIT_AS)));
-}
-
-bool room_is_sanitized(void)
-{
-    return SANITIZED;
 }
 
 void room_set_limit(void)

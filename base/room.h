@@ -3,8 +3,6 @@
 #ifndef STAGESIM_ROOM_H
 #define STAGESIM_ROOM_H
 
-#include <stdbool.h>
-
 /* Bytes: four fifths of what the machine, the process's control group and its limits have left now. INFINITY where
  * nothing says. */
 double room_bytes(void);
@@ -12,8 +10,5 @@ double room_bytes(void);
 /* From now on requests beyond room_bytes() fail, in child processes as well. Not in builds with an address sanitizer,
  * which reserves far more than it uses. */
 void room_set_limit(void);
-
-/* Whether this is such a build. */
-bool room_is_sanitized(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/process/crash.h"
 #include "base/process/guard.h"
 #include "base/room.h"
+#include "base/sanitized.h"
 #include "base/standard_streams.h"
 #include "base/table.h"
 #include "cluster/cluster.h"
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
         code = EXIT_FAILED;
     }
     apart_done(code);
-    if (!room_is_sanitized())
+    if (!SANITIZED)
         _exit(code); /* all is written; what libraries do at the end may need memory that there is not */
     return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/process/crash.h"
 
-#include "base/room.h"
+#include "base/sanitized.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ void crash_catch(void (*last)(void))
     struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
     owner = getpid();
     last_of_all = last;
-    if (room_is_sanitized() || sigaltstack(&own, NULL) != 0)
+    if (SANITIZED || sigaltstack(&own, NULL) != 0)
         return;
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         sigaction(crashes[i], &action, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/process/guard.h"
 
-#include "base/room.h"
+#include "base/sanitized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +123,7 @@ static void on_tick(int number)
     double time = now(), bytes = fmax(resident_bytes(shared->pid), resident_bytes(getpid()));
     double said = fmax(guard.said, shared->shown);
     bool late = said > 0 ? time - said >= interval_seconds : time - guard.started >= first_seconds;
-    bool much = !guard.said_much && shared->shown <= 0 && bytes >= much_bytes && !room_is_sanitized();
+    bool much = !guard.said_much && shared->shown <= 0 && bytes >= much_bytes && !SANITIZED;
     if (!late && !much)
         return;
     guard.said_much |= much;

@@ -332,14 +332,32 @@ bool program_may_wait(const struct program_builder *builder, uint32_t position, 
 
 static void *copy_array(struct arena *arena, const void *items, size_t count, size_t size)
 {
-    void *copy = arena_array(arena, count ? count : 1, size);
+    void *copy = arena_array_unset(arena, count ? count : 1, size);
     if (count)
         memcpy(copy, items, count * size);
     return copy;
 }
 
-/* New ids by stream; returns the map from old to new, which the caller frees. */
-static uint32_t *renumber(struct draft_position *draft, struct position *position)
+/* What laying out needs room for, of the position with the most operations. */
+struct layout {
+    uint32_t *renamed;    /* [old id]: new id */
+    uint32_t *first_wait; /* [new id], and one more */
+};
+
+static struct layout layout_create(const struct program_builder *builder)
+{
+    size_t most = 0, capacity = 0;
+    for (uint32_t position = 0; position < builder->mesh->positions; position++)
+        if (builder->positions[position].operation_count > most)
+            most = builder->positions[position].operation_count;
+    struct layout layout = {.renamed = array_grow(NULL, &capacity, most + 1, sizeof *layout.renamed)};
+    capacity = 0;
+    layout.first_wait = array_grow(NULL, &capacity, most + 1, sizeof *layout.first_wait);
+    return layout;
+}
+
+/* New ids by stream. */
+static void renumber(const struct draft_position *draft, struct position *position, uint32_t *renamed)
 {
     uint32_t first = 0;
     size_t capacity = 0;
@@ -348,67 +366,60 @@ static uint32_t *renumber(struct draft_position *draft, struct position *positio
         next[i] = position->streams[i].first = first;
         first += position->streams[i].count;
     }
-    capacity = 0;
-    uint32_t *renamed = array_grow(NULL, &capacity, draft->operation_count, sizeof *renamed);
     for (size_t old = 0; old < draft->operation_count; old++) {
         renamed[old] = next[draft->operations[old].stream]++;
         position->operations[renamed[old]] = draft->operations[old];
     }
+    position->operations[draft->operation_count] = (struct operation){0};
     free(next);
-    return renamed;
 }
 
-/* Counting sort of pairs (owner, item) into first[owner] .. first[owner + 1) of items; keeps the order of each owner.
- */
-static void bucket(const struct wait *pairs, size_t count, const uint32_t *renamed, bool reverse, uint32_t *first,
-                   uint32_t owners, uint32_t *items)
+/* Counting sorts of the waits, by who waits and by what is awaited; they keep the order in which waits were added. The
+ * draft's waits get the new ids. */
+static void lay_out_waits(struct draft_position *draft, struct position *position, const struct layout *layout)
 {
-    for (size_t i = 0; i < count; i++)
-        first[renamed[reverse ? pairs[i].awaited : pairs[i].operation] + 1]++;
-    for (uint32_t owner = 0; owner < owners; owner++)
-        first[owner + 1] += first[owner];
-    for (size_t i = 0; i < count; i++) {
-        uint32_t operation = renamed[pairs[i].operation], awaited = renamed[pairs[i].awaited];
-        items[first[reverse ? awaited : operation]++] = reverse ? operation : awaited;
+    uint32_t operations = position->operation_count, waits = 0, dependents = 0;
+    uint32_t *first_wait = layout->first_wait, *first_dependent = position->first_dependent;
+    memset(first_wait, 0, ((size_t)operations + 1) * sizeof *first_wait);
+    memset(first_dependent, 0, ((size_t)operations + 1) * sizeof *first_dependent);
+    for (size_t i = 0; i < draft->wait_count; i++) {
+        struct wait *wait = &draft->waits[i];
+        *wait = (struct wait){layout->renamed[wait->operation], layout->renamed[wait->awaited]};
+        first_wait[wait->operation]++;
+        first_dependent[wait->awaited]++;
     }
-    for (uint32_t owner = owners; owner > 0; owner--)
-        first[owner] = first[owner - 1];
-    first[0] = 0;
-}
-
-static void lay_out_waits(struct draft_position *draft, struct position *position, const uint32_t *renamed,
-                          struct arena *arena)
-{
-    uint32_t operations = position->operation_count;
-    position->wait_count = (uint32_t)draft->wait_count;
-    position->waits = arena_array(arena, draft->wait_count + 1, sizeof *position->waits);
-    position->dependents = arena_array(arena, draft->wait_count + 1, sizeof *position->dependents);
-    position->first_dependent = arena_array(arena, (size_t)operations + 1, sizeof *position->first_dependent);
-    uint32_t *first_wait = array_zeroed((size_t)operations + 1, sizeof *first_wait);
-    assert(first_wait);
-    bucket(draft->waits, draft->wait_count, renamed, false, first_wait, operations, position->waits);
-    bucket(draft->waits, draft->wait_count, renamed, true, position->first_dependent, operations, position->dependents);
+    for (uint32_t id = 0; id <= operations; id++) { /* where each one's end, from which they are filled */
+        first_wait[id] = waits += first_wait[id];
+        first_dependent[id] = dependents += first_dependent[id];
+    }
+    for (size_t i = draft->wait_count; i-- > 0;) {
+        struct wait wait = draft->waits[i];
+        position->waits[--first_wait[wait.operation]] = wait.awaited;
+        position->dependents[--first_dependent[wait.awaited]] = wait.operation;
+    }
     for (uint32_t id = 0; id <= operations; id++)
         position->operations[id].first_wait = first_wait[id];
-    free(first_wait);
 }
 
 static void lay_out_position(struct program_builder *builder, struct draft_position *draft, struct position *position,
-                             struct arena *arena)
+                             const struct layout *layout, struct arena *arena)
 {
     assert(draft->stream_count <= PROGRAM_STREAMS_MAX && draft->operation_count < UINT32_MAX);
     position->stream_count = (uint32_t)draft->stream_count;
     position->streams = copy_array(arena, draft->streams, draft->stream_count, sizeof *draft->streams);
     position->operation_count = (uint32_t)draft->operation_count;
-    position->operations = arena_array(arena, draft->operation_count + 1, sizeof *position->operations);
+    position->operations = arena_array_unset(arena, draft->operation_count + 1, sizeof *position->operations);
     position->memory = draft->memory;
-    uint32_t *renamed = renumber(draft, position);
-    lay_out_waits(draft, position, renamed, arena);
+    renumber(draft, position, layout->renamed);
+    position->wait_count = (uint32_t)draft->wait_count;
+    position->waits = arena_array_unset(arena, draft->wait_count + 1, sizeof *position->waits);
+    position->dependents = arena_array_unset(arena, draft->wait_count + 1, sizeof *position->dependents);
+    position->first_dependent = arena_array_unset(arena, draft->operation_count + 1, sizeof *position->first_dependent);
+    lay_out_waits(draft, position, layout);
     position->block_count = (uint32_t)draft->block_count;
     position->blocks = copy_array(arena, draft->blocks, draft->block_count, sizeof *draft->blocks);
     for (uint32_t i = 0; i < position->block_count; i++)
-        position->blocks[i].operation = renamed[position->blocks[i].operation];
-    free(renamed);
+        position->blocks[i].operation = layout->renamed[position->blocks[i].operation];
     draft_finish(builder, draft);
     *draft = (struct draft_position){.table = draft->table};
 }
@@ -466,8 +477,11 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
                        sizeof(double));
     for (uint32_t i = 0; i < program->pairs_count; i++)
         program->pairs[i] = pair_bytes_copy(&builder->pairs[i], arena);
+    struct layout layout = layout_create(builder);
     for (uint32_t position = 0; position < positions; position++)
-        lay_out_position(builder, &builder->positions[position], &program->positions[position], arena);
+        lay_out_position(builder, &builder->positions[position], &program->positions[position], &layout, arena);
+    free(layout.renamed);
+    free(layout.first_wait);
     for (uint32_t position = 0; position < positions; position++)
         link_streams(builder, program, position);
     return program;

@@ -43,7 +43,7 @@ static void allocate_moments(struct timeline *timeline, bool shared)
     if (shared)
         block = mmap(NULL, timeline->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     else
-        block = bulk_alloc(timeline->bytes);
+        block = bulk_take(timeline->bytes, NULL);
     if (block == MAP_FAILED) {
         fputs("stagesim: out of memory for a shared timeline\n", stderr);
         exit(3);

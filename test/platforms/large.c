@@ -2,6 +2,7 @@
 /* 2,048 nodes of 8 GPUs: how long it takes, how much memory, and that routes have exactly the links that the
  * description of node and fabric says. The description is held here by itself. */
 #include "base/arena.h"
+#include "base/sanitized.h"
 #include "platforms/presets/presets.h"
 #include "simulator/engines/simgrid/bridge.h"
 
@@ -15,7 +16,7 @@
 
 enum { NODES = 2048, GPUS = 8, POD = 32, SAMPLES = 20000 };
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SANITIZED
 #define SLOWER 6 /* the limits are for the product, not for the sanitizers */
 #else
 #define SLOWER 1

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large plans are made and checked fast: 64 workers, 4,096 micro-batches, 4 chunks where a schedule has chunks; and
  * those that adapt or compact for 256 workers and 2,048 micro-batches. */
+#include "base/sanitized.h"
 #include "test/schedules/harness.h"
 
 #include <criterion/criterion.h>
@@ -8,11 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* gcc has a macro for the sanitizer, clang a feature. */
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || !defined(__OPTIMIZE__)
+#if SANITIZED || !defined(__OPTIMIZE__)
 static const double limit = 20;
 #else
 static const double limit = 1;

@@ -4,6 +4,7 @@
 extern "C" {
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/sanitized.h"
 #include "platforms/library.h"
 #include "platforms/platform_file.h"
 #include "platforms/properties.h"
@@ -121,7 +122,7 @@ void set_defaults()
     sg4::Engine::set_config("network/model:CM02");
     sg4::Engine::set_config("network/crosstraffic:0");
     sg4::Engine::set_config("network/TCP-gamma:0");
-#if defined(__SANITIZE_ADDRESS__)
+#if SANITIZED
     sg4::Engine::set_config("contexts/factory:thread");
 #else
     sg4::Engine::set_config("contexts/stack-size:64");

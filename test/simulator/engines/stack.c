@@ -2,6 +2,7 @@
 /* Past 20,000 actors stacks have 16 KiB and no guard page. Here they have 8 KiB and a guard page: whatever an actor
  * does fits into half of what it gets there, or this test dies. */
 #include "base/arena.h"
+#include "base/sanitized.h"
 #include "schedules/schedule.h"
 #include "simulator/engines/folded_run.h"
 #include "simulator/engines/simgrid/bridge.h"
@@ -11,12 +12,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SKIPPED true /* sanitizers' frames are larger; they run actors in threads */
-#else
-#define SKIPPED false
-#endif
 
 /* Messages that queue (bandwidth), stashes that move (bpipe), collectives of several groups (chimera). */
 static void run_on_small_stacks(const char *name)
@@ -48,12 +43,13 @@ static void run_on_small_stacks(const char *name)
     arena_destroy(arena);
 }
 
-Test(stack, queueing_and_collectives_fit_into_half, .disabled = SKIPPED)
+/* Not where sanitizers make frames larger; they run actors in threads. */
+Test(stack, queueing_and_collectives_fit_into_half, .disabled = SANITIZED)
 {
     run_on_small_stacks("chimera");
 }
 
-Test(stack, moving_stashes_fit_into_half, .disabled = SKIPPED)
+Test(stack, moving_stashes_fit_into_half, .disabled = SANITIZED)
 {
     run_on_small_stacks("bpipe");
 }
