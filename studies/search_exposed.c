@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
+#include "simulator/engines/class_store.h"
 #include "studies/evaluate.h"
 #include "studies/search.h"
 #include "studies/simulation.h"
@@ -15,13 +16,14 @@ struct exposing {
 };
 
 /* False after a message: what was timed once can be timed again, but for memory. NAN: nothing takes time. */
-static bool exposed_of(const struct search *search, uint64_t index, struct platform *platform, struct diag *diag,
-                       double *share)
+static bool exposed_of(const struct search *search, uint64_t index, struct platform *platform,
+                       struct class_store *classes, struct diag *diag, double *share)
 {
     struct arena *arena = arena_create();
     struct scenario_set sets[SEARCH_SETS_MAX];
     size_t count = search_space_sets(&search->space, search->scenario, index, sets, arena);
-    struct evaluation_request request = {search->scenario->request, sets, count, UINT64_MAX, .communication = true};
+    struct evaluation_request request = {
+        search->scenario->request, sets, count, UINT64_MAX, .communication = true, .fits = true, .classes = classes};
     struct evaluation evaluation;
     *share = NAN;
     bool timed = evaluate(&request, platform, arena, diag, &evaluation);
@@ -35,13 +37,16 @@ static int expose_all(void *user, struct platform *platform, FILE *results, stru
 {
     const struct exposing *exposing = user;
     const struct search *search = exposing->search;
-    for (uint32_t i = 0; i < exposing->count; i++) {
+    struct class_store *classes = class_store_create();
+    bool exposed = true;
+    for (uint32_t i = 0; i < exposing->count && exposed; i++) {
         double share;
-        if (!exposed_of(search, search->ranked[search->best[i]], platform, diag, &share))
-            return EXIT_FAILED;
-        fwrite(&share, sizeof share, 1, results);
+        exposed = exposed_of(search, search->ranked[search->best[i]], platform, classes, diag, &share);
+        if (exposed)
+            fwrite(&share, sizeof share, 1, results);
     }
-    return EXIT_DONE;
+    class_store_destroy(classes);
+    return exposed ? EXIT_DONE : EXIT_FAILED;
 }
 
 int search_expose(struct search *search, uint32_t count, struct arena *arena)
