@@ -16,6 +16,9 @@
 /* Chunks grow with the arena, so that what is large altogether lies in huge pages. */
 #define CHUNK_BYTES_MAX ((size_t)32 << 20)
 
+/* What is left of chunks before the newest one takes smaller objects. */
+enum { CHUNKS_TRIED = 4 };
+
 struct chunk {
     struct chunk *next;
     size_t used, size;
@@ -64,6 +67,16 @@ static struct chunk *chunk_add(struct arena *arena, size_t size)
     return chunk;
 }
 
+/* One of the newest chunks, which has that much room. NULL: none of them. */
+static struct chunk *chunk_with_room(const struct arena *arena, size_t size)
+{
+    struct chunk *chunk = arena->chunks;
+    for (int i = 0; i < CHUNKS_TRIED && chunk; i++, chunk = chunk->next)
+        if (chunk->size - chunk->used >= size)
+            return chunk;
+    return NULL;
+}
+
 static void *chunk_take(struct chunk *chunk, size_t size, bool zero)
 {
     void *memory = chunk->bytes + chunk->used;
@@ -77,8 +90,8 @@ static void *take(struct arena *arena, size_t size, bool zero)
     if (size > SIZE_MAX - align - sizeof(struct chunk))
         die_of_memory(size);
     size = (size + align - 1) / align * align;
-    struct chunk *chunk = arena->chunks;
-    if (!chunk || chunk->size - chunk->used < size)
+    struct chunk *chunk = chunk_with_room(arena, size);
+    if (!chunk)
         chunk = chunk_add(arena, size);
     return chunk_take(chunk, size, zero);
 }

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #define SPARE_BYTES_MAX ((size_t)64 << 20) /* of all together */
-#define STAYING_BYTES ((size_t)16 << 20)   /* of them, when new pages are mapped all the same */
+#define STAYING_BYTES ((size_t)16 << 20)   /* of them, when a mapping is new that could be one of them */
 #define HUGE_PAGE ((size_t)2 << 20)
 enum { MAPPINGS_MAX = 64, SIZES = 4 /* for each power of two */ };
 
@@ -53,7 +53,8 @@ void *spare_take(size_t size)
     for (size_t i = spare.count; i-- > 0;) /* the last one may still be in caches */
         if (spare.mappings[i].size == size)
             return remove_at(i);
-    for (size_t dropped = 0; dropped < size && spare.bytes > STAYING_BYTES;) {
+    size_t staying = size > SPARE_BYTES_MAX ? 0 : STAYING_BYTES;
+    for (size_t dropped = 0; dropped < size && spare.bytes > staying;) {
         dropped += spare.mappings[0].size;
         drop_first();
     }

@@ -20,7 +20,8 @@ struct draft_position {
     size_t operation_count, operation_capacity;
     struct stream *streams;
     size_t stream_count, stream_capacity;
-    struct stream_table table; /* of the streams; kept until they are linked */
+    struct stream_table table;                            /* of the streams; kept until they are linked */
+    uint16_t recent[OPERATION_DELAY + 1][STAGESIM_KINDS]; /* the stream of the newest operation of a type and kind */
     struct wait *waits;
     size_t wait_count, wait_capacity;
     struct block *blocks;
@@ -187,6 +188,16 @@ static uint32_t stream_find(struct draft_position *draft, enum operation_type ty
     return (uint32_t)draft->stream_count - 1;
 }
 
+/* The same for an operation of some kind: mostly it goes where the last one of its kind went. */
+static uint32_t stream_of(struct draft_position *draft, enum operation_type type, uint32_t peer, uint8_t stream_kind,
+                          enum stagesim_kind kind)
+{
+    uint16_t *recent = &draft->recent[type][kind];
+    if (!stream_is(&draft->streams[*recent], type, peer, stream_kind))
+        *recent = (uint16_t)stream_find(draft, type, peer, stream_kind);
+    return *recent;
+}
+
 static uint16_t narrow(uint32_t value)
 {
     assert(value == STAGESIM_NONE || value < UINT16_MAX);
@@ -198,7 +209,7 @@ static struct operation *operation_add(struct program_builder *builder, uint32_t
                                        uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    uint32_t stream = stream_find(draft, type, peer, stream_kind);
+    uint32_t stream = stream_of(draft, type, peer, stream_kind, identity.kind);
     draft->streams[stream].count++;
     builder->operation_count++;
     draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity,

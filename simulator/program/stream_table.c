@@ -7,18 +7,13 @@
 
 enum { FEW = 16, FIRST_SIZE = 64 }; /* a scan of few streams is quicker */
 
-static bool is(const struct stream *stream, enum operation_type type, uint32_t peer, uint8_t kind)
-{
-    return stream->type == type && (type == OPERATION_COMPUTE || (stream->peer == peer && stream->kind == kind));
-}
-
 /* Where the stream is, or would be. */
 static uint32_t *place_of(const struct stream_table *table, const struct stream *streams, enum operation_type type,
                           uint32_t peer, uint8_t kind)
 {
     uint64_t key = type == OPERATION_COMPUTE ? type : (uint64_t)peer << 16 | (uint64_t)kind << 8 | type;
     size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & (table->size - 1);
-    while (table->places[at] && !is(&streams[table->places[at] - 1], type, peer, kind))
+    while (table->places[at] && !stream_is(&streams[table->places[at] - 1], type, peer, kind))
         at = (at + 1) & (table->size - 1);
     return &table->places[at];
 }
@@ -31,7 +26,7 @@ uint32_t stream_table_find(const struct stream_table *table, const struct stream
         return place ? place - 1 : UINT32_MAX;
     }
     for (size_t i = count; i-- > 0;)
-        if (is(&streams[i], type, peer, kind))
+        if (stream_is(&streams[i], type, peer, kind))
             return (uint32_t)i;
     return UINT32_MAX;
 }

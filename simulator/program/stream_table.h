@@ -5,6 +5,12 @@
 
 #include "simulator/program/program.h"
 
+/* Whether that is what tells a stream apart. */
+static inline bool stream_is(const struct stream *stream, enum operation_type type, uint32_t peer, uint8_t kind)
+{
+    return stream->type == type && (type == OPERATION_COMPUTE || (stream->peer == peer && stream->kind == kind));
+}
+
 /* Zeroed: empty. */
 struct stream_table {
     uint32_t *places; /* of a power of two long: index of a stream and one; 0: free. NULL while there are few */

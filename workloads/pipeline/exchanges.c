@@ -62,10 +62,11 @@ void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_excha
     }
 }
 
-/* The group of a worker's ranks along some axes, made when it is first asked for. */
+/* The group of a worker's ranks along some axes, made when it is first asked for. Workers are lowered one after the
+ * other: the newest groups are theirs. */
 static uint32_t find_group(struct lowering *l, uint32_t worker, uint32_t axes)
 {
-    for (size_t i = 0; i < l->exchange_group_count; i++)
+    for (size_t i = l->exchange_group_count; i-- > 0;)
         if (l->exchange_groups[i].worker == worker && l->exchange_groups[i].axes == axes)
             return l->exchange_groups[i].group;
     l->exchange_groups = array_grow(l->exchange_groups, &l->exchange_group_capacity, l->exchange_group_count + 1,

@@ -117,13 +117,12 @@ struct lowering {
     double length;              /* while costs are added: share of the sequence in the slice */
     /* The operations that others wait for, and those that wait for messages; the same where one operation is all of it.
      */
-    uint32_t *forward, *forward_first; /* [micro_batch * stages + stage] */
-    uint32_t *backward,
-        *backward_first;      /* [(micro_batch * stages + stage) * 2 + half]: both entries equal where not halved */
-    struct stash_move *moves; /* [micro_batch * stages + stage]; NULL where the plan moves no stashes */
-    struct travel *travels;   /* [lowering_pass]; NULL where no weights travel */
-    uint32_t *summed;         /* [stage]: where they do, the moment at which the owner has the whole gradient */
-    uint32_t *stepped;        /* [worker]: and the moment after the steps of its stages; NONE: there was none */
+    uint32_t *forward, *forward_first;   /* [cell_of(stage, micro_batch)] */
+    uint32_t *backward, *backward_first; /* [2 * cell_of(...) + half]: both entries equal where not halved */
+    struct stash_move *moves;            /* [cell_of(stage, micro_batch)]; NULL where the plan moves no stashes */
+    struct travel *travels;              /* [lowering_pass]; NULL where no weights travel */
+    uint32_t *summed;    /* [stage]: where they do, the moment at which the owner has the whole gradient */
+    uint32_t *stepped;   /* [worker]: and the moment after the steps of its stages; NONE: there was none */
     uint32_t **released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use
                             of the weights awaits */
     uint32_t norm_cost, norm_group, nothing_cost;
@@ -134,6 +133,7 @@ struct lowering {
     struct known_factors *known_factors;
     size_t known_factors_count, known_factors_capacity;
     uint32_t repetition;
+    uint32_t micro_batches; /* of an iteration */
     struct block_cost *blocks;
     size_t block_count, block_capacity;
     struct bucket_cost *buckets;
@@ -162,7 +162,7 @@ static inline uint32_t add_cost(struct lowering *l, struct stagesim_cost cost)
 
 static inline uint32_t per_iteration(const struct lowering *l)
 {
-    return l->plan->micro_batches / l->plan->iterations;
+    return l->micro_batches;
 }
 
 static inline uint32_t iteration_of(const struct lowering *l, const struct slot *slot)
@@ -185,12 +185,20 @@ static inline struct stagesim_identity identify(const struct lowering *l, const 
 /* Costs of a slot's stage, or of the slice of it. */
 static inline struct stage_costs *costs_of(const struct lowering *l, const struct slot *slot)
 {
+    if (l->plan->slices <= 1)
+        return &l->stages[slot->stage];
     return &l->slices[(size_t)slot->stage * l->plan->slices + slot->micro_batch % l->plan->slices];
+}
+
+/* A worker goes through the micro-batches of its few stages: they lie side by side. */
+static inline size_t cell_of(const struct lowering *l, uint32_t stage, uint32_t micro_batch)
+{
+    return (size_t)stage * l->plan->micro_batches + micro_batch;
 }
 
 static inline size_t cell(const struct lowering *l, const struct slot *slot)
 {
-    return (size_t)slot->micro_batch * l->plan->stages + slot->stage;
+    return cell_of(l, slot->stage, slot->micro_batch);
 }
 
 /* What remains of the running iteration on one worker. */

@@ -19,7 +19,7 @@ static void add_message(struct lowering *l, uint32_t worker, const struct slot *
     uint32_t peer = plan_worker(l->plan, slot->pipeline, stage);
     if (peer == worker)
         return; /* the next stage is on the same worker, whose order takes care */
-    size_t target = (size_t)slot->micro_batch * l->plan->stages + stage;
+    size_t target = cell_of(l, stage, slot->micro_batch);
     uint32_t boundary = forward ? slot->stage : stage, half = slot->part == PART_B;
     uint32_t from = forward ? l->forward[cell(l, slot)] : l->backward[2 * cell(l, slot) + half];
     uint32_t to = forward ? l->forward_first[target] : l->backward_first[2 * target + half];

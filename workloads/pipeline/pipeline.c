@@ -117,6 +117,7 @@ void pipeline_lower(const struct pipeline_request *request, const struct mesh *m
                          .costs = request->costs,
                          .mesh = mesh,
                          .builder = builder,
+                         .micro_batches = request->plan->micro_batches / request->plan->iterations,
                          .blocking = request->blocking,
                          .arena = arena_create()};
     lowering_init(&l);

@@ -14,7 +14,7 @@ static uint32_t next_of(const struct plan *plan, uint32_t worker)
 
 size_t lowering_pass(const struct lowering *l, enum slot_kind kind, uint32_t stage, uint32_t micro_batch)
 {
-    return ((size_t)micro_batch * l->plan->stages + stage) * 3 + (kind - SLOT_PASS_FORWARD);
+    return 3 * cell_of(l, stage, micro_batch) + (kind - SLOT_PASS_FORWARD);
 }
 
 /* ---- on the worker ---- */
@@ -129,13 +129,14 @@ static void await_departure(struct lowering *l, uint32_t worker, const struct sl
  * by the owner's step. */
 static void await_arrival(struct lowering *l, uint32_t worker, const struct slot *slot, uint32_t arrival)
 {
-    size_t next = (size_t)slot->micro_batch * l->plan->stages + slot->stage;
+    size_t here = cell(l, slot);
     if (slot->kind == SLOT_PASS_FORWARD)
-        program_add_wait(l->builder, worker, l->forward_first[next], arrival);
+        program_add_wait(l->builder, worker, l->forward_first[here], arrival);
     else if (slot->kind == SLOT_PASS_BACKWARD)
-        program_add_wait(l->builder, worker, l->backward_first[2 * next], arrival);
+        program_add_wait(l->builder, worker, l->backward_first[2 * here], arrival);
     else if (slot->micro_batch + 1 < l->plan->micro_batches)
-        program_add_wait(l->builder, worker, l->backward_first[2 * (next + l->plan->stages)], arrival);
+        program_add_wait(l->builder, worker, l->backward_first[2 * cell_of(l, slot->stage, slot->micro_batch + 1)],
+                         arrival);
     else
         program_add_wait(l->builder, worker, l->summed[slot->stage], arrival);
 }
