@@ -17,26 +17,24 @@ uint64_t count_operations(const struct program *program)
     return count;
 }
 
-bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, enum job_bounds bounds,
-                      struct arena *arena, struct diag *diag, struct job_outline *outline)
+/* NULL with the mistakes reported. */
+static struct scenario *load(const struct evaluation_request *request, struct arena *arena, struct diag *diag)
 {
     struct scenario_request changed =
         scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
     struct scenario *scenario = scenario_load(&changed, arena, diag);
-    if (scenario)
+    if (scenario) {
         scenario->plans = request->plans;
-    return scenario && job_outline(scenario, platform, bounds, arena, diag, outline);
+        scenario->operations_max = request->operations_max;
+    }
+    return scenario;
 }
 
-static bool refuse_size(const struct evaluation_request *request, const struct scenario *scenario, double operations,
-                        struct diag *diag)
+bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, enum job_bounds bounds,
+                      struct arena *arena, struct diag *diag, struct job_outline *outline)
 {
-    if (operations <= (double)request->operations_max)
-        return false;
-    diag_error(diag, scenario_place(scenario, ""),
-               "the program has %.0f operations, more than the %llu that are evaluated", operations,
-               (unsigned long long)request->operations_max);
-    return true;
+    struct scenario *scenario = load(request, arena, diag);
+    return scenario && job_outline(scenario, platform, bounds, arena, diag, outline);
 }
 
 static void report_on(const struct evaluation_request *request, const struct job *job,
@@ -87,8 +85,7 @@ static bool evaluate_short(const struct evaluation_request *request, const struc
         !shortened_run(scenario, platform, request->classes, arena, &shortened))
         return false;
     /* What is said of the whole job. */
-    bool sound = job_outline(scenario, platform, JOB_BOUND_WORK, arena, &silent, &outline) && outline.known &&
-                 shortened.operations <= (double)request->operations_max;
+    bool sound = job_outline(scenario, platform, JOB_BOUND_WORK, arena, &silent, &outline) && outline.known;
     if (sound)
         report_on(request, shortened.job, &outline.figures, &shortened.steady, shortened.run.timeline, arena,
                   evaluation);
@@ -103,17 +100,13 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
     struct fault fault = {""};
     struct folded_run run;
     struct steady steady;
-    struct scenario_request changed =
-        scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
-    struct scenario *scenario = scenario_load(&changed, arena, diag);
-    if (scenario) {
+    struct scenario *scenario = load(request, arena, diag);
+    if (scenario)
         scenario->bounded = scenario->keeps_order = request->order;
-        scenario->plans = request->plans;
-    }
     if (scenario && evaluate_short(request, scenario, platform, arena, evaluation))
         return true;
     struct job *job = scenario ? job_create_steady(scenario, platform, arena, diag) : NULL;
-    if (!job || refuse_size(request, scenario, (double)count_operations(job->program), diag))
+    if (!job)
         return false;
     if (evaluate_time(request, scenario, job, platform, arena, evaluation))
         return true;

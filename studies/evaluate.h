@@ -15,7 +15,7 @@ struct evaluation_request {
     struct scenario_request scenario;
     const struct scenario_set *changes; /* change_count of them, after the scenario's own sets */
     size_t change_count;
-    uint64_t operations_max;     /* larger programs are refused before they are timed */
+    uint64_t operations_max;     /* jobs of about more operations are refused, also an outline; 0: none are */
     bool whole;                  /* the evaluation's job must be built with all its micro-batches */
     bool communication;          /* the report is to say what of it is exposed */
     bool order;                  /* also the job's bound and order */

@@ -71,7 +71,9 @@ static double peak_with(const struct levers *l, const struct change *change)
     struct job_outline outline;
     struct evaluation evaluation;
     double peak = 0;
-    if (evaluate_outline(&request, l->platform, JOB_BOUND_WORK, arena, &silent, &outline)) {
+    struct evaluation_request any_size = request;
+    any_size.operations_max = 0;
+    if (evaluate_outline(&any_size, l->platform, JOB_BOUND_WORK, arena, &silent, &outline)) {
         if (outline.known)
             peak = outline.peak_bytes;
         else if (evaluate(&request, l->platform, arena, &silent, &evaluation))

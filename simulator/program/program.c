@@ -322,6 +322,11 @@ bool program_has_group(const struct program_builder *builder, uint32_t group)
     return group < builder->group_count;
 }
 
+uint64_t program_builder_operations(const struct program_builder *builder)
+{
+    return builder->operation_count;
+}
+
 uint32_t program_group_ranks(const struct program_builder *builder, uint32_t group)
 {
     return builder->groups[group].position_count * mesh_product(builder->mesh, builder->groups[group].axes);

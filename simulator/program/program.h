@@ -169,6 +169,8 @@ bool program_is_full(const struct program_builder *builder, uint32_t position);
  * above. */
 bool program_has_cost(const struct program_builder *builder, uint32_t cost);
 bool program_has_group(const struct program_builder *builder, uint32_t group);
+/* Operations so far, of one replica. */
+uint64_t program_builder_operations(const struct program_builder *builder);
 bool program_may_wait(const struct program_builder *builder, uint32_t position, uint32_t operation, uint32_t awaited);
 void program_set_memory(struct program_builder *builder, uint32_t position,
                         const struct stagesim_static_memory *memory);

@@ -226,6 +226,25 @@ static double expected_operations(const struct plan *plan, const struct stagesim
     return operations * repetitions;
 }
 
+static bool refuse_operations(struct stagesim_job *job, double operations)
+{
+    uint64_t most = job->scenario->operations_max;
+    if (!most || operations <= (double)most)
+        return false;
+    diag_error(job->diag, scenario_place(job->scenario, ""),
+               "the job has about %.0f operations, more than the %llu that are evaluated", operations,
+               (unsigned long long)most);
+    return true;
+}
+
+/* Whether the job is larger than what is asked for. Where iterations cross each other, as many count as are run at the
+ * most, whatever the plan spells out. */
+static bool refuse_size(struct stagesim_job *job, const struct stagesim_pipeline *costs, uint32_t repetitions)
+{
+    uint32_t spelt = job->plan->iterations, run = spelt > 1 ? 2 * job->scenario->workers + 1 : 1;
+    return refuse_operations(job, expected_operations(job->plan, costs, repetitions) / spelt * run);
+}
+
 /* Before anything is built. Bytes are those of an operation while a program is built, or with one rank's times. */
 static bool check_room(struct stagesim_job *job, const struct stagesim_pipeline *costs, uint32_t repetitions)
 {
@@ -302,7 +321,7 @@ static bool plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeli
         return false;
     copy_staleness(job);
     uint32_t repetitions = job->plan->iterations > 1 ? 1 : job->scenario->iterations;
-    if (!check_room(job, costs, repetitions))
+    if (refuse_size(job, costs, repetitions) || !check_room(job, costs, repetitions))
         return false;
     struct pipeline_request request = {.plan = job->plan,
                                        .costs = costs,
@@ -446,6 +465,9 @@ static bool build(struct stagesim_job *building)
     const char *refusing = workload->check && !workload->check(parameters, building, &api) ? "check" : NULL;
     if (!refusing && !workload->build(parameters, building, &api))
         refusing = "build";
+    /* Of a pipeline it is known before: an outline builds none. */
+    if (!refusing && !building->plan && refuse_operations(building, program_builder_operations(building->builder)))
+        return false;
     bool sound = !refusing && building->diag->errors == before;
     if (refusing && building->diag->errors == before)
         job_error(building, NULL,
@@ -605,6 +627,9 @@ bool job_outline(const struct scenario *scenario, struct platform *platform, enu
     building.crossing = 2; /* shows whether the plan spells out more than one */
     bool ok = build(&building);
     outline->figures = building.job->figures;
+    if (scenario->iterations > 1 &&
+        (building.pace.overlapping || building.pace.independent || building.pace.period > 1))
+        outline->work = outline->order = outline->any = 0; /* the time is not that of iterations alone */
     finish_imprint(&building, &outline->imprint);
     end(&building);
     return ok;

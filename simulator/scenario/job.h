@@ -53,9 +53,10 @@ struct job_outline {
     bool fits;
     double peak_bytes, capacity_bytes; /* of the fullest rank; of the smallest host in use, 0: not known */
     /* Times that the contention-free engine is never below: by the workers' own work, and by the plan's order (0: was
-     * not asked for). Seconds. All are 0 for several iterations, of which one may begin before the other ends. */
+     * not asked for, or for several iterations not known). Seconds. */
     double work, order;
-    double any;                      /* the same of any order of these stages on these workers; 0: was not asked for */
+    double
+        any; /* the same of any order of these stages on these workers; 0: was not asked for, or several iterations */
     struct stagesim_figures figures; /* as in struct job */
     /* Jobs that fit, of scenarios which differ in nothing but the workload's keys and what is recomputed, are the same
      * if this is: they take as long. `count` 0: not known. */

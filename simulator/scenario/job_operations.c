@@ -141,51 +141,66 @@ uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_
     return program_add_group(job->builder, axes_by_name(job, axes), positions, count);
 }
 
-static void time_collective(struct stagesim_job *job, struct collective_time *asked)
+/* Of one group along the axes. */
+static void time_instance(struct stagesim_job *job, struct collective_time *asked, const struct program *program,
+                          const struct group *group, uint32_t instance)
 {
-    const struct program program = {.mesh = &job->job->mesh};
-    uint32_t position = asked->position;
-    const struct group group = {.axes = asked->axes, .positions = &position, .position_count = 1};
-    uint32_t count = group_size(&program, &group), *hosts = arena_array(job->arena, count, sizeof *hosts);
-    group_ranks(&program, &group, 0, hosts);
+    uint32_t count = group_size(program, group), *hosts = arena_array(job->arena, count, sizeof *hosts);
+    group_ranks(program, group, instance, hosts);
     for (uint32_t i = 0; i < count; i++)
         hosts[i] = job->job->hosts[hosts[i]];
     struct communicator *communicator = communicator_create(job->platform, hosts, count, job->arena);
     struct collective_choice choice = communicator_choose(
         communicator, asked->collective, job->scenario->collectives.algorithms[asked->collective], asked->bytes);
-    asked->seconds = choice.seconds;
     enum collective_start start = choice.algorithm
                                       ? communicator_flows(communicator, asked->collective, choice.algorithm)->start
                                       : START_TOGETHER;
-    asked->together = start == START_TOGETHER || start == START_RINGS;
+    asked->seconds = instance ? fmin(asked->seconds, choice.seconds) : choice.seconds;
+    asked->together &= start == START_TOGETHER || start == START_RINGS;
+}
+
+static void time_collective(struct stagesim_job *job, struct collective_time *asked)
+{
+    const struct program program = {.mesh = &job->job->mesh};
+    uint32_t position = asked->position;
+    const struct group group = {.axes = asked->axes, .positions = &position, .position_count = 1};
+    uint32_t instances = asked->least ? group_instances(&program, &group) : 1;
+    for (uint32_t instance = 0; instance < instances; instance++)
+        time_instance(job, asked, &program, &group, instance);
 }
 
 /* Workloads ask for the same one layer after layer. */
-struct collective_time job_collective_time(struct stagesim_job *job, uint32_t position, const char *axes,
-                                           enum stagesim_collective collective, double bytes)
+static struct collective_time know_collective(struct stagesim_job *job, const struct collective_time *asked)
 {
-    struct collective_time asked = {position, 0, collective, bytes, 0, true};
+    for (size_t i = 0; i < job->time_count; i++) {
+        const struct collective_time *known = &job->times[i];
+        if (known->position == asked->position && known->axes == asked->axes &&
+            known->collective == asked->collective && known->bytes == asked->bytes && known->least == asked->least)
+            return *known;
+    }
+    job->times = array_grow(job->times, &job->time_capacity, job->time_count + 1, sizeof *job->times);
+    job->times[job->time_count] = *asked;
+    time_collective(job, &job->times[job->time_count]);
+    return job->times[job->time_count++];
+}
+
+struct collective_time job_collective_time(struct stagesim_job *job, uint32_t position, const char *axes,
+                                           enum stagesim_collective collective, double bytes, bool least)
+{
+    struct collective_time asked = {position, 0, collective, bytes, 0, true, least};
     if (!expect_position(job, position) ||
         !job_expect(job, (unsigned)collective < STAGESIM_COLLECTIVES, "there is no collective %u",
                     (unsigned)collective) ||
         !job_expect(job, isfinite(bytes) && bytes >= 0, "a collective has %g bytes", bytes))
         return asked;
     asked.axes = axes_by_name(job, axes);
-    for (size_t i = 0; i < job->time_count; i++) {
-        const struct collective_time *known = &job->times[i];
-        if (known->position == position && known->axes == asked.axes && known->collective == collective &&
-            known->bytes == bytes)
-            return *known;
-    }
-    time_collective(job, &asked);
-    job->times = array_grow(job->times, &job->time_capacity, job->time_count + 1, sizeof *job->times);
-    return job->times[job->time_count++] = asked;
+    return know_collective(job, &asked);
 }
 
 double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes,
                               enum stagesim_collective collective, double bytes)
 {
-    return job_collective_time(job, position, axes, collective, bytes).seconds;
+    return job_collective_time(job, position, axes, collective, bytes, false).seconds;
 }
 
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost)

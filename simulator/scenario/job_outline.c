@@ -10,30 +10,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Iterations may run into each other: then any replica may be the one that they wait for. */
+static bool is_repeated(const struct stagesim_job *job)
+{
+    return job->scenario->iterations > 1;
+}
+
 static double collective_seconds(void *user, uint32_t worker, const char *axes, enum stagesim_collective collective,
                                  double bytes)
 {
     struct stagesim_job *job = user;
     if (job->scenario->collectives.stepwise)
         return 0;
-    struct collective_time time = job_collective_time(job, worker, axes, collective, bytes);
+    struct collective_time time = job_collective_time(job, worker, axes, collective, bytes, is_repeated(job));
     return time.together ? time.seconds : 0;
 }
 
-double job_message_seconds(const struct stagesim_job *job, uint32_t from, uint32_t to, double bytes)
+static double replica_message_seconds(const struct stagesim_job *job, uint32_t from, uint32_t to, double bytes,
+                                      uint32_t replica)
 {
     const struct mesh *mesh = &job->job->mesh;
     struct platform_route route;
-    uint32_t source = job->job->hosts[mesh_rank(mesh, from, 0)], target = job->job->hosts[mesh_rank(mesh, to, 0)];
+    uint32_t source = job->job->hosts[mesh_rank(mesh, from, replica)],
+             target = job->job->hosts[mesh_rank(mesh, to, replica)];
     if (!job->platform->reaches(job->platform, source, target))
         return 0;
     job->platform->route(job->platform, source, target, &route);
     return route.latency + bytes / route.bandwidth;
 }
 
+double job_message_seconds(const struct stagesim_job *job, uint32_t from, uint32_t to, double bytes)
+{
+    return replica_message_seconds(job, from, to, bytes, 0);
+}
+
 static double message_seconds(void *user, uint32_t from, uint32_t to, double bytes)
 {
-    return job_message_seconds(user, from, to, bytes);
+    const struct stagesim_job *job = user;
+    uint32_t replicas = is_repeated(job) ? job->job->mesh.replicas : 1;
+    double least = INFINITY;
+    for (uint32_t replica = 0; replica < replicas; replica++)
+        least = fmin(least, replica_message_seconds(job, from, to, bytes, replica));
+    return least;
+}
+
+/* Whether computing and transfers take as long in each iteration, and computing nowhere less than in the first replica:
+ * bounds of several iterations count on it. */
+static bool is_even(const struct stagesim_job *job)
+{
+    const struct mesh *mesh = &job->job->mesh;
+    const struct platform_library *library = &job->platform->library;
+    bool even = library->overlap_node <= 0 && library->overlap_network <= 0;
+    for (uint32_t position = 0; position < mesh->positions && even; position++) {
+        double speed = platform_full_speed(&job->platform->hosts[job->job->hosts[mesh_rank(mesh, position, 0)]]);
+        for (uint32_t replica = 0; replica < mesh->replicas && even; replica++) {
+            const struct platform_host *host =
+                &job->platform->hosts[job->job->hosts[mesh_rank(mesh, position, replica)]];
+            even = !host->varies && host->speed <= speed;
+        }
+    }
+    return even;
 }
 
 /* Every rank has to fit in its own host. */
@@ -63,7 +99,8 @@ static struct pipeline_outline_request outline_request(struct stagesim_job *job,
                                              .mesh = &job->job->mesh,
                                              .collective = collective_seconds,
                                              .message = message_seconds,
-                                             .user = job};
+                                             .user = job,
+                                             .repeated = is_repeated(job)};
 }
 
 void job_bound(struct stagesim_job *job, const struct stagesim_pipeline *costs)
@@ -112,9 +149,9 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
     sketch->imprint.arena = job->arena;
     if (sketch->fits)
         pipeline_imprint(&sketch->imprint, costs, &job->job->mesh);
-    if (job->scenario->iterations > 1)
-        return; /* one may begin before the other has ended: the bounds are of one alone */
+    if (is_repeated(job) && !is_even(job))
+        return;
     sketch->work = pipeline_outline_work(&request, job->arena);
     sketch->order = job->bounds >= JOB_BOUND_ORDER ? pipeline_outline_order(&request, job->arena) : 0;
-    sketch->any = job->bounds >= JOB_BOUND_ANY ? pipeline_outline_any(&request, job->arena) : 0;
+    sketch->any = job->bounds >= JOB_BOUND_ANY && !is_repeated(job) ? pipeline_outline_any(&request, job->arena) : 0;
 }

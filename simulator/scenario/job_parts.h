@@ -12,6 +12,7 @@ struct collective_time {
     enum stagesim_collective collective;
     double bytes, seconds;
     bool together; /* its members begin and end together */
+    bool least;    /* in any replica; otherwise in the first */
 };
 
 /* The job while it is built: what the workload's calls act on. */
@@ -56,11 +57,12 @@ uint32_t job_add_varying_cost(struct stagesim_job *job, const struct stagesim_co
                               const double *factors);
 bool job_cut(struct stagesim_job *job, const char *axes, uint32_t inner);
 uint32_t job_add_group(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
-/* As in the workload's interface; the same with what else is known of it. */
+/* As in the workload's interface; the same with what else is known of it, or `least`: where it takes least of all
+ * replicas. */
 double job_collective_seconds(struct stagesim_job *job, uint32_t position, const char *axes,
                               enum stagesim_collective collective, double bytes);
 struct collective_time job_collective_time(struct stagesim_job *job, uint32_t position, const char *axes,
-                                           enum stagesim_collective collective, double bytes);
+                                           enum stagesim_collective collective, double bytes, bool least);
 uint32_t job_add_compute(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
 uint32_t job_add_delay(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
                        uint32_t cost);

@@ -113,6 +113,7 @@ struct scenario {
     struct plan_store *plans; /* shared with other jobs, set like `bounded`; NULL: none */
     bool keeps_order;         /* the job keeps the order of its pipeline: set like `bounded` */
     bool bounded;             /* the job says what no order takes less than: for comparisons, which set it */
+    uint64_t operations_max;  /* larger jobs are refused before they are built; 0: none are. Set like `bounded` */
     struct scenario_search search;
     const struct scenario_kind *kind; /* NULL: it is a job; otherwise most of this says nothing of it */
     void *whole;                      /* what its kind has read */

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Random spaces of `stagesim search` over every kind of dimension: networks of layers, four axes of tensor parallelism,
-experts, context, overlaps, options of schedules. In each, layouts are taken at random and checked and run on their own:
-search calls illegal what `check` refuses, and comes to the time and the memory that `run` comes to. With bounds the
-best and the Pareto front are those of timing everything, and where layouts that are the same job are timed once
-nothing differs from timing each. And a published job whose best layout has uneven stages.
+experts, context, overlaps, options of schedules; half of them of jobs of several iterations. In each, layouts are taken
+at random and checked and run on their own: search calls illegal what `check` refuses, and comes to the time and the
+memory that `run` comes to. With bounds the best and the Pareto front are those of timing everything, and where layouts
+that are the same job are timed once nothing differs from timing each. And a published job whose best layout has uneven
+stages.
 
 usage: search_spaces.py STAGESIM [SPACES OF EACH KIND]
 """
@@ -151,10 +152,12 @@ def random_space(check, binary, folder, kind, seed):
     draw, name = random.Random(f"{kind.__name__} {seed}"), f"{kind.__name__}-{seed}.yaml"
     text, lists = kind(draw)
     lists["gpus"] = draw.choice((4, 8, 16))
+    repeated = seed % 2
+    text += f"iterations: {draw.randint(2, 4)}\n" if repeated else ""
     (folder / name).write_text(scenario(text, lists))
     table = search(binary, folder, name, "--exhaustive", "--format", "csv")
     if not check.that(table is not None, f"{name}: nothing legal fits"):
-        return 0, 0
+        return repeated, 0, 0
     each = search(binary, folder, name, "--exhaustive", "--set", "search.alike=each", "--format", "csv")
     check.that(each == table, f"{name}: layouts that are the same job are not, when each is timed")
     rows = list(csv.DictReader(table.splitlines()))
@@ -172,7 +175,7 @@ def random_space(check, binary, folder, kind, seed):
     strip = lambda found: [{key: value for key, value in row.items() if key != "rank"} for row in found["pareto"]]
     check.that(whole["best"] == quick["best"] and strip(whole) == strip(quick), f"{name}: bounds change the outcome")
     check.that(whole["fit"] == quick["fit"], f"{name}: {whole['fit']} fit, with bounds {quick['fit']}")
-    return quick["discarded_by_work"] + quick["discarded_by_order"], whole["same_job"]
+    return repeated, quick["discarded_by_work"] + quick["discarded_by_order"], whole["same_job"]
 
 
 def published(check, binary, folder):
@@ -204,9 +207,11 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [pool.submit(random_space, check, binary, folder, kind, seed) for kind in KINDS
                     for seed in range(SPACES)]
-            discarded, same = map(sum, zip(*(job.result() for job in jobs)))
-        check.that(discarded > 0, "no space in which a bound discards a layout")
-        check.that(same > 0, "no space in which two layouts are the same job")
+            done = [job.result() for job in jobs]
+        for several in 0, 1:
+            check.that(any(discarded for repeated, discarded, _ in done if repeated == several),
+                       f"no space in which a bound discards a layout of {('one iteration', 'several')[several]}")
+        check.that(any(same for _, _, same in done), "no space in which two layouts are the same job")
         published(check, binary, folder)
     return check.done()
 

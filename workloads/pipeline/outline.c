@@ -260,21 +260,140 @@ static double own_steps(const struct outline *o, uint32_t worker)
     return sum;
 }
 
-double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena)
+/* An iteration from its first operation to its last. */
+static double single_work(const struct outline *o)
 {
-    const struct plan *plan = request->plan;
+    const struct plan *plan = o->request->plan;
     double bound = 0;
-    if (!is_synchronous(plan))
-        return 0;
-    struct outline o = outline_create(request, arena);
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         const struct plan_order *order = &plan->orders[worker];
         if (!order->count)
             continue;
-        double before = earliest_start(&o, &order->slots[0]) + own_work(&o, order);
-        double after = fmax(own_steps(&o, worker), shortest_tail(&o, &order->slots[order->count - 1]));
+        double before = earliest_start(o, &order->slots[0]) + own_work(o, order);
+        double after = fmax(own_steps(o, worker), shortest_tail(o, &order->slots[order->count - 1]));
         bound = fmax(bound, before + after);
     }
+    return bound;
+}
+
+/* ---- iterations that run into each other ----
+ *
+ * Then T is (e(n) - e(0)) / n, where e(i) is the end of iteration i and n at least 1 (analysis/figures/frame.c). All
+ * operations of one iteration depend on each other as those of another do; those of the one before only delay them
+ * more. An end is a sum and a largest value of other ends: if everything that operations depend on comes d later, they
+ * end at least d later. So T is at least R if
+ *
+ * (a) everything in an iteration follows from the first computations of some workers, which depend on nothing of the
+ *     iteration, and each of these comes R later in the next iteration, or
+ * (b) the last operation of an iteration is a step of some worker, or a gather of weights behind it, and the steps of
+ *     every worker end R later in the next iteration.
+ *
+ * A worker's computing is in one stream. So its first computation and its steps come at least a turn later: its own
+ * work and steps. In (a) a turn of a worker with the first stage is also the way of a micro-batch to another worker,
+ * the own work of that one, the way back, and the steps. Exchanges of the first slot and of the last one do not count:
+ * they may be beside the end or the beginning of another iteration. R is the shortest turn.
+ *
+ * (b) needs a step of each stage: it waits for all else that its worker has of the iteration. (a) does not hold where
+ * weights are gathered before they are used (zero: 3), and where an exchange beside the first computation waits for
+ * another one before it. */
+
+/* Communication of a slot that may be beside another iteration. */
+static double loose_seconds(const struct outline *o, const struct slot *slot)
+{
+    const struct copy_times *times = copy_of(o, slot->pipeline, slot->stage);
+    return slot->kind == SLOT_FORWARD ? times->exposed[0] : slot->kind == SLOT_BACKWARD ? times->exposed[1] : 0;
+}
+
+static double own_turn(const struct outline *o, uint32_t worker)
+{
+    const struct plan_order *order = &o->request->plan->orders[worker];
+    const struct slot *first = &order->slots[0], *last = &order->slots[order->count - 1];
+    double loose = loose_seconds(o, first) + loose_seconds(o, last);
+    if (order->count > 1 && first[1].joined)
+        loose += loose_seconds(o, &first[1]);
+    if (order->count > 1 && last->joined)
+        loose += loose_seconds(o, last - 1);
+    return own_work(o, order) + own_steps(o, worker) - loose;
+}
+
+/* A turn of `source`, which has the first stage, through another worker; 0 where the order does not lead there and
+ * back. */
+static double turn_through(const struct outline *o, uint32_t source, uint32_t worker)
+{
+    const struct plan *plan = o->request->plan;
+    const struct slot *slots = plan->orders[worker].slots;
+    size_t count = plan->orders[worker].count, end = count;
+    if (!count || plan_worker(plan, slots[0].pipeline, 0) != source)
+        return 0;
+    while (end > 0 && (slots[end - 1].kind != SLOT_BACKWARD || plan_worker(plan, slots[end - 1].pipeline, 0) != source))
+        end--;
+    if (!end)
+        return 0;
+    const struct slot *last = &slots[end - 1];
+    struct plan_order own = {.slots = plan->orders[worker].slots, .count = end + (end < count && slots[end].joined)};
+    double loose = copy_of(o, slots[0].pipeline, 0)->exposed[0] + copy_of(o, last->pipeline, 0)->exposed[1];
+    return earliest_start(o, &slots[0]) + own_work(o, &own) + shortest_tail(o, last) + own_steps(o, source) - loose;
+}
+
+static bool has_moment(const struct stagesim_exchanges *exchanges, enum stagesim_moment moment)
+{
+    bool has = false;
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0; i++)
+        has |= exchanges->items[i].moment == moment;
+    return has;
+}
+
+/* Whether (a) holds. */
+static bool follows_from_first(const struct outline *o)
+{
+    const struct plan *plan = o->request->plan;
+    const struct stagesim_pipeline *costs = o->request->costs;
+    bool before = false, beside = false, forwards = true;
+    for (uint32_t i = 0; costs->parts && i < costs->part_counts[0]; i++) {
+        before |= has_moment(&costs->parts[0][i].forward_exchanges, STAGESIM_BEFORE);
+        beside |= has_moment(&costs->parts[0][i].forward_exchanges, STAGESIM_BESIDE);
+    }
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        forwards &= !plan->orders[worker].count || plan->orders[worker].slots[0].kind == SLOT_FORWARD;
+    return forwards && !(before && beside) && costs->sharding < STAGESIM_SHARD_PARAMETERS;
+}
+
+/* Whether each stage has a step. */
+static bool steps_everywhere(const struct outline *o)
+{
+    bool steps = true;
+    for (uint32_t stage = 0; stage < o->request->plan->stages; stage++)
+        steps &= at(o->request->costs->optimizer, stage) > 0;
+    return steps;
+}
+
+/* R; 0: not known. */
+static double shortest_turn(const struct outline *o)
+{
+    const struct plan *plan = o->request->plan;
+    bool first = follows_from_first(o);
+    double shortest = INFINITY;
+    if (plan->partners || plan_travels(plan) || (!first && !steps_everywhere(o)))
+        return 0;
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        if (!plan->orders[worker].count || (first && plan->orders[worker].slots[0].stage != 0))
+            continue;
+        double turn = own_turn(o, worker);
+        for (uint32_t other = 0; first && other < plan->workers; other++)
+            turn = fmax(turn, turn_through(o, worker, other));
+        shortest = fmin(shortest, turn);
+    }
+    return isfinite(shortest) ? fmax(shortest, 0) : 0;
+}
+
+double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena)
+{
+    if (!is_synchronous(request->plan))
+        return 0;
+    struct outline o = outline_create(request, arena);
+    double bound = single_work(&o);
+    if (request->repeated)
+        bound = fmin(bound, shortest_turn(&o));
     return bound * slack;
 }
 
@@ -428,6 +547,20 @@ static double braid_block(const struct stagesim_pipeline *costs, uint32_t stage,
     return times->forward + times->backward - 2 * (hidden + fmax(times->exposed[0], times->exposed[1]));
 }
 
+/* R where everything follows from the first worker's first computation: its turn is as long as the longest path from
+ * there to its last slot. */
+static double turn_by_order(const struct outline *o, const struct plan_timing *timing)
+{
+    const struct plan *plan = o->request->plan;
+    uint32_t first = plan_worker(plan, 0, 0);
+    size_t count = plan->orders[first].count;
+    if (plan->pipelines > 1 || plan->partners || plan_travels(plan) || !count || !follows_from_first(o))
+        return 0;
+    const struct copy_times *times = copy_of(o, 0, 0);
+    double loose = times->exposed[0] + loose_seconds(o, &plan->orders[first].slots[count - 1]);
+    return plan_timing_span(timing, first, count - 1).end + own_steps(o, first) - loose;
+}
+
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena)
 {
     const struct plan *plan = request->plan;
@@ -457,6 +590,8 @@ double pipeline_outline_order(const struct pipeline_outline_request *request, st
     struct plan_timing timing;
     plan_timing_init(&timing, plan, &costs);
     double bound = timing.iteration;
+    if (request->repeated)
+        bound = fmin(bound, fmax(shortest_turn(&o), turn_by_order(&o, &timing)));
     plan_timing_finish(&timing);
     return bound * slack;
 }

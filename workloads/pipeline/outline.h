@@ -22,6 +22,8 @@ struct pipeline_outline_request {
                          double bytes);
     double (*message)(void *user, uint32_t from, uint32_t to, double bytes);
     void *user;
+    bool repeated; /* of several iterations, which may run into each other; then the two calls above give the least of
+                      all replicas, whose ranks compute no faster than the first one's */
 };
 
 /* Peaks of all workers, in bytes, with the state of their parameters; peaks[worker]. Equal to what the program's
@@ -29,13 +31,16 @@ struct pipeline_outline_request {
  * whenever their transfers run. */
 void pipeline_outline_peaks(const struct plan *plan, const struct stagesim_pipeline *costs, double *peaks);
 
-/* Times that no synchronous iteration on the contention-free engine is shorter than; 0 where iterations cross each
- * other. The first is the largest over workers of the earliest start, own computations and exposed communication, and
- * the shortest tail; for it the plan is walked once. The second is the longest path through the plan's order. */
+/* Times that no synchronous iteration on the contention-free engine is shorter than, nor the time between the ends of
+ * two that run into each other, over as many of them as there are; 0 where iterations cross each other. The first is
+ * the largest over workers of the earliest start, own computations and exposed communication, and the shortest tail;
+ * for it the plan is walked once. The second is the longest path through the plan's order. Where iterations are
+ * repeated both are less where that cannot be ruled out; 0: nothing is known. */
 double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena);
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena);
-/* The third is of all orders of the same slots on the same workers, weight gradients apart where they can be, however
- * much they stash. Where iterations cross each other, it is what the busiest worker has to do in each. */
+/* The third, of one iteration, is of all orders of the same slots on the same workers, weight gradients apart where
+ * they can be, however much they stash. Where iterations cross each other, it is what the busiest worker has to do in
+ * each. */
 double pipeline_outline_any(const struct pipeline_outline_request *request, struct arena *arena);
 
 #endif
