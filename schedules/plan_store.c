@@ -16,11 +16,12 @@ struct kept_plan {
     uint32_t workers, micro_batches, iterations;
     int64_t options[SCHEDULE_OPTIONS_MAX];
     struct plan *plan; /* NULL: none yet */
+    uint64_t asked;    /* when it was asked for last */
 };
 
 struct plan_store {
     struct kept_plan plans[KEPT];
-    unsigned next; /* the oldest */
+    uint64_t asked; /* how often it was asked */
 };
 
 struct plan_store *plan_store_create(void)
@@ -40,15 +41,17 @@ static bool depends_on_times(const struct schedule *schedule)
     return schedule->adapts || schedule->slices || schedule->timed || schedule->searches;
 }
 
-static const struct plan *find(const struct plan_store *store, const struct schedule *schedule,
+static const struct plan *find(struct plan_store *store, const struct schedule *schedule,
                                const struct schedule_request *request)
 {
     for (unsigned i = 0; i < KEPT; i++) {
-        const struct kept_plan *kept = &store->plans[i];
+        struct kept_plan *kept = &store->plans[i];
         if (kept->plan && kept->schedule == schedule && kept->workers == request->workers &&
             kept->micro_batches == request->micro_batches && kept->iterations == request->iterations &&
-            !memcmp(kept->options, request->options, sizeof kept->options))
+            !memcmp(kept->options, request->options, sizeof kept->options)) {
+            kept->asked = ++store->asked;
             return kept->plan;
+        }
     }
     return NULL;
 }
@@ -56,10 +59,13 @@ static const struct plan *find(const struct plan_store *store, const struct sche
 static void keep(struct plan_store *store, const struct schedule *schedule, const struct schedule_request *request,
                  struct plan *plan)
 {
-    struct kept_plan *kept = &store->plans[store->next++ % KEPT];
+    struct kept_plan *kept = &store->plans[0];
+    for (unsigned i = 1; i < KEPT; i++)
+        if (store->plans[i].asked < kept->asked)
+            kept = &store->plans[i];
     plan_destroy(kept->plan);
-    *kept =
-        (struct kept_plan){schedule, request->workers, request->micro_batches, request->iterations, {0}, .plan = plan};
+    *kept = (struct kept_plan){schedule, request->workers, request->micro_batches, request->iterations,
+                               {0},      .plan = plan,     .asked = ++store->asked};
     memcpy(kept->options, request->options, sizeof kept->options);
 }
 

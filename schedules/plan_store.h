@@ -14,7 +14,7 @@ struct plan_store *plan_store_create(void);
 void plan_store_destroy(struct plan_store *store);
 
 /* The checked plan of a request that fits; *own: it is the caller's, who destroys it. Otherwise it is the store's,
- * valid until it is asked for another one. Only plans that follow from workers, micro-batches and options are kept, and
+ * valid until it is asked for another two. Only plans that follow from workers, micro-batches and options are kept, and
  * no long ones. `store` NULL: nothing is kept. NULL where there is no plan, or after the check has reported its
  * mistakes. */
 const struct plan *plan_store_take(struct plan_store *store, const struct schedule *schedule,

@@ -53,6 +53,24 @@ static void report_on(const struct evaluation_request *request, const struct job
     timeline_destroy(timeline);
 }
 
+/* Whether all that is asked for is the time. */
+static bool asks_for_time(const struct evaluation_request *request, const struct scenario *scenario)
+{
+    return request->fits && !scenario->power.given && !request->communication && !request->order &&
+           scenario->fold == FOLD_AUTO;
+}
+
+static void report_time(const struct job *job, const struct columns_time *time, struct arena *arena,
+                        struct evaluation *evaluation)
+{
+    struct run_description description;
+    job_describe(job, &description);
+    description.engine = engine_analytic.name;
+    description.brief = description.memory_known = true;
+    *evaluation =
+        (struct evaluation){job, report_of_time(&description, job->program, time->iteration, time->busy, arena)};
+}
+
 /* From the time alone; false where the engine has to be asked for more. */
 static bool evaluate_time(const struct evaluation_request *request, const struct scenario *scenario,
                           const struct job *job, struct platform *platform, struct arena *arena,
@@ -61,16 +79,44 @@ static bool evaluate_time(const struct evaluation_request *request, const struct
     struct engine_job timed = {
         .program = job->program, .platform = platform, .hosts = job->hosts, .classes = request->classes};
     struct columns_time time;
-    struct run_description description;
-    if (!request->fits || job->power || request->communication || request->order || scenario->fold != FOLD_AUTO ||
-        !columns_run(&timed, arena, &time))
+    if (!asks_for_time(request, scenario) || !columns_run(&timed, arena, &time))
         return false;
-    job_describe(job, &description);
-    description.engine = engine_analytic.name;
-    description.brief = description.memory_known = true;
-    *evaluation =
-        (struct evaluation){job, report_of_time(&description, job->program, time.iteration, time.busy, arena)};
+    report_time(job, &time, arena, evaluation);
     return true;
+}
+
+/* The same from a part of the job. */
+static bool evaluate_part(const struct evaluation_request *request, const struct job *job,
+                          const struct job_repetition *repetition, struct arena *arena, struct evaluation *evaluation)
+{
+    struct columns_time time;
+    struct engine_job timed = {
+        .program = job->program, .platform = job->platform, .hosts = job->hosts, .classes = request->classes};
+    if (!columns_run_repeating(&timed, repetition->beats, repetition->more, arena, &time))
+        return false;
+    report_time(job, &time, arena, evaluation);
+    evaluation->part = true;
+    return true;
+}
+
+/* Builds a part of the job where one may say what is asked for: true once it has said it. Where there is no part, *job
+ * is the whole job. */
+static bool try_part(const struct evaluation_request *request, const struct scenario *scenario,
+                     struct platform *platform, struct arena *arena, struct diag *diag, struct job **job,
+                     struct evaluation *evaluation)
+{
+    enum { TURNS = 2 };
+    unsigned errors = diag->errors;
+    for (uint32_t spare = 0; spare < TURNS && diag->errors == errors; spare++) {
+        struct job_repetition repetition = {.spare = spare};
+        *job = job_create_part(scenario, platform, arena, diag, &repetition);
+        if (!repetition.more)
+            return false;
+        if (*job && evaluate_part(request, *job, &repetition, arena, evaluation))
+            return true;
+        *job = NULL;
+    }
+    return false;
 }
 
 /* From a shorter job; false where there is none, and nothing has been reported. */
@@ -101,11 +147,18 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
     struct folded_run run;
     struct steady steady;
     struct scenario *scenario = load(request, arena, diag);
-    if (scenario)
-        scenario->bounded = scenario->keeps_order = request->order;
-    if (scenario && evaluate_short(request, scenario, platform, arena, evaluation))
+    struct job *job = NULL;
+    if (!scenario)
+        return false;
+    unsigned errors = diag->errors;
+    scenario->bounded = scenario->keeps_order = request->order;
+    if (!request->whole && asks_for_time(request, scenario) && job_may_repeat(scenario, platform) &&
+        try_part(request, scenario, platform, arena, diag, &job, evaluation))
         return true;
-    struct job *job = scenario ? job_create_steady(scenario, platform, arena, diag) : NULL;
+    if (!job && diag->errors == errors && evaluate_short(request, scenario, platform, arena, evaluation))
+        return true;
+    if (!job && diag->errors == errors)
+        job = job_create_steady(scenario, platform, arena, diag);
     if (!job)
         return false;
     if (evaluate_time(request, scenario, job, platform, arena, evaluation))

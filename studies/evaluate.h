@@ -27,6 +27,7 @@ struct evaluation_request {
 struct evaluation {
     const struct job *job;
     struct report *report;
+    bool part; /* the job's program is a part of the whole one, which goes through beats of it again and again */
 };
 
 /* Times the changed scenario (report: time, throughput, bubble and memory, see struct run_description). Ranks that are

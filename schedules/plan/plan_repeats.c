@@ -75,7 +75,7 @@ static size_t common_beginning(const struct plan_order *whole, const struct plan
 }
 
 static bool order_extends(const struct plan_order *whole, const struct plan_order *part, uint32_t more,
-                          const struct moves *all, const struct moves *beat)
+                          const struct moves *all, const struct moves *beat, struct order_beat *found)
 {
     if (whole->count <= part->count || (whole->count - part->count) % more)
         return false;
@@ -88,6 +88,7 @@ static bool order_extends(const struct plan_order *whole, const struct plan_orde
     for (size_t i = place - length; i < place - length + more * length; i++)
         if (!moves_on(beat, &whole->slots[i], &whole->slots[i + length]))
             return false;
+    *found = (struct order_beat){length, place};
     return true;
 }
 
@@ -111,13 +112,15 @@ static bool same_shape(const struct plan *whole, const struct plan *part)
     return true;
 }
 
-bool plan_extends(const struct plan *whole, const struct plan *part, uint32_t more)
+bool plan_extends(const struct plan *whole, const struct plan *part, uint32_t more, struct order_beat *beats)
 {
+    struct order_beat found;
     struct moves all = {array_zeroed(whole->pipelines + (size_t)1, sizeof(uint32_t))};
     struct moves beat = {array_zeroed(whole->pipelines + (size_t)1, sizeof(uint32_t))};
     bool extends = more && same_shape(whole, part);
     for (uint32_t worker = 0; extends && worker < part->workers; worker++)
-        extends = order_extends(&whole->orders[worker], &part->orders[worker], more, &all, &beat);
+        extends = order_extends(&whole->orders[worker], &part->orders[worker], more, &all, &beat,
+                                beats ? &beats[worker] : &found);
     for (uint32_t i = 0; extends && i < whole->pipelines; i++)
         extends = all.by[i] == more * beat.by[i];
     free(all.by);

@@ -9,7 +9,14 @@
  * one direction of a pipeline. 0: there is none. */
 uint32_t plan_step(const struct plan *plan);
 
-/* Whether `whole` is `part` but for beats that repeat in the middle of every worker's order, `more` of them. */
-bool plan_extends(const struct plan *whole, const struct plan *part, uint32_t more);
+/* What a worker's order has more of: slots of a beat, of which one stands before the slot number `place` in both
+ * orders, and the others of the longer one behind it. */
+struct order_beat {
+    size_t length, place;
+};
+
+/* Whether `whole` is `part` but for beats that repeat in the middle of every worker's order, `more` of them. Fills
+ * beats[worker], unless it is NULL. */
+bool plan_extends(const struct plan *whole, const struct plan *part, uint32_t more, struct order_beat *beats);
 
 #endif

@@ -65,13 +65,14 @@ struct order {
     const struct stream_beat *beats;
 };
 
-static bool waits_a_beat_later(const struct order *order, const struct operation *a, const struct operation *b)
+bool waits_a_beat_later(const struct position *position, const struct stream_beat *beats, const struct operation *a,
+                        const struct operation *b)
 {
     if (operation_wait_count(a) != operation_wait_count(b))
         return false;
     for (uint32_t i = 0; i < operation_wait_count(a); i++) {
-        uint32_t awaited = operation_wait(order->position, a, i), later = operation_wait(order->position, b, i);
-        if (later != awaited + order->beats[order->position->operations[awaited].stream].length)
+        uint32_t awaited = operation_wait(position, a, i), later = operation_wait(position, b, i);
+        if (later != awaited + beats[position->operations[awaited].stream].length)
             return false;
     }
     return true;
@@ -85,7 +86,7 @@ static void find_run(const struct order *order, const struct stream *stream, uin
     for (uint32_t i = 0; length && i < stream->count; i++) {
         bool repeats = i + length < stream->count &&
                        operation_alike(order->program, &operations[i], order->program, &operations[i + length]) &&
-                       waits_a_beat_later(order, &operations[i], &operations[i + length]);
+                       waits_a_beat_later(order->position, order->beats, &operations[i], &operations[i + length]);
         if (repeats)
             continue;
         uint32_t to = i + length < stream->count ? i + length : stream->count;

@@ -25,6 +25,21 @@ struct beats {
 struct beats *beats_create(const struct program *program, uint32_t *const *lengths, uint32_t *const *limits,
                            struct arena *arena);
 
+/* Operation `next` of a position is `first` a beat later: ids of computations. */
+struct beat_pair {
+    uint32_t first, next;
+};
+
+/* The beats around pairs[position], of a program in which all that happens once and does not stand before the beats
+ * stands behind them: streams without beats wait for what is behind. An operation before the beats waits for nothing
+ * behind them, one behind them for nothing before them: so it is clear of each what it waits for where there are more
+ * beats. NULL where there are none in all positions. Memory from the arena. */
+struct beats *beats_around(const struct program *program, const struct beat_pair *pairs, struct arena *arena);
+
+/* Whether operation b of a position waits for what a does, a beat later on each stream. */
+bool waits_a_beat_later(const struct position *position, const struct stream_beat *beats, const struct operation *a,
+                        const struct operation *b);
+
 /* Beats that are iterations; NULL where iterations differ in how many operations they have. */
 struct beats *beats_of_iterations(const struct program *program, struct arena *arena);
 

@@ -10,7 +10,6 @@
 #include "schedules/plan_store.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/program_check.h"
-#include "simulator/program/stretch.h"
 #include "simulator/scenario/abi.h"
 #include "simulator/scenario/placement.h"
 #include "workloads/pipeline/pipeline.h"
@@ -134,7 +133,8 @@ static const struct plan *make_plan(struct stagesim_job *job, const struct stage
         times.latency = longest_message(job, costs);
         request.costs = &times;
     }
-    return plan_store_take(scenario->plans, scenario->schedule, &request, &reporter, &job->own_plan);
+    const struct plan *plan = plan_store_take(scenario->plans, scenario->schedule, &request, &reporter, &job->own_plan);
+    return plan && job->repetition ? job_plan_part(job, plan, &request) : plan;
 }
 
 /* The plan, or one that has the same stages on the same workers. NULL where there is neither schedule nor file. */
@@ -242,7 +242,9 @@ static bool refuse_operations(struct stagesim_job *job, double operations)
 static bool refuse_size(struct stagesim_job *job, const struct stagesim_pipeline *costs, uint32_t repetitions)
 {
     uint32_t spelt = job->plan->iterations, run = spelt > 1 ? 2 * job->scenario->workers + 1 : 1;
-    return refuse_operations(job, expected_operations(job->plan, costs, repetitions) / spelt * run);
+    bool part = job->repetition && job->repetition->more; /* each micro-batch has as many slots as the others */
+    double whole = part ? (double)job->scenario->micro_batches / job->plan->micro_batches : 1;
+    return refuse_operations(job, expected_operations(job->plan, costs, repetitions) / spelt * run * whole);
 }
 
 /* Before anything is built. Bytes are those of an operation while a program is built, or with one rank's times. */
@@ -476,30 +478,6 @@ static bool build(struct stagesim_job *building)
     return sound;
 }
 
-/* Computing times under a cap, where the workload has not seen to it. An optimizer moves bytes, unless it is said what
- * share goes with the clock. */
-static void stretch(struct stagesim_job *building, struct program *program)
-{
-    struct power_plan *power = building->job->power;
-    const struct power_settings *settings = power->settings;
-    const struct stagesim_figures *figures = &building->job->figures;
-    if (!power->capped || building->clocked)
-        return;
-    bool alike = !power_by_operator(settings);
-    power->stretched = settings->table_count          ? 1
-                       : settings->compute_bound >= 0 ? settings->compute_bound
-                       : figures->bounds_known        ? 1 - figures->memory_bound
-                                                      : 1;
-    uint32_t positions = program->mesh->positions;
-    double *factors = arena_array(building->arena, 2 * (size_t)positions + 1, sizeof *factors);
-    for (uint32_t position = 0; position < positions; position++) {
-        double clock = power->states[mesh_rank(program->mesh, position, 0)].clock;
-        factors[position] = power_stretch(clock, power->stretched);
-        factors[positions + position] = alike ? factors[position] : 1;
-    }
-    program_stretch(program, factors, &factors[positions], building->arena);
-}
-
 static struct program *finish_program(struct stagesim_job *building)
 {
     struct program *program = program_finish(building->builder, building->arena);
@@ -514,36 +492,10 @@ static struct program *finish_program(struct stagesim_job *building)
     program->stages = plan ? plan->stages : building->scenario->workers;
     program->micro_batches = building->scenario->micro_batches;
     if (building->job->power) {
-        stretch(building, program);
+        job_stretch(building, program);
         program->states = building->job->power->states;
     }
     return program;
-}
-
-/* Clocks and watts of the hosts. Times are those of a position's first replica, so the others have its clock. */
-static bool plan_power(const struct scenario *scenario, struct job *job, struct arena *arena, struct diag *diag)
-{
-    struct fault fault = {""};
-    const char *key = "power";
-    const struct mesh *mesh = &scenario->mesh;
-    if (!scenario->power.given)
-        return true;
-    job->power = power_plan_create(&scenario->power, job->platform, job->hosts, mesh->ranks, arena, &key, &fault);
-    for (uint32_t rank = 0; job->power && rank < mesh->ranks; rank++) {
-        uint32_t first = mesh_rank(mesh, mesh->position_of[rank], 0);
-        double own = job->power->states[rank].clock, clock = job->power->states[first].clock;
-        if (own < clock || own > clock) {
-            fault_set(&fault,
-                      "the cap slows '%.80s' to %.4g of its clock and '%.80s' to %.4g, which do the same work for "
-                      "different samples; expected one kind of GPU there",
-                      job->platform->hosts[job->hosts[first]].name, clock, job->platform->hosts[job->hosts[rank]].name,
-                      own);
-            break;
-        }
-    }
-    if (*fault.text)
-        diag_error(diag, scenario_place(scenario, key), "%s: %s", key, fault.text);
-    return !*fault.text;
 }
 
 /* What a workload's calls act on, with the ranks on their hosts. False with the mistake reported. */
@@ -562,7 +514,7 @@ static bool begin(struct stagesim_job *building, const struct scenario *scenario
                                       .arena = arena,
                                       .diag = diag,
                                       .crossing = 1};
-    if (!placement_fill(scenario, platform, job->hosts, diag) || !plan_power(scenario, job, arena, diag))
+    if (!placement_fill(scenario, platform, job->hosts, diag) || !job_plan_power(scenario, job, arena, diag))
         return false;
     building->builder = program_builder_create(&job->mesh);
     return true;
@@ -577,20 +529,22 @@ static void end(struct stagesim_job *building)
     plan_destroy(building->outline);
 }
 
-struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
-                       struct arena *arena, struct diag *diag)
+static struct job *create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
+                          struct job_repetition *repetition, struct arena *arena, struct diag *diag)
 {
     struct stagesim_job building;
     if (!begin(&building, scenario, platform, arena, diag))
         return NULL;
     struct job *job = building.job;
     building.crossing = crossing;
+    building.repetition = repetition;
     struct fault fault = {""};
     bool ok = build(&building);
     if (ok) {
         struct program *program = finish_program(&building);
         job->program = program;
         ok = program_check(program, &fault) || job_expect(&building, false, "%s", fault.text);
+        ok = ok && (!repetition || !repetition->more || job_find_beats(&building));
         if (ok) {
             assignment_place(program->assignment, platform, job->hosts, &scenario->collectives);
         }
@@ -598,6 +552,18 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
     job->asynchronous |= building.pace.independent;
     end(&building);
     return ok ? job : NULL;
+}
+
+struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
+                       struct arena *arena, struct diag *diag)
+{
+    return create(scenario, platform, crossing, NULL, arena, diag);
+}
+
+struct job *job_create_part(const struct scenario *scenario, struct platform *platform, struct arena *arena,
+                            struct diag *diag, struct job_repetition *repetition)
+{
+    return create(scenario, platform, 1, repetition, arena, diag);
 }
 
 /* To the costs of the pipeline what else of the workload the times and the throughput follow from. */

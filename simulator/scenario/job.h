@@ -10,6 +10,7 @@
 #include "workloads/pipeline/imprint.h"
 
 struct arena;
+struct beats;
 
 /* The order of a pipeline as rows of a schedule file, and what its stages take without communication. */
 struct job_order {
@@ -43,6 +44,27 @@ struct job *job_create(const struct scenario *scenario, struct platform *platfor
  * or, where it does not in a million operations, 2 D + 1. */
 struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
                               struct diag *diag);
+
+/* How a job goes on from the part of it that was built: `more` times through the beats. */
+struct job_repetition {
+    uint32_t spare;            /* beats that are built more than the order asks for: some are found only then */
+    uint32_t more;             /* 0: the whole job was built */
+    const struct beats *beats; /* of the part's program */
+};
+
+/* Whether the scenario allows that a part is built. */
+bool job_may_repeat(const struct scenario *scenario, const struct platform *platform);
+
+/* Builds of a job with beats that repeat, in a scenario that allows it, only as many as its order needs to be seen.
+ * Nothing is compared with the whole job's program, which is known all the same. (1) The whole job's plan is made, and
+ * is the part's but for the beats (schedules/plan/plan_repeats.h). (2) Costs are those of the whole job: who computes
+ * them is not told of the part. (3) A pipeline's operations follow from its slots one after the other, from what the
+ * newest ones have left behind and from how many are to come (workloads/pipeline). They are seen to repeat, what they
+ * wait for included (simulator/program/beats.h). Fills all but `spare`. Where the plan shows no part, it is the whole
+ * job. NULL with the mistakes reported, or, without any and `more` not 0, where the program does not repeat as the plan
+ * does. Memory from the arena. */
+struct job *job_create_part(const struct scenario *scenario, struct platform *platform, struct arena *arena,
+                            struct diag *diag, struct job_repetition *repetition);
 
 /* Bounds on a job's time, each beside those before it: by the workers' own work, by the plan's order, of any order. */
 enum job_bounds { JOB_BOUND_WORK, JOB_BOUND_ORDER, JOB_BOUND_ANY };

@@ -32,10 +32,12 @@ struct stagesim_job {
     bool adds;                     /* the workload adds operations or memory beside its pipeline's */
     struct collective_time *times; /* time_count of them, in memory of its own */
     size_t time_count, time_capacity;
-    struct job_outline *sketch; /* where all that is asked for is an outline: nothing is built; otherwise NULL */
-    enum job_bounds bounds;     /* those of the outline */
-    const struct plan *plan;    /* NULL until the workload lowers its pipeline */
-    bool own_plan;              /* it is not shared with other jobs */
+    struct job_outline *sketch;        /* where all that is asked for is an outline: nothing is built; otherwise NULL */
+    enum job_bounds bounds;            /* those of the outline */
+    struct job_repetition *repetition; /* where a part is enough; otherwise NULL */
+    struct slot *pairs;      /* [2 * worker]: of a part: two slots, the second one is the first a beat later */
+    const struct plan *plan; /* NULL until the workload lowers its pipeline */
+    bool own_plan;           /* it is not shared with other jobs */
     struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until
                              asked for */
 };
@@ -72,6 +74,23 @@ uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_
                             enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost);
 void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited);
 void job_add_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory);
+
+/* ---- job_power.c ---- */
+
+/* Clocks and watts of the hosts. Times are those of a position's first replica, so the others have its clock. */
+bool job_plan_power(const struct scenario *scenario, struct job *job, struct arena *arena, struct diag *diag);
+/* Computing times under a cap, where the workload has not seen to it. An optimizer moves bytes, unless it is said what
+ * share goes with the clock. */
+void job_stretch(struct stagesim_job *building, struct program *program);
+
+/* ---- job_part.c ---- */
+
+/* A plan that lacks beats of the whole one, which is what the request asks for, and takes its place; the whole one
+ * where there is none. Fills the repetition's `more`, and the pairs. */
+const struct plan *job_plan_part(struct stagesim_job *job, const struct plan *whole,
+                                 const struct schedule_request *request);
+/* Finds the beats of the part's program. False: there are none. */
+bool job_find_beats(struct stagesim_job *job);
 
 /* ---- job_outline.c ---- */
 

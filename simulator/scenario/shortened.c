@@ -59,7 +59,7 @@ static struct plan *plan_of(const struct scenario *scenario)
 static bool lacks_beats(const struct attempt *attempt, const struct scenario *shorter, uint32_t more)
 {
     struct plan *plan = plan_of(shorter);
-    bool lacks = plan && plan_extends(attempt->whole, plan, more);
+    bool lacks = plan && plan_extends(attempt->whole, plan, more, NULL);
     plan_destroy(plan);
     return lacks;
 }

@@ -77,6 +77,11 @@ static const struct timed_collective *timed_of(struct columns *c, uint32_t group
     return timed ? timed : time_collective(c, group, operation);
 }
 
+const double *columns_collective_seconds(struct columns *c, uint32_t group, const struct operation *operation)
+{
+    return timed_of(c, group, operation)->seconds;
+}
+
 /* ---- the walk ---- */
 
 static inline void push(struct columns *c, uint32_t position, uint32_t stream)
@@ -95,6 +100,8 @@ static inline void set_off(struct columns *c, uint32_t index, uint32_t id)
     const struct position *position = lanes->position;
     uint32_t end = position->first_dependent[id + 1];
     c->done++;
+    if (c->order)
+        c->order[c->order_count++] = (struct done_operation){index, id};
     for (uint32_t i = position->first_dependent[id]; i < end; i++) {
         uint32_t dependent = position->dependents[i], stream = position->operations[dependent].stream;
         if (lanes->cursors[stream].next == dependent)
@@ -362,7 +369,7 @@ static INLINED void walk_with(struct columns *c, uint32_t n)
 }
 
 /* Loops are shorter where the compiler knows how many columns there are. */
-static void walk(struct columns *c)
+void columns_walk(struct columns *c)
 {
     switch (c->count) {
     case 1:
@@ -435,22 +442,32 @@ static bool run_all(struct columns *c)
         c->positions[index].ends = &ends[(size_t)first * c->count];
         first += c->positions[index].position->operation_count;
     }
-    walk(c);
+    if (c->beats)
+        columns_walk_repeating(c);
+    else
+        columns_walk(c);
     bool finished = c->done == c->total;
     c->last = finished ? last_end(c) : 0;
     bulk_free(ends, bytes + 1);
     return finished;
 }
 
-bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time)
+bool columns_run_repeating(const struct engine_job *job, const struct beats *beats, uint32_t more, struct arena *arena,
+                           struct columns_time *time)
 {
     const struct program *program = job->program;
-    struct columns c = {.job = job, .program = program, .arena = arena, .begun = INFINITY};
+    struct columns c = {
+        .job = job, .program = program, .arena = arena, .begun = INFINITY, .beats = beats, .more = more};
     bool once = program->iterations == 1 && !program->overlapping && !program->independent && program->period == 1;
     if (!once || !is_simple(job) || !columns_init(&c) || !run_all(&c))
         return false;
     *time = (struct columns_time){c.last - (isinf(c.begun) ? 0 : c.begun), mean_busy(&c), busy_max(&c)};
     return true;
+}
+
+bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time)
+{
+    return columns_run_repeating(job, NULL, 0, arena, time);
 }
 
 bool columns_fill(const struct engine_job *job)

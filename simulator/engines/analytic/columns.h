@@ -10,6 +10,7 @@
 #include "simulator/engines/engine.h"
 
 struct arena;
+struct beats;
 
 struct columns_time {
     double iteration; /* seconds from the first operation that begins to the last end */
@@ -21,6 +22,13 @@ struct columns_time {
  * collectives that slow computations down or whose members begin by and by, pipelined messages, ranks that are alike in
  * no such columns, programs that cannot finish. Memory from the arena. */
 bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time);
+
+/* The same of a job that goes `more` times through the beats of the program, which is part of its own: their operations
+ * are put in one after the other into straight code, and the ends of the newest beats are all that is kept. Also false
+ * where no place between two beats is the same for all streams: where all that comes before it follows from what comes
+ * before it. */
+bool columns_run_repeating(const struct engine_job *job, const struct beats *beats, uint32_t more, struct arena *arena,
+                           struct columns_time *time);
 
 /* Fills the timeline of a job with a folding as engine_analytic does, which calls this. False with times NaN where the
  * engine itself has to go through every entry: as above, but for iterations. */

@@ -6,6 +6,7 @@
 
 #include "simulator/collectives/estimate.h"
 #include "simulator/engines/engine.h"
+#include "simulator/program/beats.h"
 
 struct arena;
 
@@ -62,6 +63,10 @@ struct pair {
     uint32_t position, stream;
 };
 
+struct done_operation {
+    uint32_t position, id;
+};
+
 struct columns {
     const struct engine_job *job;
     const struct program *program;
@@ -80,9 +85,25 @@ struct columns {
     double last;  /* end of all */
     double *zeros;
     struct timeline *timeline; /* that is filled; NULL: only ends are asked for */
+    const struct beats *beats; /* that the job goes through `more` times than its program does; NULL: none are */
+    uint32_t more;
+    struct done_operation *order; /* room for the operations that are done from now on; NULL: nobody asks for them */
+    size_t order_count;
 };
 
 /* Finds columns and makes groups and positions ready for a job, program, arena and timeline. False: see columns_run. */
 bool columns_init(struct columns *c);
+
+/* Goes on until every stream is at its cursor's end or waits for what is not done. */
+void columns_walk(struct columns *c);
+
+/* What a collective of the group takes, in each column. */
+const double *columns_collective_seconds(struct columns *c, uint32_t group, const struct operation *operation);
+
+/* ---- columns_laps.c ---- */
+
+/* Goes through the whole program, and through the beats as many times more. Nothing is done where that is not possible,
+ * or not all. */
+void columns_walk_repeating(struct columns *c);
 
 #endif
