@@ -5,7 +5,7 @@
 #include "simulator/engines/engine.h"
 #include "simulator/engines/fold.h"
 #include "simulator/program/program.h"
-#include "simulator/scenario/shortened.h"
+#include "simulator/scenario/steady/shortened.h"
 #include "studies/describe.h"
 
 /* False where something is asked for that only the whole job's timeline says: what links carry and power over time. */

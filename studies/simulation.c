@@ -18,7 +18,7 @@
 #include "simulator/engines/progress.h"
 #include "simulator/engines/simgrid_part.h"
 #include "simulator/scenario/scenario_kind.h"
-#include "simulator/scenario/steady_run.h"
+#include "simulator/scenario/steady/steady_run.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
 #include "studies/levers.h"

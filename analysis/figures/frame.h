@@ -54,8 +54,8 @@ struct frame {
 /* Memory from the arena. */
 struct frame *frame_create(const struct timeline *timeline, struct arena *arena);
 
-/* The same of the timeline of a shorter job (simulator/scenario/shortened.h) with what the whole one has more; of one
- * iteration. steady->cycles 0: as frame_create. `steady` is borrowed. */
+/* The same of the timeline of a shorter job (simulator/scenario/steady/shortened.h) with what the whole one has more;
+ * of one iteration. steady->cycles 0: as frame_create. `steady` is borrowed. */
 struct frame *frame_create_shortened(const struct timeline *timeline, const struct steady *steady, struct arena *arena);
 
 /* Seconds that the whole job has more than the timeline. */

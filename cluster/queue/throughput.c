@@ -5,7 +5,7 @@
 #include "cluster/jobs/job_platform.h"
 #include "simulator/engines/engine.h"
 #include "simulator/scenario/job.h"
-#include "simulator/scenario/steady_run.h"
+#include "simulator/scenario/steady/steady_run.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/scenario/steady_run.h"
+#include "simulator/scenario/steady/steady_run.h"
 
 #include "base/arena.h"
 #include "simulator/program/drift.h"

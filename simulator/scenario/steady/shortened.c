@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/scenario/shortened.h"
+#include "simulator/scenario/steady/shortened.h"
 
 #include "base/arena.h"
 #include "schedules/plan/plan_repeats.h"
