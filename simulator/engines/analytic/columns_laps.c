@@ -150,16 +150,16 @@ static void number_steps(struct laps *laps)
     }
 }
 
-/* A step of the same lap or an earlier one. Of what stands still while the others repeat, the beat before has waited.
- */
-static void add_source(struct laps *laps, struct lap_step *step, const struct lap_stream *stream, uint32_t id)
+/* What stands in a stream so many places behind the cut, or before it: a step of the same lap or an earlier one. Where
+ * the stream stands still while the others repeat, the beat before has waited. */
+static void add_source(struct laps *laps, struct lap_step *step, const struct lap_stream *stream, int64_t place)
 {
     if (!stream->length)
         return;
     uint32_t own = (uint32_t)(step - laps->steps), ago = 0;
-    while (id + ago * stream->length < stream->first)
+    for (; place < 0; place += stream->length)
         ago++;
-    uint32_t before = own + ago * laps->step_count - stream->steps[id + ago * stream->length - stream->first];
+    uint32_t before = own + ago * laps->step_count - stream->steps[place];
     laps->depth = larger(laps->depth, ago + 1);
     for (uint32_t i = 0; i < step->source_count; i++)
         if (laps->sources[step->first_source + i] == before)
@@ -167,19 +167,18 @@ static void add_source(struct laps *laps, struct lap_step *step, const struct la
     laps->sources[step->first_source + step->source_count++] = before;
 }
 
+/* The operation before it on its stream, be it a beat later, and what it waits for. */
 static void add_sources(struct laps *laps, struct lap_step *step, const struct done_operation *done)
 {
     const struct position *position = laps->columns->positions[done->position].position;
     const struct operation *operation = &position->operations[done->id];
-    const struct lap_stream *streams = laps->streams[done->position];
-    /* The one before it on its stream; of the first one, a beat later. */
-    const struct lap_stream *own = &streams[operation->stream];
-    bool follows = done->id > position->streams[operation->stream].first;
-    add_source(laps, step, own, follows ? done->id - 1 : UINT32_MAX);
+    const struct lap_stream *streams = laps->streams[done->position], *own = &streams[operation->stream];
+    add_source(laps, step, own, (int64_t)done->id - own->first - 1);
     for (uint32_t i = 0; i < operation_wait_count(operation); i++) {
         uint32_t awaited = operation_wait(position, operation, i);
-        if (position->operations[awaited].stream != operation->stream)
-            add_source(laps, step, &streams[position->operations[awaited].stream], awaited);
+        const struct lap_stream *stream = &streams[position->operations[awaited].stream];
+        if (stream != own)
+            add_source(laps, step, stream, (int64_t)awaited - stream->first);
     }
 }
 
