@@ -124,13 +124,24 @@ char *arena_copy(struct arena *arena, const char *text)
     return memcpy(take(arena, size, false), text, size);
 }
 
+char *arena_copy_part(struct arena *arena, const char *text, size_t length)
+{
+    char *copy = memcpy(take(arena, length + 1, false), text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
 char *arena_vprint(struct arena *arena, const char *format, va_list arguments)
 {
+    char usual[256]; /* few texts are longer: those are made twice */
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    char *text = arena_alloc(arena, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
+    size_t size = (size_t)vsnprintf(usual, sizeof usual, format, arguments) + 1;
+    char *text = take(arena, size, false);
+    if (size <= sizeof usual)
+        memcpy(text, usual, size);
+    else
+        vsnprintf(text, size, format, again);
     va_end(again);
     return text;
 }

@@ -21,6 +21,8 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 /* The same, but not zeroed: for arrays that are filled at once. */
 void *arena_array_unset(struct arena *arena, size_t count, size_t size);
 char *arena_copy(struct arena *arena, const char *text);
+/* Of the first `length` characters, which the text has. */
+char *arena_copy_part(struct arena *arena, const char *text, size_t length);
 __attribute__((format(printf, 2, 3))) char *arena_print(struct arena *arena, const char *format, ...);
 char *arena_vprint(struct arena *arena, const char *format, va_list arguments);
 

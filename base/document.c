@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/path_near.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -379,6 +380,16 @@ static bool check_path(const char *path, struct place at, struct diag *diag)
     return false;
 }
 
+/* Whether YAML says nothing else of a value than its text: letters, digits and what stands between them. */
+static bool is_word(const char *value)
+{
+    static const char between[] = "_.-";
+    for (const char *c = value; *c; c++)
+        if (!isalnum((unsigned char)*c) && (c == value || !strchr(between, *c)))
+            return false;
+    return *value;
+}
+
 bool document_set(struct node *root, const char *path, const char *value, struct place at, struct arena *arena,
                   struct diag *diag)
 {
@@ -386,7 +397,12 @@ bool document_set(struct node *root, const char *path, const char *value, struct
         return false;
     unsigned errors = diag->errors;
     at.line = at.column = 0;
-    const struct node *parsed = parse(&document_scenario, value, strlen(value), at, arena, diag);
+    struct node word = {.kind = NODE_SCALAR, .at = at, .text = value};
+    const struct node *parsed = &word;
+    if (is_word(value))
+        word.text = arena_copy(arena, value);
+    else
+        parsed = parse(&document_scenario, value, strlen(value), at, arena, diag);
     struct node empty = {.kind = NODE_SCALAR, .at = at, .text = ""};
     if (diag->errors != errors)
         return false;

@@ -142,15 +142,15 @@ static void apply_set(struct loader *loader, const struct scenario_set *set)
     struct arena *arena = loader->fields.arena;
     const char *equals = strchr(set->text, '=');
     bool plain = !set->option || !strcmp(set->option, "--set");
-    int length = (int)(equals ? (size_t)(equals - set->text) : strlen(set->text));
-    struct place at = {.file = plain ? arena_print(arena, "--set %.*s", length, set->text) : set->option};
+    const char *key = arena_copy_part(arena, set->text, equals ? (size_t)(equals - set->text) : strlen(set->text));
+    struct place at = {.file = plain ? arena_print(arena, "--set %s", key) : set->option};
     if (!equals) {
         diag_error(loader->fields.diag, at, "there is no '='; expected KEY=VALUE such as parallel.pipeline=8");
         return;
     }
-    const char *path = path_of(arena_print(arena, "%.*s", length, set->text), arena);
+    const char *path = path_of(key, arena);
     if (strchr(path, '.'))
-        expand_section(loader, arena_print(arena, "%.*s", (int)strcspn(path, "."), path));
+        expand_section(loader, arena_copy_part(arena, path, strcspn(path, ".")));
     document_set(loader->root, path, equals + 1, at, arena, loader->fields.diag);
 }
 
@@ -172,19 +172,28 @@ static void read_workload(struct loader *loader, const char *text)
         diag_error(loader->fields.diag, node_place(loader->root, "workload"), "workload: %s", fault.text);
 }
 
+static bool is_part_among(const char *word, size_t length, const char *const *words)
+{
+    for (; *words; words++)
+        if (!strncmp(*words, word, length) && !(*words)[length])
+            return true;
+    return false;
+}
+
 /* Names of the sections that the workload's fields are in, at most `most` of them. */
 static size_t list_sections(const struct stagesim_workload *workload, const char **names, size_t most,
                             struct arena *arena)
 {
     size_t count = 0;
+    names[0] = NULL;
     for (const struct stagesim_field *field = workload->fields; field && field->key && count < most; field++) {
-        const char *dot = strchr(field->key, '.');
-        const char *name = dot ? arena_print(arena, "%.*s", (int)(dot - field->key), field->key) : workload->name;
+        const char *dot = strchr(field->key, '.'), *name = dot ? field->key : workload->name;
+        size_t length = dot ? (size_t)(dot - field->key) : strlen(name);
+        if (is_part_among(name, length, names))
+            continue;
+        names[count++] = arena_copy_part(arena, name, length);
         names[count] = NULL;
-        if (!is_among(name, names))
-            names[count++] = name;
     }
-    names[count] = NULL;
     return count;
 }
 
