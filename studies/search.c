@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- what makes two searches one ---- */
@@ -137,7 +138,21 @@ int search_begin_journal(struct search *search, const struct search_request *req
 
 /* ---- the best ones with contention ---- */
 
-static int verify(struct search *search, uint64_t index, bool quiet, struct arena *arena)
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* What the user is shown beside a simulation: what those before it took, and how many come behind it. */
+struct course {
+    bool quiet;
+    double started;
+    uint32_t done, behind;
+};
+
+static int verify(struct search *search, uint64_t index, const struct course *course, struct arena *arena)
 {
     struct scenario_set sets[SEARCH_SETS_MAX + 1] = {{0}};
     struct diag diag = {.out = stderr};
@@ -145,7 +160,11 @@ static int verify(struct search *search, uint64_t index, bool quiet, struct aren
     size_t count = search_space_sets(&search->space, search->scenario, index, sets, arena);
     sets[count++].text = "engine=simgrid";
     struct scenario_request request = scenario_request_with(&search->scenario->request, sets, count, arena);
-    struct simulation_request simulation = {.scenario = scenario_load(&request, arena, &diag), .quiet = quiet};
+    double each = course->done ? (now() - course->started) / course->done : 0;
+    struct simulation_request simulation = {.scenario = scenario_load(&request, arena, &diag),
+                                            .quiet = course->quiet,
+                                            .behind = each * course->behind,
+                                            .least = course->behind && !course->done};
     struct simulation_result simulated;
     int code = simulation.scenario ? simulate(&simulation, &simulated) : EXIT_FAILED;
     if (code == EXIT_DONE) {
@@ -186,15 +205,27 @@ static int by_verified(const void *left, const void *right, void *user)
     return (a > b) - (a < b);
 }
 
+/* Of the best from a place on, those that have not been simulated. */
+static uint32_t count_unverified(const struct search *search, uint32_t first, uint32_t count, uint32_t step)
+{
+    uint32_t unverified = 0;
+    for (uint32_t i = first; i < count; i += step)
+        unverified += search->table.results[search->ranked[search->best[i]]].verified <= 0;
+    return unverified;
+}
+
 int search_verify(struct search *search, uint32_t count, const struct search_request *request, struct arena *arena)
 {
+    struct course course = {.quiet = request->quiet, .started = now()};
     interruption_await();
     count = count < search->best_count ? count : search->best_count;
     for (uint32_t i = request->shard - 1; i < count; i += request->shards) {
         uint64_t index = search->ranked[search->best[i]];
         if (search->table.results[index].verified > 0)
             continue;
-        int code = verify(search, index, request->quiet, arena);
+        course.behind = count_unverified(search, i + request->shards, count, request->shards);
+        int code = verify(search, index, &course, arena);
+        course.done++;
         if (code != EXIT_DONE && interruption_noted()) {
             search->stopped = true;
             count = i;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a search still takes: what candidates of each class have cost in the last seconds, times those that are
- * left. Before anything is known, what they are likely to cost. */
+ * left, of all steps to the end. What is not known yet follows from bounds and from what is like it. */
 #ifndef STAGESIM_SEARCH_ESTIMATE_H
 #define STAGESIM_SEARCH_ESTIMATE_H
 
+#include "studies/search_bounds.h"
 #include "studies/search_space.h"
+#include "studies/search_table.h"
 
 #include <stdatomic.h>
 
@@ -32,6 +34,38 @@ struct search_estimate {
  * negative: nothing is known of what is left. */
 double search_estimate_left(struct search_estimate *estimate, struct search_spent *spent, unsigned processes,
                             double now);
+
+/* Of both steps in processes, the first of which looks at candidates and the second times some, and of what follows in
+ * one process. */
+struct search_forecast {
+    struct search_estimate looks, timings;
+    uint32_t exposed, simulated; /* layouts that are evaluated once more; that are simulated with contention */
+};
+
+/* Seconds; negative: nothing is known. `least`: perhaps more, for something was not done even once. */
+struct search_rest {
+    double seconds;
+    bool least;
+};
+
+/* As search_estimate_left, of the whole search; spent[2] on looks and on timings. */
+struct search_rest search_forecast_rest(struct search_forecast *forecast, struct search_spent *spent,
+                                        unsigned processes, double now);
+
+/* Candidates that have been looked at and wait: how many of each class will be asked for their time, beside those that
+ * were. Bounds so far say it, and those that would be there if times were close to what is known of candidates. Of many
+ * candidates a sample. */
+struct search_waiting {
+    const struct search_table *table;
+    const struct search_space *space;
+    const struct scenario *scenario;
+    struct search_bounds *bounds; /* so far */
+    uint32_t kept;                /* of the best */
+    bool exhaustive;              /* bounds discard nothing */
+    double looked;                /* share of all that has been looked at */
+};
+void search_forecast_timings(struct search_forecast *forecast, struct search_spent *timings,
+                             const struct search_waiting *waiting);
 
 /* Seconds of a processor that all candidates are likely to take. */
 double search_likely_cost(const struct search_space *space, const struct scenario *scenario);

@@ -15,6 +15,7 @@
 #include "studies/search_journal.h"
 #include "studies/simulation.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -440,63 +441,65 @@ static unsigned count_running(struct isolation **processes, unsigned count)
     return running;
 }
 
-/* What the user is shown: of either step apart, for what the second takes is not known during the first. */
+/* What the user is shown. */
 struct showing {
     struct progress progress;
-    struct search_estimate estimate;
-    double begun, shown; /* when the step began, and when it was shown last */
+    struct search_forecast forecast;
+    double begun, end; /* when the search began, and when it is stopped; 0: it is not */
+    double shown;      /* when it was shown last */
 };
 
-/* Candidates of the second step that the first bound does not discard as things stand, of each class; of many of them a
- * sample. */
-static void count_timed(struct showing *showing, const struct working *w)
+static void begin_showing(struct showing *showing, const struct working *w)
 {
-    enum { SAMPLE = 20000 };
-    const struct search_work *work = w->work;
-    uint64_t waiting = atomic_load(&w->shared->waiting), first = atomic_load(&w->shared->next[STEP_TIME]);
-    uint64_t stride = first < waiting ? (waiting - first) / SAMPLE + 1 : 1;
+    const struct search_request *request = w->work->request;
+    *showing = (struct showing){.begun = now()};
+    showing->forecast.exposed = request->exposed;
+    showing->forecast.simulated = request->simulated;
+    showing->end = request->time_limit > 0 ? showing->begun + request->time_limit : 0;
+    progress_init(&showing->progress, request->quiet ? NULL : stderr, "search: looking at layouts");
+    search_space_classes(w->work->space, w->work->scenario, showing->forecast.looks.total);
     for (unsigned i = 0; i < SEARCH_CLASSES; i++)
-        showing->estimate.total[i] = atomic_load(&w->shared->spent[STEP_TIME].count[i]);
-    for (uint64_t number = first; number < waiting; number += stride) {
-        const struct search_result *result = &work->table->results[w->order[number]];
-        if (work->request->exhaustive || !search_bounds_exclude(&w->shared->bounds, result->work, result->peak_bytes))
-            showing->estimate.total[search_space_class(work->space, work->scenario, w->order[number])] += stride;
-    }
+        showing->forecast.looks.total[i] /= request->shards;
 }
 
-static void begin_showing(struct showing *showing, const struct working *w, enum step step)
+static void show_step(struct showing *showing, enum step step)
 {
-    showing->estimate = (struct search_estimate){0};
-    showing->begun = now();
-    showing->shown = 0;
     progress_step(&showing->progress, step == STEP_LOOK ? "search: looking at layouts" : "search: timing layouts");
-    if (step != STEP_LOOK)
-        return;
-    search_space_classes(w->work->space, w->work->scenario, showing->estimate.total);
-    for (unsigned i = 0; i < SEARCH_CLASSES; i++)
-        showing->estimate.total[i] /= w->work->request->shards;
+    showing->shown = 0;
+}
+
+static struct search_rest find_rest(struct showing *showing, const struct working *w, unsigned running, double time)
+{
+    struct shared *shared = w->shared;
+    const struct search_request *request = w->work->request;
+    struct search_waiting waiting = {.table = w->work->table,
+                                     .space = w->work->space,
+                                     .scenario = w->work->scenario,
+                                     .bounds = &shared->bounds,
+                                     .kept = request->kept,
+                                     .exhaustive = request->exhaustive,
+                                     .looked = (double)atomic_load(&shared->done[STEP_LOOK]) / (double)w->own};
+    search_forecast_timings(&showing->forecast, &shared->spent[STEP_TIME], &waiting);
+    struct search_rest rest = search_forecast_rest(&showing->forecast, shared->spent, running, time);
+    if (showing->end > 0 && rest.seconds > showing->end - time)
+        rest = (struct search_rest){fmax(showing->end - time, 0), false};
+    return rest;
 }
 
 /* The share is one of time: candidates cost more and less. */
 static void show(struct showing *showing, struct working *w, unsigned running)
 {
-    static const double often = 0.25;
-    double time = now();
-    if (time - showing->shown < often)
+    static const double often = 0.5;
+    double time = now(), spans = time - showing->begun;
+    if (time - showing->shown < often || atomic_load(&w->shared->step) > STEP_TIME)
         return;
+    struct search_rest rest = find_rest(showing, w, running, time);
     showing->shown = time;
-    int step = atomic_load(&w->shared->step);
-    if (step > STEP_TIME)
-        return;
-    struct search_spent *spent = &w->shared->spent[step];
-    if (step == STEP_TIME)
-        count_timed(showing, w);
-    double left = search_estimate_left(&showing->estimate, spent, running, time), spans = time - showing->begun;
-    if (left < 0) /* a bar that is full at the beginning says the wrong thing */
+    if (rest.seconds < 0) /* a bar that is full at the beginning says the wrong thing */
         return;
     struct engine_progress hook = progress_hook(&showing->progress);
-    progress_left(&showing->progress, left);
-    hook.report(hook.user, (uint64_t)(1e6 * spans), (uint64_t)(1e6 * (spans + left)) + 1);
+    progress_left(&showing->progress, rest.seconds, rest.least);
+    hook.report(hook.user, (uint64_t)(1e6 * spans), (uint64_t)(1e6 * (spans + rest.seconds)) + 1);
 }
 
 /* When to go from one step to the other. */
@@ -559,14 +562,13 @@ static bool watch(struct working *w, struct isolation **processes, unsigned coun
     struct shared *shared = w->shared;
     struct turns turns = {.limit = request->time_limit, .end = now() + request->time_limit, .first = true};
     struct showing showing;
-    progress_init(&showing.progress, request->quiet ? NULL : stderr, "search: looking at layouts");
-    begin_showing(&showing, w, STEP_LOOK);
+    begin_showing(&showing, w);
     begin_looking(&turns);
     for (unsigned running; (running = count_running(processes, count)) > 0;) {
         if (has_to_stop(&turns, shared))
             atomic_store(&shared->stop, true);
         if (!is_over(w) && take_turns(&turns, w))
-            begin_showing(&showing, w, (enum step)atomic_load(&shared->step));
+            show_step(&showing, (enum step)atomic_load(&shared->step));
         else if (running < count && atomic_load(&shared->step) != STEP_DONE)
             atomic_store(&shared->lost, true);
         show(&showing, w, running);

@@ -19,6 +19,8 @@ struct search_request {
     uint32_t shard, shards; /* only candidates shard - 1, shard - 1 + shards, ...; 1 of 1: all */
     const char *journal;    /* file; NULL: none */
     bool resume;            /* what the journal has need not be done again */
+    /* What follows: how many of the best are evaluated once more; are simulated with contention. */
+    uint32_t exposed, simulated;
 };
 
 struct search_work {

@@ -202,6 +202,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct progress progress;
     progress_init(&progress, run->request->quiet ? NULL : run->self->console, engine->name);
     guard_doing("simulating %s, engine %s", run->scenario->name, engine->name);
+    if (run->request->behind > 0 || run->request->least)
+        progress_behind(&progress, run->request->behind, run->request->least);
     struct engine_progress hook = progress_hook(&progress);
     struct engine_job job = {.program = run->job->program,
                              .platform = run->platform,

@@ -18,6 +18,8 @@ struct simulation_request {
     bool quiet;
     bool print;               /* give back what people read: figures and workers */
     enum table_format format; /* of it */
+    double behind;  /* seconds that are known of what the command does behind it, for its bar; 0: nothing comes */
+    bool least;     /* that takes perhaps more */
     FILE *mistakes; /* where mistakes go in place of standard error: a file, which the other process writes to; or NULL
                      */
 };

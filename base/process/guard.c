@@ -23,6 +23,7 @@ static const double first_seconds = 9, interval_seconds = 10, much_bytes = 0.9e9
 struct shared {
     volatile pid_t pid;                 /* who does it */
     volatile double share, left, shown; /* shown: seconds of the monotonic clock */
+    volatile bool least;                /* `left` is perhaps more */
     char text[TEXT_SIZE];
 };
 
@@ -100,7 +101,7 @@ static void say(double elapsed, double bytes)
     append_number(line, &length, elapsed, false);
     append(line, &length, " s so far");
     if (guard.shared->left > 0) {
-        append(line, &length, ", about ");
+        append(line, &length, guard.shared->least ? ", at least " : ", about ");
         append_number(line, &length, fmax(guard.shared->left, 1), false);
         append(line, &length, " s left");
     }
@@ -169,10 +170,12 @@ void guard_shown(void)
         guard.shared->shown = now();
 }
 
-void guard_left(double seconds)
+void guard_left(double seconds, bool least)
 {
-    if (guard.shared)
-        guard.shared->left = seconds;
+    if (!guard.shared)
+        return;
+    guard.shared->least = least;
+    guard.shared->left = seconds;
 }
 
 void guard_share(double share)

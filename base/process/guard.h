@@ -4,6 +4,8 @@
 #ifndef STAGESIM_GUARD_H
 #define STAGESIM_GUARD_H
 
+#include <stdbool.h>
+
 /* Watches from now on until the process ends; isolated children (base/isolate.h) are watched with it. */
 void guard_start(void);
 
@@ -14,8 +16,8 @@ __attribute__((format(printf, 1, 2))) void guard_doing(const char *format, ...);
 /* How much of it is done, 0 to 1; not shown when never said since guard_doing. */
 void guard_share(double share);
 
-/* Seconds that the rest takes, as far as can be told; 0: that is not known. */
-void guard_left(double seconds);
+/* Seconds that the rest takes, as far as can be told; 0: that is not known. `least`: perhaps more. */
+void guard_left(double seconds, bool least);
 
 /* Somebody else has just shown progress to the user. */
 void guard_shown(void);

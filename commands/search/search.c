@@ -107,6 +107,11 @@ static size_t path_length(const char *path)
     return length;
 }
 
+static uint32_t top_of(const struct options *options)
+{
+    return options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top;
+}
+
 static void fill_request(struct wanted *wanted)
 {
     const struct options *options = wanted->options;
@@ -118,6 +123,9 @@ static void fill_request(struct wanted *wanted)
     wanted->request.quiet = options->quiet;
     wanted->request.time_limit = options->time_limit;
     wanted->request.resume = options->resume;
+    wanted->request.exposed = wanted->partial ? 0 : best;
+    wanted->request.simulated =
+        wanted->scenario->engine == ENGINE_ANALYTIC || (wanted->partial && !options->merge) ? 0 : top_of(options);
     if (options->output)
         wanted->request.journal =
             options->merge && !wanted->partial ? NULL
@@ -125,11 +133,6 @@ static void fill_request(struct wanted *wanted)
                 ? arena_print(wanted->arena, "%s/%s-%u-of-%u.journal", options->output,
                               options->merge ? "best" : "part", wanted->request.shard, wanted->request.shards)
                 : arena_print(wanted->arena, "%.*s.journal", (int)path_length(options->output), options->output);
-}
-
-static uint32_t top_of(const struct options *options)
-{
-    return options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top;
 }
 
 static int rank_all(struct wanted *wanted)

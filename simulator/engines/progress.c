@@ -3,6 +3,7 @@
 
 #include "base/process/guard.h"
 
+#include <math.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ static double now(void)
 
 void progress_init(struct progress *progress, FILE *out, const char *label)
 {
-    *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, now(), 0, -1};
+    *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, now(), 0, -1, -1, false};
     guard_doing("%s", label);
 }
 
@@ -30,10 +31,23 @@ void progress_step(struct progress *progress, const char *label)
     guard_doing("%s", label);
 }
 
-void progress_left(struct progress *progress, double seconds)
+void progress_left(struct progress *progress, double seconds, bool least)
 {
     progress->left = seconds;
-    guard_left(seconds);
+    progress->least = least;
+    guard_left(seconds, least);
+}
+
+void progress_behind(struct progress *progress, double seconds, bool least)
+{
+    progress->behind = seconds;
+    progress->least = least;
+}
+
+static double seconds_left(const struct progress *progress, double share, double elapsed)
+{
+    double left = progress->left >= 0 ? progress->left : share > 0 ? elapsed / share - elapsed : 0;
+    return left + fmax(progress->behind, 0);
 }
 
 static void draw(struct progress *progress, double share, double elapsed)
@@ -43,8 +57,8 @@ static void draw(struct progress *progress, double share, double elapsed)
     for (int i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
-    double left = progress->left >= 0 ? progress->left : share > 0 ? elapsed / share - elapsed : 0;
-    fprintf(progress->out, "\r%s [%s] %3.0f %%  %.0f s left \033[K", progress->label, bar, 100 * share, left);
+    fprintf(progress->out, "\r%s [%s] %3.0f %%  %s%.0f s left \033[K", progress->label, bar, 100 * share,
+            progress->least ? "at least " : "", seconds_left(progress, share, elapsed));
     fflush(progress->out);
 }
 
@@ -52,10 +66,12 @@ static void report(void *user, uint64_t done, uint64_t total)
 {
     struct progress *progress = user;
     double share = total ? (double)done / (double)total : 0;
+    double time = now();
     guard_share(share);
+    if (progress->behind >= 0)
+        guard_left(seconds_left(progress, share, time - progress->started), progress->least);
     if (!progress->out)
         return;
-    double time = now();
     if (time - progress->started < patience_seconds || time - progress->drawn < interval_seconds)
         return;
     progress->drawn = time;

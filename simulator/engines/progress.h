@@ -12,6 +12,8 @@ struct progress {
     const char *label;
     double started, drawn; /* seconds of the monotonic clock; drawn 0: not yet */
     double left;           /* seconds; negative: as long as the share that is done took */
+    double behind;         /* seconds of what comes behind this; negative: nobody has said so */
+    bool least;            /* the rest takes perhaps more */
 };
 
 /* Ready to be given to an engine through progress_hook. out that is no terminal: nothing is drawn. */
@@ -19,8 +21,11 @@ void progress_init(struct progress *progress, FILE *out, const char *label);
 struct engine_progress progress_hook(struct progress *progress);
 /* Something else goes on from now on. */
 void progress_step(struct progress *progress, const char *label);
-/* What the caller knows of the seconds that are left, for the bar and for what is said every 10 s. */
-void progress_left(struct progress *progress, double seconds);
+/* What the caller knows of the seconds that are left, for the bar and for what is said every 10 s; `least`: perhaps
+ * more. */
+void progress_left(struct progress *progress, double seconds, bool least);
+/* The same of what comes when this is done; of this itself the share says it. */
+void progress_behind(struct progress *progress, double seconds, bool least);
 /* Wipes the bar. */
 void progress_finish(struct progress *progress);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classes of candidates add up, whether they are counted by mesh or one by one; what is left of a search is worked out
- * from known costs. The scenario is given by name. */
+ * from known costs, of one step and of the whole; bounds say how many of those that wait will be timed. The scenario is
+ * given by name. */
 #include "studies/search_estimate.h"
 
 #include "base/arena.h"
@@ -74,11 +75,75 @@ static void left(void)
     near("48 at 1 s, as of late, and 6 at 3 s", search_estimate_left(&estimate, &spent, 1, 15.5), 48 + 18);
 }
 
+/* Looks take 0.1 s in class 1. Before anything is timed, timings take 7 times as much; then what they took. */
+static void whole(void)
+{
+    static struct search_spent spent[2];
+    struct search_forecast forecast = {.looks.total = {[1] = 100}, .timings.total = {[1] = 10}, .exposed = 4};
+    struct search_rest rest = search_forecast_rest(&forecast, spent, 2, 0);
+    expect(rest.seconds < 0, "nothing is known of the whole", rest.seconds, -1);
+    for (int i = 0; i < 20; i++)
+        search_spent_add(&spent[0], 1, 0.1);
+    rest = search_forecast_rest(&forecast, spent, 2, 1);
+    near("80 looks and 10 timings in 2 processes", rest.seconds, (8 + 7) / 2.0);
+    expect(rest.least, "at least, before anything is timed", rest.least, true);
+    for (int i = 0; i < 80; i++)
+        search_spent_add(&spent[0], 1, 0.1);
+    search_spent_add(&spent[1], 1, 3);
+    rest = search_forecast_rest(&forecast, spent, 2, 2);
+    near("9 timings in 2 processes, then 4 as long in one", rest.seconds, 9 * 3 / 2.0 + 4 * 3);
+    expect(!rest.least, "all is known", rest.least, false);
+    forecast.simulated = 3;
+    rest = search_forecast_rest(&forecast, spent, 2, 3);
+    expect(rest.least, "at least, as long as nothing was simulated", rest.least, true);
+}
+
+/* Of 40 candidates of class 0 that wait, 10 of which take 1 s, by their bounds, and the others more than what is as
+ * large. */
+static void waiting(const char *file)
+{
+    struct arena *arena = arena_create();
+    struct scenario_set sets[] = {
+        {.text = "model={layers: 36, hidden: 4096, heads: 32, sequence: 2048, vocabulary: 51200}"}};
+    struct diag diag = {.out = stderr};
+    struct scenario_request request = {file, sets, 1, NULL, NULL};
+    struct scenario *scenario = scenario_load(&request, arena, &diag);
+    struct search_space space;
+    static struct search_bounds bounds = {.kept = 10};
+    static struct search_spent timings;
+    struct search_forecast forecast = {0};
+    static struct search_result results[40];
+    if (!scenario || !search_space_create(&space, scenario, 16, arena, &diag)) {
+        failures++;
+        return;
+    }
+    struct search_table table = {.count = space.count < 40 ? space.count : 40, .results = results};
+    for (uint64_t i = 0; i < table.count; i++)
+        results[i] =
+            (struct search_result){.status = SEARCH_WAITS, .work = i % 4 ? 1.5 : 1 + 1e-4 * (double)i, .peak_bytes = 1};
+    struct search_waiting asked = {&table, &space, scenario, &bounds, 10, false, 1};
+    search_forecast_timings(&forecast, &timings, &asked);
+    uint64_t expected = 0;
+    for (int i = 0; i < SEARCH_CLASSES; i++)
+        expected += forecast.timings.total[i];
+    expect(table.count == 40 && expected == 10, "those that bounds will not discard", (double)expected, 10);
+    asked.exhaustive = true;
+    asked.looked = 0.5;
+    search_forecast_timings(&forecast, &timings, &asked);
+    for (int i = 0; i < SEARCH_CLASSES; i++)
+        expected += forecast.timings.total[i];
+    expect(expected == 10 + 80, "all, and as many that were not looked at", (double)expected, 90);
+    search_space_finish(&space);
+    arena_destroy(arena);
+}
+
 int main(int count, char **arguments)
 {
     if (count != 2)
         return 2;
     classes(arguments[1]);
     left();
+    whole();
+    waiting(arguments[1]);
     return failures > 0;
 }

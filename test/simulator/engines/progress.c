@@ -60,10 +60,15 @@ Test(progress, shows_what_the_caller_knows_of_the_rest)
     struct engine_progress hook = progress_hook(&progress);
     nanosleep(&(struct timespec){0, 800000000}, NULL);
     progress_step(&progress, "timing");
-    progress_left(&progress, 42);
+    progress_left(&progress, 42, false);
     hook.report(hook.user, 1, 2);
     const char *bar = read_screen(screen);
     cr_assert(strstr(bar, "timing [") && strstr(bar, " 50 %  42 s left"), "%s", bar);
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
+    progress_behind(&progress, 8, true);
+    hook.report(hook.user, 1, 2);
+    bar = read_screen(screen);
+    cr_assert(strstr(bar, " 50 %  at least 50 s left"), "%s", bar);
     progress_finish(&progress);
 }
 
