@@ -98,6 +98,12 @@ void program_builder_destroy(struct program_builder *builder)
     free(builder);
 }
 
+struct program_size program_size_of(const struct program_builder *builder, uint32_t position)
+{
+    const struct draft_position *draft = &builder->positions[position];
+    return (struct program_size){draft->operation_count, draft->wait_count};
+}
+
 void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits)
 {
     struct draft_position *draft = &builder->positions[position];
@@ -205,24 +211,24 @@ static uint16_t narrow(uint32_t value)
 }
 
 static struct operation *operation_add(struct program_builder *builder, uint32_t position, enum operation_type type,
-                                       uint32_t peer, uint8_t stream_kind, struct stagesim_identity identity,
+                                       uint32_t peer, uint8_t stream_kind, const struct stagesim_identity *identity,
                                        uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    uint32_t stream = stream_of(draft, type, peer, stream_kind, identity.kind);
+    uint32_t stream = stream_of(draft, type, peer, stream_kind, identity->kind);
     draft->streams[stream].count++;
     builder->operation_count++;
     draft->operations = bulk_pool_grow(&builder->drafts, draft->operations, &draft->operation_capacity,
                                        draft->operation_count + 1, sizeof *draft->operations);
     struct operation *operation = &draft->operations[draft->operation_count++];
     *operation = (struct operation){.type = type & 7,
-                                    .kind = identity.kind & 31,
-                                    .part = identity.part & 3,
-                                    .stage = narrow(identity.stage),
-                                    .layer = narrow(identity.layer),
-                                    .micro_batch = identity.micro_batch,
-                                    .pipeline = (uint16_t)identity.pipeline,
-                                    .iteration = identity.iteration & (ITERATIONS_MAX - 1),
+                                    .kind = identity->kind & 31,
+                                    .part = identity->part & 3,
+                                    .stage = narrow(identity->stage),
+                                    .layer = narrow(identity->layer),
+                                    .micro_batch = identity->micro_batch,
+                                    .pipeline = (uint16_t)identity->pipeline,
+                                    .iteration = identity->iteration & (ITERATIONS_MAX - 1),
                                     .cost = cost,
                                     .stream = (uint16_t)stream};
     return operation;
@@ -237,7 +243,7 @@ uint32_t program_add_compute(struct program_builder *builder, uint32_t position,
                              uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    operation_add(builder, position, OPERATION_COMPUTE, 0, 0, identity, cost);
+    operation_add(builder, position, OPERATION_COMPUTE, 0, 0, &identity, cost);
     return newest(draft);
 }
 
@@ -265,7 +271,7 @@ uint32_t program_add_delay(struct program_builder *builder, uint32_t position, u
                            struct stagesim_identity identity, uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    operation_add(builder, position, OPERATION_DELAY, lane, 0, identity, cost);
+    operation_add(builder, position, OPERATION_DELAY, lane, 0, &identity, cost);
     return newest(draft);
 }
 
@@ -273,10 +279,10 @@ void program_add_message(struct program_builder *builder, uint32_t from, uint32_
                          uint32_t cost, uint32_t *send, uint32_t *receive)
 {
     assert(from != to || identity.kind == STAGESIM_OFFLOAD || identity.kind == STAGESIM_LOAD);
-    operation_add(builder, from, OPERATION_SEND, to, (uint8_t)identity.kind, identity, cost);
+    operation_add(builder, from, OPERATION_SEND, to, (uint8_t)identity.kind, &identity, cost);
     if (send) /* before the receive, which may be the same position's */
         *send = newest(&builder->positions[from]);
-    operation_add(builder, to, OPERATION_RECEIVE, from, (uint8_t)identity.kind, identity, cost);
+    operation_add(builder, to, OPERATION_RECEIVE, from, (uint8_t)identity.kind, &identity, cost);
     if (receive)
         *receive = newest(&builder->positions[to]);
 }
@@ -285,7 +291,7 @@ uint32_t program_add_collective(struct program_builder *builder, uint32_t positi
                                 enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost)
 {
     struct draft_position *draft = &builder->positions[position];
-    operation_add(builder, position, OPERATION_COLLECTIVE, group, 0, identity, cost)->collective = collective & 15;
+    operation_add(builder, position, OPERATION_COLLECTIVE, group, 0, &identity, cost)->collective = collective & 15;
     return newest(draft);
 }
 

@@ -130,6 +130,11 @@ struct program_builder;
 struct program_builder *program_builder_create(const struct mesh *mesh);
 void program_builder_destroy(struct program_builder *builder);
 
+/* The operations and waits that a position has been given so far. */
+struct program_size {
+    size_t operations, waits;
+};
+struct program_size program_size_of(const struct program_builder *builder, uint32_t position);
 /* Room for that many operations and waits of a position beside those it has; merely saves time. */
 void program_expect(struct program_builder *builder, uint32_t position, size_t operations, size_t waits);
 uint32_t program_add_cost(struct program_builder *builder, const struct stagesim_cost *cost);

@@ -45,12 +45,14 @@ void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_excha
                                  struct exchange_list *out)
 {
     out->count = 0;
+    out->moments = 0;
     for (unsigned i = 0; exists(exchanges, i); i++) {
         const struct stagesim_exchange *from = &exchanges->items[i];
         uint32_t axes = lowering_axes(l->mesh, from->axes);
         if (mesh_product(l->mesh, axes) < 2)
             continue;
         struct exchange_cost *to = &out->items[out->count++];
+        out->moments |= 1u << from->moment;
         *to = (struct exchange_cost){.collective = from->collective,
                                      .kind = from->kind,
                                      .moment = from->moment,
@@ -90,14 +92,6 @@ static uint32_t add_exchange(struct lowering *l, struct worker_state *state, con
         if (state->pending[i] != state->last)
             program_add_wait(l->builder, state->worker, id, state->pending[i]);
     return id;
-}
-
-bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        if (moments >> list->items[i].moment & 1)
-            return true;
-    return false;
 }
 
 uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list,

@@ -26,6 +26,7 @@ struct exchange_cost {
 struct exchange_list {
     struct exchange_cost items[STAGESIM_EXCHANGES_MAX];
     uint32_t count;
+    unsigned moments; /* of all of them: a bit each */
 };
 
 /* Costs of one part of a stage. */
@@ -133,7 +134,8 @@ struct lowering {
     struct known_factors *known_factors;
     size_t known_factors_count, known_factors_capacity;
     uint32_t repetition;
-    uint32_t micro_batches; /* of an iteration */
+    uint32_t micro_batches;             /* of an iteration */
+    double slot_operations, slot_waits; /* the most that workers so far had for each of their slots, without messages */
     struct block_cost *blocks;
     size_t block_count, block_capacity;
     struct bucket_cost *buckets;
@@ -275,7 +277,11 @@ bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stage
 #define MOMENT(name) (1u << STAGESIM_##name)
 #define ALL_MOMENTS (MOMENT(BEFORE) | MOMENT(BESIDE) | MOMENT(AFTER) | MOMENT(BESIDE_WEIGHT))
 #define NOT_HIDDEN (1u << 8) /* only those that a block does not hide */
-bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments);
+static inline bool lowering_has_exchanges(const struct exchange_list *list, unsigned moments)
+{
+    return (list->moments & moments) != 0;
+}
+
 /* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before;
  * returns the first, NONE where there are none. */
 uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list,

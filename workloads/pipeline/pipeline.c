@@ -2,6 +2,7 @@
 #include "workloads/pipeline/lowering.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,16 @@ static uint32_t *nothing(struct arena *arena, size_t count)
     return ids;
 }
 
+/* Workers are much alike: what one had for each slot the next one is expected to have. */
+static void note_size(struct lowering *l, uint32_t worker, struct program_size before, size_t slots)
+{
+    struct program_size after = program_size_of(l->builder, worker);
+    if (!slots)
+        return;
+    l->slot_operations = fmax(l->slot_operations, (double)(after.operations - before.operations) / (double)slots);
+    l->slot_waits = fmax(l->slot_waits, (double)(after.waits - before.waits) / (double)slots);
+}
+
 static void lower_worker(struct lowering *l, uint32_t worker)
 {
     const struct plan *plan = l->plan;
@@ -45,7 +56,10 @@ static void lower_worker(struct lowering *l, uint32_t worker)
     for (uint32_t ahead = 0; ahead < STAGESIM_AHEAD_MAX; ahead++)
         state.boundaries[ahead] = NONE;
     count_slots(l, &state);
-    program_expect(l->builder, worker, 3 * order->count, 2 * order->count); /* each with a message out and one in */
+    struct program_size before = program_size_of(l->builder, worker);
+    double slots = (double)order->count;
+    program_expect(l->builder, worker, (size_t)(l->slot_operations * slots) + 2 * order->count,
+                   (size_t)(l->slot_waits * slots) + 2 * order->count); /* each with a message out and one in */
     for (size_t i = 0; i < order->count; i++) {
         const struct slot *slot = &order->slots[i];
         const struct slot *joined = i + 1 < order->count && slot[1].joined ? &slot[1] : NULL;
@@ -55,6 +69,7 @@ static void lower_worker(struct lowering *l, uint32_t worker)
             lowering_account(l, &state, joined);
         i += joined != NULL;
     }
+    note_size(l, worker, before, order->count);
     arena_destroy(scratch);
 }
 
@@ -118,6 +133,7 @@ void pipeline_lower(const struct pipeline_request *request, const struct mesh *m
                          .mesh = mesh,
                          .builder = builder,
                          .micro_batches = request->plan->micro_batches / request->plan->iterations,
+                         .slot_operations = 1,
                          .blocking = request->blocking,
                          .arena = arena_create()};
     lowering_init(&l);

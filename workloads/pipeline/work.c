@@ -144,8 +144,12 @@ static uint32_t add_mark(struct lowering *l, struct worker_state *state, struct 
 static uint32_t begin(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
                       struct stagesim_identity identity, unsigned n, bool opens)
 {
-    uint32_t first = lowering_add_exchanges(l, state, list, MOMENT(BEFORE), identity, n);
-    if (opens && first == NONE && lowering_has_exchanges(list, MOMENT(BESIDE)))
+    uint32_t first = NONE;
+    if (lowering_has_exchanges(list, MOMENT(BEFORE)))
+        first = lowering_add_exchanges(l, state, list, MOMENT(BEFORE), identity, n);
+    if (!lowering_has_exchanges(list, MOMENT(BESIDE)))
+        return first;
+    if (opens && first == NONE)
         first = add_mark(l, state, identity);
     lowering_add_beside(l, state, list, MOMENT(BESIDE), identity, n);
     return first;
@@ -184,8 +188,9 @@ static uint32_t add_work(struct lowering *l, struct worker_state *state, struct 
         lowering_add_beside(l, state, list, MOMENT(BESIDE_WEIGHT), identity, work.n);
         add_compute(l, state, rest, work.rest);
     }
-    lowering_add_exchanges(l, state, list, MOMENT(AFTER) | (work.rest == NONE ? MOMENT(BESIDE_WEIGHT) : 0), identity,
-                           work.n);
+    unsigned after = MOMENT(AFTER) | (work.rest == NONE ? MOMENT(BESIDE_WEIGHT) : 0);
+    if (lowering_has_exchanges(list, after))
+        lowering_add_exchanges(l, state, list, after, identity, work.n);
     return id;
 }
 
