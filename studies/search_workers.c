@@ -489,7 +489,7 @@ static struct search_rest find_rest(struct showing *showing, const struct workin
 /* The share is one of time: candidates cost more and less. */
 static void show(struct showing *showing, struct working *w, unsigned running)
 {
-    static const double often = 0.5;
+    static const double often = 0.7;
     double time = now(), spans = time - showing->begun;
     if (time - showing->shown < often || atomic_load(&w->shared->step) > STEP_TIME)
         return;

@@ -66,7 +66,7 @@ static void left(void)
         search_spent_add(&spent, 5, 3);
     near("60 at 0.1 s and 6 at 3 s in 2 processes", search_estimate_left(&estimate, &spent, 2, 1.1), (6 + 18) / 2.0);
     estimate.total[6] = 5;
-    near("and 5 at twice 3 s", search_estimate_left(&estimate, &spent, 2, 1.2), (6 + 18 + 30) / 2.0);
+    near("and 5 at a tenth more than 3 s", search_estimate_left(&estimate, &spent, 2, 1.2), (6 + 18 + 16.5) / 2.0);
     estimate.total[6] = 0;
     for (int second = 0; second < 12; second++) { /* from now on a candidate of class 2 takes 1 s */
         search_spent_add(&spent, 2, 1);
