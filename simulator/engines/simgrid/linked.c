@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For executables that have SimGrid's part linked in, the tests: makes it known before main. */
+/* For executables that have SimGrid's part linked in, the tests that simulate on it: makes it known before main. */
 #include "simulator/engines/simgrid/part.h"
 
 __attribute__((constructor)) static void link_part(void)
