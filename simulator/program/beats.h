@@ -30,10 +30,11 @@ struct beat_pair {
     uint32_t first, next;
 };
 
-/* The beats around pairs[position], of a program in which all that happens once and does not stand before the beats
- * stands behind them: streams without beats wait for what is behind. An operation before the beats waits for nothing
- * behind them, one behind them for nothing before them: so it is clear of each what it waits for where there are more
- * beats. NULL where there are none in all positions. Memory from the arena. */
+/* The beats around pairs[position] of a program in which an operation waits in all later beats for what it waits for in
+ * that of the pair, but for collectives that wait for nothing yet, and all that happens once and does not stand before
+ * the beats stands behind them: streams without beats wait for what is behind. An operation before the beats waits for
+ * nothing behind them, one behind them for nothing before them: so it is clear of each what it waits for where there
+ * are more beats. NULL where there are none in all positions. Memory from the arena. */
 struct beats *beats_around(const struct program *program, const struct beat_pair *pairs, struct arena *arena);
 
 /* Whether operation b of a position waits for what a does, a beat later on each stream. */

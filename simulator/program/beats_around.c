@@ -79,6 +79,8 @@ static bool repeats(const struct search *search, uint32_t id, uint32_t length)
            waits_a_beat_later(search->position, search->beats, a, b);
 }
 
+/* Collectives may wait for what was so many layers before them. Those that wait for nothing have no such layer before
+ * them yet, and stand in front of the beats. */
 static void find_run(struct search *search, uint32_t which)
 {
     const struct stream *stream = &search->position->streams[which];
@@ -94,6 +96,9 @@ static void find_run(struct search *search, uint32_t which)
         to++;
     beat->from = from;
     beat->to = to > from ? to + beat->length : from;
+    for (uint32_t place = from; stream->type == OPERATION_COLLECTIVE && place < beat->to; place++)
+        if (!operation_wait_count(&search->position->operations[stream->first + place]))
+            beat->from = place + 1;
 }
 
 /* ---- what stands before them and what behind ---- */
@@ -135,6 +140,17 @@ static bool is_clear(const struct search *search, uint32_t id)
     return true;
 }
 
+/* What stands still and happens before the beats is there for something that is awaited: an operation that nothing
+ * waits for could repeat. Messages are awaited where they arrive. */
+static bool is_needed(const struct search *search, uint32_t id)
+{
+    const struct position *position = search->position;
+    const struct stream *stream = &position->streams[position->operations[id].stream];
+    const struct stream_beat *beat = &search->beats[position->operations[id].stream];
+    return beat->length || id - stream->first >= beat->to || stream->type == OPERATION_SEND ||
+           position->first_dependent[id] < position->first_dependent[id + 1];
+}
+
 static bool search_position(struct search *search, const struct beat_pair *pair)
 {
     const struct position *position = search->position;
@@ -147,8 +163,21 @@ static bool search_position(struct search *search, const struct beat_pair *pair)
         if (search->beats[i].length && search->beats[i].to < search->beats[i].from + search->beats[i].length)
             return false;
     for (uint32_t id = 0; id < position->operation_count; id++)
-        if (!is_clear(search, id))
+        if (!is_clear(search, id) || !is_needed(search, id))
             return false;
+    return true;
+}
+
+/* Messages are as many where they leave as where they arrive. */
+static bool same_messages(const struct program *program, const struct beats *beats)
+{
+    for (uint32_t index = 0; index < program->mesh->positions; index++)
+        for (uint32_t i = 0; i < program->positions[index].stream_count; i++) {
+            const struct stream *stream = &program->positions[index].streams[i];
+            if (stream->type == OPERATION_SEND &&
+                beats->streams[index][i].length != beats->streams[stream->peer][stream->opposite].length)
+                return false;
+        }
     return true;
 }
 
@@ -165,5 +194,5 @@ struct beats *beats_around(const struct program *program, const struct beat_pair
         if (!search_position(&search, &pairs[index]))
             return NULL;
     }
-    return beats;
+    return same_messages(program, beats) ? beats : NULL;
 }

@@ -109,7 +109,11 @@ static void draw_layout(struct draw *draw)
     set_number(draw, "batch.micro_batches", pipeline * rounds + (many ? random_below(&draw->random, 4) : 0));
     set_word(draw, "transformer.balance", balances);
     set_word(draw, "transformer.granularity", grains);
-    set_word(draw, "transformer.zero", zeros);
+    if (random_chance(&draw->random, 0.2)) { /* only weights that are gathered are asked for ahead */
+        set(draw, "transformer.zero=3");
+        set_word(draw, "transformer.prefetch", (const char *const[]){"0", "2", "5", "16", NULL});
+    } else
+        set_word(draw, "transformer.zero", zeros);
     set_word(draw, "transformer.reshard", flags);
     set_word(draw, "communication.overlap", flags);
     set_word(draw, "transformer.scatter_gather", flags);
