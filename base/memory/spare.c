@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #define SPARE_BYTES_MAX ((size_t)64 << 20) /* of all together */
-#define STAYING_BYTES ((size_t)16 << 20)   /* of them, when a mapping is new that could be one of them */
+#define STAYING_BYTES ((size_t)8 << 20)    /* of them, when a mapping is new that could be one of them */
 #define HUGE_PAGE ((size_t)2 << 20)
 enum { MAPPINGS_MAX = 64, SIZES = 4 /* for each power of two */ };
 
