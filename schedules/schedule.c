@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedules/schedule.h"
 
+#include "base/quantity.h"
 #include "schedules/schedules.h"
 
 #include <stdarg.h>
@@ -59,6 +60,16 @@ const struct schedule_option *schedule_find_option(const struct schedule *schedu
         if (strcmp(option->key, key) == 0)
             return option;
     return NULL;
+}
+
+bool schedule_option_takes(const struct schedule_option *option, const char *text)
+{
+    struct quantity_reason reason;
+    uint64_t count;
+    for (const char *const *name = option->names; name && *name; name++)
+        if (!strcmp(*name, text))
+            return true;
+    return !option->names && quantity_count(text, &count, &reason);
 }
 
 struct schedule_request schedule_request_default(const struct schedule *schedule, uint32_t workers,

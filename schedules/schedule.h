@@ -78,6 +78,8 @@ extern const struct schedule *const schedule_table[];
 const struct schedule *schedule_find(const char *name);
 /* Its option of that key, or NULL. */
 const struct schedule_option *schedule_find_option(const struct schedule *schedule, const char *key);
+/* Whether a text can be a value of the option: one of its words, or where it has none a count. */
+bool schedule_option_takes(const struct schedule_option *option, const char *text);
 /* A request with the schedule's default options. */
 struct schedule_request schedule_request_default(const struct schedule *schedule, uint32_t workers,
                                                  uint32_t micro_batches);

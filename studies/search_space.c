@@ -94,6 +94,8 @@ static void choose_values(struct making *making, enum search_dimension dimension
         count = powers(scenario->global_batch, texts, making->arena);
     else if (dimension == DIMENSION_recompute && !is_transformer(scenario))
         count = 0;
+    else if (dimension == DIMENSION_balance && scenario->search.values[DIMENSION_layers_per_stage].count)
+        count = 0;
     else if (dimension == DIMENSION_balance && (node_find(scenario->root, "transformer.layers_per_stage") ||
                                                 node_find(scenario->root, "transformer.pipeline_layout")))
         count = 0;
@@ -144,10 +146,15 @@ static void add_variants(struct making *making, struct search_variant variant, e
         space->variants[space->variant_count++] = variant;
         return;
     }
+    size_t before = space->variant_count;
     for (uint32_t i = 0; i < space->values[from].count; i++) {
         variant.options[from] = space->values[from].texts[i];
-        add_variants(making, variant, from + 1);
+        if (schedule_option_takes(option_of(variant.schedule, from), variant.options[from]))
+            add_variants(making, variant, from + 1);
     }
+    variant.options[from] = NULL;
+    if (space->variant_count == before) /* the values are for other schedules */
+        add_variants(making, variant, from + 1);
 }
 
 static void choose_variants(struct making *making)
@@ -408,6 +415,56 @@ static const char *schedule_set(const struct search_variant *variant, const char
     return arena_print(arena, "%s}", text);
 }
 
+/* ---- the order of the axes ---- */
+
+static const char *const axes[] = {"x", "y", "z", "tensor", "context", "pipeline", "data"};
+enum { AXES = sizeof axes / sizeof *axes };
+
+static size_t rank_of(const char *word)
+{
+    size_t axis = 0;
+    while (axis < AXES && strcmp(axes[axis], word) != 0)
+        axis++;
+    return axis;
+}
+
+/* How many of an axis a candidate has; NULL: the axis is not searched. */
+static const char *size_of(const char *const values[DIMENSIONS], const char *axis)
+{
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        if (role_of(i) == SEARCH_AXIS && !strcmp(search_dimensions[i].key, axis))
+            return values[i];
+    return NULL;
+}
+
+/* An axis that the scenario's `order` does not name goes before the first that the table of axes has behind it. NULL:
+ * there is nothing to add. */
+static const char *order_set(const char *const values[DIMENSIONS], const struct scenario *scenario, struct arena *arena)
+{
+    const struct node *order = node_get(scenario->root, "order");
+    const char *words[2 * AXES], *text = "order=[";
+    size_t count = 0, given;
+    bool named[AXES + 1] = {false};
+    for (const struct node *name = order ? order->first : NULL; name && count < AXES; name = name->next) {
+        words[count++] = name->kind == NODE_SCALAR ? name->text : "";
+        named[rank_of(words[count - 1])] = true;
+    }
+    given = count;
+    for (size_t axis = 0; given && axis < AXES; axis++) {
+        const char *size = size_of(values, axes[axis]);
+        size_t place = 0;
+        if (named[axis] || !size || !strcmp(size, "1"))
+            continue;
+        while (place < count && rank_of(words[place]) < axis)
+            place++;
+        memmove(words + place + 1, words + place, (count++ - place) * sizeof *words);
+        words[place] = axes[axis];
+    }
+    for (size_t i = 0; i < count; i++)
+        text = arena_print(arena, "%s%s%s", text, i ? ", " : "", words[i]);
+    return count > given ? arena_print(arena, "%s]", text) : NULL;
+}
+
 size_t search_space_sets(const struct search_space *space, const struct scenario *scenario, uint64_t index,
                          struct scenario_set sets[SEARCH_SETS_MAX], struct arena *arena)
 {
@@ -428,5 +485,8 @@ size_t search_space_sets(const struct search_space *space, const struct scenario
             text = arena_print(arena, "%s=%s", path, values[i]);
         sets[count++] = (struct scenario_set){NULL, text};
     }
+    const char *order = order_set(values, scenario, arena);
+    if (order)
+        sets[count++] = (struct scenario_set){NULL, order};
     return count;
 }

@@ -172,7 +172,10 @@ static void put_values(struct text_writer *text, const struct search *search, ui
     search_space_values(&search->space, index, values, arena);
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         if (search->space.shown[i]) {
-            text_string(text, values[i] ? values[i] : "");
+            if (values[i] && strchr(values[i], ','))
+                put_quoted(text, values[i]);
+            else
+                text_string(text, values[i] ? values[i] : "");
             text_char(text, ',');
         }
     arena_destroy(arena);

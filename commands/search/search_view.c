@@ -65,8 +65,14 @@ void search_verdict(FILE *out, const struct search *search)
     search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
     static const char *const better[] = {"faster than the second", "better than the second in energy",
                                          "better than the second in energy times time"};
+    static const char *const same[] = {"as fast as the second", "as good as the second in energy",
+                                       "as good as the second in energy times time"};
+    static const double least = 1e-5; /* as exact as SimGrid is */
     double more = search_value(search, second, true) / search_value(search, first, true) - 1;
-    fprintf(out, "%.2g %% %s: ", 100 * more, better[search->objective]);
+    if (more < least)
+        fprintf(out, "%s: ", same[search->objective]);
+    else
+        fprintf(out, "%.2g %% %s: ", 100 * more, better[search->objective]);
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         if (search->space.shown[i] && strcmp(one[i] ? one[i] : "", other[i] ? other[i] : "") != 0) {
             fprintf(out, "%s%s %s for %s", separator, search_dimension_name(i), one[i] ? one[i] : "none",

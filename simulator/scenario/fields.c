@@ -240,6 +240,15 @@ static bool read_list(const struct fields_reader *reader, const struct stagesim_
     return good;
 }
 
+/* A list in a list of texts is one of them: "[gather, scatter]". */
+static const char *join(const struct node *list, struct arena *arena)
+{
+    const char *text = "[", *separator = "";
+    for (const struct node *part = list->first; part; part = part->next, separator = ", ")
+        text = arena_print(arena, "%s%s%s", text, separator, part->kind == NODE_SCALAR ? part->text : "");
+    return arena_print(arena, "%s]", text);
+}
+
 static bool read_texts(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
                        const struct node *node, struct stagesim_texts *list)
 {
@@ -252,8 +261,9 @@ static bool read_texts(const struct fields_reader *reader, const struct stagesim
     }
     const struct node *entry = scalar ? node : node->first;
     for (size_t i = 0; i < count; i++, entry = entry->next) {
-        good &= check_scalar(reader, key, entry, expected(reader, field));
-        texts[i] = entry->text;
+        bool joined = !scalar && entry->kind == NODE_LIST && !field->names;
+        good &= joined || check_scalar(reader, key, entry, expected(reader, field));
+        texts[i] = joined ? join(entry, reader->arena) : entry->text;
     }
     if (good)
         *list = (struct stagesim_texts){count, texts};

@@ -46,10 +46,11 @@ static const struct stagesim_field *find_field(const struct scenario *scenario, 
 
 static const struct schedule_option *find_option(const char *key)
 {
-    for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++)
-        for (const struct schedule_option *option = (*schedule)->options; option && option->key; option++)
-            if (!strcmp(option->key, key))
-                return option;
+    for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
+        const struct schedule_option *option = schedule_find_option(*schedule, key);
+        if (option)
+            return option;
+    }
     return NULL;
 }
 
@@ -73,12 +74,25 @@ const char *const *scenario_dimension_words(const struct scenario *scenario, enu
 
 /* ---- reading ---- */
 
+/* Schedules may have options of the same name and another kind. */
+static bool is_taken(const char *key, const char *text)
+{
+    for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
+        const struct schedule_option *option = schedule_find_option(*schedule, key);
+        if (option && schedule_option_takes(option, text))
+            return true;
+    }
+    return false;
+}
+
 static void check_option(struct loader *loader, const struct search_dimension_line *line, const struct node *value)
 {
     const struct schedule_option *option = find_option(strchr(line->path, '.') + 1);
     const char *key = line->key;
     uint64_t count;
     unsigned index;
+    if (value->kind == NODE_SCALAR && option && is_taken(option->key, value->text))
+        return;
     if (option && option->names) {
         fields_read_word(&loader->fields, key, value, option->names, &index);
         return;
@@ -91,7 +105,9 @@ static void check_value(struct loader *loader, enum search_dimension dimension, 
 {
     const struct search_dimension_line *line = &search_dimensions[dimension];
     if (line->role == SEARCH_SCHEDULE) {
-        if (strcmp(value->text, "all") != 0)
+        const char *name;
+        struct stagesim_field field = {.key = line->key, .type = STAGESIM_FIELD_TEXT};
+        if (fields_read_value(&loader->fields, &field, line->key, value, &name) && strcmp(name, "all") != 0)
             scenario_find_schedule(loader, value->text, value->at);
         return;
     }
@@ -105,9 +121,11 @@ static void check_value(struct loader *loader, enum search_dimension dimension, 
     struct stagesim_field alone = *field; /* the value is read into memory of its own, not into the section's struct */
     alone.offset = 0;
     if (field->type == STAGESIM_FIELD_TEXTS && field->names)
-        alone.type = STAGESIM_FIELD_NAME; /* a word for all stages */
-    fields_read_value(&loader->fields, &alone, line->key, value,
-                      arena_alloc(loader->fields.arena, fields_type_size(field->type)));
+        alone.type = STAGESIM_FIELD_NAME; /* a word for all stages, or one for each */
+    bool parts = alone.type != field->type && value->kind == NODE_LIST;
+    for (const struct node *part = parts ? value->first : value; part; part = parts ? part->next : NULL)
+        fields_read_value(&loader->fields, &alone, line->key, part,
+                          arena_alloc(loader->fields.arena, fields_type_size(field->type)));
 }
 
 static void check_dimension(struct loader *loader, enum search_dimension dimension, const struct node *node)
@@ -119,7 +137,7 @@ static void check_dimension(struct loader *loader, enum search_dimension dimensi
         return;
     }
     for (const struct node *value = many ? node->first : node; value; value = many ? value->next : NULL)
-        if (value->kind == NODE_SCALAR && !node_is_empty(value))
+        if ((value->kind == NODE_SCALAR && !node_is_empty(value)) || (many && value->kind == NODE_LIST))
             check_value(loader, dimension, value);
 }
 

@@ -38,16 +38,33 @@ enum search_role {
     LINE(step, "schedule.optimizer", SEARCH_OPTION, "", "what a worker's step waits for, of zb-h2, zb-v and others")   \
     LINE(backwards, "schedule.backwards", SEARCH_OPTION, "", "which backward comes first, of gpipe")                   \
     LINE(backward, "schedule.backward", SEARCH_OPTION, "", "backwards outside of blocks, of dualpipe and dualpipe-v")  \
+    LINE(slices, "schedule.slices", SEARCH_OPTION, "", "slices of a sequence, of seq1f1b and slimpipe")                \
+    LINE(lengths, "schedule.lengths", SEARCH_OPTION, "", "lengths of the slices, of seq1f1b")                          \
+    LINE(exchange, "schedule.exchange", SEARCH_OPTION, "", "whether workers exchange attention, of slimpipe")          \
+    LINE(offload, "schedule.offload", SEARCH_OPTION, "", "chunks with stashes in host memory, of pipe-offload")        \
+    LINE(stashes, "schedule.memory", SEARCH_OPTION, "", "option memory of zb-auto, adapipe and best")                  \
+    LINE(units, "schedule.units", SEARCH_OPTION, "", "parts of a stage that are kept or computed again, of adapipe")   \
+    LINE(redundant, "schedule.redundant", SEARCH_OPTION, "", "whether the last worker keeps its stashes, of mario")    \
+    LINE(ahead, "schedule.ahead", SEARCH_OPTION, "", "forwards that move into the warm-up, of mario")                  \
+    LINE(rounds, "schedule.order", SEARCH_OPTION, "", "option order of hanayo")                                        \
+    LINE(hand_on, "schedule.gradient", SEARCH_OPTION, "", "when a gradient is handed on, of weipipe")                  \
+    LINE(placement, "schedule.placement", SEARCH_OPTION, "", "where chunks lie, of best")                              \
     LINE(recompute, "schedule.recompute", SEARCH_KEY, "none selective full",                                           \
          "activations computed again; default none, selective and full")                                               \
     LINE(zero, "transformer.zero", SEARCH_KEY, "0 1 2 3", "what replicas share; default 0, 1, 2, 3")                   \
     LINE(expert, "parallel.expert", SEARCH_KEY, "",                                                                    \
          "ranks that share the experts of a layer; default: the scenario's")                                           \
+    LINE(expert_tensor, "parallel.expert_tensor", SEARCH_KEY, "",                                                      \
+         "ranks along tensor that share each expert; default: the scenario's")                                         \
     LINE(sequence_parallel, "transformer.sequence_parallel", SEARCH_TENSOR_KEY, "false true",                          \
          "sequence parallelism, where the axis tensor is larger than 1; default false and true")                       \
     LINE(balance, "transformer.balance", SEARCH_KEY, "auto", "layers of the stages, even or auto; default auto")       \
+    LINE(layers_per_stage, "transformer.layers_per_stage", SEARCH_KEY, "",                                             \
+         "lists of the layers of each stage; default: what balance says")                                              \
     LINE(tensor_algorithm, "tensor_parallel.algorithm", SEARCH_KEY, "",                                                \
          "how ranks share matrices; default: the scenario's")                                                          \
+    LINE(tensor_exchanges, "tensor_parallel.overlap", SEARCH_KEY, "",                                                  \
+         "what of the axes x, y and z moves while ranks compute: lists; default: the scenario's")                      \
     LINE(tensor_overlap, "transformer.tensor_overlap", SEARCH_TENSOR_KEY, "",                                          \
          "exchanges beside the products of linear maps; default: the scenario's")                                      \
     LINE(scatter_gather, "transformer.scatter_gather", SEARCH_TENSOR_KEY, "",                                          \
@@ -62,6 +79,8 @@ enum search_role {
          "how keys and values reach the ranks that share a sequence; default: the scenario's")                         \
     LINE(reshard, "transformer.reshard", SEARCH_KEY, "",                                                               \
          "whether zero: 3 gathers weights again for the backward; default: the scenario's")                            \
+    LINE(prefetch, "transformer.prefetch", SEARCH_KEY, "",                                                             \
+         "layers ahead whose weights zero: 3 asks for; default: the scenario's")                                       \
     LINE(shard_ranks, "transformer.shard_ranks", SEARCH_KEY, "", "neighbours that share what zero says; default: all") \
     LINE(bucket, "transformer.bucket", SEARCH_KEY, "",                                                                 \
          "gradients that are synchronised together; default: the scenario's")                                          \

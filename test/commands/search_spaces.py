@@ -24,12 +24,16 @@ import tool
 SPACES = int(sys.argv[2]) if len(sys.argv) > 2 else 2
 SAMPLES = 8
 OPTIONS = {"chunks": "chunks", "group": "group", "pairs": "pairs", "concatenation": "concatenation", "waves": "waves",
-           "sync": "sync", "step": "optimizer", "backwards": "backwards", "backward": "backward"}
+           "sync": "sync", "step": "optimizer", "backwards": "backwards", "backward": "backward", "slices": "slices",
+           "lengths": "lengths", "exchange": "exchange", "offload": "offload", "stashes": "memory", "units": "units",
+           "redundant": "redundant", "ahead": "ahead", "rounds": "order", "hand_on": "gradient"}
 PATHS = {"recompute": "schedule.recompute", "zero": "transformer.zero", "expert": "parallel.expert",
          "sequence_parallel": "transformer.sequence_parallel", "balance": "transformer.balance",
          "tensor_algorithm": "tensor_parallel.algorithm", "tensor_overlap": "transformer.tensor_overlap",
          "overlap": "communication.overlap", "expert_overlap": "transformer.expert_overlap",
-         "context_method": "transformer.context_method", "expert_node": "transformer.expert_node",
+         "expert_tensor": "parallel.expert_tensor", "prefetch": "transformer.prefetch",
+         "layers_per_stage": "transformer.layers_per_stage", "tensor_exchanges": "tensor_parallel.overlap",
+         "order": "order", "context_method": "transformer.context_method", "expert_node": "transformer.expert_node",
          "scatter_gather": "transformer.scatter_gather", "reshard": "transformer.reshard",
          "shard_ranks": "transformer.shard_ranks", "bucket": "transformer.bucket", "dense": "layers.dense"}
 AXES = ("data", "tensor", "pipeline", "context", "x", "y", "z")
@@ -58,6 +62,7 @@ def four_axes(draw):
     return transformer(draw), {"data": [1, 2, 4], "tensor": 1, "x": [1, 2], "y": [1, 2], "z": [1, 2, 4],
                                "pipeline": [1, 2], "micro": [2, 4], "schedules": "1f1b", "zero": some(draw, [0, 1]),
                                "tensor_algorithm": some(draw, ["axonn-3d", "cube-3d", "tesseract-2.5d", "summa-2d"]),
+                               "tensor_exchanges": [[], ["gather", "scatter"], "input"],
                                "recompute": some(draw, ["none", "full"]), "sequence_parallel": "false"}
 
 
@@ -66,7 +71,7 @@ def experts(draw):
     return (transformer(draw, ", experts: 4, top_k: 2, shared_experts: 1"),
             {**nodes, "tensor": [1, 2], "expert": [1, 2, 4, 8], "expert_overlap": ["false", "true"], "micro": [1, 2],
              "schedules": some(draw, ["1f1b", "interleaved", "gpipe"]), "zero": some(draw, [0, 1, 2, 3]),
-             "recompute": some(draw, ["none", "full"])})
+             "expert_tensor": [1, 2], "recompute": some(draw, ["none", "full"])})
 
 
 def context(draw):
@@ -76,7 +81,8 @@ def context(draw):
 
 def overlaps(draw):
     return transformer(draw), {"overlap": ["false", "true"], "tensor_overlap": ["false", "true"], "micro": 1,
-                               "bucket": ["1MB", "100MB"], "reshard": ["false", "true"], "shard_ranks": [2, 4],
+                               "prefetch": [1, 3], "bucket": ["1MB", "100MB"],
+                               "reshard": ["false", "true"], "shard_ranks": [2, 4],
                                "zero": [0, 3], "schedules": "1f1b", "recompute": some(draw, ["none", "selective"]),
                                "sequence_parallel": "true"}
 
@@ -96,18 +102,39 @@ def more_options(draw):
                                "recompute": "none", "schedules": ["gpipe", "chimera", "dualpipe-v", "zb-h2", "zb-v"]}
 
 
-KINDS = (layers, four_axes, experts, context, overlaps, options, more_options)
+def last_options(draw):
+    """Schedules that few have options of; an order of axes that leaves the pipeline out, which lies before `data`."""
+    text = transformer(draw).replace("{pipeline: 2, data: 2}", "{data: 4}") + "order: [tensor, data]\n"
+    return text, {"gpus": 16, "pipeline": [2, 4], "micro": [1, 2], "zero": 1, "recompute": "none", "slices": [2, 4],
+                  "order": "[tensor, pipeline, data]", "lengths": ["average", "balanced"], "exchange": ["on", "off"],
+                  "offload": [0, 1, 2], "stashes": [2, "1p", "2p"], "units": [4, 8], "redundant": ["drop", "keep"],
+                  "ahead": [0, 1], "rounds": ["timed", "rounds"], "hand_on": ["turn", "backward"],
+                  "schedules": ["pipe-offload"] + some(draw, ["seq1f1b", "slimpipe", "zb-auto", "adapipe", "mario",
+                                                              "hanayo", "weipipe"], 4)}
+
+
+def uneven(draw):
+    """Lists as values: layers of each stage, what each stage computes again."""
+    stages = [1, 2, 2, 1] if draw.random() < 0.5 else [2, 1, 2, 1]
+    return (transformer(draw).replace("layers: 8", "layers: 6").replace("layers: 10", "layers: 6"),
+            {"tensor": [1, 2], "pipeline": [2, 4], "micro": 1, "zero": [0, 1], "schedules": ["1f1b", "gpipe"],
+             "layers_per_stage": [[3, 3], [2, 4], stages],
+             "recompute": ["none", ["full", "none"], ["none", "selective", "none", "full"]]})
+
+
+KINDS = (last_options, uneven, layers, four_axes, experts, context, overlaps, options, more_options)
 
 
 def scenario(text, lists):
-    word = lambda value: f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
-    search = ", ".join(f"{key}: {word(value)}" for key, value in lists.items())
+    word = lambda value: f"[{', '.join(map(word, value))}]" if isinstance(value, list) else str(value)
+    search = ", ".join(f"{key}: {word(value)}" for key, value in lists.items() if key != "order")
     return f"platform: dgx-a100-2\n{text}search: {{{search}}}\n"
 
 
 def settings(row, lists, batch):
     """The layout of a row as --set takes it, made from the columns."""
-    value = lambda key: row[key] if key in row else None if isinstance(lists.get(key, []), list) else str(lists[key])
+    only = {key: values[0] if isinstance(values, list) else values for key, values in lists.items()}
+    value = lambda key: row.get(key, str(only[key]) if key in only else None)  # one value has no column
     sets = [f"parallel.{axis}={row[axis]}" for axis in AXES if row.get(axis)]
     sets.append(f"batch={{global: {batch}, micro: {row['micro']}}}")
     if row["schedule"]:
@@ -115,7 +142,7 @@ def settings(row, lists, batch):
         parts += [f"recompute: {value('recompute')}"] if value("recompute") else []
         sets.append("schedule={" + ", ".join([f"name: {row['schedule']}"] + parts) + "}")
     sets += [f"{path}={value(key)}" for key, path in PATHS.items() if key != "recompute" and value(key)]
-    if "transformer" in lists["text"] and "balance" not in lists:
+    if "transformer" in lists["text"] and not {"balance", "layers_per_stage"} & set(lists):
         sets.append("transformer.balance=auto")
     return [part for one in sets for part in ("--set", one)]
 
@@ -151,7 +178,7 @@ def search(binary, folder, name, *arguments):
 def random_space(check, binary, folder, kind, seed):
     draw, name = random.Random(f"{kind.__name__} {seed}"), f"{kind.__name__}-{seed}.yaml"
     text, lists = kind(draw)
-    lists["gpus"] = draw.choice((4, 8, 16))
+    lists.setdefault("gpus", draw.choice((4, 8, 16)))
     repeated = seed % 2
     text += f"iterations: {draw.randint(2, 4)}\n" if repeated else ""
     (folder / name).write_text(scenario(text, lists))
@@ -198,6 +225,16 @@ search: {tensor: [4, 8], micro: [1, 2], schedules: 1f1b, recompute: full, zero: 
     check.that(refused and all("cannot be divided" in reason for reason in refused), f"even stages: {refused}")
 
 
+def values_for_others(check, binary, folder):
+    """A value that is for other schedules' options of the same name is not tried."""
+    lists = {"gpus": 4, "pipeline": 4, "micro": 1, "zero": 0, "recompute": "none", "stashes": [2, "1p", "2p"],
+             "schedules": ["1f1b", "zb-auto", "adapipe"]}
+    (folder / "others.yaml").write_text(scenario(transformer(random.Random(0)), lists))
+    rows = list(csv.DictReader(search(binary, folder, "others.yaml", "--exhaustive", "--format", "csv").splitlines()))
+    tried = sorted({(row["schedule"], row["stashes"]) for row in rows})
+    check.that(tried == [("1f1b", ""), ("adapipe", "2"), ("zb-auto", "1p"), ("zb-auto", "2p")], f"stashes: {tried}")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     os.environ["STAGESIM_PLATFORMS"] = str(tool.ROOT / "platforms")
@@ -213,6 +250,7 @@ def main():
                        f"no space in which a bound discards a layout of {('one iteration', 'several')[several]}")
         check.that(any(same for _, _, same in done), "no space in which two layouts are the same job")
         published(check, binary, folder)
+        values_for_others(check, binary, folder)
     return check.done()
 
 

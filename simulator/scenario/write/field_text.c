@@ -75,12 +75,16 @@ static bool write_list(FILE *out, const struct stagesim_list *list, const struct
     return list->count > 0;
 }
 
+/* A text that is a list stands as one in the list of texts. */
 static bool write_texts(FILE *out, const struct stagesim_texts *list)
 {
-    bool one = list->count == 1;
+    bool one = list->count == 1 && list->texts[0][0] != '[';
     for (size_t i = 0; i < list->count; i++) {
         fputs(i ? ", " : one ? "" : "[", out);
-        scenario_write_text(out, list->texts[i], false);
+        if (list->texts[i][0] == '[')
+            fputs(list->texts[i], out);
+        else
+            scenario_write_text(out, list->texts[i], false);
     }
     fputs(one ? "" : "]", out);
     return list->count > 0;
