@@ -21,6 +21,7 @@ struct copy_times {
     double input;             /* of a split backward: its first part */
     double weight, block;     /* block: as in struct stagesim_pipeline where that has it, with exchanges */
     double exposed[2];        /* communication in `forward` and in `backward`, which a braid hides */
+    double before;            /* of that in `forward` the part that may come before all computing */
     double message;           /* to the next stage of the pipeline */
 };
 
@@ -30,14 +31,17 @@ struct outline {
     bool pairs;                /* two forwards as one exist */
 };
 
-/* All exchanges of a stage in one direction that nothing runs beside. */
-static double exchange_seconds(const struct outline *o, uint32_t worker, const struct stagesim_exchanges *exchanges)
+enum { BEFORE_OR_AFTER = 1 << STAGESIM_BEFORE | 1 << STAGESIM_AFTER };
+
+/* Exchanges in one direction at some of these moments that nothing runs beside. */
+static double exchange_seconds(const struct outline *o, uint32_t worker, const struct stagesim_exchanges *exchanges,
+                               unsigned moments)
 {
     const struct pipeline_outline_request *r = o->request;
     double sum = 0;
     for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0; i++) {
         const struct stagesim_exchange *e = &exchanges->items[i];
-        if (e->hidden || (e->moment != STAGESIM_AFTER && e->moment != STAGESIM_BEFORE))
+        if (e->hidden || !(moments >> e->moment & 1))
             continue;
         double buffers = e->buffers > 0 ? e->buffers : 1, each = e->bytes / buffers;
         double one = r->collective(r->user, worker, e->axes, e->collective, each);
@@ -56,13 +60,39 @@ static void stage_exchanges(const struct outline *o, uint32_t worker, uint32_t s
     *forward = *backward = 0;
     for (uint32_t i = 0; costs->parts && i < costs->part_counts[stage]; i++) {
         const struct stagesim_part *part = &costs->parts[stage][i];
-        *forward += exchange_seconds(o, worker, &part->forward_exchanges);
-        *backward += exchange_seconds(o, worker, &part->backward_exchanges);
+        *forward += exchange_seconds(o, worker, &part->forward_exchanges, BEFORE_OR_AFTER);
+        *backward += exchange_seconds(o, worker, &part->backward_exchanges, BEFORE_OR_AFTER);
         lowering_merge_exchanges(&all[0], &part->forward_exchanges);
         lowering_merge_exchanges(&all[1], &part->backward_exchanges);
     }
-    *forward = fmin(*forward, exchange_seconds(o, worker, &all[0]));
-    *backward = fmin(*backward, exchange_seconds(o, worker, &all[1]));
+    *forward = fmin(*forward, exchange_seconds(o, worker, &all[0], BEFORE_OR_AFTER));
+    *backward = fmin(*backward, exchange_seconds(o, worker, &all[1], BEFORE_OR_AFTER));
+}
+
+/* Parts of a forward that can be lowered as the first one. */
+static uint32_t leading_parts(const struct stagesim_pipeline *costs, uint32_t stage)
+{
+    const struct stagesim_part *parts = costs->parts[stage];
+    uint32_t count = costs->part_counts[stage], leading = 1;
+    if (!costs->fine && costs->sharding != STAGESIM_SHARD_PARAMETERS)
+        return count;
+    while (!costs->fine && leading < count && parts[0].layer != STAGESIM_NONE && parts[leading].layer == parts[0].layer)
+        leading++;
+    return leading < count ? leading : count;
+}
+
+/* What a forward may begin with before it computes: at the most, as for the least above. */
+static double exchanges_before(const struct outline *o, uint32_t worker, uint32_t stage)
+{
+    const struct stagesim_pipeline *costs = o->request->costs;
+    struct stagesim_exchanges all = {{{0}}};
+    double apart = 0;
+    for (uint32_t i = 0; costs->parts && i < leading_parts(costs, stage); i++) {
+        const struct stagesim_exchanges *exchanges = &costs->parts[stage][i].forward_exchanges;
+        apart += exchange_seconds(o, worker, exchanges, 1 << STAGESIM_BEFORE);
+        lowering_merge_exchanges(&all, exchanges);
+    }
+    return fmax(apart, exchange_seconds(o, worker, &all, 1 << STAGESIM_BEFORE));
 }
 
 /* The least share of its time that a part takes on any replica. */
@@ -109,6 +139,7 @@ static struct copy_times time_copy(const struct outline *o, uint32_t pipeline, u
     times.block += 2 * fmin(forward, backward);
     times.exposed[0] = forward;
     times.exposed[1] = backward;
+    times.before = r->repeated ? exchanges_before(o, worker, stage) : 0;
     if (stage + 1 < r->plan->stages) {
         uint32_t next = plan_worker(r->plan, pipeline, stage + 1);
         times.message = next == worker ? 0 : r->message(r->user, worker, next, at(r->costs->message, stage));
@@ -290,30 +321,34 @@ static double single_work(const struct outline *o)
  *
  * A worker's computing is in one stream. So its first computation and its steps come at least a turn later: its own
  * work and steps. In (a) a turn of a worker with the first stage is also the way of a micro-batch to another worker,
- * the own work of that one, the way back, and the steps. Exchanges of the first slot and of the last one do not count:
- * they may be beside the end or the beginning of another iteration. R is the shortest turn.
+ * the own work of that one, the way back, and the steps. Exchanges before the first computation do not count, nor where
+ * nothing is stepped those of the last slot: they may be beside the end or the beginning of another iteration. R is the
+ * shortest turn.
  *
  * (b) needs a step of each stage: it waits for all else that its worker has of the iteration. (a) does not hold where
  * weights are gathered before they are used (zero: 3), and where an exchange beside the first computation waits for
  * another one before it. */
 
-/* Communication of a slot that may be beside another iteration. */
-static double loose_seconds(const struct outline *o, const struct slot *slot)
+/* Communication of a worker's last slots that may be beside another iteration; steps wait for it. */
+static double loose_end(const struct outline *o, uint32_t worker)
 {
-    const struct copy_times *times = copy_of(o, slot->pipeline, slot->stage);
-    return slot->kind == SLOT_FORWARD ? times->exposed[0] : slot->kind == SLOT_BACKWARD ? times->exposed[1] : 0;
+    const struct plan_order *order = &o->request->plan->orders[worker];
+    const struct slot *last = &order->slots[order->count - 1];
+    double loose = 0;
+    if (own_steps(o, worker) > 0)
+        return 0;
+    for (size_t i = 0; i < (order->count > 1 && last->joined ? 2 : 1); i++)
+        loose += copy_of(o, last[-(ptrdiff_t)i].pipeline, last[-(ptrdiff_t)i].stage)
+                     ->exposed[last[-(ptrdiff_t)i].kind != SLOT_FORWARD];
+    return loose;
 }
 
 static double own_turn(const struct outline *o, uint32_t worker)
 {
     const struct plan_order *order = &o->request->plan->orders[worker];
-    const struct slot *first = &order->slots[0], *last = &order->slots[order->count - 1];
-    double loose = loose_seconds(o, first) + loose_seconds(o, last);
-    if (order->count > 1 && first[1].joined)
-        loose += loose_seconds(o, &first[1]);
-    if (order->count > 1 && last->joined)
-        loose += loose_seconds(o, last - 1);
-    return own_work(o, order) + own_steps(o, worker) - loose;
+    const struct slot *first = &order->slots[0];
+    double before = first->kind == SLOT_FORWARD ? copy_of(o, first->pipeline, first->stage)->before : 0;
+    return own_work(o, order) - before + own_steps(o, worker) - loose_end(o, worker);
 }
 
 /* A turn of `source`, which has the first stage, through another worker; 0 where the order does not lead there and
@@ -331,8 +366,9 @@ static double turn_through(const struct outline *o, uint32_t source, uint32_t wo
         return 0;
     const struct slot *last = &slots[end - 1];
     struct plan_order own = {.slots = plan->orders[worker].slots, .count = end + (end < count && slots[end].joined)};
-    double loose = copy_of(o, slots[0].pipeline, 0)->exposed[0] + copy_of(o, last->pipeline, 0)->exposed[1];
-    return earliest_start(o, &slots[0]) + own_work(o, &own) + shortest_tail(o, last) + own_steps(o, source) - loose;
+    double loose = own_steps(o, source) > 0 ? 0 : copy_of(o, last->pipeline, 0)->exposed[1];
+    return earliest_start(o, &slots[0]) - copy_of(o, slots[0].pipeline, 0)->before + own_work(o, &own) +
+           shortest_tail(o, last) + own_steps(o, source) - loose;
 }
 
 static bool has_moment(const struct stagesim_exchanges *exchanges, enum stagesim_moment moment)
@@ -556,9 +592,8 @@ static double turn_by_order(const struct outline *o, const struct plan_timing *t
     size_t count = plan->orders[first].count;
     if (plan->pipelines > 1 || plan->partners || plan_travels(plan) || !count || !follows_from_first(o))
         return 0;
-    const struct copy_times *times = copy_of(o, 0, 0);
-    double loose = times->exposed[0] + loose_seconds(o, &plan->orders[first].slots[count - 1]);
-    return plan_timing_span(timing, first, count - 1).end + own_steps(o, first) - loose;
+    return plan_timing_span(timing, first, count - 1).end - copy_of(o, 0, 0)->before + own_steps(o, first) -
+           loose_end(o, first);
 }
 
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena)
