@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/intervals.h"
 
-#include "base/arena.h"
+#include "base/bulk.h"
 #include "base/sum.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t run_end(const struct interval *intervals, size_t first, size_t count)
@@ -16,16 +15,25 @@ static size_t run_end(const struct interval *intervals, size_t first, size_t cou
     return end;
 }
 
+/* The same intervals one after the other; returns the end of them. */
+static struct interval *copy(struct interval *into, const struct interval *from, size_t count)
+{
+    if (count)
+        memcpy(into, from, count * sizeof *into);
+    return into + count;
+}
+
 /* Merges every two neighbouring sorted runs of `from` into one of `into`; returns how many runs there are then. */
 static size_t merge_neighbours(const struct interval *from, struct interval *into, size_t count)
 {
     size_t runs = 0;
-    for (size_t first = 0, out = 0; first < count; runs++) {
+    for (size_t first = 0; first < count; runs++) {
         size_t left = first, middle = run_end(from, first, count), right = middle;
         size_t end = middle < count ? run_end(from, middle, count) : middle;
-        while (left < middle || right < end)
-            into[out++] =
-                right == end || (left < middle && from[left].start <= from[right].start) ? from[left++] : from[right++];
+        while (left < middle && right < end)
+            *into++ = from[left].start <= from[right].start ? from[left++] : from[right++];
+        into = copy(into, &from[left], middle - left);
+        into = copy(into, &from[right], end - right);
         first = end;
     }
     return runs;
@@ -36,8 +44,7 @@ static void sort(struct interval *intervals, size_t count)
 {
     if (count == 0 || run_end(intervals, 0, count) == count)
         return;
-    size_t capacity = 0;
-    struct interval *scratch = array_grow(NULL, &capacity, count, sizeof *scratch), *from = intervals, *into = scratch;
+    struct interval *scratch = bulk_take(count * sizeof *scratch, NULL), *from = intervals, *into = scratch;
     for (size_t runs = count + 1, before = runs + 1; runs > 1 && runs < before;) {
         before = runs;
         runs = merge_neighbours(from, into, count);
@@ -47,7 +54,7 @@ static void sort(struct interval *intervals, size_t count)
     }
     if (from != intervals)
         memcpy(intervals, from, count * sizeof *intervals);
-    free(scratch);
+    bulk_free(scratch, count * sizeof *scratch);
 }
 
 size_t intervals_unite(struct interval *intervals, size_t count)
