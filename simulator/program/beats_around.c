@@ -58,14 +58,15 @@ static void learn_from(struct search *search, uint32_t a, uint32_t b)
         learn(search, operation_wait(position, first, i), operation_wait(position, later, i));
 }
 
-/* From operations of a beat, the newest one first. */
+/* From operations of the newest beats, the newest one first: the last one may be unlike the others. */
 static void measure_streams(struct search *search, const struct beat_pair *pair)
 {
+    enum { BEATS = 3 };
     learn(search, pair->first, pair->next);
     for (uint32_t i = 0; i < search->known_count; i++) {
         const struct stream *stream = &search->position->streams[search->known[i]];
         uint32_t length = search->beats[search->known[i]].length, place = search->places[search->known[i]];
-        for (uint32_t back = 0; back < length && back <= place; back++)
+        for (uint32_t back = 0; back < BEATS * length && back <= place; back++)
             learn_from(search, stream->first + place - back, stream->first + place - back + length);
     }
 }
