@@ -530,7 +530,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct comparison comparison = {.arena = arena_create(), .diag = {.out = stderr}};
     struct options options;
     int code = EXIT_USAGE;
-    comparison.command = words_command(command, argc, argv, comparison.arena);
+    comparison.command = words_command(command, &(struct words_typed){argc, argv}, NULL, 0, comparison.arena);
     if (options_read(command, "otsfr", argc, argv, comparison.arena, &options)) {
         comparison.options = &options;
         code = options.file_count ? compare(&comparison) : command_usage(command, "expected at least one scenario");

@@ -82,7 +82,8 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
-    const char *typed = words_command(command, argc, argv, arena); /* the options' reader puts them in another order */
+    const char *typed =
+        words_command(command, &(struct words_typed){argc, argv}, NULL, 0, arena); /* before they are put in order */
     int code = EXIT_USAGE;
     if (options_read(command, "otf", argc, argv, arena, &options))
         code = options.file_count == 1 ? run_scenario(&options, typed, arena)

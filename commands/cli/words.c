@@ -94,15 +94,32 @@ const char *words_shell(const char *word, struct arena *arena)
     return arena_print(arena, "%s%s'", text, word);
 }
 
-const char *words_command(const struct command *command, int argc, char *const *argv, struct arena *arena)
+struct words_typed words_typed(int argc, char *const *argv, struct arena *arena)
+{
+    char **words = arena_array(arena, (size_t)argc, sizeof *words);
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    return (struct words_typed){argc, words};
+}
+
+static bool is_skipped(const char *word, char *const *skipped, int count)
+{
+    while (count-- > 0)
+        if (skipped[count] == word)
+            return true;
+    return !strcmp(word, "--quiet") || !strcmp(word, "--resume") || !strcmp(word, "--merge");
+}
+
+const char *words_command(const struct command *command, const struct words_typed *typed, char *const *skipped,
+                          int skipped_count, struct arena *arena)
 {
     const char *text = arena_print(arena, "stagesim %s", command->name);
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output"))
+    for (int i = 1; i < typed->count; i++) {
+        const char *word = typed->words[i];
+        if (!strcmp(word, "-o") || !strcmp(word, "--output"))
             i++;
-        else if (strncmp(argv[i], "-o", 2) != 0 && strncmp(argv[i], "--output=", 9) != 0 &&
-                 strcmp(argv[i], "--quiet") != 0)
-            text = arena_print(arena, "%s %s", text, words_shell(argv[i], arena));
+        else if (strncmp(word, "-o", 2) != 0 && strncmp(word, "--output=", 9) != 0 &&
+                 !is_skipped(word, skipped, skipped_count))
+            text = arena_print(arena, "%s %s", text, words_shell(word, arena));
     }
     return text;
 }

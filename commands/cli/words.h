@@ -41,9 +41,16 @@ int form_read(const struct command *command, const char *width, const char *font
     "  --picture-width LEN  " column "width on paper of what is drawn: 84mm, 3.3in, 238pt\n"                           \
     "  --font-size POINTS   " column "size of its text (8)\n"
 
-/* What was typed, for a report: "stagesim NAME ..." with quotes where a shell wants them. Where it was to be written
- * (-o) and --quiet, which change no figure, are left out. Memory from the arena. */
-const char *words_command(const struct command *command, int argc, char *const *argv, struct arena *arena);
+/* What was typed, without the output's directory, --quiet and --resume; and of a command that joins parts without
+ * --merge and the parts, which are `skipped_count` of the words: what gives the same in one process. */
+struct words_typed {
+    int count;
+    char *const *words;
+};
+/* To be asked for before the options' reader puts them in another order. Memory from the arena. */
+struct words_typed words_typed(int argc, char *const *argv, struct arena *arena);
+const char *words_command(const struct command *command, const struct words_typed *typed, char *const *skipped,
+                          int skipped_count, struct arena *arena);
 
 /* A word for a shell, in quotes where it wants them. Memory from the arena. */
 const char *words_shell(const char *word, struct arena *arena);

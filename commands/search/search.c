@@ -310,14 +310,15 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
-    const char *typed = words_command(command, argc, argv, arena);
+    struct words_typed typed = words_typed(argc, argv, arena);
     int code = EXIT_USAGE;
     if (options_read(command, "ofgkx", argc, argv, arena, &options))
         code = check_options(command, &options);
     else
         code = EXIT_USAGE;
     if (code == EXIT_DONE)
-        code = run_search(&options, typed, argc, argv, arena);
+        code = run_search(&options, words_command(command, &typed, options.files + 1, options.file_count - 1, arena),
+                          argc, argv, arena);
     arena_destroy(arena);
     return code;
 }

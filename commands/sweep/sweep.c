@@ -357,12 +357,14 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
-    const char *typed = words_command(command, argc, argv, arena);
+    struct words_typed typed = words_typed(argc, argv, arena);
     int code = EXIT_USAGE;
     if (options_read(command, "osfgxp", argc, argv, arena, &options)) {
         code = check_options(command, &options);
         if (code == EXIT_DONE)
-            code = run_sweep(command, &options, typed, argc, argv, arena);
+            code = run_sweep(command, &options,
+                             words_command(command, &typed, options.files + 1, options.file_count - 1, arena), argc,
+                             argv, arena);
     }
     arena_destroy(arena);
     fflush(stdout);

@@ -187,7 +187,7 @@ FILES = ("search.csv", "search.json", "search.svg", "search.html", "best.yaml")
 
 
 def compare(check, folder, one, other, what):
-    for name in FILES:
+    for name in (*FILES, "scenario.yaml", "about.json"):
         check.that((folder / one / name).read_bytes() == (folder / other / name).read_bytes(), f"{name}: {what}")
 
 

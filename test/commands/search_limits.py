@@ -38,7 +38,7 @@ schedule: 1f1b
 steady: off
 search: {data: 1, tensor: 4, pipeline: 4, micro: 1, schedules: 1f1b, zero: 0, recompute: full, sequence_parallel: true}
 """
-FILES = ("search.csv", "search.json", "search.html", "best.yaml")
+FILES = ("search.csv", "search.json", "search.html", "best.yaml", "scenario.yaml")
 
 
 def timed(binary, folder, *arguments):
