@@ -14,6 +14,16 @@ static const double *scaled(struct lowering *l, const double *whole, const doubl
     return out;
 }
 
+/* A slice's share of flop is taken to be that of time, by which a first slice can have less in its backward than its
+ * weights' gradients. */
+static const double *least(struct lowering *l, const double *values, const double *most)
+{
+    double *out = values && most ? arena_array(l->arena, l->plan->stages, sizeof *out) : NULL;
+    for (uint32_t stage = 0; out && stage < l->plan->stages; stage++)
+        out[stage] = fmin(values[stage], most[stage]);
+    return out ? out : values;
+}
+
 static void scale_exchanges(struct stagesim_exchanges *exchanges, double by)
 {
     for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX; i++)
@@ -37,7 +47,7 @@ static const struct stagesim_part *const *scale_parts(struct lowering *l, const 
             parts[i].weight *= length;
             parts[i].forward_flops *= forward[stage];
             parts[i].backward_flops *= backward[stage];
-            parts[i].weight_flops *= length;
+            parts[i].weight_flops = fmin(parts[i].weight_flops * length, parts[i].backward_flops);
             scale_exchanges(&parts[i].forward_exchanges, length);
             scale_exchanges(&parts[i].backward_exchanges, length);
         }
@@ -87,7 +97,7 @@ struct stagesim_pipeline lowering_cut_costs(struct lowering *l, uint32_t slice)
     cut.weight = scaled(l, whole->weight, lengths);
     cut.forward_flops = scaled(l, whole->forward_flops, forward);
     cut.backward_flops = scaled(l, whole->backward_flops, backward);
-    cut.weight_flops = scaled(l, whole->weight_flops, lengths);
+    cut.weight_flops = least(l, scaled(l, whole->weight_flops, lengths), cut.backward_flops);
     cut.message = scaled(l, whole->message, lengths);
     cut.activation = scaled(l, whole->activation, lengths);
     cut.weight_activation = scaled(l, whole->weight_activation, lengths);
