@@ -386,37 +386,38 @@ class Run:
         end = max(self.ends)
         slack = {(o.rank, o.id): end - o.end for o in self.operations}
         order = sorted(self.operations, key=lambda o: (-o.end, -o.start))
+        constraints = [((o.rank, o.id), [(key, max(0.0, gap)) for key, gap in self.constraints(o)]) for o in order]
         changed = True
         while changed:
             changed = False
-            for o in order:
-                for (rank, number), gap, other in self.constraints(o):
-                    bound = slack[o.rank, o.id] + max(0.0, gap)
-                    if bound < slack[rank, number]:
-                        slack[rank, number] = bound
+            for last, needed in constraints:
+                own = slack[last]
+                for key, gap in needed:
+                    if own + gap < slack[key]:
+                        slack[key] = own + gap
                         changed = True
         return slack
 
     def constraints(self, o):
-        """What must end before: ((rank, id), how long before it does, whether ...)."""
+        """What must end before: (rank, id), and how long before it does."""
         begin = o.start
         if o.type == "receive":
             kind = o.stream.split(":")[2]
             send = self.streams[int(o.peer), "send:%d:%s" % (o.position, kind)][self.at(o)]
-            yield (send.rank, send.id), o.end - send.end, None
+            yield (send.rank, send.id), o.end - send.end
             begin = o.end
         elif o.type == "collective":
             begin = o.data_start
             for stream in self.groups[o.group]:
                 other = stream[self.at(o)]
                 if self.bears_on(other, o):
-                    yield (other.rank, other.id), 0.0, None
+                    yield (other.rank, other.id), 0.0
         place = self.at(o)
         if place:
             previous = self.streams[o.rank, o.stream][place - 1]
-            yield (previous.rank, previous.id), begin - previous.end, None
+            yield (previous.rank, previous.id), begin - previous.end
         for number in o.waits:
-            yield (o.rank, number), begin - self.ranks[o.rank][number].end, None
+            yield (o.rank, number), begin - self.ranks[o.rank][number].end
 
 
 class Checker:
