@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* Work that must be done on a worker before something else can start, by earliest start. after[i] is when a worker that
- * runs it in this order is done with the first i + 1. */
+ * runs it in this order is done with the first i + 1; the first `known` of these are found. */
 struct backlog {
     int64_t *head, *length, *after;
-    uint32_t count;
+    uint32_t count, known;
 };
 
 /* What a worker still has to do behind an operation, as work that precedes it in reversed time. Behind a forward come
@@ -41,7 +41,7 @@ static int64_t larger(int64_t a, int64_t b)
 
 /* ---- backlogs ---- */
 
-static void backlog_add(struct backlog *backlog, int64_t head, int64_t length, int64_t from)
+static void backlog_add(struct backlog *backlog, int64_t head, int64_t length)
 {
     uint32_t at = backlog->count++;
     for (; at > 0 && backlog->head[at - 1] > head; at--) {
@@ -50,13 +50,18 @@ static void backlog_add(struct backlog *backlog, int64_t head, int64_t length, i
     }
     backlog->head[at] = head;
     backlog->length[at] = length;
-    for (int64_t clock = at ? backlog->after[at - 1] : from; at < backlog->count; at++)
-        clock = backlog->after[at] = larger(clock, backlog->head[at]) + backlog->length[at];
+    backlog->known = at < backlog->known ? at : backlog->known;
 }
 
-static int64_t backlog_end(const struct backlog *backlog, int64_t from)
+/* When the worker is done with all of it, which it begins at `from` at the earliest, the same whenever it is asked. */
+static int64_t backlog_end(struct backlog *backlog, int64_t from)
 {
-    return backlog->count ? backlog->after[backlog->count - 1] : from;
+    uint32_t at = backlog->known < backlog->count ? backlog->known : backlog->count;
+    int64_t clock = at ? backlog->after[at - 1] : from;
+    for (; at < backlog->count; at++)
+        clock = backlog->after[at] = larger(clock, backlog->head[at]) + backlog->length[at];
+    backlog->known = at;
+    return clock;
 }
 
 static void backlog_create(struct backlog *backlog, uint32_t capacity, struct arena *arena)
@@ -100,7 +105,7 @@ static void precede(struct bound *bound, const struct progress_state *state, uin
         uint32_t other = instance->stages_of[worker][i];
         if (kind == BEST_BACKWARD && other > stage)
             break; /* the backward of a later stage does not wait for it */
-        backlog_add(&bound->before[other], head, instance->length[kind][stage], state->free[worker]);
+        backlog_add(&bound->before[other], head, instance->length[kind][stage]);
     }
 }
 
@@ -252,7 +257,7 @@ static void pass_release(struct bound *bound, const struct progress_state *state
 {
     const struct instance *instance = bound->instance;
     backlog_add(&bound->room[instance->worker_of[stage]],
-                end_of(bound, state, instance_release(instance), stage, batch), 0, 0);
+                end_of(bound, state, instance_release(instance), stage, batch), 0);
 }
 
 /* The first micro-batches are often through altogether. */
@@ -356,7 +361,7 @@ static void behind_add(const struct bound *bound, struct backlog *lists, uint32_
     for (uint32_t i = 0; i < instance->stage_count[worker]; i++) {
         uint32_t other = instance->stages_of[worker][i];
         if (!earlier_only || other <= stage)
-            backlog_add(&lists[other], tail, length, bound->after[worker]);
+            backlog_add(&lists[other], tail, length);
     }
 }
 
@@ -397,10 +402,10 @@ static void tail_weight(struct bound *bound, uint32_t stage, uint32_t batch)
     tail = larger(tail, room_behind(bound, stage, bound->rank[stage], bound->rank[stage], instance->batches - batch));
     bound->tails[operation_of(instance, BEST_WEIGHT, stage, batch)] = tail;
     behind_add(bound, bound->behind->forward, stage, tail, length, false);
-    backlog_add(&bound->behind->backward[stage], tail, length, tail_least(bound, stage));
+    backlog_add(&bound->behind->backward[stage], tail, length);
     for (uint32_t other = 0; other < instance->stages; other++)
         if (other > stage && instance->worker_of[other] == instance->worker_of[stage])
-            backlog_add(&bound->behind->backward[other], tail, length, tail_least(bound, stage));
+            backlog_add(&bound->behind->backward[other], tail, length);
 }
 
 static void tail_backward(struct bound *bound, uint32_t stage, uint32_t batch)
@@ -423,7 +428,7 @@ static void tail_backward(struct bound *bound, uint32_t stage, uint32_t batch)
     uint32_t worker = instance->worker_of[stage];
     for (uint32_t i = 0; i < instance->stage_count[worker]; i++)
         if (instance->stages_of[worker][i] >= stage)
-            backlog_add(&bound->behind->backward[instance->stages_of[worker][i]], tail, length, bound->after[worker]);
+            backlog_add(&bound->behind->backward[instance->stages_of[worker][i]], tail, length);
 }
 
 static void tail_forward(struct bound *bound, uint32_t stage, uint32_t batch)
@@ -456,7 +461,7 @@ static void compute_tails(struct bound *bound, uint32_t first)
         for (uint32_t stage = instance->stages; stage-- > 0;)
             tail_forward(bound, stage, batch);
         for (uint32_t stage = 0; shares_limit(instance) && stage < instance->stages; stage++)
-            backlog_add(&bound->room[instance->worker_of[stage]], follow(bound, BEST_FORWARD, stage, batch), 0, 0);
+            backlog_add(&bound->room[instance->worker_of[stage]], follow(bound, BEST_FORWARD, stage, batch), 0);
     }
 }
 
