@@ -56,8 +56,7 @@ static void report_on(const struct evaluation_request *request, const struct job
 /* Whether all that is asked for is the time. */
 static bool asks_for_time(const struct evaluation_request *request, const struct scenario *scenario)
 {
-    return request->fits && !scenario->power.given && !request->communication && !request->order &&
-           scenario->fold == FOLD_AUTO;
+    return request->fits && !scenario->power.given && !request->order && scenario->fold == FOLD_AUTO;
 }
 
 static void report_time(const struct job *job, const struct columns_time *time, struct arena *arena,
@@ -69,6 +68,7 @@ static void report_time(const struct job *job, const struct columns_time *time, 
     description.brief = description.memory_known = true;
     *evaluation =
         (struct evaluation){job, report_of_time(&description, job->program, time->iteration, time->busy, arena)};
+    evaluation->report->exposed = time->exposed;
 }
 
 /* From the time alone; false where the engine has to be asked for more. */
@@ -79,7 +79,8 @@ static bool evaluate_time(const struct evaluation_request *request, const struct
     struct engine_job timed = {
         .program = job->program, .platform = platform, .hosts = job->hosts, .classes = request->classes};
     struct columns_time time;
-    if (!asks_for_time(request, scenario) || !columns_run(&timed, arena, &time))
+    if (!asks_for_time(request, scenario) ||
+        !(request->communication ? columns_run_exposed : columns_run)(&timed, arena, &time))
         return false;
     report_time(job, &time, arena, evaluation);
     return true;
@@ -152,8 +153,8 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
         return false;
     unsigned errors = diag->errors;
     scenario->bounded = scenario->keeps_order = request->order;
-    if (!request->whole && asks_for_time(request, scenario) && job_may_repeat(scenario, platform) &&
-        try_part(request, scenario, platform, arena, diag, &job, evaluation))
+    if (!request->whole && !request->communication && asks_for_time(request, scenario) &&
+        job_may_repeat(scenario, platform) && try_part(request, scenario, platform, arena, diag, &job, evaluation))
         return true;
     if (!job && diag->errors == errors && evaluate_short(request, scenario, platform, arena, evaluation))
         return true;

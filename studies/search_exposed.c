@@ -3,12 +3,19 @@
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
+#include "schedules/plan_store.h"
 #include "simulator/engines/class_store.h"
 #include "studies/evaluate.h"
 #include "studies/search.h"
 #include "studies/simulation.h"
 
 #include <math.h>
+
+/* What the layouts share. */
+struct shared_stores {
+    struct class_store *classes;
+    struct plan_store *plans;
+};
 
 struct exposing {
     const struct search *search;
@@ -17,13 +24,19 @@ struct exposing {
 
 /* False after a message: what was timed once can be timed again, but for memory. NAN: nothing takes time. */
 static bool exposed_of(const struct search *search, uint64_t index, struct platform *platform,
-                       struct class_store *classes, struct diag *diag, double *share)
+                       const struct shared_stores *stores, struct diag *diag, double *share)
 {
     struct arena *arena = arena_create();
     struct scenario_set sets[SEARCH_SETS_MAX];
     size_t count = search_space_sets(&search->space, search->scenario, index, sets, arena);
-    struct evaluation_request request = {
-        search->scenario->request, sets, count, UINT64_MAX, .communication = true, .fits = true, .classes = classes};
+    struct evaluation_request request = {search->scenario->request,
+                                         sets,
+                                         count,
+                                         UINT64_MAX,
+                                         .communication = true,
+                                         .fits = true,
+                                         .classes = stores->classes,
+                                         .plans = stores->plans};
     struct evaluation evaluation;
     *share = NAN;
     bool timed = evaluate(&request, platform, arena, diag, &evaluation);
@@ -37,15 +50,16 @@ static int expose_all(void *user, struct platform *platform, FILE *results, stru
 {
     const struct exposing *exposing = user;
     const struct search *search = exposing->search;
-    struct class_store *classes = class_store_create();
+    struct shared_stores stores = {class_store_create(), plan_store_create()};
     bool exposed = true;
     for (uint32_t i = 0; i < exposing->count && exposed; i++) {
         double share;
-        exposed = exposed_of(search, search->ranked[search->best[i]], platform, classes, diag, &share);
+        exposed = exposed_of(search, search->ranked[search->best[i]], platform, &stores, diag, &share);
         if (exposed)
             fwrite(&share, sizeof share, 1, results);
     }
-    class_store_destroy(classes);
+    class_store_destroy(stores.classes);
+    plan_store_destroy(stores.plans);
     return exposed ? EXIT_DONE : EXIT_FAILED;
 }
 

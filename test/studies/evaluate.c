@@ -139,7 +139,7 @@ enum outcome { BAD, ILLEGAL, UNKNOWN, FINE };
 /* Cases whose times follow from a shorter job, those in which columns of replicas say them, and those in which columns
  * of a part of the job do; and what cases share. */
 struct counts {
-    unsigned shortened, columns, parts, shown;
+    unsigned shortened, columns, parts, exposed, shown;
     struct {
         unsigned cases;
         double work, order;   /* bounds over times, added up; 0 where nothing is known */
@@ -252,6 +252,30 @@ static enum outcome compare_time(const struct draw *draw, const struct evaluatio
         fprintf(stderr, "seed %llu: time alone %.17g s, bubble %.17g; %.17g s, %.17g\n", (unsigned long long)seed,
                 a->iteration, a->bubble, b->iteration, b->bubble);
     return same && (!light.part || compare_part(draw, &quick, platform, a, counts, seed)) ? FINE : BAD;
+}
+
+/* Communication that nothing hides, which columns of replicas say where they can, against the ranks' timelines. */
+static enum outcome compare_exposed(const struct draw *draw, const struct evaluation_request *request,
+                                    struct platform *platform, struct counts *counts, uint64_t seed)
+{
+    struct diag silent = {0};
+    struct evaluation light, watched;
+    struct evaluation_request asking = *request;
+    asking.communication = true;
+    if (!evaluate(&asking, platform, draw->arena, &silent, &watched))
+        return BAD;
+    asking.fits = true;
+    asking.plans = counts->plans;
+    asking.classes = counts->classes;
+    if (!evaluate(&asking, platform, draw->arena, &silent, &light))
+        return BAD;
+    double a = light.report->exposed, b = watched.report->exposed;
+    bool same = fabs(a - b) <= 1e-9 * watched.report->iteration;
+    counts->exposed += light.report->activities == 0 && b > 0;
+    if (!same)
+        fprintf(stderr, "seed %llu: exposed %.17g s of %.17g s, columns say %.17g\n", (unsigned long long)seed, b,
+                watched.report->iteration, a);
+    return same ? FINE : BAD;
 }
 
 /* ---- all figures ---- */
@@ -438,6 +462,8 @@ static enum outcome check_case(uint64_t seed, struct platform *platform, struct 
         outcome = compare(&outline, evaluation.report, seed);
     if (outcome == FINE)
         outcome = compare_time(&draw, &request, platform, evaluation.report, counts, seed);
+    if (outcome == FINE)
+        outcome = compare_exposed(&draw, &request, platform, counts, seed);
     bool shortened = outcome == FINE && evaluation.report->run.steady.cycles > 0;
     if (outcome == FINE && (shortened || seed % 4 == 0)) {
         counts->shortened += shortened;
@@ -469,7 +495,7 @@ int main(int argc, char **argv)
     struct platform *platform = bridge_load(SOURCE_ROOT "/platforms/dgx-a100-2.xml", arena, &fault);
     unsigned counts[FINE + 1] = {0};
     struct counts shortcuts = {.plans = plan_store_create(), .classes = class_store_create()};
-    printf("1..8\n");
+    printf("1..9\n");
     for (uint64_t seed = first; platform && seed < first + cases; seed++)
         counts[check_case(seed, platform, &shortcuts)]++;
     printf("%sok 1 - %u cases agree, %u do not\n", counts[BAD] || !platform ? "not " : "", counts[FINE], counts[BAD]);
@@ -490,6 +516,8 @@ int main(int argc, char **argv)
            cases >= 1000 && 200 * shortcuts.shown < cases ? "not " : "", shortcuts.shown);
     printf("%sok 8 - a part says the time of %u cases\n",
            cases >= 1000 && 8 * shortcuts.parts < counts[FINE] ? "not " : "", shortcuts.parts);
+    printf("%sok 9 - columns say what communication of %u cases is exposed\n",
+           cases >= 1000 && 10 * shortcuts.exposed < counts[FINE] ? "not " : "", shortcuts.exposed);
     plan_store_destroy(shortcuts.plans);
     class_store_destroy(shortcuts.classes);
     arena_destroy(arena);

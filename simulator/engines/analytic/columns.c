@@ -448,26 +448,45 @@ static bool run_all(struct columns *c)
         columns_walk(c);
     bool finished = c->done == c->total;
     c->last = finished ? last_end(c) : 0;
+    if (finished && c->activity)
+        columns_activity_note(c);
     bulk_free(ends, bytes + 1);
     return finished;
+}
+
+/* With what has been said of columns so far. */
+static bool run_once(struct columns *c, bool exposed, struct columns_time *time)
+{
+    const struct program *program = c->program;
+    bool once = program->iterations == 1 && !program->overlapping && !program->independent && program->period == 1;
+    if (!once || !is_simple(c->job) || !columns_init(c))
+        return false;
+    if (exposed)
+        columns_activity_create(c);
+    if (!run_all(c))
+        return false;
+    *time = (struct columns_time){c->last - (isinf(c->begun) ? 0 : c->begun), mean_busy(c), busy_max(c),
+                                  exposed ? columns_activity_exposed(c) : NAN};
+    return true;
 }
 
 bool columns_run_repeating(const struct engine_job *job, const struct beats *beats, uint32_t more, struct arena *arena,
                            struct columns_time *time)
 {
-    const struct program *program = job->program;
     struct columns c = {
-        .job = job, .program = program, .arena = arena, .begun = INFINITY, .beats = beats, .more = more};
-    bool once = program->iterations == 1 && !program->overlapping && !program->independent && program->period == 1;
-    if (!once || !is_simple(job) || !columns_init(&c) || !run_all(&c))
-        return false;
-    *time = (struct columns_time){c.last - (isinf(c.begun) ? 0 : c.begun), mean_busy(&c), busy_max(&c)};
-    return true;
+        .job = job, .program = job->program, .arena = arena, .begun = INFINITY, .beats = beats, .more = more};
+    return run_once(&c, false, time);
 }
 
 bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time)
 {
     return columns_run_repeating(job, NULL, 0, arena, time);
+}
+
+bool columns_run_exposed(const struct engine_job *job, struct arena *arena, struct columns_time *time)
+{
+    struct columns c = {.job = job, .program = job->program, .arena = arena, .begun = INFINITY};
+    return run_once(&c, true, time);
 }
 
 bool columns_fill(const struct engine_job *job)

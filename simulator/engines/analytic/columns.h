@@ -16,12 +16,15 @@ struct columns_time {
     double iteration; /* seconds from the first operation that begins to the last end */
     double busy;      /* seconds that a rank computes, the mean over ranks */
     double busy_max;  /* of the rank that computes most */
+    double exposed;   /* seconds of communication that nothing hides, the mean over ranks; NAN: not asked for */
 };
 
 /* The times that engine_analytic gives. False where that engine has to be asked: jobs of several iterations, profiles,
  * collectives that slow computations down or whose members begin by and by, pipelined messages, ranks that are alike in
  * no such columns, programs that cannot finish. Memory from the arena. */
 bool columns_run(const struct engine_job *job, struct arena *arena, struct columns_time *time);
+/* The same with what communication is exposed. */
+bool columns_run_exposed(const struct engine_job *job, struct arena *arena, struct columns_time *time);
 
 /* The same of a job that goes `more` times through the beats of the program, which is part of its own: their operations
  * are put in one after the other into straight code, and the ends of the newest beats are all that is kept. Also false

@@ -89,6 +89,7 @@ struct columns {
     uint32_t more;
     struct done_operation *order; /* room for the operations that are done from now on; NULL: nobody asks for them */
     size_t order_count;
+    struct columns_activity *activity; /* NULL: nobody asks for what communication is exposed */
 };
 
 /* Finds columns and makes groups and positions ready for a job, program, arena and timeline. False: see columns_run. */
@@ -99,6 +100,15 @@ void columns_walk(struct columns *c);
 
 /* What a collective of the group takes, in each column. */
 const double *columns_collective_seconds(struct columns *c, uint32_t group, const struct operation *operation);
+
+/* ---- columns_exposed.c ---- */
+
+/* Says that exposed communication is asked for. */
+void columns_activity_create(struct columns *c);
+/* After the walk, while all ends are there. */
+void columns_activity_note(struct columns *c);
+/* Seconds, the mean over ranks. */
+double columns_activity_exposed(const struct columns *c);
 
 /* ---- columns_laps.c ---- */
 
