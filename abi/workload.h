@@ -210,7 +210,7 @@ enum stagesim_sharding {
     STAGESIM_SHARD_OPTIMIZER,  /* 1: reduce-scatter of gradients, all-gather of weights after the optimizer */
     STAGESIM_SHARD_GRADIENTS,  /* 2: the reduce-scatter after every backward */
     STAGESIM_SHARD_PARAMETERS, /* 3: also an all-gather of weights before every forward and backward, none after the
-                                  optimizer */
+                                  optimizer, which the next one awaits */
 };
 
 /* When a part's exchange runs, relative to the part's computation. The next part waits for all exchanges. */

@@ -126,6 +126,8 @@ struct lowering {
     uint32_t *stepped;   /* [worker]: and the moment after the steps of its stages; NONE: there was none */
     uint32_t **released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use
                             of the weights awaits */
+    uint32_t **updated_shard; /* the same with sharded weights, which are gathered before their next use: what the next
+                                 gather awaits; NONE: nothing, or a gather does already */
     uint32_t norm_cost, norm_group, nothing_cost;
     struct exchange_group *exchange_groups;
     size_t exchange_group_count, exchange_group_capacity;
@@ -213,7 +215,8 @@ struct worker_state {
     uint32_t *sync;    /* [stage * FAMILIES + family]: the newest synchronisation, or NONE */
     uint32_t *updated; /* [(iteration * stages + stage) * FAMILIES + family]: what ends the update, see `released`;
                           NONE: nothing to wait for */
-    bool *owed;        /* [stage]: the synchronisation is launched at the end of the iteration */
+    uint32_t *updated_shard; /* the same, see `updated_shard` */
+    bool *owed;              /* [stage]: the synchronisation is launched at the end of the iteration */
     uint32_t ready_count;
     bool *owed_outer; /* [stage]: the all-reduce of its scattered gradients is launched at the end of the iteration */
     uint32_t last;    /* the newest computation, or the newest exchange behind it */

@@ -326,8 +326,8 @@ static double single_work(const struct outline *o)
  * shortest turn.
  *
  * (b) needs a step of each stage: it waits for all else that its worker has of the iteration. (a) does not hold where
- * weights are gathered before they are used (zero: 3), and where an exchange beside the first computation waits for
- * another one before it. */
+ * weights are gathered before they are used (zero: 3), which awaits nothing but the steps before, and where an exchange
+ * beside the first computation waits for another one before it. */
 
 /* Communication of a worker's last slots that may be beside another iteration; steps wait for it. */
 static double loose_end(const struct outline *o, uint32_t worker)

@@ -50,6 +50,7 @@ static void lower_worker(struct lowering *l, uint32_t worker)
                                  .ready = arena_array(scratch, plan->stages, sizeof(uint32_t)),
                                  .sync = nothing(scratch, (size_t)FAMILIES * plan->stages),
                                  .updated = nothing(scratch, (size_t)FAMILIES * plan->iterations * plan->stages),
+                                 .updated_shard = nothing(scratch, (size_t)FAMILIES * plan->iterations * plan->stages),
                                  .owed = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .owed_outer = arena_array(scratch, plan->stages, sizeof(bool)),
                                  .last = NONE};
@@ -120,9 +121,12 @@ static void lowering_init(struct lowering *l)
         l->stepped = nothing(l->arena, plan->workers);
     }
     l->released = arena_array(l->arena, plan->workers, sizeof *l->released);
+    l->updated_shard = arena_array(l->arena, plan->workers, sizeof *l->updated_shard);
     lowering_add_costs(l);
-    for (uint32_t worker = 0; worker < plan->workers; worker++)
+    for (uint32_t worker = 0; worker < plan->workers; worker++) {
         l->released[worker] = nothing(l->arena, (size_t)FAMILIES * plan->stages);
+        l->updated_shard[worker] = nothing(l->arena, (size_t)FAMILIES * plan->stages);
+    }
 }
 
 void pipeline_lower(const struct pipeline_request *request, const struct mesh *mesh, struct program_builder *builder)

@@ -96,20 +96,22 @@ static void add_whole_sync(struct lowering *l, struct worker_state *state, uint3
 }
 
 /* Weights that replicas have updated in parts are put together before they are used again; `updated` NONE: as they are
- * synchronised. */
+ * synchronised. Those that stay in parts are put together for each use, the next time after this update. */
 static void add_weight_gather(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
                               uint32_t updated)
 {
     const struct stage_costs *costs = &l->stages[stage];
-    if (l->costs->sharding == STAGESIM_SHARD_PARAMETERS)
-        return;
     struct stagesim_identity identity = identify_step(STAGESIM_PARAMETER_GATHER, stage, iteration);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         if (costs->gather_group[family] == NONE)
             continue;
+        uint32_t awaited = updated != NONE ? updated : state->sync[FAMILIES * stage + family];
+        if (l->costs->sharding == STAGESIM_SHARD_PARAMETERS) {
+            l->updated_shard[state->worker][FAMILIES * stage + family] = awaited;
+            continue;
+        }
         uint32_t id = program_add_collective(l->builder, state->worker, costs->gather_group[family],
                                              STAGESIM_ALL_GATHER, identity, costs->gather[family]);
-        uint32_t awaited = updated != NONE ? updated : state->sync[FAMILIES * stage + family];
         if (awaited != NONE)
             program_add_wait(l->builder, state->worker, id, awaited);
         l->released[state->worker][FAMILIES * stage + family] = id;
@@ -173,8 +175,10 @@ void lowering_step(struct lowering *l, struct worker_state *state, uint32_t iter
         uint32_t stage = state->ready[i];
         add_optimizer(l, state, stage, iteration, norm);
         size_t cell = (size_t)(iteration - l->repetition) * l->plan->stages + stage;
-        for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
             state->updated[FAMILIES * cell + family] = l->released[state->worker][FAMILIES * stage + family];
+            state->updated_shard[FAMILIES * cell + family] = l->updated_shard[state->worker][FAMILIES * stage + family];
+        }
     }
     state->ready_count = 0;
 }

@@ -97,26 +97,31 @@ static void remember(struct lowering *l, const struct slot *slot, uint32_t first
 
 /* The updates (one of each family) that a forward's weights come from. Asynchronous training that updates once per
  * iteration leaves as many updates as it is stale for the synchronisation to finish; otherwise it is the newest one.
- * NULL: there is none yet. */
-static uint32_t *weights_of(const struct lowering *l, const struct worker_state *state, const struct slot *slot)
+ * `newest` and `each` are the worker's `released` and `updated`, or those of its shard. NULL: there is none yet. */
+static uint32_t *weights_of(const struct lowering *l, const struct worker_state *state, const struct slot *slot,
+                            uint32_t *newest, uint32_t *each)
 {
     if (!l->plan->asynchronous || l->plan->steps_each)
-        return &l->released[state->worker][FAMILIES * slot->stage];
+        return &newest[FAMILIES * slot->stage];
     uint32_t iteration = slot->micro_batch / per_iteration(l), age = 1 + l->plan->staleness[state->worker];
-    return iteration < age ? NULL
-                           : &state->updated[FAMILIES * ((size_t)(iteration - age) * l->plan->stages + slot->stage)];
+    return iteration < age ? NULL : &each[FAMILIES * ((size_t)(iteration - age) * l->plan->stages + slot->stage)];
+}
+
+/* An operation waits for an update, which then need not be waited for again. */
+static void await_update(const struct lowering *l, const struct worker_state *state, uint32_t id, uint32_t *update)
+{
+    if (*update != NONE)
+        program_add_wait(l->builder, state->worker, id, *update);
+    *update = NONE;
 }
 
 /* A stage's weights are used only after they were updated. */
 static void await_weights(const struct lowering *l, const struct worker_state *state, const struct slot *slot,
                           uint32_t id)
 {
-    uint32_t *updated = weights_of(l, state, slot);
-    for (enum family family = FAMILY_REPLICAS; updated && family < FAMILIES; family++)
-        if (updated[family] != NONE) {
-            program_add_wait(l->builder, state->worker, id, updated[family]);
-            updated[family] = NONE;
-        }
+    uint32_t *updates = weights_of(l, state, slot, l->released[state->worker], state->updated);
+    for (enum family family = FAMILY_REPLICAS; updates && family < FAMILIES; family++)
+        await_update(l, state, id, &updates[family]);
 }
 
 /* A computation, after what is pending; what runs beside it is pending then. */
@@ -358,16 +363,18 @@ static void note_boundary(struct worker_state *state)
     state->boundaries[0] = state->last;
 }
 
-/* Gathers a layer's weights while layers before it run, or where nothing overlaps, after them. Fills gathers[family]
- * with the last piece, NONE where there is none. */
-static void add_gathers(struct lowering *l, struct worker_state *state, struct stagesim_identity identity,
+/* Gathers a layer's weights while layers before it run, or where nothing overlaps, after them. The first gather for
+ * a forward after an update also waits for that: others in its stream are behind it. Fills gathers[family] with the
+ * last piece, NONE where there is none. */
+static void add_gathers(struct lowering *l, struct worker_state *state, const struct slot *slot,
                         const struct part_costs *part, uint32_t gathers[FAMILIES])
 {
-    const struct stage_costs *stage = &l->stages[identity.stage];
-    bool kept = (l->costs->keep_gathered && identity.kind == STAGESIM_BACKWARD) || identity.kind == STAGESIM_WEIGHT,
-         any = false;
-    uint32_t awaited = gather_awaits(l, state, identity.stage);
-    identity.kind = STAGESIM_PARAMETER_GATHER;
+    const struct stage_costs *stage = &l->stages[slot->stage];
+    bool kept = (l->costs->keep_gathered && slot->kind == SLOT_BACKWARD) || slot->kind == SLOT_WEIGHT, any = false;
+    uint32_t awaited = gather_awaits(l, state, slot->stage), *updates = NULL;
+    struct stagesim_identity identity = identify(l, slot, STAGESIM_PARAMETER_GATHER);
+    if (slot->kind == SLOT_FORWARD)
+        updates = weights_of(l, state, slot, l->updated_shard[state->worker], state->updated_shard);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         uint32_t group = stage->gather_group[family];
         gathers[family] = NONE;
@@ -378,6 +385,8 @@ static void add_gathers(struct lowering *l, struct worker_state *state, struct s
                                                      part->gather[family]);
             if (awaited != NONE)
                 program_add_wait(l->builder, state->worker, gathers[family], awaited);
+            if (updates)
+                await_update(l, state, gathers[family], &updates[family]);
         }
         any = true;
     }
@@ -422,7 +431,7 @@ static void add_part(struct lowering *l, struct worker_state *state, const struc
     struct stagesim_identity identity = identify(l, slot, slot_work(slot));
     uint32_t gathers[FAMILIES] = {NONE, NONE};
     if (list == costs_of(l, slot)->parts && begins_layer(costs_of(l, slot), slot, index))
-        add_gathers(l, state, identity, &list[index], gathers);
+        add_gathers(l, state, slot, &list[index], gathers);
     uint32_t id = add_work(l, state, identity, part_work(&list[index], slot), first);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
         if (gathers[family] != NONE)
