@@ -69,6 +69,7 @@ static void report_time(const struct job *job, const struct columns_time *time, 
     *evaluation =
         (struct evaluation){job, report_of_time(&description, job->program, time->iteration, time->busy, arena)};
     evaluation->report->exposed = time->exposed;
+    evaluation->stream_ends = time->stream_ends;
 }
 
 /* From the time alone; false where the engine has to be asked for more. */

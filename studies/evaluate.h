@@ -28,6 +28,7 @@ struct evaluation {
     const struct job *job;
     struct report *report;
     bool part; /* the job's program is a part of the whole one, which goes through beats of it again and again */
+    double stream_ends; /* of columns, see struct columns_time; 0: they were not asked */
 };
 
 /* Times the changed scenario (report: time, throughput, bubble and memory, see struct run_description). Ranks that are

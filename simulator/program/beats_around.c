@@ -80,7 +80,21 @@ static bool repeats(const struct search *search, uint32_t id, uint32_t length)
            waits_a_beat_later(search->position, search->beats, a, b);
 }
 
-/* Collectives may wait for what was so many layers before them. Those that wait for nothing have no such layer before
+/* Whether the stream has a whole beat once more from `place` on. */
+static bool repeats_behind(const struct search *search, uint32_t which, uint32_t place)
+{
+    const struct stream *stream = &search->position->streams[which];
+    uint32_t length = search->beats[which].length, alike = 0;
+    for (; place + length < stream->count && alike < length; place++)
+        alike = repeats(search, stream->first + place, length) ? alike + 1 : 0;
+    return alike == length;
+}
+
+/* Operations that others wait for a beat later, and that are not alike themselves: they end what repeats, or, where it
+ * repeats behind them, have not begun to; what is alike before them then only looks like beats, for it does not yet
+ * wait for all that it waits for later.
+ *
+ * Collectives may wait for what was so many layers before them. Those that wait for nothing have no such layer before
  * them yet, and stand in front of the beats. */
 static void find_run(struct search *search, uint32_t which)
 {
@@ -97,6 +111,8 @@ static void find_run(struct search *search, uint32_t which)
         to++;
     beat->from = from;
     beat->to = to > from ? to + beat->length : from;
+    if (to == search->places[which] && repeats_behind(search, which, to + 1))
+        beat->to = from;
     for (uint32_t place = from; stream->type == OPERATION_COLLECTIVE && place < beat->to; place++)
         if (!operation_wait_count(&search->position->operations[stream->first + place]))
             beat->from = place + 1;

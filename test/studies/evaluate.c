@@ -207,7 +207,7 @@ static enum outcome compare_whole(struct draw *draw, const struct evaluation_req
 
 /* What a part of the job says is what its columns say that go through all of it, to the last bit. */
 static bool compare_part(const struct draw *draw, const struct evaluation_request *request, struct platform *platform,
-                         const struct report *part, struct counts *counts, uint64_t seed)
+                         const struct evaluation *light, struct counts *counts, uint64_t seed)
 {
     struct diag silent = {0};
     struct evaluation whole;
@@ -219,9 +219,10 @@ static bool compare_part(const struct draw *draw, const struct evaluation_reques
     counts->parts++;
     if (!evaluate(&every, platform, draw->arena, &silent, &whole) || whole.part)
         return false;
-    const struct report *all = whole.report;
+    const struct report *all = whole.report, *part = light->report;
     bool same = part->iteration <= all->iteration && part->iteration >= all->iteration && part->bubble <= all->bubble &&
-                part->bubble >= all->bubble && part->micro_batches == all->micro_batches;
+                part->bubble >= all->bubble && part->micro_batches == all->micro_batches &&
+                light->stream_ends <= whole.stream_ends && light->stream_ends >= whole.stream_ends;
     if (!same)
         fprintf(stderr, "seed %llu: a part %.17g s, bubble %.17g; the whole %.17g s, %.17g\n", (unsigned long long)seed,
                 part->iteration, part->bubble, all->iteration, all->bubble);
@@ -251,7 +252,7 @@ static enum outcome compare_time(const struct draw *draw, const struct evaluatio
     if (!same)
         fprintf(stderr, "seed %llu: time alone %.17g s, bubble %.17g; %.17g s, %.17g\n", (unsigned long long)seed,
                 a->iteration, a->bubble, b->iteration, b->bubble);
-    return same && (!light.part || compare_part(draw, &quick, platform, a, counts, seed)) ? FINE : BAD;
+    return same && (!light.part || compare_part(draw, &quick, platform, &light, counts, seed)) ? FINE : BAD;
 }
 
 /* Communication that nothing hides, which columns of replicas say where they can, against the ranks' timelines. */

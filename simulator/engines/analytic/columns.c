@@ -390,18 +390,22 @@ void columns_walk(struct columns *c)
 /* ---- the outcome ---- */
 
 /* Ends do not decrease along a stream. */
-static double last_end(const struct columns *c)
+/* The last end of all, and the sum of those of all streams. */
+static void note_ends(struct columns *c)
 {
-    double last = 0;
+    struct sum sum = {0, 0};
     for (uint32_t index = 0; index < c->program->mesh->positions; index++) {
         const struct lane_position *lanes = &c->positions[index];
         for (uint32_t i = 0; i < lanes->position->stream_count; i++) {
             const struct stream *stream = &lanes->position->streams[i];
-            for (uint32_t column = 0; stream->count && column < c->count; column++)
-                last = fmax(last, ends_of(c->count, lanes, stream->first + stream->count - 1)[column]);
+            for (uint32_t column = 0; stream->count && column < c->count; column++) {
+                double end = ends_of(c->count, lanes, stream->first + stream->count - 1)[column];
+                c->last = fmax(c->last, end);
+                sum_add(&sum, end);
+            }
         }
     }
-    return last;
+    c->stream_ends = sum_total(&sum);
 }
 
 static double mean_busy(const struct columns *c)
@@ -447,7 +451,8 @@ static bool run_all(struct columns *c)
     else
         columns_walk(c);
     bool finished = c->done == c->total;
-    c->last = finished ? last_end(c) : 0;
+    if (finished)
+        note_ends(c);
     if (finished && c->activity)
         columns_activity_note(c);
     bulk_free(ends, bytes + 1);
@@ -466,7 +471,7 @@ static bool run_once(struct columns *c, bool exposed, struct columns_time *time)
     if (!run_all(c))
         return false;
     *time = (struct columns_time){c->last - (isinf(c->begun) ? 0 : c->begun), mean_busy(c), busy_max(c),
-                                  exposed ? columns_activity_exposed(c) : NAN};
+                                  exposed ? columns_activity_exposed(c) : NAN, c->stream_ends};
     return true;
 }
 

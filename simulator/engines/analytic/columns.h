@@ -13,10 +13,12 @@ struct arena;
 struct beats;
 
 struct columns_time {
-    double iteration; /* seconds from the first operation that begins to the last end */
-    double busy;      /* seconds that a rank computes, the mean over ranks */
-    double busy_max;  /* of the rank that computes most */
-    double exposed;   /* seconds of communication that nothing hides, the mean over ranks; NAN: not asked for */
+    double iteration;   /* seconds from the first operation that begins to the last end */
+    double busy;        /* seconds that a rank computes, the mean over ranks */
+    double busy_max;    /* of the rank that computes most */
+    double exposed;     /* seconds of communication that nothing hides, the mean over ranks; NAN: not asked for */
+    double stream_ends; /* sum of when streams end, in all columns: where it is the same, two ways through a job agree
+                           in more than the last end */
 };
 
 /* The times that engine_analytic gives. False where that engine has to be asked: jobs of several iterations, profiles,

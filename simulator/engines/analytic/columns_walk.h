@@ -81,8 +81,9 @@ struct columns {
     size_t stack_count;
     uint64_t done, total;
     uint64_t report_at, activities;
-    double begun; /* the first operation that begins something */
-    double last;  /* end of all */
+    double begun;       /* the first operation that begins something */
+    double last;        /* end of all */
+    double stream_ends; /* sum of the last ends of all streams, in all columns */
     double *zeros;
     struct timeline *timeline; /* that is filled; NULL: only ends are asked for */
     const struct beats *beats; /* that the job goes through `more` times than its program does; NULL: none are */
