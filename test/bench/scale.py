@@ -190,9 +190,12 @@ def print_row(question, seconds, loader, peak, goal, note):
 
 
 def rate(output, seconds):
-    """Layouts that were timed in a second, where all that fit were."""
-    found = re.search(r"timed (\d+)", output)
-    return f"; {int(found[1]) / seconds:.0f} evaluated a second and core" if found else ""
+    """Layouts that were timed in a second, where all that fit were, and jobs: equal ones are built once."""
+    found, same = re.search(r"timed (\d+)", output), re.search(r"of which (\d+) are the same job", output)
+    if not found:
+        return ""
+    jobs = int(found[1]) - (int(same[1]) if same else 0)
+    return f"; {int(found[1]) / seconds:.0f} layouts, {jobs / seconds:.0f} different jobs a second and core"
 
 
 def print_table(head, rows, binary, folder, loader):
