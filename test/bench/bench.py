@@ -5,7 +5,8 @@
 usage: bench.py STAGESIM [--large]
 
 Run by hand on a quiet machine; nothing here is a test. Floor and stagesim take turns, rates are per second of processor
-time beyond that of the same job with one micro-batch, so that start-up and other users of the machine matter less.
+time beyond that of the same job with one micro-batch, so that start-up and other users of the machine matter less. All
+micro-batches are gone through (`steady: off`): scale.py has what searching for a steady state saves.
 --large adds 16,384 GPUs (minutes, gigabytes). The floor is floor.c beside this file; a C compiler builds it."""
 
 import argparse
@@ -23,6 +24,7 @@ batch: {{micro_batches: {micro_batches}}}
 schedule: {{name: 1f1b}}
 communication: {{all_reduce: ring}}
 fold: {fold}
+steady: off
 """
 MEBI = 1 << 20
 
