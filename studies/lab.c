@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/exit_code.h"
+#include "base/process/clock.h"
 #include "base/process/guard.h"
 #include "base/process/interruption.h"
 #include "schedules/plan/plan_check.h"
@@ -42,17 +43,11 @@ struct session {
     uint64_t random;
 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static bool is_over(struct session *session)
 {
     double limit = session->request->time_limit;
-    if (interruption_noted() || (limit > 0 && now() - session->began >= limit) || session->lab->count == LAB_CANDIDATES)
+    if (interruption_noted() || (limit > 0 && clock_now() - session->began >= limit) ||
+        session->lab->count == LAB_CANDIDATES)
         session->lab->stopped = true;
     return session->lab->stopped;
 }
@@ -472,7 +467,7 @@ static int explore(void *user, struct platform *platform, FILE *results, struct 
 {
     struct session *session = user;
     session->platform = platform;
-    session->began = now();
+    session->began = clock_now();
     try_published(session);
     try_searched(session);
     if (session->request->partition)

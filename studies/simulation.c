@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
+#include "base/process/clock.h"
 #include "base/process/guard.h"
 #include "base/process/interruption.h"
 #include "base/table.h"
@@ -47,13 +48,6 @@ struct run {
 };
 
 /* ---- the child ---- */
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Where mistakes go. */
 static FILE *mistakes_of(const struct run *run)
@@ -212,9 +206,9 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
                              .classes = run->classes};
     struct folded_run folded;
     struct steady steady;
-    double started = now();
+    double started = clock_now();
     bool ok = steady_run(run->scenario, engine, &job, run->arena, &folded, &steady, &fault);
-    double wall = now() - started;
+    double wall = clock_now() - started;
     struct timeline *timeline = folded.timeline;
     progress_finish(&progress);
     guard_doing("reporting on %s", run->scenario->name);
@@ -265,7 +259,7 @@ static bool run_shortened(struct run *run)
     const struct simulation_request *request = run->request;
     const struct scenario *scenario = run->scenario;
     struct shortened_report_request shorter = {scenario, run->platform, run->classes, request->split};
-    double operations = 0, started = now();
+    double operations = 0, started = clock_now();
     if (scenario->engine != ENGINE_ANALYTIC || request->files || request->draw)
         return false;
     guard_doing("simulating %s, engine %s", scenario->name, engine_analytic.name);
@@ -273,7 +267,7 @@ static bool run_shortened(struct run *run)
     if (!report)
         return false;
     guard_doing("reporting on %s", scenario->name);
-    measure(report, run->platform, now() - started);
+    measure(report, run->platform, clock_now() - started);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};

@@ -7,6 +7,7 @@
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "base/paths.h"
+#include "base/process/clock.h"
 #include "base/process/interruption.h"
 #include "simulator/engines/progress.h"
 #include "simulator/scenario/scenario_kind.h"
@@ -182,13 +183,6 @@ static void finish(struct working *working, struct lane *lane)
     lane->isolation = NULL;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Those that run are given up. */
 static void stop(struct working *working)
 {
@@ -219,9 +213,9 @@ static void work(struct working *working)
     struct progress progress;
     progress_init(&progress, request->quiet ? NULL : stderr, "sweep");
     struct engine_progress hook = progress_hook(&progress);
-    double started = now();
+    double started = clock_now();
     while (look_after(working)) {
-        bool late = request->time_limit > 0 && now() - started > request->time_limit;
+        bool late = request->time_limit > 0 && clock_now() - started > request->time_limit;
         if (!working->sweep->stopped && (late || interruption_noted() || working->fault.text[0]))
             stop(working);
         hook.report(hook.user, working->done, working->own);

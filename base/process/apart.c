@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/process/apart.h"
 
+#include "base/process/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -32,13 +34,6 @@ static struct {
     struct shared *shared; /* NULL: nothing runs apart */
     pid_t child;
 } apart;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
@@ -79,7 +74,7 @@ static bool wait_for_child(int *status)
     bool stopped = false;
     while (!ends_soon(descriptor, status)) {
         double since = apart.shared->loading_since;
-        if (since <= 0 || now() - since < APART_SECONDS || stopped)
+        if (since <= 0 || clock_now() - since < APART_SECONDS || stopped)
             continue;
         kill(apart.child, SIGKILL);
         stopped = true;
@@ -174,7 +169,7 @@ bool apart_enter(const char *what, struct fault *fault)
     if (first && !share(fault))
         return false;
     snprintf(apart.shared->what, sizeof apart.shared->what, "%s", what);
-    apart.shared->loading_since = now();
+    apart.shared->loading_since = clock_now();
     if (!first)
         return true;
     fflush(NULL);

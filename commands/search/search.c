@@ -15,7 +15,7 @@
 #include "commands/search/search_picture.h"
 #include "simulator/scenario/write/scenario_write.h"
 #include "studies/record.h"
-#include "studies/search_estimate.h"
+#include "studies/search/estimate.h"
 
 #include <string.h>
 #include <unistd.h>

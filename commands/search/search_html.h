@@ -4,7 +4,7 @@
 #define STAGESIM_SEARCH_HTML_H
 
 #include "base/diagnostics.h"
-#include "studies/search.h"
+#include "studies/search/search.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #define STAGESIM_SEARCH_OUTPUT_H
 
 #include "analysis/output/comparison.h"
-#include "studies/search.h"
+#include "studies/search/search.h"
 
 /* The best `top` and why the others are left out. A table for people, or the content of search.csv (every candidate) or
  * search.json. */

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_SEARCH_PARTS_H
 #define STAGESIM_SEARCH_PARTS_H
 
-#include "studies/search.h"
+#include "studies/search/search.h"
 
 /* Which of so many shards have candidates in the table that were not looked at or not timed; missing[shard - 1].
  * Returns how many. */

@@ -5,7 +5,7 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/picture_form.h"
-#include "studies/search.h"
+#include "studies/search/search.h"
 
 /* False with the fault filled. */
 bool search_picture(FILE *out, const struct search *search, enum canvas_format format, const struct picture_form *form,

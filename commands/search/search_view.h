@@ -3,7 +3,7 @@
 #ifndef STAGESIM_SEARCH_VIEW_H
 #define STAGESIM_SEARCH_VIEW_H
 
-#include "studies/search.h"
+#include "studies/search/search.h"
 
 #include <stdio.h>
 

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/engines/progress.h"
 
+#include "base/process/clock.h"
 #include "base/process/guard.h"
 
 #include <math.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Runs shorter than this show no bar. */
 static const double patience_seconds = 0.7, interval_seconds = 0.1;
 enum { BAR_WIDTH = 32 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void progress_init(struct progress *progress, FILE *out, const char *label)
 {
-    *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, now(), 0, -1, -1, false};
+    *progress = (struct progress){out && isatty(fileno(out)) ? out : NULL, label, clock_now(), 0, -1, -1, false};
     guard_doing("%s", label);
 }
 
@@ -66,7 +59,7 @@ static void report(void *user, uint64_t done, uint64_t total)
 {
     struct progress *progress = user;
     double share = total ? (double)done / (double)total : 0;
-    double time = now();
+    double time = clock_now();
     guard_share(share);
     if (progress->behind >= 0)
         guard_left(seconds_left(progress, share, time - progress->started), progress->least);

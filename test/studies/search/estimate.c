@@ -2,7 +2,7 @@
 /* Classes of candidates add up, whether they are counted by mesh or one by one; what is left of a search is worked out
  * from known costs, of one step and of the whole; bounds say how many of those that wait will be timed. The scenario is
  * given by name. */
-#include "studies/search_estimate.h"
+#include "studies/search/estimate.h"
 
 #include "base/arena.h"
 

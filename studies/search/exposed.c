@@ -6,7 +6,7 @@
 #include "schedules/plan_store.h"
 #include "simulator/engines/class_store.h"
 #include "studies/evaluate.h"
-#include "studies/search.h"
+#include "studies/search/search.h"
 #include "studies/simulation.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "studies/search_space.h"
+#include "studies/search/space.h"
 
 #include "base/arena.h"
 #include "base/document.h"

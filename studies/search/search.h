@@ -3,10 +3,10 @@
 #ifndef STAGESIM_SEARCH_H
 #define STAGESIM_SEARCH_H
 
-#include "studies/search_journal.h"
-#include "studies/search_space.h"
-#include "studies/search_table.h"
-#include "studies/search_workers.h"
+#include "studies/search/journal.h"
+#include "studies/search/space.h"
+#include "studies/search/table.h"
+#include "studies/search/workers.h"
 
 /* Why candidates are left out. */
 struct search_reason {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "studies/search_journal.h"
+#include "studies/search/journal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The outcome of a search: what bounds discard, the ranking, the Pareto front, and why candidates are left out. */
 #include "base/arena.h"
-#include "studies/search.h"
+#include "studies/search/search.h"
 
 #include <ctype.h>
 #include <math.h>

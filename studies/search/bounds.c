@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "studies/search_bounds.h"
+#include "studies/search/bounds.h"
 
 #include <sched.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #ifndef STAGESIM_SEARCH_ESTIMATE_H
 #define STAGESIM_SEARCH_ESTIMATE_H
 
-#include "studies/search_bounds.h"
-#include "studies/search_space.h"
-#include "studies/search_table.h"
+#include "studies/search/bounds.h"
+#include "studies/search/space.h"
+#include "studies/search/table.h"
 
 #include <stdatomic.h>
 

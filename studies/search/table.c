@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "studies/search_table.h"
+#include "studies/search/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #define STAGESIM_SEARCH_JOURNAL_H
 
 #include "base/files/journal.h"
-#include "studies/search_table.h"
+#include "studies/search/table.h"
 
 /* What a journal is of: searches agree in it if they come to the same results. */
 struct search_identity {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "studies/search_estimate.h"
+#include "studies/search/estimate.h"
 
 #include "base/arena.h"
 

@@ -4,8 +4,8 @@
 #ifndef STAGESIM_SEARCH_WORKERS_H
 #define STAGESIM_SEARCH_WORKERS_H
 
-#include "studies/search_space.h"
-#include "studies/search_table.h"
+#include "studies/search/space.h"
+#include "studies/search/table.h"
 
 struct arena;
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "studies/search.h"
+#include "studies/search/search.h"
 
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/files/journal.h"
+#include "base/process/clock.h"
 #include "base/process/interruption.h"
 #include "simulator/scenario/write/scenario_write.h"
-#include "studies/search_bounds.h"
+#include "studies/search/bounds.h"
 #include "studies/simulation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- what makes two searches one ---- */
@@ -138,13 +138,6 @@ int search_begin_journal(struct search *search, const struct search_request *req
 
 /* ---- the best ones with contention ---- */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* What the user is shown beside a simulation: what those before it took, and how many come behind it. */
 struct course {
     bool quiet;
@@ -160,7 +153,7 @@ static int verify(struct search *search, uint64_t index, const struct course *co
     size_t count = search_space_sets(&search->space, search->scenario, index, sets, arena);
     sets[count++].text = "engine=simgrid";
     struct scenario_request request = scenario_request_with(&search->scenario->request, sets, count, arena);
-    double each = course->done ? (now() - course->started) / course->done : 0;
+    double each = course->done ? (clock_now() - course->started) / course->done : 0;
     struct simulation_request simulation = {.scenario = scenario_load(&request, arena, &diag),
                                             .quiet = course->quiet,
                                             .behind = each * course->behind,
@@ -216,7 +209,7 @@ static uint32_t count_unverified(const struct search *search, uint32_t first, ui
 
 int search_verify(struct search *search, uint32_t count, const struct search_request *request, struct arena *arena)
 {
-    struct course course = {.quiet = request->quiet, .started = now()};
+    struct course course = {.quiet = request->quiet, .started = clock_now()};
     interruption_await();
     count = count < search->best_count ? count : search->best_count;
     for (uint32_t i = request->shard - 1; i < count; i += request->shards) {
