@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "cluster/jobs/jobs_view.h"
 #include "commands/cli/command.h"
+#include "commands/cli/options.h"
 #include "commands/cli/words.h"
 
 #include <errno.h>
@@ -279,8 +280,9 @@ static int read_and_run(const struct command *command, struct reporting *reporti
         if (option == ':')
             return command_usage(command, "option '%s' needs a value", argv[optind - 1]);
         if (option == '?')
-            return command_usage(command, "unknown option '%s'",
-                                 optopt > 0 && optopt < 256 ? (char[]){'-', (char)optopt, 0} : argv[optind - 1]);
+            return command_usage(command, "unknown option '%s'%s",
+                                 optopt > 0 && optopt < 256 ? (char[]){'-', (char)optopt, 0} : argv[optind - 1],
+                                 option_near(argv[optind - 1], options, reporting->arena));
         if (option == 'p' && !read_pictures(command, reporting, optarg))
             return EXIT_USAGE;
         reporting->quiet |= option == 'q';

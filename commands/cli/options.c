@@ -2,6 +2,7 @@
 #include "commands/cli/options.h"
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/quantity.h"
 #include "base/words/aliases.h"
 #include "commands/cli/words.h"
@@ -408,14 +409,42 @@ static const char *key_hint(const char *typed, struct arena *arena)
                 : "";
 }
 
-/* `typed` is what stands before the next argument: the option, or its value. */
-static void refuse_option(const struct command *command, int option, int place, const char *typed, struct arena *arena)
+const char *option_near(const char *typed, const struct option *options, struct arena *arena)
 {
-    const char *hint = instead(option);
+    size_t count = 0;
+    while (options[count].name)
+        count++;
+    const char **names = arena_array(arena, count, sizeof *names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = options[i].name;
+    bool named = !strncmp(typed, "--", 2);
+    const char *near =
+        named ? diag_nearest(arena_print(arena, "%.*s", (int)strcspn(typed + 2, "="), typed + 2), names, count) : NULL;
+    return near ? arena_print(arena, "; did you mean '--%s'?", near) : "";
+}
+
+/* The same among the options of a command. */
+static const char *accepted_near(const char *typed, const char *accepted, struct arena *arena)
+{
+    struct option options[sizeof long_options / sizeof *long_options] = {0};
+    size_t count = 0;
+    for (const struct option *option = long_options; option->name; option++) {
+        const char *letters = needs(option->val);
+        if (!*letters || strpbrk(accepted, letters))
+            options[count++] = *option;
+    }
+    return option_near(typed, options, arena);
+}
+
+/* `typed` is what stands before the next argument: the option, or its value. */
+static void refuse_option(const struct command *command, const char *accepted, int option, int place, const char *typed,
+                          struct arena *arena)
+{
+    const char *hint = instead(option), *key = key_hint(typed, arena);
     if (option == '?' && optopt > 0 && optopt < 256)
         command_usage(command, "unknown option '%s'", (char[]){'-', (char)optopt, 0});
     else if (option == '?' || place < 0)
-        command_usage(command, "unknown option '%s'%s", typed, key_hint(typed, arena));
+        command_usage(command, "unknown option '%s'%s", typed, *key ? key : accepted_near(typed, accepted, arena));
     else
         command_usage(command, "unknown option '--%s'%s%s", long_options[place].name, hint ? "; " : "",
                       hint ? hint : "");
@@ -452,7 +481,7 @@ bool options_read(const struct command *command, const char *accepted, int argc,
             return false;
         }
         if (option == '?' || !accept_option(accepted, option, place, arena, options)) {
-            refuse_option(command, option, place, typed, arena);
+            refuse_option(command, accepted, option, place, typed, arena);
             return false;
         }
         if (!read_option(command, option, optarg, arena, options))

@@ -1,0 +1,1 @@
+search gpus-4.xml --shards 1/2

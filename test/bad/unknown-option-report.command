@@ -1,0 +1,1 @@
+report --pictur svg .
