@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SHARDS_MAX = 1000000 };
 
@@ -59,7 +60,7 @@ bool shard_read(const char *text, uint32_t *shard, uint32_t *shards)
     return false;
 }
 
-bool parts_directory(const char *path, struct fault *fault)
+bool parts_directory(const char *path, bool *made, struct fault *fault)
 {
     char part[4096];
     for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
@@ -67,9 +68,16 @@ bool parts_directory(const char *path, struct fault *fault)
         if (*part && mkdir(part, 0777) && errno != EEXIST)
             return fault_set(fault, "%s: %s", part, strerror(errno));
     }
-    if (mkdir(path, 0777) && errno != EEXIST)
+    *made = mkdir(path, 0777) == 0;
+    if (!*made && errno != EEXIST)
         return fault_set(fault, "%s: %s", path, strerror(errno));
     return true;
+}
+
+void parts_directory_remove(const char *path, bool made)
+{
+    if (made)
+        rmdir(path); /* one with files stays */
 }
 
 /* ---- files ---- */

@@ -186,7 +186,8 @@ int slurm_array_run(const struct slurm_work *work, int argc, char **argv, struct
                           .arguments = own_arguments(argc, argv, arena),
                           .parts = arena_print(arena, "%.*s.parts", (int)end, options->output),
                           .arena = arena};
-    if (!parts_directory(array.parts, &fault)) {
+    bool made;
+    if (!parts_directory(array.parts, &made, &fault)) {
         fprintf(stderr, "stagesim: %s\n", fault.text);
         return EXIT_BAD_INPUT;
     }
@@ -204,5 +205,7 @@ int slurm_array_run(const struct slurm_work *work, int argc, char **argv, struct
                                             words_shell(options->output, arena), words_shell(array.parts, arena)));
     if (code == EXIT_DONE)
         remove_parts(&array);
+    else
+        parts_directory_remove(array.parts, made);
     return code;
 }

@@ -223,15 +223,18 @@ static int search_into(struct wanted *wanted)
 static int search_part(struct wanted *wanted)
 {
     struct fault fault = {""};
-    if (!parts_directory(wanted->options->output, &fault)) {
+    bool made;
+    int code;
+    if (!parts_directory(wanted->options->output, &made, &fault)) {
         diag_print(stderr, "stagesim: %s\n", fault.text);
         return EXIT_BAD_INPUT;
     }
-    if (!wanted->options->merge) {
-        int code = search_create(&wanted->search, wanted->scenario, &wanted->request, wanted->arena);
-        return code == EXIT_DONE ? search_run(&wanted->search, &wanted->request) : code;
-    }
-    return search_layouts(wanted);
+    if (wanted->options->merge)
+        code = search_layouts(wanted);
+    else if ((code = search_create(&wanted->search, wanted->scenario, &wanted->request, wanted->arena)) == EXIT_DONE)
+        code = search_run(&wanted->search, &wanted->request);
+    parts_directory_remove(wanted->options->output, made && code != EXIT_DONE);
+    return code;
 }
 
 static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)

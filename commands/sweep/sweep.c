@@ -248,10 +248,14 @@ static int sweep_into(struct wanted *wanted)
 static int sweep_part(struct wanted *wanted)
 {
     struct fault fault = {""};
-    if (parts_directory(wanted->options->output, &fault))
-        return fill(wanted);
-    diag_print(stderr, "stagesim: %s\n", fault.text);
-    return EXIT_BAD_INPUT;
+    bool made;
+    if (!parts_directory(wanted->options->output, &made, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        return EXIT_BAD_INPUT;
+    }
+    int code = fill(wanted);
+    parts_directory_remove(wanted->options->output, made && code != EXIT_DONE);
+    return code;
 }
 
 static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)

@@ -210,6 +210,10 @@ def parts(check, binary, folder):
         tool.run(binary, *arguments, "-o", "parts", "--merge", "parts", "--shard", f"{shard}/2", cwd=folder)
     tool.run(binary, *arguments, "-o", "merged-again", "--merge", "parts", cwd=folder)
     compare(check, folder, "whole", "merged-again", "simulated in parts")
+    (folder / "nothing").mkdir()
+    for output in ("new", "nothing"):
+        tool.run(binary, *arguments, "-o", output, "--merge", "nothing", "--shard", "1/2", cwd=folder, expect=1)
+        check.that((folder / output).exists() == (output == "nothing"), f"a refused part: {output} is not as it was")
     other = tool.run(binary, *arguments, "-o", "other", "--merge", "parts", "--set", "search.zero=0", cwd=folder,
                      expect=1)
     check.that("is of another search" in other.stderr, f"parts of another search: {other.stderr!r}")
