@@ -12,9 +12,6 @@
 
 enum { PROGRESS_INTERVAL = 1 << 16 };
 
-/* Of the walk, which is compiled for some numbers of columns apart: `n` is c->count. */
-#define INLINED inline __attribute__((always_inline))
-
 /* ---- what collectives take ---- */
 
 /* The estimates of flows, each column's on its own instance where no lower one is coupled with it. */
@@ -265,24 +262,12 @@ static INLINED void advance_sends(struct columns *c, uint32_t n, uint32_t index,
     }
 }
 
-/* Columns that instances couple have come when the last of them has. */
-static INLINED void join_coupled(uint32_t n, struct gathering *gathering)
-{
-    double *latest = gathering->latest;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t lowest = gathering->coupled[i];
-        latest[lowest] = latest[i] > latest[lowest] ? latest[i] : latest[lowest];
-    }
-    for (uint32_t i = 0; i < n; i++)
-        latest[i] = latest[gathering->coupled[i]];
-}
-
 static INLINED void end_gathering(struct columns *c, uint32_t n, uint32_t group, const struct timed_collective *timed)
 {
     struct gathering *gathering = &c->gatherings[group];
     double starts[COLUMNS_MAX];
     if (gathering->couples)
-        join_coupled(n, gathering);
+        columns_join(n, gathering->coupled, gathering->latest);
     memcpy(starts, gathering->latest, n * sizeof *starts);
     for (uint32_t i = 0; i < n; i++)
         gathering->latest[i] += timed->seconds[i];

@@ -325,16 +325,6 @@ static void next_row(struct laps *laps)
 
 /* ---- laps ---- */
 
-#define INLINED inline __attribute__((always_inline))
-
-static INLINED void join_coupled(uint32_t n, const uint32_t *coupled, double *latest)
-{
-    for (uint32_t i = 0; i < n; i++)
-        latest[coupled[i]] = latest[i] > latest[coupled[i]] ? latest[i] : latest[coupled[i]];
-    for (uint32_t i = 0; i < n; i++)
-        latest[i] = latest[coupled[i]];
-}
-
 static INLINED void run_lap(const struct laps *laps, uint32_t n)
 {
     double *ends = laps->newest;
@@ -348,7 +338,7 @@ static INLINED void run_lap(const struct laps *laps, uint32_t n)
                 times[i] = others[i] > times[i] ? others[i] : times[i];
         }
         if (step->coupled)
-            join_coupled(n, step->coupled, times);
+            columns_join(n, step->coupled, times);
         for (uint32_t i = 0; i < n; i++)
             ends[i] = times[i] + step->seconds[i];
         for (uint32_t i = 0; step->busy && i < n; i++)

@@ -93,6 +93,18 @@ struct columns {
     struct columns_activity *activity; /* NULL: nobody asks for what communication is exposed */
 };
 
+/* Of the walk and of laps, which are compiled for some numbers of columns apart: `n` is c->count. */
+#define INLINED inline __attribute__((always_inline))
+
+/* Columns that instances couple have come when the last of them has. */
+static INLINED void columns_join(uint32_t n, const uint32_t *coupled, double *latest)
+{
+    for (uint32_t i = 0; i < n; i++)
+        latest[coupled[i]] = latest[i] > latest[coupled[i]] ? latest[i] : latest[coupled[i]];
+    for (uint32_t i = 0; i < n; i++)
+        latest[i] = latest[coupled[i]];
+}
+
 /* Finds columns and makes groups and positions ready for a job, program, arena and timeline. False: see columns_run. */
 bool columns_init(struct columns *c);
 
