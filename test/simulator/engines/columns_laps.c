@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs drawn from a seed that repeat in their middle, on hosts of two speeds: what columns say of a few beats and
  * of those that are put in is what they say of the program with all of them, to the last bit: the last end and
- * those of all streams. Operations wait for ones
+ * those of all streams; and the last end is that of the engine that goes through every rank. Operations wait for ones
  * that are several beats old, for ones before the beats, and, behind the beats, for ones that a short program has only
  * before them. Beats are found in the short program alone, and by comparison with one that has a beat more. Arguments:
  * cases [seed]; a failure names the seed of its case. */
@@ -11,6 +11,7 @@
 #include "simulator/program/extension.h"
 #include "test/support/random_job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -310,6 +311,33 @@ static unsigned compare(struct drawing *drawing, const struct program *part, con
     return 1;
 }
 
+/* The last end by the engine that goes through every rank by itself. */
+static double last_end_of_ranks(const struct engine_job *job)
+{
+    struct fault fault = {""};
+    struct engine_job alone = *job;
+    struct timeline *timeline = alone.timeline = timeline_create(job->program);
+    double last = engine_analytic.run(&alone, &fault) ? 0 : NAN;
+    for (uint32_t entry = 0; entry < timeline->rank_count; entry++) {
+        uint32_t position = job->program->mesh->position_of[timeline->ranks[entry]];
+        for (uint32_t id = 0; id < job->program->positions[position].operation_count; id++)
+            last = fmax(last, timeline->moments[entry][id].end);
+    }
+    timeline_destroy(timeline);
+    return last;
+}
+
+/* Columns of the whole program against all ranks; times begin at 0. */
+static void compare_ranks(const struct engine_job *job, const struct columns_time *time, struct counts *counts,
+                          uint64_t seed)
+{
+    double last = last_end_of_ranks(job);
+    if (fabs(last - time->iteration) <= 1e-12 * time->iteration)
+        return;
+    counts->wrong++;
+    fprintf(stderr, "seed %llu: columns %.17g s, all ranks %.17g s\n", (unsigned long long)seed, time->iteration, last);
+}
+
 static void check_case(uint64_t seed, struct counts *counts)
 {
     struct drawing *drawing = calloc(1, sizeof *drawing);
@@ -325,6 +353,7 @@ static void check_case(uint64_t seed, struct counts *counts)
                          *whole = build(drawing, beats + more);
     struct engine_job job = {.program = whole, .platform = &drawing->platform, .hosts = drawing->hosts};
     if (columns_run(&job, drawing->arena, &time)) {
+        compare_ranks(&job, &time, counts, seed);
         /* All waits are seen from some number of beats on. */
         if (beats >= AGO_MAX + 2)
             counts->alone +=
