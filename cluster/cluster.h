@@ -3,7 +3,7 @@
 #ifndef STAGESIM_CLUSTER_H
 #define STAGESIM_CLUSTER_H
 
-/* Lets scenario_load know them, see simulator/scenario/scenario_kind.h. */
+/* Lets scenario_load know them, see job/scenario/scenario_kind.h. */
 void cluster_register(void);
 
 #endif

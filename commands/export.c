@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim export: a scenario as what a training framework reads. */
-#include "frameworks/export/export.h"
+#include "job/export/export.h"
 #include "base/arena.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
-#include "simulator/scenario/job.h"
+#include "job/job.h"
 #include "studies/simulation.h"
 
 #include <stdlib.h>

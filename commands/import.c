@@ -5,8 +5,8 @@
 #include "base/paths.h"
 #include "commands/cli/command.h"
 #include "commands/platform/platform_command.h"
-#include "simulator/scenario/platform_source.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/platform_source.h"
+#include "job/scenario/scenario.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -9,10 +9,10 @@
 #include "commands/cli/command.h"
 #include "commands/cli/words.h"
 #include "commands/platform/platform_text.h"
+#include "job/scenario/plugin.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/engines/engine.h"
-#include "simulator/scenario/plugin.h"
 #include "workloads/workload_table.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/words.h"
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
 

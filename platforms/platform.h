@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The platform: hosts that can hold a rank, and the route between any two. Filled from the structure of a product
  * (generate/structure.h), from a file (network_read.h), or from what SimGrid has read
- * (simulator/engines/simgrid/bridge.cpp); simulator/scenario/platform_source.h chooses. Knows nothing of SimGrid. */
+ * (simulator/engines/simgrid/bridge.cpp); job/scenario/platform_source.h chooses. Knows nothing of SimGrid. */
 #ifndef STAGESIM_PLATFORM_H
 #define STAGESIM_PLATFORM_H
 

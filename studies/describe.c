@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/describe.h"
 
-#include "simulator/scenario/write/inputs.h"
+#include "job/write/inputs.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define STAGESIM_DESCRIBE_H
 
 #include "analysis/figures/report.h"
-#include "simulator/scenario/job.h"
+#include "job/job.h"
 
 /* All but the engine's name; borrowed from the job and its scenario. */
 void job_describe(const struct job *job, struct run_description *run);

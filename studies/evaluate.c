@@ -2,11 +2,11 @@
 #include "studies/evaluate.h"
 
 #include "base/arena.h"
+#include "job/steady/shortened.h"
+#include "job/steady/steady_run.h"
 #include "simulator/engines/analytic/columns.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/folded_run.h"
-#include "simulator/scenario/steady/shortened.h"
-#include "simulator/scenario/steady/steady_run.h"
 #include "studies/describe.h"
 
 uint64_t count_operations(const struct program *program)

@@ -4,9 +4,9 @@
 #define STAGESIM_EVALUATE_H
 
 #include "analysis/figures/report.h"
+#include "job/job.h"
+#include "job/scenario/scenario.h"
 #include "platforms/platform.h"
-#include "simulator/scenario/job.h"
-#include "simulator/scenario/scenario.h"
 
 struct arena;
 

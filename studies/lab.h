@@ -5,7 +5,7 @@
 #ifndef STAGESIM_LAB_H
 #define STAGESIM_LAB_H
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
-#include "simulator/scenario/job.h"
+#include "job/job.h"
 #include "studies/evaluate.h"
 #include "studies/simulation.h"
 

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_LAYOUTS_H
 #define STAGESIM_LAYOUTS_H
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #define STAGESIM_LEVERS_H
 
 #include "analysis/figures/report.h"
+#include "job/scenario/scenario.h"
 #include "platforms/platform.h"
-#include "simulator/scenario/scenario.h"
 
 struct arena;
 

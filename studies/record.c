@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/json_writer.h"
-#include "simulator/scenario/write/inputs.h"
-#include "simulator/scenario/write/scenario_resolve.h"
-#include "simulator/scenario/write/scenario_write.h"
+#include "job/write/inputs.h"
+#include "job/write/scenario_resolve.h"
+#include "job/write/scenario_write.h"
 
 #include <cairo.h>
 #include <expat.h>

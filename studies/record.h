@@ -4,7 +4,7 @@
 #define STAGESIM_RECORD_H
 
 #include "base/files/output.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 /* Adds FOLDER/scenario.yaml ("" or "NAME/") to the set, the scenario with every key; `directory` is that of the set.
  * With `study` it is one that is varied (see scenario_write_resolved). False with the fault filled. */

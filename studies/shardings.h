@@ -3,7 +3,7 @@
 #ifndef STAGESIM_SHARDINGS_H
 #define STAGESIM_SHARDINGS_H
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 struct arena;
 

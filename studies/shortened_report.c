@@ -2,10 +2,10 @@
 #include "studies/shortened_report.h"
 
 #include "analysis/figures/idle.h"
+#include "job/steady/shortened.h"
 #include "simulator/engines/engine.h"
 #include "simulator/engines/fold.h"
 #include "simulator/program/program.h"
-#include "simulator/scenario/steady/shortened.h"
 #include "studies/describe.h"
 
 /* False where something is asked for that only the whole job's timeline says: what links carry and power over time. */

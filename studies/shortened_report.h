@@ -4,7 +4,7 @@
 #define STAGESIM_SHORTENED_REPORT_H
 
 #include "analysis/figures/report.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 struct arena;
 struct class_store;
@@ -17,7 +17,7 @@ struct shortened_report_request {
 };
 
 /* The printed figures (run_description.printed) of the scenario's job on the analytic engine, from a job with fewer
- * micro-batches (simulator/scenario/steady/shortened.h). NULL where nothing repeats, the scenario forbids it, or a
+ * micro-batches (job/steady/shortened.h). NULL where nothing repeats, the scenario forbids it, or a
  * figure of the whole job does not follow; then nothing has been reported. `operations`: of one replica of the whole
  * job. Memory from the arena. */
 struct report *shortened_report(const struct shortened_report_request *request, struct arena *arena,

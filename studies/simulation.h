@@ -57,7 +57,7 @@ int simulation_finish(const struct simulation_request *request, struct isolation
 /* Copies what people read to standard output. False after it was reported that it cannot be read back. */
 bool simulation_print(struct simulation_result *result);
 
-/* What a scenario of another kind than a job (simulator/scenario/scenario_kind.h) is checked and run with, in a process
+/* What a scenario of another kind than a job (job/scenario/scenario_kind.h) is checked and run with, in a process
  * of its own. All borrowed. */
 struct simulation_context {
     const struct simulation_request *request; /* NULL: it is checked */

@@ -5,7 +5,7 @@
 #ifndef STAGESIM_SPEEDUP_H
 #define STAGESIM_SPEEDUP_H
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 /* ---- the rules ---- */
 

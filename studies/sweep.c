@@ -9,9 +9,9 @@
 #include "base/paths.h"
 #include "base/process/clock.h"
 #include "base/process/interruption.h"
+#include "job/scenario/scenario_kind.h"
+#include "job/write/scenario_write.h"
 #include "simulator/engines/progress.h"
-#include "simulator/scenario/scenario_kind.h"
-#include "simulator/scenario/write/scenario_write.h"
 #include "studies/simulation.h"
 
 #include <signal.h>

@@ -5,7 +5,7 @@
 
 #include "analysis/output/comparison.h"
 #include "base/files/journal.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 #include "studies/sweep_axis.h"
 
 struct arena;

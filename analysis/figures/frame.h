@@ -54,7 +54,7 @@ struct frame {
 /* Memory from the arena. */
 struct frame *frame_create(const struct timeline *timeline, struct arena *arena);
 
-/* The same of the timeline of a shorter job (simulator/scenario/steady/shortened.h) with what the whole one has more;
+/* The same of the timeline of a shorter job (job/steady/shortened.h) with what the whole one has more;
  * of one iteration. steady->cycles 0: as frame_create. `steady` is borrowed. */
 struct frame *frame_create_shortened(const struct timeline *timeline, const struct steady *steady, struct arena *arena);
 

@@ -10,7 +10,7 @@
 #include "analysis/output/traces/perfetto.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/files/gzip.h"
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 
 #include <stdio.h>
 

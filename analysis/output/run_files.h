@@ -8,7 +8,7 @@
 #include "analysis/pictures/gantt.h"
 #include "analysis/pictures/picture_form.h"
 #include "base/files/output.h"
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 
 enum { PICTURE_FORMATS = 3 };
 

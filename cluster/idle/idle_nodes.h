@@ -5,7 +5,7 @@
 
 #include "cluster/idle/idle_generate.h"
 #include "cluster/idle/replay.h"
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 
 /* Bounds of what a scenario may ask for. */
 enum { IDLE_JOBS_MAX = 10000, IDLE_POLICIES_MAX = 64 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of `idle_nodes:`. */
+#include "abi/fields/fields.h"
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/paths.h"
 #include "base/quantity.h"
 #include "cluster/idle/idle_nodes.h"
-#include "simulator/scenario/fields.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
 #define STAGESIM_JOB_RUN_H
 
 #include "cluster/jobs/jobs.h"
+#include "job/job.h"
 #include "simulator/engines/engine.h"
-#include "simulator/scenario/job.h"
 
 struct arena;
 

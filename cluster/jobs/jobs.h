@@ -3,7 +3,7 @@
 #ifndef STAGESIM_JOBS_H
 #define STAGESIM_JOBS_H
 
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 
 enum { JOBS_MAX = 256 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of `jobs:`. A job's scenario becomes the tree that `run` would read: its own keys, and in place of what
  * belongs to the platform and to the run as a whole the cluster's. */
+#include "abi/fields/fields.h"
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/paths.h"
 #include "cluster/jobs/jobs.h"
+#include "job/scenario/scenario_tables.h"
 #include "simulator/program/program.h"
-#include "simulator/scenario/fields.h"
-#include "simulator/scenario/scenario_tables.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_PAIRS_H
 #define STAGESIM_PAIRS_H
 
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 
 enum { PAIRS_JOBS_MAX = 64, PAIRS_CAPS_MAX = 64, PAIRS_SHOWN = 10 };
 

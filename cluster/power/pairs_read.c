@@ -2,10 +2,10 @@
 /* The reader of `pairs:`. */
 #include "cluster/power/pairs_parts.h"
 
+#include "abi/fields/fields.h"
 #include "base/arena.h"
 #include "base/paths.h"
 #include "base/quantity.h"
-#include "simulator/scenario/fields.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of `queue:`. What stands beside it is read as that of a scenario with a job of no meaning. */
+#include "abi/fields/fields.h"
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/paths.h"
 #include "cluster/queue/queue_scenario.h"
-#include "simulator/scenario/fields.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "cluster/logs/arrival_log.h"
 #include "cluster/queue/queue.h"
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 
 enum queue_estimates { ESTIMATES_EXACT, ESTIMATES_LIMITS };
 

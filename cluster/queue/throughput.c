@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "cluster/jobs/job_platform.h"
+#include "job/job.h"
+#include "job/steady/steady_run.h"
 #include "simulator/engines/engine.h"
-#include "simulator/scenario/job.h"
-#include "simulator/scenario/steady/steady_run.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
 

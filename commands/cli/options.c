@@ -6,8 +6,8 @@
 #include "base/quantity.h"
 #include "base/words/aliases.h"
 #include "commands/cli/words.h"
+#include "job/scenario/scenario_tables.h"
 #include "schedules/schedule.h"
-#include "simulator/scenario/scenario_tables.h"
 
 #include <getopt.h>
 #include <stdio.h>

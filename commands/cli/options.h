@@ -5,7 +5,7 @@
 
 #include "analysis/output/comparison.h"
 #include "commands/cli/command.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 #include <getopt.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 #include "base/paths.h"
 #include "base/words/aliases.h"
 #include "commands/cli/words.h"
+#include "job/scenario/scenario.h"
 #include "schedules/schedule.h"
-#include "simulator/scenario/scenario.h"
 
 #include <stdio.h>
 #include <string.h>

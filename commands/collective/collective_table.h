@@ -4,10 +4,10 @@
 #define STAGESIM_COLLECTIVE_TABLE_H
 
 #include "base/diagnostics.h"
+#include "job/scenario/platform_source.h"
 #include "platforms/what_if.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/engines/engine.h"
-#include "simulator/scenario/platform_source.h"
 
 struct collective_request {
     const char *file;              /* platform, as messages call it */

@@ -4,7 +4,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/words.h"
 #include "commands/layouts/method.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 #include <string.h>
 

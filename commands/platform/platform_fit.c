@@ -11,12 +11,12 @@
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
+#include "job/scenario/platform_source.h"
 #include "platforms/generate/xml.h"
 #include "platforms/library.h"
 #include "simulator/collectives/fit.h"
 #include "simulator/collectives/settled.h"
 #include "simulator/program/program.h"
-#include "simulator/scenario/platform_source.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -8,9 +8,9 @@
 #include "commands/platform/platform_command.h"
 #include "commands/platform/platform_picture.h"
 #include "commands/platform/platform_text.h"
+#include "job/scenario/platform_source.h"
 #include "platforms/view.h"
 #include "platforms/zones.h"
-#include "simulator/scenario/platform_source.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -14,10 +14,10 @@
 #include "commands/schedule/schedule_output.h"
 #include "commands/schedule/schedule_times.h"
 #include "commands/schedule/schedule_watch.h"
+#include "job/scenario/schedule_option.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_file.h"
 #include "schedules/steady.h"
-#include "simulator/scenario/schedule_option.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -4,8 +4,8 @@
 #define STAGESIM_SCHEDULE_ON_H
 
 #include "base/tables/table_write.h"
+#include "job/scenario/scenario.h"
 #include "schedules/plan/plan_timing.h"
-#include "simulator/scenario/scenario.h"
 
 #include <stdio.h>
 

@@ -13,7 +13,7 @@
 #include "commands/search/search_output.h"
 #include "commands/search/search_parts.h"
 #include "commands/search/search_picture.h"
-#include "simulator/scenario/write/scenario_write.h"
+#include "job/write/scenario_write.h"
 #include "studies/record.h"
 #include "studies/search/estimate.h"
 

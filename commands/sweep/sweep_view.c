@@ -4,7 +4,7 @@
 #include "analysis/pictures/picture_heat.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "simulator/scenario/scenario_kind.h"
+#include "job/scenario/scenario_kind.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,13 +2,13 @@
 /* Which file is what, and the order in which they are read. */
 #include "frameworks/import/import.h"
 
+#include "abi/fields/fields.h"
 #include "base/arena.h"
 #include "base/paths.h"
 #include "frameworks/import/parts.h"
 #include "frameworks/models/huggingface.h"
 #include "frameworks/readers/text.h"
 #include "frameworks/readers/toml.h"
-#include "simulator/scenario/fields.h"
 #include "workloads/transformer/transformer.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_DIVISION_H
 #define STAGESIM_DIVISION_H
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 #include "studies/partition/partition.h"
 
 enum { DIVISION_METHODS = PARTITION_ACCPAR + 1, DIVISION_PARTS_MAX = 1 << 20 /* of all layers */ };

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_DIVISION_NETWORK_H
 #define STAGESIM_DIVISION_NETWORK_H
 
-#include "simulator/scenario/job.h"
+#include "job/job.h"
 #include "studies/division/division.h"
 
 /* Layers, edges and elements; NULL after the mistake was reported. Computing is 0. From the arena. */

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/number_text.h"
-#include "simulator/scenario/write/scenario_write.h"
+#include "job/write/scenario_write.h"
 
 #include <stdlib.h>
 

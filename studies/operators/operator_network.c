@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "job/placement.h"
 #include "platforms/device.h"
 #include "simulator/collectives/communicator.h"
-#include "simulator/scenario/placement.h"
 #include "workloads/layers/graph.h"
 
 #include <stdlib.h>

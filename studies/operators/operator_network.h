@@ -3,8 +3,8 @@
 #ifndef STAGESIM_OPERATOR_NETWORK_H
 #define STAGESIM_OPERATOR_NETWORK_H
 
+#include "job/scenario/scenario.h"
 #include "platforms/platform.h"
-#include "simulator/scenario/scenario.h"
 #include "studies/operators/operators.h"
 
 struct operator_network;

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
-#include "simulator/scenario/job.h"
+#include "job/job.h"
 #include "studies/operators/metropolis.h"
 #include "studies/operators/operator_network.h"
 #include "studies/operators/starts.h"

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_STRATEGY_SEARCH_H
 #define STAGESIM_STRATEGY_SEARCH_H
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 #include "studies/operators/outcome.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/files/journal.h"
 #include "base/process/clock.h"
 #include "base/process/interruption.h"
-#include "simulator/scenario/write/scenario_write.h"
+#include "job/write/scenario_write.h"
 #include "studies/search/bounds.h"
 #include "studies/simulation.h"
 

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_SEARCH_SPACE_H
 #define STAGESIM_SEARCH_SPACE_H
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 #include "workloads/pipeline/imprint.h"
 
 struct arena;

@@ -8,8 +8,8 @@
  * others have the machine as well. */
 #include "simulator/engines/engine.h"
 #include "base/arena.h"
-#include "simulator/scenario/job.h"
-#include "simulator/scenario/scenario.h"
+#include "job/job.h"
+#include "job/scenario/scenario.h"
 
 #include <math.h>
 #include <stdio.h>

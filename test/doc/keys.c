@@ -3,7 +3,7 @@
  * prints the table of doc/import.md. */
 #include "base/arena.h"
 #include "frameworks/import/import.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 #include <string.h>
 

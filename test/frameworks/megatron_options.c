@@ -2,7 +2,7 @@
 /* The table of Megatron-LM's options: no name stands twice, every key is one of the scenario, words go both ways. */
 #include "frameworks/megatron_options.h"
 
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the fuzzer's dictionary: the words of the scenario's tables. */
+#include "job/scenario/scenario_tables.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/algorithm.h"
-#include "simulator/scenario/scenario_tables.h"
 #include "workloads/workload_table.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * on whether it is good; what is refused leaves no file; what runs has a finite time. */
 #include "base/arena.h"
 #include "commands/cli/command.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 #include "test/fuzz/words.h"
 #include "test/support/folder.h"
 #include "test/support/shared_coverage.h"

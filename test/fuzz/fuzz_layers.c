@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes networks given as csv: from the file's text to the costs of layers. */
+#include "abi/fields/fields.h"
+#include "abi/fields/fields_rows.h"
 #include "base/arena.h"
-#include "simulator/scenario/fields.h"
-#include "simulator/scenario/fields_rows.h"
 #include "workloads/layers/transfers.h"
 #include "workloads/workload_table.h"
 

@@ -3,7 +3,7 @@
  * the file; behind a form feed there may be values for `--set`, a line each. Sizes, times and bounds are finite, and
  * what is known before the job is built agrees with what it comes to. */
 #include "base/arena.h"
-#include "simulator/scenario/job.h"
+#include "job/job.h"
 #include "studies/evaluate.h"
 #include "test/fuzz/words.h"
 #include "test/support/memory_file.h"

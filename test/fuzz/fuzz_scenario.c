@@ -3,7 +3,7 @@
  * overrides (KEY=VALUE), then perhaps a replacing schedule, separated by NUL bytes. */
 #include "base/arena.h"
 #include "cluster/cluster.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 #include "test/support/memory_file.h"
 
 #include <stdio.h>

@@ -6,11 +6,11 @@
 #include "studies/evaluate.h"
 
 #include "base/arena.h"
+#include "job/job.h"
 #include "schedules/plan_store.h"
 #include "simulator/engines/class_store.h"
 #include "simulator/engines/folded_run.h"
 #include "simulator/engines/simgrid/bridge.h"
-#include "simulator/scenario/job.h"
 #include "studies/describe.h"
 #include "studies/shortened_report.h"
 #include "test/support/random_job.h"

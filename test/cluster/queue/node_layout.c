@@ -4,7 +4,7 @@
 #include "cluster/queue/node_layout.h"
 #include "base/arena.h"
 #include "cluster/queue/node_pool.h"
-#include "simulator/scenario/platform_source.h"
+#include "job/scenario/platform_source.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/transformer/transformer.h"
 #include "base/arena.h"
-#include "simulator/scenario/scenario.h"
+#include "job/scenario/scenario.h"
 #include "test/support/memory_file.h"
 
 #include <criterion/criterion.h>

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch script of Megatron-LM. Options that are a key of the scenario by themselves have their names from the table
+ * of options; those that follow from several keys are put together here. */
+#include "base/arena.h"
+#include "base/bulk.h"
+#include "frameworks/megatron_options.h"
+#include "job/export/export.h"
+#include "workloads/transformer/pipeline_layout.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options so far, in lines of the script's array. */
+struct script {
+    struct export_job *job;
+    char *text;
+    size_t size;
+    FILE *out;
+};
+
+static void option(struct script *s, const char *name)
+{
+    fprintf(s->out, "    --%s\n", name);
+}
+
+static void count(struct script *s, const char *name, uint64_t value)
+{
+    fprintf(s->out, "    --%s %" PRIu64 "\n", name, value);
+}
+
+static void word(struct script *s, const char *name, const char *value)
+{
+    fprintf(s->out, "    --%s %s\n", name, value);
+}
+
+/* An option that is a key of its own: with its value, or where it is a switch, when the value is the switch's. */
+static void direct(struct script *s, const char *key, const char *value)
+{
+    const struct megatron_option *found = megatron_option_of_key(key);
+    char text[32];
+    if (found->role == OPTION_VALUE)
+        word(s, found->name, value);
+    else if (found->role == OPTION_SWITCH && !strcmp(found->value, value))
+        option(s, found->name);
+    else if (found->role == OPTION_WORD && megatron_option_word(found, value, 1, text, sizeof text))
+        word(s, found->name, text);
+}
+
+static void direct_count(struct script *s, const char *key, uint64_t value)
+{
+    direct(s, key, arena_print(s->job->arena, "%" PRIu64, value));
+}
+
+static void direct_flag(struct script *s, const char *key, bool value)
+{
+    direct(s, key, value ? "true" : "false");
+}
+
+/* ---- the model ---- */
+
+static void write_attention(struct script *s)
+{
+    const struct transformer_model *m = &s->job->model, *given = &s->job->parameters->model;
+    if (m->kv_rank) {
+        option(s, "multi-latent-attention");
+        if (m->query_rank)
+            count(s, "q-lora-rank", m->query_rank);
+        else
+            export_remark(s->job, "model.query_rank", "queries are always compressed: --q-lora-rank is 512 without");
+        count(s, "kv-lora-rank", m->kv_rank);
+        count(s, "qk-head-dim", m->head_size);
+        count(s, "qk-pos-emb-head-dim", m->rope_size);
+        count(s, "v-head-dim", m->value_size);
+    } else {
+        if (given->kv_heads) {
+            option(s, "group-query-attention");
+            count(s, "num-query-groups", given->kv_heads);
+        }
+        if (given->head_size)
+            count(s, "kv-channels", given->head_size);
+    }
+    if (m->window)
+        word(s, "window-size", arena_print(s->job->arena, "%" PRIu64 ",0", m->window - 1));
+    if (m->window && m->window_period)
+        count(s, "window-attn-skip-freq", m->window_period);
+    if (m->sinks)
+        word(s, "softmax-type", "learnable");
+}
+
+/* The vocabulary is padded to a multiple of a number x tensor: one that pads nothing. */
+static void write_vocabulary(struct script *s)
+{
+    uint64_t vocabulary = s->job->model.vocabulary, divisor = 128;
+    count(s, "vocab-size", vocabulary);
+    while (divisor > 1 && vocabulary % (divisor * s->job->tensor))
+        divisor /= 2;
+    if (divisor < 128)
+        count(s, "make-vocab-size-divisible-by", divisor);
+    if (vocabulary % (divisor * s->job->tensor))
+        export_remark(s->job, "model.vocabulary", "is padded to a multiple of tensor, %" PRIu64, s->job->tensor);
+}
+
+static void write_positions(struct script *s)
+{
+    const struct transformer_model *m = &s->job->model;
+    if (!m->positions)
+        word(s, "position-embedding-type", "rope");
+    count(s, "max-position-embeddings", m->positions ? m->positions : m->sequence);
+}
+
+/* [0]*3+[1]*58, or with a period [0]*1+[1,0]*5+[1] */
+static const char *expert_layers(const struct export_job *job)
+{
+    const struct transformer_model *m = &job->model;
+    uint64_t rest = m->layers - m->dense_layers, period = m->expert_period;
+    const char *text = m->dense_layers ? arena_print(job->arena, "[0]*%" PRIu64, m->dense_layers) : "";
+    const char *round = "[1";
+    for (uint64_t i = 1; i < period; i++)
+        round = arena_print(job->arena, "%s,0", round);
+    if (rest / period)
+        text = arena_print(job->arena, "%s%s%s]*%" PRIu64, text, *text ? "+" : "", round, rest / period);
+    if (rest % period) /* a round that is cut */
+        text = arena_print(job->arena, "%s%s%.*s]", text, *text ? "+" : "", (int)(2 * (rest % period)), round);
+    return text;
+}
+
+static void write_experts(struct script *s)
+{
+    const struct transformer_model *m = &s->job->model;
+    if (!m->experts)
+        return;
+    direct_count(s, "model.experts", m->experts);
+    direct_count(s, "model.top_k", m->top_k);
+    direct_count(s, "model.expert_ffn", m->expert_ffn);
+    if (m->shared_experts)
+        count(s, "moe-shared-expert-intermediate-size", m->shared_experts * m->expert_ffn);
+    direct_flag(s, "model.shared_gate", m->shared_gate);
+    if (m->dense_layers)
+        word(s, "moe-layer-freq", arena_print(s->job->arena, "'%s'", expert_layers(s->job)));
+    else if (m->expert_period > 1)
+        count(s, "moe-layer-freq", m->expert_period);
+    if (s->job->parameters->model.expert_groups)
+        direct_count(s, "model.expert_groups", m->expert_groups);
+    if (s->job->parameters->model.top_groups)
+        direct_count(s, "model.top_groups", m->top_groups);
+    direct_flag(s, "model.router_bias", m->router_bias);
+}
+
+static void write_model(struct script *s)
+{
+    const struct transformer_model *m = &s->job->model;
+    direct_count(s, "model.layers", m->layers);
+    direct_count(s, "model.hidden", m->hidden);
+    direct_count(s, "model.heads", m->heads);
+    write_attention(s);
+    direct_count(s, "model.ffn", m->ffn);
+    direct_flag(s, "model.gated", m->gated);
+    direct_count(s, "model.sequence", m->sequence);
+    write_positions(s);
+    write_vocabulary(s);
+    direct_flag(s, "model.tied", m->tied);
+    direct_flag(s, "model.biases", m->biases);
+    direct_flag(s, "model.qkv_biases", m->qkv_biases);
+    direct_flag(s, "model.qk_norm", m->qk_norm);
+    direct(s, "model.norm", transformer_norm_names[m->norm]);
+    if (!m->dropout) {
+        word(s, "attention-dropout", "0");
+        word(s, "hidden-dropout", "0");
+    }
+    write_experts(s);
+}
+
+/* ---- the layout ---- */
+
+/* Ranks from the innermost: tensor, context, replicas, pipeline; or the pipeline before the replicas. */
+static void write_order(struct script *s)
+{
+    static const char *const names[] = {"tensor", "context", "data", "pipeline"};
+    const struct mesh *mesh = &s->job->scenario->mesh;
+    unsigned at[4] = {0};
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned k = 0; k < mesh->name_count; k++)
+            if (!strcmp(mesh->names[k].name, names[i]))
+                at[i] = k + 1;
+    bool inner = !at[1] || at[0] < at[1], outer = at[0] < at[2] && at[1] < at[2] && at[0] < at[3] && at[1] < at[3];
+    if (!inner || !outer)
+        export_remark(s->job, "order",
+                      "ranks lie tensor, context, data, pipeline from the innermost, or with --use-tp-pp-dp-mapping "
+                      "pipeline before data");
+    if (at[3] < at[2])
+        option(s, "use-tp-pp-dp-mapping");
+}
+
+/* Of another schedule the layers of each worker, where it has one stage. */
+static void write_foreign_layout(struct script *s)
+{
+    if (s->job->layout && s->job->stages == s->job->pipeline)
+        word(s, "pipeline-model-parallel-layout", arena_print(s->job->arena, "'%s'", s->job->layout));
+    else if (s->job->layout)
+        export_remark(s->job, "transformer.pipeline_layout", "%s is of the stages of another schedule", s->job->layout);
+}
+
+static void write_chunks(struct script *s)
+{
+    const char *name = export_schedule(s->job);
+    int64_t chunks = export_schedule_option(s->job, "chunks", 1), group = export_schedule_option(s->job, "group", 0);
+    static const char *const said[] = {"chunks", "group", NULL};
+    bool interleaved = !strcmp(name, "interleaved");
+    if (s->job->pipeline == 1)
+        return;
+    if (!interleaved && strcmp(name, "1f1b") != 0) {
+        export_remark(s->job, "schedule", "%s is not there; without more options it runs 1f1b", name);
+        write_foreign_layout(s);
+        return;
+    }
+    export_schedule_options(s->job, said);
+    if (s->job->layout)
+        word(s, "pipeline-model-parallel-layout", arena_print(s->job->arena, "'%s'", s->job->layout));
+    else if (interleaved)
+        count(s, "num-virtual-stages-per-pipeline-rank", (uint64_t)chunks);
+    if (interleaved && export_has(s->job, "schedule.group"))
+        count(s, "microbatch-group-size-per-virtual-pipeline-stage", (uint64_t)group);
+}
+
+static void write_context(struct script *s)
+{
+    if (s->job->context == 1)
+        return;
+    direct_count(s, "parallel.context", s->job->context);
+    static const char *const words[] = {
+        [CONTEXT_GATHER] = "all_gather", [CONTEXT_RING] = "p2p", [CONTEXT_HEADS] = "a2a"};
+    word(s, "cp-comm-type", words[s->job->parameters->routing.context_method]);
+}
+
+static void write_layout(struct script *s)
+{
+    direct_count(s, "parallel.tensor", s->job->tensor);
+    direct_count(s, "parallel.pipeline", s->job->pipeline);
+    write_context(s);
+    if (s->job->expert > 1)
+        direct_count(s, "parallel.expert", s->job->expert);
+    if (s->job->experts_whole)
+        count(s, "expert-tensor-parallel-size", 1);
+    write_order(s);
+    write_chunks(s);
+    direct_flag(s, "transformer.sequence_parallel", s->job->parameters->sequence_parallel && s->job->tensor > 1);
+    direct_flag(s, "transformer.tensor_overlap", s->job->parameters->product_overlap);
+    if (!s->job->parameters->scatter_gather && s->job->tensor > 1 && s->job->pipeline > 1)
+        option(s, "no-scatter-gather-tensors-in-pipeline");
+    direct_flag(s, "transformer.expert_overlap", s->job->parameters->routing.expert_overlap);
+}
+
+/* ---- the batch, and what replicas share ---- */
+
+static void write_batch(struct script *s)
+{
+    const struct scenario *scenario = s->job->scenario;
+    const struct transformer_parameters *p = s->job->parameters;
+    direct_count(s, "batch.micro", scenario->micro_batch_size);
+    if (scenario->micro_batches > 1 || export_has(s->job, "batch.global")) /* without, one for each replica */
+        direct_count(s, "batch.global", scenario->micro_batch_size * scenario->micro_batches * scenario->data);
+    if (p->tokens > 0)
+        count(s, "train-samples", (uint64_t)(p->tokens / (double)s->job->model.sequence));
+    if (p->routing.capacity_factor > 0)
+        word(s, "moe-expert-capacity-factor", arena_print(s->job->arena, "%.15g", p->routing.capacity_factor));
+}
+
+static void write_sharing(struct script *s, uint64_t zero)
+{
+    static const char *const strategies[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
+    const struct transformer_parameters *p = s->job->parameters;
+    if (zero)
+        option(s, "use-distributed-optimizer");
+    if (zero > 1) {
+        option(s, "use-megatron-fsdp");
+        word(s, "data-parallel-sharding-strategy", strategies[zero]);
+        option(s, "no-gradient-accumulation-fusion");
+    }
+    if (zero && p->shard_ranks && p->shard_ranks < s->job->data)
+        count(s, "num-distributed-optimizer-instances", s->job->data / p->shard_ranks);
+    if (zero == 3 && !p->reshard)
+        export_remark(s->job, "transformer.reshard", "weights are always gathered again for the backward");
+}
+
+/* Buckets are counted in parameters there. */
+static void write_bucket(struct script *s, bool half)
+{
+    const struct transformer_parameters *p = s->job->parameters;
+    double bytes = p->gradients && half ? 2 : 4, elements = floor(p->bucket / bytes),
+           standard = s->job->data > 40 ? 1e6 * (double)s->job->data : 40e6;
+    if (p->bucket > 0 && elements != standard && elements >= 1 && elements < 0x1p53)
+        count(s, "ddp-bucket-size", (uint64_t)elements);
+    if (p->bucket > 0 && elements * bytes != p->bucket)
+        export_remark(s->job, "transformer.bucket", "is cut to whole parameters of %g bytes", bytes);
+}
+
+static void write_replicas(struct script *s)
+{
+    const struct transformer_parameters *p = s->job->parameters;
+    bool half = p->precision >= FP16;
+    write_sharing(s, p->zero ? p->zero : p->distributed_optimizer);
+    direct_flag(s, "communication.overlap", p->overlap);
+    write_bucket(s, half);
+    if (p->gradients && half && p->precision != FP16)
+        option(s, "grad-reduce-in-bf16");
+    if (!p->gradients && p->precision == FP16)
+        option(s, "accumulate-allreduce-grads-in-fp32");
+}
+
+/* ---- precision and recomputation ---- */
+
+static void write_compute(struct script *s)
+{
+    const struct transformer_parameters *p = s->job->parameters;
+    if (p->precision >= FP16)
+        option(s, p->precision == FP16 ? "fp16" : "bf16");
+    if (p->precision == FP8)
+        word(s, "fp8-format", "hybrid");
+    if (p->precision == TF32)
+        export_remark(s->job, "compute.precision", "tf32 is a setting of PyTorch: fp32 is what options say");
+    if (p->attention == ATTENTION_STANDARD)
+        word(s, "attention-backend", "unfused");
+    if (s->job->scenario->recompute_count)
+        export_remark(s->job, "schedule.recompute",
+                      "stages differ; it computes alike in all: as in the first one here");
+    if (s->job->scenario->recompute == RECOMPUTE_OPERATORS)
+        export_remark(s->job, "schedule.recompute",
+                      "single operators are computed again by torchtitan, not Megatron-LM");
+    else if (s->job->scenario->recompute != RECOMPUTE_NONE)
+        word(s, "recompute-granularity", s->job->scenario->recompute == RECOMPUTE_FULL ? "full" : "selective");
+    if (s->job->scenario->recompute == RECOMPUTE_FULL) {
+        word(s, "recompute-method", "uniform");
+        count(s, "recompute-num-layers", 1);
+    }
+    static const char *const optimizers[] = {"adam", "sgd", "sgd"};
+    if (p->optimizer)
+        word(s, "optimizer", optimizers[p->optimizer]);
+    if (p->optimizer == 2)
+        word(s, "sgd-momentum", "0");
+}
+
+/* ---- the script ---- */
+
+/* GPUs of a node: of 8, or the most below that divide them all. */
+static uint32_t gpus_of_node(uint32_t ranks)
+{
+    uint32_t gpus = ranks < 8 ? ranks : 8;
+    while (ranks % gpus)
+        gpus--;
+    return gpus;
+}
+
+static const char *megatron_text(struct export_job *job)
+{
+    struct script s = {.job = job};
+    uint32_t ranks = job->scenario->mesh.ranks;
+    const char *program = job->model.causal ? "pretrain_gpt.py" : "pretrain_bert.py";
+    s.out = memory_stream_open(&s.text, &s.size);
+    fprintf(s.out, "#!/bin/bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nGPUS_PER_NODE=${GPUS_PER_NODE:-%u}\n",
+            gpus_of_node(ranks));
+    fprintf(s.out, "NNODES=$((%u / GPUS_PER_NODE))\nOPTIONS=(\n", ranks);
+    export_common(job);
+    write_model(&s);
+    write_layout(&s);
+    write_batch(&s);
+    write_replicas(&s);
+    write_compute(&s);
+    fprintf(s.out, ")\ntorchrun --nproc-per-node \"$GPUS_PER_NODE\" --nnodes \"$NNODES\" %s \"${OPTIONS[@]}\" \"$@\"\n",
+            program);
+    memory_stream_close(s.out);
+    const char *text = arena_copy(job->arena, s.text);
+    free(s.text);
+    return text;
+}
+
+const struct exporter exporter_megatron = {
+    .name = "megatron",
+    .title = "Megatron-LM",
+    .comment = "#",
+    .rest = "To be added, behind the script's name: data, tokenizer, learning rate, --train-iters, paths.",
+    .text = megatron_text,
+};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* framework: a file of values for keys that the scenario does not give. Documented in doc/frameworks.md. */
+#include "base/arena.h"
+#include "base/path_near.h"
+#include "base/paths.h"
+#include "job/scenario/scenario_parts.h"
+#include "job/scenario/scenario_tables.h"
+#include "workloads/workload_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char framework_key[] = "framework", no_framework[] = "none", condition_key[] = "if", rules_key[] = "when";
+
+/* Sections that a profile can have: what is said of how a framework works, and not of the job. */
+static const char *const profile_sections[] = {"schedule",    "communication", "memory", "compute",
+                                               "transformer", "dlrm",          NULL};
+
+static const struct fields_section recompute_section = {
+    "schedule", true,
+    (const struct stagesim_field[]){
+        {"recompute", STAGESIM_FIELD_TEXTS, 0, .names = scenario_recompute_names, .doc = ""}, {0}}};
+
+/* ---- what a profile may say ---- */
+
+static bool is_section(const char *word)
+{
+    for (const char *const *name = profile_sections; *name; name++)
+        if (!strcmp(*name, word))
+            return true;
+    return false;
+}
+
+/* The table of the scenario's own keys in a section; NULL: all are the workload's. */
+static const struct fields_section *own_section(const char *name)
+{
+    if (!strcmp(name, recompute_section.name))
+        return &recompute_section;
+    return !strcmp(name, memory_section.name)          ? &memory_section
+           : !strcmp(name, communication_section.name) ? &communication_section
+                                                       : NULL;
+}
+
+enum { WORDS_MAX = 200 };
+
+static size_t add_words(const char **words, size_t count, const struct fields_section *section)
+{
+    for (const struct stagesim_field *field = section->fields; field && field->key && count < WORDS_MAX; field++)
+        if (fields_key(section, field))
+            words[count++] = fields_key(section, field);
+    return count;
+}
+
+/* Keys are those of the scenario and of all built-in workloads, so that a mistake shows whatever the job is. */
+static size_t list_words(const char **words, const char *name)
+{
+    const struct fields_section *own = own_section(name);
+    size_t count = own ? add_words(words, 0, own) : 0;
+    for (const struct stagesim_workload *const *each = workload_table; *each; each++) {
+        const struct fields_section section = {name, !strcmp(name, (*each)->name), (*each)->fields};
+        count = add_words(words, count, &section);
+    }
+    return count;
+}
+
+static void check_section(const struct loader *loader, const struct node *section)
+{
+    const char *words[WORDS_MAX];
+    size_t count = list_words(words, section->key);
+    if (section->kind != NODE_MAP) {
+        diag_error(loader->fields.diag, section->at, "%s is %s; expected a map of its keys", section->key,
+                   node_describe(section, loader->fields.arena));
+        return;
+    }
+    for (const struct node *child = section->first; child; child = child->next) {
+        bool known = false;
+        for (size_t i = 0; i < count; i++)
+            known |= !strcmp(words[i], child->key);
+        if (!known)
+            fields_report_unknown(&loader->fields, arena_print(loader->fields.arena, "a framework's %s", section->key),
+                                  child, words, count);
+    }
+}
+
+static void check_rule(const struct loader *loader, const struct node *rule, bool conditional)
+{
+    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", rules_key};
+    size_t count = sizeof words / sizeof *words;
+    if (conditional)
+        words[count - 1] = condition_key;
+    for (const struct node *child = rule->first; child; child = child->next)
+        if (is_section(child->key))
+            check_section(loader, child);
+        else if (strcmp(child->key, words[count - 1]) != 0)
+            fields_report_unknown(&loader->fields, "a framework's profile", child, words, count);
+}
+
+/* ---- conditions ---- */
+
+/* The word that the scenario has at a path; NULL: none. */
+static const char *given_word(const struct loader *loader, const char *path)
+{
+    const char *replacement = loader->scenario->request.schedule;
+    const struct node *node = node_find(loader->root, path);
+    if (replacement && !strcmp(path, "schedule.name"))
+        return replacement;
+    return node && node->kind == NODE_SCALAR ? node->text : NULL;
+}
+
+/* ">1" is any larger number, all else a word. */
+static bool is_word(const struct node *expected, const char *given)
+{
+    if (expected->kind == NODE_SCALAR && expected->text[0] == '>')
+        return strtod(given, NULL) > strtod(expected->text + 1, NULL);
+    if (expected->kind == NODE_SCALAR)
+        return !strcmp(expected->text, given);
+    for (const struct node *entry = expected->kind == NODE_LIST ? expected->first : NULL; entry; entry = entry->next)
+        if (is_word(entry, given))
+            return true;
+    return false;
+}
+
+static bool holds(const struct loader *loader, const struct node *rule)
+{
+    const struct node *condition = node_get(rule, condition_key);
+    if (!condition || condition->kind != NODE_MAP) {
+        diag_error(loader->fields.diag, rule->at,
+                   "a rule has no condition; expected one such as 'if: {schedule.name: 1f1b}'");
+        return false;
+    }
+    for (const struct node *each = condition->first; each; each = each->next) {
+        const char *given = given_word(loader, each->key);
+        if (!given || !is_word(each, given))
+            return false;
+    }
+    return true;
+}
+
+/* ---- taking values over ---- */
+
+/* A value replaces what stood there before. */
+static void put(struct node *map, const struct node *value, struct arena *arena)
+{
+    struct node *there = node_get(map, value->key), *copy = there ? there : arena_alloc(arena, sizeof *copy);
+    struct node *next = there ? there->next : NULL;
+    *copy = *value;
+    copy->next = next;
+    if (!there)
+        node_append(map, copy);
+}
+
+static struct node *section_of(struct node *root, const char *name, struct place at, struct arena *arena)
+{
+    struct node *section = node_get(root, name);
+    if (section)
+        return section;
+    section = arena_alloc(arena, sizeof *section);
+    *section = (struct node){.kind = NODE_MAP, .at = at, .key = name, .key_at = at};
+    node_append(root, section);
+    return section;
+}
+
+static void collect(struct loader *loader, const struct node *rule)
+{
+    struct arena *arena = loader->fields.arena;
+    for (const struct node *section = rule->first; section; section = section->next)
+        for (const struct node *value = is_section(section->key) && section->kind == NODE_MAP ? section->first : NULL;
+             value; value = value->next)
+            put(section_of(loader->framework, section->key, section->at, arena), value, arena);
+}
+
+static void collect_rules(struct loader *loader, const struct node *profile)
+{
+    const struct node *rules = node_get(profile, rules_key);
+    if (rules && rules->kind != NODE_LIST)
+        diag_error(loader->fields.diag, rules->at, "%s is %s; expected a list of rules, each with an 'if'", rules_key,
+                   node_describe(rules, loader->fields.arena));
+    for (const struct node *rule = rules && rules->kind == NODE_LIST ? rules->first : NULL; rule; rule = rule->next) {
+        if (rule->kind != NODE_MAP) {
+            diag_error(loader->fields.diag, rule->at, "a rule is %s; expected a map with an 'if'",
+                       node_describe(rule, loader->fields.arena));
+            continue;
+        }
+        check_rule(loader, rule, true);
+        if (holds(loader, rule))
+            collect(loader, rule);
+    }
+}
+
+/* Beside a table, a profile of layers or an efficiency there is no choice of kernels, and the host's times are theirs.
+ */
+static bool is_moot(const struct node *section, const char *key)
+{
+    static const char *const of_tables[] = {"kernels", "source", "dispatch", "step"};
+    bool chooses = false;
+    for (unsigned i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
+        chooses |= !strcmp(key, of_tables[i]);
+    return chooses && (node_get(section, "table") || node_get(section, "profile") || node_get(section, "efficiency"));
+}
+
+void scenario_apply_framework(struct loader *loader, const struct fields_section *table)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct node *section = node_get(loader->framework, table->name);
+    struct node *own = node_get(loader->root, table->name);
+    if (own && own->kind != NODE_MAP)
+        return;
+    for (const struct node *value = section ? section->first : NULL; value; value = value->next)
+        if (fields_known(table, value->key) && !node_get(own, value->key) && !is_moot(own, value->key)) {
+            own = section_of(loader->root, table->name, section->at, arena);
+            put(own, value, arena);
+        }
+}
+
+/* ---- finding the file ---- */
+
+static const char *find_profile(struct loader *loader, const struct node *node)
+{
+    struct arena *arena = loader->fields.arena;
+    bool typed = node->at.line == 0;
+    const char *directory = typed ? loader->scenario->directory : path_directory(node->at.file, arena);
+    const char *path = path_of_file(directory, node->text, typed, arena);
+    struct fault fault = {0};
+    const char *found = path_find_installed(INSTALLED_FRAMEWORKS, node->text, ".yaml", arena);
+    if (found || path_check_readable(path, &fault))
+        return found ? found : path;
+    diag_error(loader->fields.diag, node->at,
+               "%s; expected none, a framework of `stagesim list frameworks`, or the file of a profile%s", fault.text,
+               path_suggest_file(INSTALLED_FRAMEWORKS, directory, node->text, ".yaml", typed, arena));
+    return NULL;
+}
+
+void scenario_read_framework(struct loader *loader)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct node *node = node_get(loader->root, framework_key);
+    if (!node || node->kind != NODE_SCALAR || node_is_empty(node) || !strcmp(node->text, no_framework))
+        return;
+    const char *path = find_profile(loader, node);
+    struct node *profile = path ? document_load(path, node->at, arena, loader->fields.diag) : NULL;
+    if (!profile)
+        return;
+    loader->scenario->framework_file = path;
+    loader->framework = arena_alloc(arena, sizeof *loader->framework);
+    *loader->framework = (struct node){.kind = NODE_MAP, .at = profile->at};
+    check_rule(loader, profile, false);
+    collect(loader, profile);
+    collect_rules(loader, profile);
+    scenario_apply_framework(loader, &memory_section);
+    scenario_apply_framework(loader, &communication_section);
+    if (node_get(loader->root, recompute_section.name))
+        scenario_apply_framework(loader, &recompute_section);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* platform: a file, PRESET:NODES, or a map; what_if: changes of it. */
+#include "base/arena.h"
+#include "base/path_near.h"
+#include "base/paths.h"
+#include "job/scenario/scenario_parts.h"
+#include "job/scenario/scenario_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_entry(struct node *map, const struct node *like, const char *key, const char *text, struct arena *arena)
+{
+    struct node *entry = arena_alloc(arena, sizeof *entry);
+    *entry = (struct node){.kind = NODE_SCALAR, .at = like->at, .key = key, .key_at = like->key_at, .text = text};
+    node_append(map, entry);
+}
+
+void scenario_expand_platform(struct loader *loader, struct node *node)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct node written = *node;
+    char *parts = arena_copy(arena, node->text);
+    node->kind = NODE_MAP;
+    node->first = node->last = NULL;
+    node->count = 0;
+    if (!platform_source_is_preset(written.text, loader->scenario->directory, arena)) {
+        add_entry(node, &written, "file", written.text, arena);
+        return;
+    }
+    char *rest = parts;
+    add_entry(node, &written, "preset", strsep(&rest, ":"), arena);
+    add_entry(node, &written, "nodes", strsep(&rest, ":"), arena);
+    if (rest)
+        add_entry(node, &written, "nic", rest, arena);
+}
+
+const struct node *scenario_platform_plain(const struct loader *loader)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct node *platform = node_get(loader->root, "platform");
+    if (!platform || platform->kind != NODE_MAP)
+        return loader->root;
+    struct node *plain = arena_alloc(arena, sizeof *plain);
+    *plain = *loader->root;
+    plain->first = plain->last = NULL;
+    plain->count = 0;
+    for (const struct node *child = loader->root->first; child; child = child->next) {
+        struct node *copy = arena_alloc(arena, sizeof *copy);
+        *copy = *child;
+        copy->next = NULL;
+        if (child == platform) {
+            copy->kind = NODE_SCALAR;
+            copy->text = "map";
+        }
+        node_append(plain, copy);
+    }
+    return plain;
+}
+
+/* ---- a file ---- */
+
+/* A file by its path, or the name of an installed one; `at` is where it was written. */
+static void read_file(struct loader *loader, const char *text, struct place at)
+{
+    struct platform_source *source = &loader->scenario->platform;
+    struct arena *arena = loader->fields.arena;
+    struct fault fault = {0}, other = {0};
+    const char *directory = loader->scenario->directory;
+    bool typed = at.line == 0;
+    source->text = text;
+    source->file = path_of_file(directory, text, typed, arena);
+    if (path_check_readable(source->file, &fault))
+        return;
+    const char *found = path_find_installed(INSTALLED_PLATFORMS, text, "", arena);
+    if (!found)
+        found = path_find_installed(INSTALLED_PLATFORMS, text, ".xml", arena);
+    if (found && path_check_readable(found, &other))
+        source->file = found;
+    else
+        diag_error(loader->fields.diag, at, "platform: %s%s", fault.text,
+                   platform_source_named(text)
+                       ? arena_print(arena, "; '%s' is a preset, which wants a number of nodes: %s:4",
+                                     platform_source_named(text), platform_source_named(text))
+                       : path_suggest_file(INSTALLED_PLATFORMS, directory, text, ".xml", typed, arena));
+}
+
+/* ---- a map ---- */
+
+/* What outputs call it: dgx-h100:64, and what is not the product's own in brackets. */
+static const char *describe(const struct platform_values *values, struct arena *arena)
+{
+    static const char *const rails[] = {"", ", rails over the spine", ", rails over nvlink"};
+    const char *more = rails[values->rails];
+    if (values->routing == ROUTING_ECMP) {
+        more = arena_print(arena, "%s, routing ecmp", more);
+        if (values->paths)
+            more = arena_print(arena, "%s, paths %u", more, (unsigned)values->paths);
+        if (values->flows)
+            more = arena_print(arena, "%s, flows %u", more, (unsigned)values->flows);
+        if (values->seed)
+            more = arena_print(arena, "%s, seed %llu", more, (unsigned long long)values->seed);
+    }
+    if (values->oversubscription > 0)
+        more = arena_print(arena, ", oversubscription %.10g%s", values->oversubscription, more);
+    if (values->pod)
+        more = arena_print(arena, ", pod %u%s", (unsigned)values->pod, more);
+    if (values->gpus_per_node)
+        more = arena_print(arena, ", gpus_per_node %u%s", (unsigned)values->gpus_per_node, more);
+    const char *name = arena_print(arena, "%s:%u%s%s", values->preset, (unsigned)values->nodes, values->nic ? ":" : "",
+                                   values->nic ? values->nic : "");
+    return *more ? arena_print(arena, "%s (%s)", name, more + 2) : name;
+}
+
+static void read_preset(struct loader *loader, const struct platform_values *values, const struct node *map)
+{
+    struct platform_source *source = &loader->scenario->platform;
+    struct fault fault = {""};
+    if (!values->nodes && platform_source_knows(values->preset, &fault)) {
+        diag_error(loader->fields.diag, map->at, "platform has no 'nodes'; expected how many nodes of %s there are",
+                   values->preset);
+        return;
+    }
+    source->text = describe(values, loader->fields.arena);
+    source->request = (struct platform_request){.preset = values->preset,
+                                                .nodes = (uint32_t)values->nodes,
+                                                .per_node = (uint32_t)values->gpus_per_node,
+                                                .pod = (uint32_t)values->pod,
+                                                .oversubscription = values->oversubscription,
+                                                .rails = (enum fabric_rails)values->rails,
+                                                .nic = values->nic,
+                                                .ecmp = values->routing == ROUTING_ECMP,
+                                                .paths = (uint32_t)values->paths,
+                                                .flows = (uint32_t)values->flows,
+                                                .seed = values->seed};
+    if (!platform_source_check(source, &fault))
+        diag_error(loader->fields.diag, node_place(map, "preset"), "platform: %s", fault.text);
+}
+
+static void read_map(struct loader *loader, const struct node *map)
+{
+    struct platform_values values = {0};
+    unsigned errors = loader->fields.diag->errors;
+    fields_check_keys(&loader->fields, &platform_section, NULL, map);
+    fields_read(&loader->fields, &platform_section, map, map->at, &values);
+    if (loader->fields.diag->errors > errors)
+        return;
+    for (const struct node *child = map->first; child && values.file; child = child->next)
+        if (strcmp(child->key, "file") != 0) {
+            diag_error(loader->fields.diag, child->key_at,
+                       "platform has a 'file', to which '%s' does not apply; "
+                       "expected a preset in its place",
+                       child->key);
+            return;
+        }
+    if (values.file)
+        read_file(loader, values.file, node_place(map, "file"));
+    else if (values.preset)
+        read_preset(loader, &values, map);
+    else
+        diag_error(loader->fields.diag, map->at,
+                   "platform has no 'file' and no 'preset'; expected one such as {preset: dgx-h100, nodes: 64}");
+}
+
+/* ---- all of them ---- */
+
+void scenario_read_platform(struct loader *loader, const char *text, enum platform_loader which)
+{
+    const struct node *node = node_get(loader->root, "platform");
+    struct platform_source *source = &loader->scenario->platform;
+    struct fault fault = {""};
+    if (node->kind == NODE_MAP)
+        read_map(loader, node);
+    else if (!platform_source_is_preset(text, loader->scenario->directory, loader->fields.arena))
+        read_file(loader, text, node->at);
+    else if (!platform_source_parse(text, source, loader->fields.arena, &fault))
+        diag_error(loader->fields.diag, node->at, "platform: %s", fault.text);
+    source->loader = which;
+}
+
+/* ---- what_if: changes of the platform ---- */
+
+static const char what_if_key[] = "what_if";
+
+/* Where the i-th change was written. */
+static struct place what_if_place(const struct node *root, size_t i)
+{
+    const struct node *node = node_get(root, what_if_key);
+    if (!node || node->kind != NODE_LIST)
+        return node_place(root, what_if_key);
+    const struct node *entry = node->first;
+    while (i-- && entry->next)
+        entry = entry->next;
+    return entry->at;
+}
+
+void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *texts)
+{
+    struct scenario *scenario = loader->scenario;
+    struct arena *arena = loader->fields.arena;
+    struct what_if *changes = arena_array(arena, texts->count + 1, sizeof *changes);
+    const char *name = scenario->platform.text;
+    if (texts->count == 1 && !strcmp(texts->texts[0], "none"))
+        return;
+    for (size_t i = 0; i < texts->count; i++) {
+        struct fault fault = {""};
+        if (!what_if_parse(texts->texts[i], &changes[i], arena, &fault))
+            diag_error(loader->fields.diag, what_if_place(loader->root, i), "%s: %s", what_if_key, fault.text);
+        else
+            name = arena_print(arena, "%s%s%s", name, i ? ", " : " with ", texts->texts[i]);
+    }
+    scenario->what_if = changes;
+    scenario->what_if_count = texts->count;
+    scenario->platform_name = name;
+}
+
+struct platform *scenario_change_platform(const struct scenario *scenario, struct platform *platform,
+                                          struct arena *arena, struct diag *diag)
+{
+    size_t wrong;
+    struct fault fault = {""};
+    struct platform *changed =
+        what_if_platform(platform, scenario->what_if, scenario->what_if_count, arena, &wrong, &fault);
+    if (!changed)
+        diag_error(diag, what_if_place(scenario->root, wrong), "%s: %s", what_if_key, fault.text);
+    return changed;
+}

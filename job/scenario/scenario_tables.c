@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/scenario/scenario_tables.h"
+
+#include "base/arena.h"
+#include "job/scenario/scenario.h"
+#include "platforms/routing.h"
+#include "platforms/settings.h"
+#include "simulator/collectives/algorithm.h"
+
+#include <string.h>
+
+static const char *const engines[] = {"simgrid", "analytic", "both", NULL};
+static const char *const folds[] = {"auto", "off", NULL};
+static const char *const steadies[] = {"auto", "off", NULL};
+static const char *const placements[] = {"order", "nic-aware", NULL};
+static const char *const loaders[] = {"auto", "simgrid", NULL};
+static const char *const rails[] = {"none", "spine", "nvlink", NULL};
+static const char *const routings[] = {"adaptive", "ecmp", NULL};
+const char *const scenario_recompute_names[] = {"none", "selective", "full", "operators", NULL};
+static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", NULL};
+static const char *const pictures[] = {"svg", "png", "pdf", NULL};
+static const char *const replicas[] = {"simulated", "all", NULL};
+
+const struct stagesim_field root_fields[] = {
+    {"platform", STAGESIM_FIELD_TEXT, offsetof(struct root_values, platform), .required = true,
+     .doc = "a SimGrid platform XML: a file, or the name of an installed one; or a preset with its nodes such as "
+            "dgx-h100:64; or a map of the keys of `platform`"},
+    {"workload", STAGESIM_FIELD_TEXT, offsetof(struct root_values, workload), .required = true,
+     .doc = "a built-in workload, an installed plug-in, or, with --plugins, the path of a .so"},
+    {"name", STAGESIM_FIELD_TEXT, offsetof(struct root_values, name),
+     .doc = "what outputs call the scenario; default: its file's name without .yaml"},
+    {"framework", STAGESIM_FIELD_TEXT, offsetof(struct root_values, framework),
+     .doc =
+         "whose defaults count for keys that the scenario does not give: one of `stagesim list frameworks`, the file "
+         "of a profile, or none, see frameworks.md; default none"},
+    {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
+     .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
+    {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
+     .doc = "whether replicas that provably run alike are simulated once; default auto"},
+    {"steady", STAGESIM_FIELD_NAME, offsetof(struct root_values, steady), .names = steadies,
+     .doc = "whether fewer micro-batches are run where the job comes back to a state, and the rest follows; default "
+            "auto"},
+    {"placement", STAGESIM_FIELD_NAME, offsetof(struct root_values, placement), .names = placements,
+     .doc = "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network "
+            "interface; default order"},
+    {"loader", STAGESIM_FIELD_NAME, offsetof(struct root_values, loader), .names = loaders,
+     .doc = "what reads the platform: stagesim itself where it can, or always SimGrid; default auto"},
+    {"what_if", STAGESIM_FIELD_TEXTS, offsetof(struct root_values, what_if),
+     .doc = "changes of the platform such as [nic=0.5, \"gpu-3-*=0.8\"], see what-if.md; default none"},
+    {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
+     .doc = "training iterations that follow each other; default 1"},
+    {0},
+};
+
+const struct stagesim_field platform_fields[] = {
+    {"file", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, file),
+     .doc = "a SimGrid platform XML: a file, or the name of an installed one"},
+    {"preset", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, preset),
+     .doc = "in place of file: a product, see `stagesim list presets`"},
+    {"nodes", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, nodes), .least = 1, .most = DESIGN_NODES_MAX,
+     .doc = "how many nodes the preset has"},
+    {"gpus_per_node", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, gpus_per_node), .least = 1,
+     .most = DESIGN_DEVICES_MAX, .doc = "fewer devices in each node than the product has"},
+    {"pod", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, pod), .least = 1, .most = DESIGN_NODES_MAX,
+     .doc = "nodes around one leaf switch, or in one group of a dragonfly; default: the product's"},
+    {"oversubscription", STAGESIM_FIELD_RATIO, offsetof(struct platform_values, oversubscription), .least = 1,
+     .most = 1000, .doc = "injection of a pod over its capacity towards the other pods; default: the product's"},
+    {"rails", STAGESIM_FIELD_NAME, offsetof(struct platform_values, rails), .names = rails,
+     .doc = "interface k of every node on leaf switch k, and the way to another rail; default none"},
+    {"routing", STAGESIM_FIELD_NAME, offsetof(struct platform_values, routing), .names = routings,
+     .doc = "adaptive: links of a pod's switches share what goes over them evenly; ecmp: each flow takes one, by a "
+            "hash; default adaptive"},
+    {"paths", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, paths), .least = 1, .most = ROUTING_PATHS_MAX,
+     .doc = "with ecmp: links from a pod, or with rails from a leaf switch, to the spine; default: each as fast as an "
+            "interface"},
+    {"flows", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, flows), .least = 1, .most = ROUTING_FLOWS_MAX,
+     .doc = "with ecmp: flows that a transfer is cut into, each of which takes a link of its own; default 1"},
+    {"seed", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, seed), .least = 0, .most = 9007199254740992.0,
+     .doc = "with ecmp: of the hash; default 0"},
+    {"nic", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, nic),
+     .doc = "other network interfaces than the product's: `ib-hdr`, `roce-200`, `ethernet-25`, ..."},
+    {0},
+};
+
+#define AXIS(index, name, text)                                                                                        \
+    [index] = {name,       STAGESIM_FIELD_COUNT,      (index) * sizeof(uint64_t),                                      \
+               .least = 1, .most = (double)RANKS_MAX, .doc = text "; default 1"}
+
+const char *const axis_names[AXIS_NAMES + 1] = {"x", "y", "z", "tensor", "context", "expert", "pipeline", "data"};
+
+const struct stagesim_field parallel_fields[] = {
+    AXIS(0, "x", "first axis of three-dimensional tensor parallelism"),
+    AXIS(1, "y", "second axis of it"),
+    AXIS(2, "z", "third axis of it"),
+    AXIS(3, "tensor", "ranks that share every layer"),
+    AXIS(AXIS_CONTEXT, "context", "ranks that share a sequence"),
+    AXIS(AXIS_EXPERT, "expert",
+         "ranks that share the experts of a layer: neighbours along context and data, with expert_tensor: 1 "
+         "along tensor first"),
+    AXIS(AXIS_PIPELINE, "pipeline", "pipeline workers (D), each with a share of the layers"),
+    AXIS(AXIS_DATA, "data", "replicas that train on different samples"),
+    [SIZE_EXPERT_TENSOR] = {"expert_tensor", STAGESIM_FIELD_COUNT, SIZE_EXPERT_TENSOR * sizeof(uint64_t), .least = 1,
+                            .most = (double)RANKS_MAX,
+                            .doc = "of the ranks along tensor, those that share each expert: 1 or all; default all"},
+    {0},
+};
+
+const struct stagesim_field batch_fields[] = {
+    {"global", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, global), .least = 1, .most = 0x1p60,
+     .doc = "samples of an iteration over all replicas: micro x micro_batches x data"},
+    {"micro", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro), .least = 1, .most = 65536,
+     .doc = "samples of a micro-batch"},
+    {"micro_batches", STAGESIM_FIELD_COUNT, offsetof(struct batch_values, micro_batches), .least = 1,
+     .most = (double)MICRO_BATCHES_MAX, .doc = "micro-batches per iteration and data-parallel replica (N)"},
+    {0},
+};
+
+const struct stagesim_field schedule_fields[] = {
+    {"name", STAGESIM_FIELD_TEXT, offsetof(struct schedule_values, name),
+     .doc = "a schedule, see `stagesim list schedules`"},
+    {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file),
+     .doc = "in place of name: a schedule of one's own as csv"},
+    {"recompute", STAGESIM_FIELD_TEXTS, offsetof(struct schedule_values, recompute), .names = scenario_recompute_names,
+     .doc = "activations that are computed again in the backward, where the workload knows it: none, selective, "
+            "full or operators, or a list with one of them for each stage; default none"},
+    {0},
+};
+
+static const char *const message_ways[] = {"queued", "pipelined", "blocking", NULL};
+static const char *const forms[] = {"steady", "stepwise", NULL};
+
+/* Their words follow from the table of algorithms: see communication_fields_create. */
+#define ALGORITHM(kind) offsetof(struct communication_values, algorithms) + (kind) * sizeof(unsigned)
+
+static const struct stagesim_field communication_fields[] = {
+    {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE),
+     .doc = "algorithm of all-reduces, or a program in MSCCL's format, FILE.xml; a group that it cannot serve takes "
+            "auto's; "
+            "default auto"},
+    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .doc = "the same of reduce-scatters"},
+    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .doc = "the same of all-gathers"},
+    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .doc = "the same of all-to-alls"},
+    {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST), .doc = "the same of broadcasts"},
+    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE), .doc = "the same of reductions to one rank"},
+    {"collectives", STAGESIM_FIELD_NAME, offsetof(struct communication_values, form), .names = forms,
+     .doc = "steady: one flow stands for the transfers of an edge; stepwise: each round of transfers apart; default "
+            "steady"},
+    {"messages", STAGESIM_FIELD_NAME, offsetof(struct communication_values, messages), .names = message_ways,
+     .doc = "queued: a message leaves a stage for another when the one before has arrived; pipelined: when its bytes "
+            "have left; blocking: the stage computes on when its message has arrived; default queued"},
+    {0},
+};
+
+enum stagesim_collective communication_collective(const struct stagesim_field *field)
+{
+    bool program = field->offset >= offsetof(struct communication_values, programs);
+    size_t kind = program ? (field->offset - offsetof(struct communication_values, programs)) / sizeof(const char *)
+                          : (field->offset - offsetof(struct communication_values, algorithms)) / sizeof(unsigned);
+    return kind < STAGESIM_COLLECTIVES ? (enum stagesim_collective)kind : STAGESIM_COLLECTIVES;
+}
+
+/* What `stagesim collective --algorithm` takes for the same kind, "auto" first. */
+static const char *const *algorithm_words(enum stagesim_collective kind, struct arena *arena)
+{
+    size_t count = 1;
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
+        count += ((*each)->kinds & KIND(kind)) != 0;
+    const char **words = arena_array(arena, count + 1, sizeof *words);
+    words[0] = "auto";
+    words[count] = NULL;
+    count = 1;
+    for (const struct collective_algorithm *const *each = collective_algorithms; *each; each++)
+        if ((*each)->kinds & KIND(kind))
+            words[count++] = (*each)->name;
+    return words;
+}
+
+static bool is_program(const struct node *value)
+{
+    const char *ending = value && value->kind == NODE_SCALAR ? strrchr(value->text, '.') : NULL;
+    return ending && strcmp(ending, ".xml") == 0;
+}
+
+const struct stagesim_field *communication_fields_create(const struct node *given, struct arena *arena)
+{
+    struct stagesim_field *fields = arena_alloc(arena, sizeof communication_fields);
+    memcpy(fields, communication_fields, sizeof communication_fields);
+    for (struct stagesim_field *field = fields; field->key; field++) {
+        enum stagesim_collective kind = communication_collective(field);
+        if (kind == STAGESIM_COLLECTIVES)
+            continue;
+        field->names = algorithm_words(kind, arena);
+        if (is_program(node_get(given, field->key))) {
+            field->type = STAGESIM_FIELD_PATH;
+            field->offset = offsetof(struct communication_values, programs) + kind * sizeof(const char *);
+        }
+    }
+    return fields;
+}
+
+const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
+                                          "reduce",     "collectives",    "messages",   NULL};
+
+static const struct stagesim_field memory_fields[] = {
+    {"reserve", STAGESIM_FIELD_TEXT, offsetof(struct memory_values, reserve),
+     .doc = "share of every GPU's memory that is held back for fragmentation, workspace and the framework, such as "
+            "10%, or 0; default 6%"},
+    {0},
+};
+
+const struct stagesim_field output_fields[] = {
+    {"trace", STAGESIM_FIELD_NAMES, offsetof(struct output_values, traces), .names = traces,
+     .doc = "trace files to write; default none"},
+    {"picture", STAGESIM_FIELD_NAMES, offsetof(struct output_values, pictures), .names = pictures,
+     .doc = "pictures of the timeline to write; default none"},
+    {"picture_width", STAGESIM_FIELD_TEXT, offsetof(struct output_values, picture_width),
+     .doc = "how wide they are on paper, such as 84mm, 8.4cm, 3.3in, 238pt; default: for the screen"},
+    {"font_size", STAGESIM_FIELD_TEXT, offsetof(struct output_values, font_size),
+     .doc = "size of their text in points, such as 7; default 8 where picture_width is given"},
+    {"picture_iterations", STAGESIM_FIELD_COUNT, offsetof(struct output_values, picture_iterations), .least = 1,
+     .most = 1000, .doc = "how many iterations they draw; default: all that are simulated, comparisons one"},
+    {"report", STAGESIM_FIELD_FLAG, offsetof(struct output_values, report), .doc = "write report.html; default false"},
+    {"replicas", STAGESIM_FIELD_NAME, offsetof(struct output_values, replicas), .names = replicas,
+     .doc = "ranks in the traces: those that were simulated, or those that fold stands for as well; default simulated"},
+    {0},
+};
+
+#define DIMENSION(key, path, role, defaults, text)                                                                     \
+    {#key, STAGESIM_FIELD_TEXTS, offsetof(struct scenario_search, values[DIMENSION_##key]), .doc = text},
+
+const char *const search_objective_names[] = {"time", "energy", "energy-delay", NULL};
+
+static const char *const alike_names[] = {"once", "each", NULL}; /* [enum search_alike] */
+
+static const struct stagesim_field search_fields[] = {
+    {"objective", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, objective), .names = search_objective_names,
+     .doc = "what the best layout has least of; energy needs the section power; default time"},
+    {"gpus", STAGESIM_FIELD_COUNT, offsetof(struct scenario_search, gpus), .least = 1, .most = (double)RANKS_MAX,
+     .doc = "how many GPUs a layout has; default: all of the platform"},
+    {"alike", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, alike), .names = alike_names,
+     .doc = "whether layouts that are the same job are timed once, or each; default once"},
+    SEARCH_DIMENSIONS(DIMENSION){0},
+};
+
+const struct fields_section root_section = {"the scenario", true, root_fields};
+const struct fields_section platform_section = {"platform", true, platform_fields};
+const struct fields_section parallel_section = {"parallel", true, parallel_fields};
+const struct fields_section batch_section = {"batch", true, batch_fields};
+const struct fields_section schedule_section = {"schedule", true, schedule_fields};
+const struct fields_section communication_section = {"communication", true, communication_fields};
+const struct fields_section output_section = {"output", true, output_fields};
+const struct fields_section memory_section = {"memory", true, memory_fields};
+
+const struct fields_section search_section = {"search", true, search_fields};
+
+const char *const section_names[] = {"parallel", "order", "batch",  "schedule", "search", "simgrid",
+                                     "memory",   "power", "output", "inputs",   NULL};
+const char inputs_section_name[] = "inputs";
+const struct fields_section simgrid_section = {"simgrid", true, simgrid_settings};
