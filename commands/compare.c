@@ -12,6 +12,7 @@
 #include "schedules/schedule.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
+#include "studies/wanted.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -418,7 +419,7 @@ static bool write_rows(const struct comparison *comparison, struct output *outpu
 static bool write_drawn(const struct comparison *comparison, struct output *output, struct fault *fault)
 {
     unsigned pictures = 0;
-    struct picture_form form = picture_form_of(comparison->runs[0].scenario);
+    struct picture_form form = wanted_form(comparison->runs[0].scenario);
     bool report = false;
     struct comparison_row *rows = arena_array(comparison->arena, comparison->count, sizeof *rows);
     const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
@@ -443,9 +444,11 @@ static bool write_drawn(const struct comparison *comparison, struct output *outp
 static bool open_all(struct comparison *comparison, struct output *output, struct fault *fault)
 {
     for (size_t i = 0; i < comparison->count; i++)
-        if (!comparison->runs[i].reason && !run_files_open(&comparison->runs[i].files, comparison->runs[i].scenario,
-                                                           output, comparison->runs[i].directory, fault))
-            return false;
+        if (!comparison->runs[i].reason) {
+            struct run_wanted wanted = wanted_files(comparison->runs[i].scenario);
+            if (!run_files_open(&comparison->runs[i].files, &wanted, output, comparison->runs[i].directory, fault))
+                return false;
+        }
     return true;
 }
 

@@ -34,7 +34,7 @@ struct directory {
 struct reporting {
     struct arena *arena;
     struct diag diag;
-    unsigned pictures; /* bits of enum scenario_picture; 0: those that are there */
+    unsigned pictures; /* bits of enum picture_bit; 0: those that are there */
     struct picture_form form;
     bool quiet;
     struct directory *directories;

@@ -7,6 +7,7 @@
 #include "job/scenario/scenario_kind.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
+#include "studies/wanted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,12 @@ static int run_into(struct simulation_request *request, const char *directory, s
 {
     struct fault fault = {""};
     struct run_files files;
+    struct run_wanted wanted = wanted_files(request->scenario);
     request->output = output_create(directory, &fault);
     request->files = &files;
     request->draw = request->scenario->pictures || request->scenario->report;
     int code = request->output ? EXIT_FAILED : EXIT_BAD_INPUT;
-    bool ok = request->output && run_files_open(&files, request->scenario, request->output, "", &fault);
+    bool ok = request->output && run_files_open(&files, &wanted, request->output, "", &fault);
     if (ok)
         code = simulate(request, result);
     if (code == EXIT_DONE && !(record_scenario(request->output, directory, "", request->scenario, false, &fault) &&

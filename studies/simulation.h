@@ -7,6 +7,7 @@
 #include "analysis/output/run_files.h"
 #include "analysis/pictures/gantt.h"
 #include "base/isolate.h"
+#include "job/scenario/scenario.h"
 
 struct simulation_request {
     const struct scenario *scenario;

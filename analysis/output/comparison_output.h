@@ -17,7 +17,7 @@ struct comparison_view {
     size_t count;
 };
 
-/* comparison.svg, ... as bits of enum scenario_picture ask. False with the fault filled. */
+/* comparison.svg, ... as bits of enum picture_bit ask. False with the fault filled. */
 bool comparison_write_pictures(const struct comparison_view *view, unsigned pictures, const struct picture_form *form,
                                struct output *output, struct fault *fault);
 /* report.html. False with the fault filled. */

@@ -10,7 +10,6 @@
 #include "analysis/output/traces/perfetto.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/files/gzip.h"
-#include "job/scenario/scenario_kind.h"
 
 #include <stdio.h>
 
@@ -62,13 +61,6 @@ static bool open_drawn(struct run_files *files, unsigned pictures, bool report, 
     return ok && (!report || open_file(&files->html, output, directory, "report.html", fault));
 }
 
-struct picture_form picture_form_of(const struct scenario *scenario)
-{
-    return (struct picture_form){.width = scenario->paper.width,
-                                 .font_size = scenario->paper.font_size,
-                                 .iterations = scenario->drawn_iterations};
-}
-
 bool run_files_open_drawn(struct run_files *files, unsigned pictures, const struct picture_form *form, bool report,
                           struct output *output, const char *directory, struct fault *fault)
 {
@@ -77,27 +69,26 @@ bool run_files_open_drawn(struct run_files *files, unsigned pictures, const stru
 }
 
 /* What is no job has tables of its own in place of those of operations. */
-static bool open_tables(struct run_files *files, const struct scenario *scenario, struct output *output,
+static bool open_tables(struct run_files *files, const struct run_wanted *wanted, struct output *output,
                         const char *directory, struct fault *fault)
 {
-    const char *const *names = scenario->kind ? scenario->kind->tables : NULL;
-    bool ok = open_traces(files, names ? scenario->traces & ~(unsigned)TRACE_CSV : scenario->traces, output, directory,
-                          fault);
-    for (size_t i = 0; ok && names && names[i] && scenario->traces & TRACE_CSV; i++)
+    const char *const *names = wanted->tables;
+    bool ok =
+        open_traces(files, names ? wanted->traces & ~(unsigned)TRACE_CSV : wanted->traces, output, directory, fault);
+    for (size_t i = 0; ok && names && names[i] && wanted->traces & TRACE_CSV; i++)
         ok = open_file(&files->tables[i], output, directory, names[i], fault);
     return ok;
 }
 
-bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output,
+bool run_files_open(struct run_files *files, const struct run_wanted *wanted, struct output *output,
                     const char *directory, struct fault *fault)
 {
-    *files = (struct run_files){.form = picture_form_of(scenario)};
-    if (scenario->kind && scenario->kind->saved &&
-        !open_file(&files->saved, output, directory, scenario->kind->saved, fault))
+    *files = (struct run_files){.form = wanted->form};
+    if (wanted->saved && !open_file(&files->saved, output, directory, wanted->saved, fault))
         return false;
     return open_file(&files->summary, output, directory, "summary.json", fault) &&
-           open_tables(files, scenario, output, directory, fault) &&
-           open_drawn(files, scenario->pictures, scenario->report, output, directory, fault);
+           open_tables(files, wanted, output, directory, fault) &&
+           open_drawn(files, wanted->pictures, wanted->report, output, directory, fault);
 }
 
 bool run_files_draw(const struct run_files *files, const struct report *report, const struct gantt *gantt,

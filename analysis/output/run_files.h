@@ -8,29 +8,37 @@
 #include "analysis/pictures/gantt.h"
 #include "analysis/pictures/picture_form.h"
 #include "base/files/output.h"
-#include "job/scenario/scenario_kind.h"
+#include "base/words/output_formats.h"
 
-enum { PICTURE_FORMATS = 3 };
+enum { PICTURE_FORMATS = 3, RUN_TABLES_MAX = 4 };
+
+/* Which files a run writes. */
+struct run_wanted {
+    unsigned traces, pictures; /* bits of enum trace_bit, picture_bit */
+    bool report;
+    struct picture_form form; /* of the pictures */
+    /* What is no job writes these, NULL-terminated, at most RUN_TABLES_MAX, in place of the tables of operations, and
+     * one more that `report` draws from; NULL: a job, none. */
+    const char *const *tables;
+    const char *saved;
+};
 
 /* Open for writing; NULL: not wanted. Opened in the parent, so that all runs' files appear together. */
 struct run_files {
     FILE *summary, *operations, *critical_path, *slack, *memory, *paje, *chrome, *chrome_gzip, *perfetto, *html;
-    FILE *tables[KIND_TABLES_MAX];   /* of what is no job, in the order of its kind; NULL: not wanted */
+    FILE *tables[RUN_TABLES_MAX];    /* of what is no job, in the order wanted; NULL: not wanted */
     FILE *pictures[PICTURE_FORMATS]; /* by enum canvas_format */
     struct picture_form form;        /* of them */
-    FILE *saved;                     /* of what is no job: see struct scenario_kind */
+    FILE *saved;                     /* of what is no job */
 };
 
-/* Whether a format is among bits of enum scenario_picture. */
+/* Whether a format is among bits of enum picture_bit. */
 bool picture_wanted(unsigned pictures, enum canvas_format format);
 
-/* How a scenario wants its pictures. */
-struct picture_form picture_form_of(const struct scenario *scenario);
-
-/* Opens what the scenario wants below `directory` ("" or "NAME/") of the set. False with the fault filled. */
-bool run_files_open(struct run_files *files, const struct scenario *scenario, struct output *output,
+/* Opens what is wanted below `directory` ("" or "NAME/") of the set. False with the fault filled. */
+bool run_files_open(struct run_files *files, const struct run_wanted *wanted, struct output *output,
                     const char *directory, struct fault *fault);
-/* Only pictures (bits of enum scenario_picture), and report.html where `report`. */
+/* Only pictures (bits of enum picture_bit), and report.html where `report`. */
 bool run_files_open_drawn(struct run_files *files, unsigned pictures, const struct picture_form *form, bool report,
                           struct output *output, const char *directory, struct fault *fault);
 

@@ -16,6 +16,7 @@
 #include "job/write/scenario_write.h"
 #include "studies/record.h"
 #include "studies/search/estimate.h"
+#include "studies/wanted.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ static bool write_best(const struct search *search, struct output *output, const
 
 static bool write_pictures(const struct search *search, struct output *output, struct fault *fault)
 {
-    struct picture_form form = picture_form_of(search->scenario);
+    struct picture_form form = wanted_form(search->scenario);
     unsigned pictures = search->scenario->pictures ? search->scenario->pictures : PICTURE_SVG;
     for (int format = 0; format < PICTURE_FORMATS; format++) {
         char name[64];

@@ -5,6 +5,7 @@
 
 #include "abi/workload.h"
 #include "base/diagnostics.h"
+#include "base/words/output_formats.h"
 #include "base/words/paper_size.h"
 #include "job/scenario/platform_source.h"
 #include "job/scenario/search_dimensions.h"
@@ -29,9 +30,6 @@ enum scenario_fold { FOLD_AUTO, FOLD_OFF };
 enum scenario_steady { STEADY_AUTO, STEADY_OFF };
 enum scenario_messages { MESSAGES_QUEUED, MESSAGES_PIPELINED, MESSAGES_BLOCKING };
 enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_OPERATORS };
-/* Bits of scenario.traces. */
-enum scenario_trace { TRACE_PAJE = 1, TRACE_CHROME = 2, TRACE_CSV = 4, TRACE_PERFETTO = 8, TRACE_CHROME_GZIP = 16 };
-enum scenario_picture { PICTURE_SVG = 1, PICTURE_PNG = 2, PICTURE_PDF = 4 }; /* bits of scenario.pictures */
 
 /* What `search` varies; a dimension that is not given has count 0. */
 enum search_objective { OBJECTIVE_TIME, OBJECTIVE_ENERGY, OBJECTIVE_ENERGY_DELAY };
@@ -106,7 +104,7 @@ struct scenario {
     const char *const *simgrid; /* "key:value" for SimGrid's --cfg, simgrid_count of them, in the file's order */
     size_t simgrid_count;
 
-    unsigned traces, pictures; /* bits of enum scenario_trace, scenario_picture */
+    unsigned traces, pictures; /* bits of enum trace_bit, picture_bit */
     struct paper_size paper;   /* of pictures */
     uint32_t drawn_iterations; /* of pictures; 0: as usual. At least as many are simulated */
     bool report;
