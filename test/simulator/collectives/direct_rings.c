@@ -5,7 +5,6 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
-#include <time.h>
 
 struct cable {
     uint32_t a, b, links;
@@ -42,10 +41,8 @@ static struct direct_rings search(uint32_t devices, const struct cable *cables, 
     struct direct_rings rings;
     for (size_t i = 0; i < count; i++)
         links[cables[i].a * devices + cables[i].b] = links[cables[i].b * devices + cables[i].a] = cables[i].links;
-    clock_t begin = clock();
     direct_rings_search(links, devices, &rings);
     direct_rings_find_paths(links, &rings);
-    cr_assert_lt((double)(clock() - begin) / CLOCKS_PER_SEC, 1);
     for (uint32_t ring = 0; ring < rings.count; ring++) {
         uint32_t passed = 0;
         for (uint32_t i = 0; i < devices; i++)
