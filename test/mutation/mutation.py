@@ -36,7 +36,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = "base,schedules,platforms,simulator,workloads,analysis/figures,studies"
+FOLDERS = "base,abi,schedules,platforms,simulator,workloads,job,analysis/figures,studies"
 FLIPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 # What gives memory and files back, and what tells the user how far it is: no outcome depends on it.
 RELEASES = re.compile(r"^\(?(void\)\s*)?(free|fclose|close|munmap|madvise|fflush|guard_\w+|progress_\w+|\w*_destroy|"
