@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """growth.py PROGRAM: work that is linear stays linear. growth.c does each piece of work small and large; valgrind
-counts the instructions. An item of the large one may take at most MOST times those of the small one: a scan that went through
-all items for each would take as many times as the work grew. Nothing here measures time."""
+counts the instructions. An item of the large one may take at most MOST times those of the small one: a scan that went
+through all items for each would take as many times as the work grew. Nothing here measures time."""
 import collections
 import csv
 import os
