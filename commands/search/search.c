@@ -96,6 +96,7 @@ struct wanted {
     struct search search;
     struct arena *arena;
     bool partial;        /* a shard: its part is all that is written */
+    bool answered;       /* the search came to its end, also with no layout that fits */
     const char *command; /* as typed */
 };
 
@@ -176,6 +177,7 @@ static int search_layouts(struct wanted *wanted)
         code = search_expose(search, shown(options), wanted->arena);
     if (code != EXIT_DONE || wanted->partial)
         return code;
+    wanted->answered = !search->stopped;
     search_print(search->best_count ? stdout : stderr, search, shown(options),
                  search->best_count ? options->format : TABLE_TEXT);
     if (search->best_count)
@@ -192,15 +194,14 @@ static void remove_journal(const struct search_request *request)
 }
 
 /* The output directory is there before the search begins: a mistake in it must not cost an hour. The journal goes when
- * all is done. */
+ * there is an answer, and for no other reason: a search that is refused may be of another journal. */
 static int search_into(struct wanted *wanted)
 {
     struct fault fault = {""};
     const struct options *options = wanted->options;
     struct output *output = output_create(options->output, &fault);
     int code = output ? search_layouts(wanted) : EXIT_BAD_INPUT;
-    bool done = code == EXIT_DONE || (code == EXIT_BAD_INPUT && !wanted->search.stopped);
-    if (output && done && !wanted->search.stopped && wanted->search.table.results)
+    if (wanted->answered)
         remove_journal(&wanted->request);
     if (code != EXIT_DONE)
         output_abort(output);

@@ -244,6 +244,26 @@ def killed_and_resumed(check, binary, folder):
     check.that(not (folder / "killed.journal").exists(), "the journal goes when all is done")
 
 
+def keeps_the_journal(check, binary, folder):
+    """What refuses to go on from a journal leaves it as it is, whatever it refuses for."""
+    (folder / "typo.yaml").write_text((folder / "s.yaml").read_text() + "sarch: {}\n")
+    search = [str(binary), "search", "s.yaml", "--engine", "analytic", "--set", "search={}", "--quiet"]
+    tool.run(*search, "-o", "kept", "--time-limit", "300ms", cwd=folder, expect=None)
+    journal = folder / "kept.journal"
+    if not check.that(journal.exists(), "a search that was stopped has no journal"):
+        return
+    before = journal.read_bytes()
+    for words, said in ((["--exhaustive"], "is of another search"),
+                        (["--set", "search.zero=0"], "is of another search"), (["--set", "batch.micro=x"], "batch.micro"),
+                        (["--exhaustve"], "--exhaustive"), (["--jobs", "0"], "--jobs"), (["typo.yaml"], "")):
+        line = [*search[:2], *words, *search[3:]] if words[0].endswith(".yaml") else [*search, *words]
+        done = tool.run(*line, "-o", "kept", "--resume", cwd=folder, expect=None)
+        check.that(done.returncode in (1, 2) and said in done.stderr, f"{words}: {done.returncode} {done.stderr!r}")
+        check.that(journal.exists() and journal.read_bytes() == before, f"{words}: the journal was touched")
+    tool.run(*search, "-o", "kept", "--resume", cwd=folder)
+    check.that(not journal.exists(), "the journal goes with the answer")
+
+
 def stopped_early(check, binary, folder):
     """A limit of time and an interruption give what is there and say what is missing; the journal goes on."""
     wide = ["search", "s.yaml", "--engine", "analytic", "--set", "search={}", "--quiet"]
@@ -400,7 +420,7 @@ def main():
         folder = pathlib.Path(temporary)
         (folder / "s.yaml").write_text(SCENARIO)
         for part in (brute_force, winner_runs, page_shows_the_same, warns_of_asynchronous,
-                     same_for_any_number_of_processes, parts, killed_and_resumed,
+                     same_for_any_number_of_processes, parts, killed_and_resumed, keeps_the_journal,
                      stopped_early, bounds_discard_nothing_that_counts, reserve_counts, verified, other_axes_and_files,
                      refused):
             part(check, binary, folder)

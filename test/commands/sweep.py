@@ -128,10 +128,13 @@ def ended(stagesim, folder, whole):
     time.sleep(0.1)
     process.kill()
     process.wait()
-    if (folder / "other.journal").exists():
+    journal = folder / "other.journal"
+    if journal.exists():
+        before = journal.read_bytes()
         done = run(stagesim, "sweep", "job.yaml", *SWEEP[:-1], "gpipe,1f1b,chimera,zb-h2", "-o", "other", "--resume",
                    cwd=folder, expect=1)
         check.that("has changed" in done.stderr, done.stderr)
+        check.that(journal.read_bytes() == before, "a sweep that was refused touched the journal")
 
 
 def best_and_pictures(stagesim, folder, whole):
