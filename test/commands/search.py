@@ -254,8 +254,9 @@ def keeps_the_journal(check, binary, folder):
         return
     before = journal.read_bytes()
     for words, said in ((["--exhaustive"], "is of another search"),
-                        (["--set", "search.zero=0"], "is of another search"), (["--set", "batch.micro=x"], "batch.micro"),
-                        (["--exhaustve"], "--exhaustive"), (["--jobs", "0"], "--jobs"), (["typo.yaml"], "")):
+                        (["--set", "search.zero=0"], "is of another search"),
+                        (["--set", "batch.micro=x"], "batch.micro"), (["--exhaustve"], "--exhaustive"),
+                        (["--jobs", "0"], "--jobs"), (["typo.yaml"], "")):
         line = [*search[:2], *words, *search[3:]] if words[0].endswith(".yaml") else [*search, *words]
         done = tool.run(*line, "-o", "kept", "--resume", cwd=folder, expect=None)
         check.that(done.returncode in (1, 2) and said in done.stderr, f"{words}: {done.returncode} {done.stderr!r}")
