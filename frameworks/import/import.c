@@ -270,26 +270,43 @@ static void read_file(struct import *import, const struct import_request *reques
 
 /* ---- parameters ---- */
 
+/* Where a setting came from, for a message: its place in a file, or the words of the command line. */
+static struct place place_of(const struct setting *setting)
+{
+    return setting->from.at.line ? setting->from.at : (struct place){.file = setting->from.text};
+}
+
+/* The model's keys in one map, as a scenario would have them. */
+static struct node *model_map(struct settings *settings)
+{
+    struct node *root = arena_alloc(settings->arena, sizeof *root);
+    *root = (struct node){.kind = NODE_MAP};
+    for (const struct setting *each = settings->first; each; each = each->next)
+        if (strncmp(each->key, "model.", 6) == 0)
+            document_set(root, each->key, each->value, place_of(each), settings->arena, settings->diag);
+    return (struct node *)(uintptr_t)node_get(root, "model");
+}
+
+/* 0 where the model is not known, or after a value was refused: nothing is computed with that. */
 static double count_parameters(struct settings *settings)
 {
     static const char *const needed[] = {"model.layers", "model.hidden", "model.heads", "model.vocabulary", NULL};
     struct transformer_parameters parameters = *(const struct transformer_parameters *)transformer_workload.defaults;
-    struct node map = {.kind = NODE_MAP};
-    struct diag silent = {0};
-    struct fields_reader reader = {".", settings->arena, &silent};
+    struct fields_reader reader = {".", settings->arena, settings->diag};
     struct fields_section section = {"model", false, transformer_workload.fields};
+    unsigned errors = settings->diag->errors;
     for (const char *const *key = needed; *key; key++)
-        if (!settings_count(settings, *key, 0))
+        if (!settings_find(settings, *key))
             return 0;
-    for (const struct setting *each = settings->first; each; each = each->next) {
-        struct node *node = arena_alloc(settings->arena, sizeof *node);
-        *node = (struct node){.kind = NODE_SCALAR, .key = strchr(each->key, '.'), .text = each->value};
-        if (strncmp(each->key, "model.", 6) != 0)
-            continue;
-        node->key++;
-        node_append(&map, node);
+    const struct node *map = model_map(settings);
+    for (const struct stagesim_field *field = section.fields; field->key; field++) {
+        const char *key = fields_key(&section, field);
+        const struct node *node = key ? node_get(map, key) : NULL;
+        if (node)
+            fields_read_value(&reader, field, key, node, &parameters);
     }
-    fields_read(&reader, &section, &map, (struct place){0}, &parameters);
+    if (settings->diag->errors != errors)
+        return 0;
     transformer_model_complete(&parameters.model);
     return transformer_parameters(&parameters.model);
 }

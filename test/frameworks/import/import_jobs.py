@@ -173,6 +173,23 @@ expect("--expert-model-parallel-size 8 does not divide the 4" in result.stderr, 
 refused(["job.sh:2:13", "--num-layers is $LAYERS", "--define LAYERS=VALUE"], "job.sh",
         files=[("job.sh", "# x\npython x.py --num-layers $LAYERS\n")])
 refused(["job.sh:1:1", "no command with options of Megatron-LM"], "job.sh", files=[("job.sh", "echo hello\n")])
+# A value that a scenario would refuse is refused here, whichever key it is for: nothing is counted with it.
+WHOLE = {"--num-layers": "24", "--hidden-size": "2048", "--num-attention-heads": "16", "--vocab-size": "50304",
+         "--ffn-hidden-size": "8192", "--num-query-groups": "4", "--num-experts": "8", "--moe-router-topk": "2",
+         "--moe-ffn-hidden-size": "1024", "--seq-length": "2048", "--kv-channels": "128"}
+for option in WHOLE:
+    for value in ("0", "65537", "1000000000", "99999999999999999999", "-1", "x"):
+        options = [word for pair in {**WHOLE, option: value}.items() for word in pair]
+        result = run("import", "--", "--group-query-attention", *options)
+        expect(result.returncode in (0, 1), f"{option} {value}", f"exit {result.returncode}: {result.stderr}")
+        if result.returncode:
+            expect(option in result.stderr and not result.stdout, f"{option} {value}", result.stderr)
+        else:
+            expect(float(values(result.stdout).get("model.layers", 0)) <= 10000, f"{option} {value}", result.stdout)
+refused(["--num-attention-heads: error: heads is 65537; expected at most 65536"], "--", "--num-layers", "24",
+        "--hidden-size", "2048", "--num-attention-heads", "65537", "--vocab-size", "50304")
+refused(["--num-layers: error: layers is 1000000"], "--", "--num-layers", "1000000", "--hidden-size", "2048",
+        "--num-attention-heads", "16", "--vocab-size", "50304")
 refused(["m.json:1:1", "none of the files that stagesim knows"], "m.json", files=[("m.json", '{"a": 1}')])
 refused(["t.toml:2:5", "not TOML", "a value already"], "t.toml", files=[("t.toml", "a = 1\n    a = 2\n")])
 refused(["topology.conf:1:1", "a topology of Slurm, no job"], "topology.conf",

@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 import tool  # noqa: E402
 
-JOBS = pathlib.Path(__file__).resolve().parents[1] / "import" / "jobs"
+JOBS = pathlib.Path(__file__).resolve().parents[2] / "frameworks/import/jobs"
 ROUNDS = 30
 
 
