@@ -2,6 +2,7 @@
 #include "platforms/platform_file.h"
 
 #include "base/arena.h"
+#include "base/xml/place.h"
 #include "platforms/platform_numbers.h"
 #include "platforms/profiles.h"
 #include "platforms/reach.h"
@@ -67,8 +68,7 @@ __attribute__((format(printf, 3, 4))) static void refuse_at(struct reader *reade
 
 static struct place here(const struct reader *reader)
 {
-    return (struct place){reader->path, (unsigned)XML_GetCurrentLineNumber(reader->parser),
-                          (unsigned)XML_GetCurrentColumnNumber(reader->parser) + 1};
+    return (struct place){reader->path, xml_line(reader->parser), xml_column(reader->parser)};
 }
 
 #define refuse(reader, ...) refuse_at(reader, here(reader), __VA_ARGS__)
@@ -512,8 +512,8 @@ static void on_searched(void *data, const char *element, const char **attributes
                      (strcmp(search->id + length, "_UP") == 0 || strcmp(search->id + length, "_DOWN") == 0);
     if (strcmp(element, "prop") == 0 || (strcmp(search->id, id) != 0 && !direction))
         return;
-    search->found.line = (unsigned)XML_GetCurrentLineNumber(search->parser);
-    search->found.column = (unsigned)XML_GetCurrentColumnNumber(search->parser) + 1;
+    search->found.line = xml_line(search->parser);
+    search->found.column = xml_column(search->parser);
     XML_StopParser(search->parser, XML_FALSE);
 }
 

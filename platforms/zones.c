@@ -2,6 +2,7 @@
 #include "platforms/zones.h"
 
 #include "base/arena.h"
+#include "base/xml/place.h"
 
 #include <errno.h>
 #include <expat.h>
@@ -178,8 +179,7 @@ const struct zone *zones_read(const char *path, struct arena *arena, struct faul
     if (!sound && reader.too_deep)
         fault_set(fault, "%s: zones nested more than %d deep", path, DEPTH_MAX);
     else if (!sound && reader.parser)
-        fault_set(fault, "%s:%lu: %s", path, XML_GetCurrentLineNumber(reader.parser),
-                  XML_ErrorString(XML_GetErrorCode(reader.parser)));
+        fault_set(fault, "%s:%u: %s", path, xml_line(reader.parser), XML_ErrorString(XML_GetErrorCode(reader.parser)));
     else if (!reader.root)
         fault_set(fault, "%s: no zone in it", path);
     XML_ParserFree(reader.parser);

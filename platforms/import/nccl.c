@@ -2,6 +2,7 @@
 /* NCCL's topology XML: <system> of <cpu>, in them <pci> (switches nest), in those <gpu> with <nvlink>, or <nic> with
  * <net>. Files that cloud providers publish often have no <gpu>: the class of the PCI device tells. */
 #include "base/arena.h"
+#include "base/xml/place.h"
 #include "platforms/import/parts.h"
 
 #include <ctype.h>
@@ -51,8 +52,8 @@ static unsigned number(const char **attributes, const char *name, int base)
 static void stop(struct nccl *nccl, const char *text, const char *what)
 {
     if (!nccl->stopped)
-        fault_set(nccl->fault, "%s:%lu:%lu: %s%s", nccl->name, XML_GetCurrentLineNumber(nccl->parser),
-                  XML_GetCurrentColumnNumber(nccl->parser) + 1, text, what);
+        fault_set(nccl->fault, "%s:%u:%u: %s%s", nccl->name, xml_line(nccl->parser), xml_column(nccl->parser), text,
+                  what);
     nccl->stopped = true;
     XML_StopParser(nccl->parser, XML_FALSE);
 }

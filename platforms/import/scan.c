@@ -3,6 +3,8 @@
  * format, and counts what hwloc has to find, which is silent about some kinds of damage. */
 #include "platforms/import/parts.h"
 
+#include "base/xml/place.h"
+
 #include <expat.h>
 #include <limits.h>
 #include <stdio.h>
@@ -23,8 +25,8 @@ struct scan {
 static void stop(struct scan *scan, const char *text, const char *what)
 {
     if (!scan->stopped)
-        fault_set(scan->fault, "%s:%lu:%lu: %s%s", scan->name, XML_GetCurrentLineNumber(scan->parser),
-                  XML_GetCurrentColumnNumber(scan->parser) + 1, text, what);
+        fault_set(scan->fault, "%s:%u:%u: %s%s", scan->name, xml_line(scan->parser), xml_column(scan->parser), text,
+                  what);
     scan->stopped = true;
     XML_StopParser(scan->parser, XML_FALSE);
 }
@@ -128,8 +130,8 @@ bool xml_scan(const char *name, const char *text, size_t size, struct xml_facts 
     XML_SetEntityDeclHandler(scan.parser, on_entity);
     bool sound = feed(&scan, text, size);
     if (!sound && !scan.stopped)
-        fault_set(fault, "%s:%lu:%lu: not well-formed XML: %s", name, XML_GetCurrentLineNumber(scan.parser),
-                  XML_GetCurrentColumnNumber(scan.parser) + 1, XML_ErrorString(XML_GetErrorCode(scan.parser)));
+        fault_set(fault, "%s:%u:%u: not well-formed XML: %s", name, xml_line(scan.parser), xml_column(scan.parser),
+                  XML_ErrorString(XML_GetErrorCode(scan.parser)));
     XML_ParserFree(scan.parser);
     return sound;
 }

@@ -2,6 +2,7 @@
 #include "platforms/network/network_reader.h"
 
 #include "base/arena.h"
+#include "base/xml/place.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ void reader_leave(struct reader *reader, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    reader->why = arena_print(reader->arena, "line %u: %s", (unsigned)XML_GetCurrentLineNumber(reader->parser), text);
+    reader->why = arena_print(reader->arena, "line %u: %s", xml_line(reader->parser), text);
     XML_StopParser(reader->parser, XML_FALSE);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The XML: <algo> of <gpu> of <tb> of <step>. */
 #include "base/arena.h"
+#include "base/xml/place.h"
 #include "simulator/collectives/msccl/program.h"
 
 #include <expat.h>
@@ -39,8 +40,7 @@ struct reader {
 
 static struct place here(const struct reader *reader)
 {
-    return (struct place){reader->file, (unsigned)XML_GetCurrentLineNumber(reader->parser),
-                          (unsigned)XML_GetCurrentColumnNumber(reader->parser) + 1};
+    return (struct place){reader->file, xml_line(reader->parser), xml_column(reader->parser)};
 }
 
 /* At the element that is being read. */

@@ -14,13 +14,11 @@ extern "C" {
 }
 
 #include "simulator/engines/simgrid/bridge.h"
+#include "simulator/engines/simgrid/versions.hpp"
 
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
-#include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/plugins/energy.h>
-#include <simgrid/s4u.hpp>
-#include <simgrid/version.h>
 #include <xbt/config.hpp>
 
 #include <algorithm>
@@ -285,15 +283,16 @@ void read_library(struct platform_library *library, const std::unordered_map<std
 }
 
 /* The collective library's properties: on the outermost zones, or, as in a <cluster>, on the hosts. */
-void fill_library(struct platform *platform, sg4::Engine *engine, const std::vector<sg4::Host *> &hosts)
+void fill_library(struct platform *platform, const std::vector<sg4::Host *> &hosts)
 {
     const std::string file = std::string(platform->file) + ": ";
     if (!hosts.empty())
         read_library(&platform->library, hosts[0]->get_properties(), file + "host '" + hosts[0]->get_name() + "'");
-    const sg4::NetZone *root = engine->get_netzone_root();
-    read_library(&platform->library, root->get_properties(), file + "zone '" + root->get_name() + "'");
-    for (const sg4::NetZone *zone : root->get_children())
-        read_library(&platform->library, zone->get_properties(), file + "zone '" + zone->get_name() + "'");
+    for (const sg4::NetZone *outermost : versions::outermost_zones()) {
+        read_library(&platform->library, outermost->get_properties(), file + "zone '" + outermost->get_name() + "'");
+        for (const sg4::NetZone *zone : outermost->get_children())
+            read_library(&platform->library, zone->get_properties(), file + "zone '" + zone->get_name() + "'");
+    }
     library_complete(&platform->library);
 }
 
@@ -302,8 +301,8 @@ struct platform *load(const char *file, bool varies, struct arena *arena)
     sg4::Engine *engine = sg4::Engine::get_instance();
     engine->load_platform(file);
     engine->seal_platform();
-    sg4::Host::on_state_change_cb(throw_on_host_failure);
-    sg4::Link::on_state_change_cb(note_link_state);
+    versions::on_host_state(throw_on_host_failure);
+    versions::on_link_state(note_link_state);
 
     auto *platform = static_cast<struct platform *>(arena_alloc(arena, sizeof(struct platform)));
     static std::unique_ptr<loaded> owner;
@@ -325,7 +324,7 @@ struct platform *load(const char *file, bool varies, struct arena *arena)
         platform->hosts[i].varies = varies;
     rating_find(platform);
     fill_links(platform, engine, kept);
-    fill_library(platform, engine, hosts);
+    fill_library(platform, hosts);
     return platform;
 }
 
@@ -346,7 +345,7 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
             given.bandwidth = simgrid::config::get_value<double>("network/loopback-bw");
             given.latency = simgrid::config::get_value<double>("network/loopback-lat");
         }
-        sg4::Link *link = create_link(given.name, {given.bandwidth})->set_latency(given.latency);
+        sg4::Link *link = versions::add_link(this, given.name, given.bandwidth)->set_latency(given.latency);
         if (given.sharing == LINK_FATPIPE)
             link->set_sharing_policy(sg4::Link::SharingPolicy::FATPIPE);
         return link->seal()->get_impl();
@@ -369,7 +368,7 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         struct platform_host &given = platform_->hosts[index];
         char watts[128];
         snprintf(watts, sizeof watts, "%.17g:%.17g,%.17g:%.17g", state.idle, state.full, state.idle, state.busy);
-        sg4::Host *host = create_host(given.name, std::vector<double>{given.speed, given.speed * state.clock});
+        sg4::Host *host = versions::add_host(this, given.name, {given.speed, given.speed * state.clock});
         host->set_property("wattage_per_state", watts);
         given.handle = host->seal();
         host->set_pstate(1);
@@ -380,7 +379,7 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
     {
         struct platform_host &given = platform_->hosts[index];
         if (!given.handle) {
-            given.handle = create_host(given.name, {given.speed})->seal();
+            given.handle = versions::add_host(this, given.name, {given.speed})->seal();
             host_of_point_.push_back(index);
         }
         return static_cast<sg4::Host *>(given.handle);
@@ -489,10 +488,7 @@ bool bridge_adopt(struct platform *platform, struct fault *fault)
     if (platform->route == find_route || flat())
         return true;
     try {
-        const sg4::NetZone *root = sg4::Engine::get_instance()->get_netzone_root();
-        if (!root)
-            root = sg4::create_empty_zone("root"); /* the first zone makes the models */
-        flat() = new flat_zone(platform, *root->get_impl());
+        flat() = new flat_zone(platform, *versions::root_zone()->get_impl());
     } catch (const std::exception &exception) {
         return fault_set(fault, "%s", exception.what());
     }
@@ -522,7 +518,7 @@ void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(
 {
     auto *where = host_of(platform, host);
     try {
-        return sg4::Actor::create("rank", where, [body, argument]() { run_body(body, argument); }).get();
+        return versions::start_actor("rank", where, [body, argument]() { run_body(body, argument); }).get();
     } catch (const simgrid::HostFailureException &) {
         first_failure().set("host '" + where->get_name() + "' is down when the job starts");
     }
@@ -545,9 +541,9 @@ void *bridge_mailbox(const char *name, void *actor)
 
 double bridge_set_precision(double seconds)
 {
-    if (simgrid::config::is_default("surf/precision"))
-        simgrid::config::set_value("surf/precision", seconds);
-    return simgrid::config::get_value<double>("surf/precision");
+    if (simgrid::config::is_default(versions::precision_option))
+        simgrid::config::set_value(versions::precision_option, seconds);
+    return simgrid::config::get_value<double>(versions::precision_option);
 }
 
 bool bridge_run(struct fault *fault)
@@ -567,7 +563,7 @@ void *bridge_send(void *mailbox, double bytes)
 {
     static char payload; /* SimGrid wants one; nobody reads it */
     sg4::CommPtr comm = static_cast<sg4::Mailbox *>(mailbox)->put_init(&payload, 0);
-    comm->set_remaining(bytes);
+    versions::open_comm::set_bytes(comm.get(), bytes);
     comm->start();
     comm->add_ref();
     return comm.get();
@@ -604,7 +600,7 @@ void *bridge_target_start(struct platform *platform, uint32_t host)
 {
     auto *where = host_of(platform, host);
     /* Not suspended: messages to a suspended actor are suspended, too. */
-    sg4::ActorPtr target = sg4::Actor::create("target", where, []() { sg4::Semaphore::create(0)->acquire(); });
+    sg4::ActorPtr target = versions::start_actor("target", where, []() { sg4::Semaphore::create(0)->acquire(); });
     target->daemonize();
     return target.get();
 }
