@@ -5,7 +5,7 @@
 #include "schedules/best/best.h"
 
 #include "base/arena.h"
-#include "schedules/schedules.h"
+#include "schedules/rules.h"
 #include "schedules/stage_times.h"
 
 #include <string.h>
@@ -107,7 +107,7 @@ static struct plan *seed_of(const struct schedule *schedule, const struct schedu
     other.forward = request->forward;
     other.backward = request->backward;
     other.weight = request->weight;
-    if (schedule->asynchronous || schedule == &schedule_best)
+    if (schedule->asynchronous)
         return NULL;
     for (unsigned i = 0; schedule->options && schedule->options[i].key; i++) {
         if (!strcmp(schedule->options[i].key, "chunks"))
@@ -126,7 +126,7 @@ static uint32_t make_seeds(const struct schedule_request *request, const uint32_
 {
     uint32_t count = 0;
     seeds[count++] = one_by_one(request, worker_of);
-    for (const struct schedule *const *schedule = schedule_table; *schedule && count < SEEDS_MAX - 1; schedule++) {
+    for (const struct schedule *const *schedule = schedule_rules; *schedule && count < SEEDS_MAX - 1; schedule++) {
         struct plan *plan = seed_of(*schedule, request);
         if (plan)
             seeds[count++] = plan;
