@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedules that are rules, one line each, in the order in which they are listed. The one that is searched for tries
- * them, and stands behind them in the table of all. */
+/* The schedules that are rules, one line each, in the order in which they are listed. The one that is searched for
+ * tries them, and stands behind them in the table of all. */
 #ifndef STAGESIM_SCHEDULE_RULES_H
 #define STAGESIM_SCHEDULE_RULES_H
 

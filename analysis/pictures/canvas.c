@@ -199,13 +199,3 @@ double colour_lightness(struct colour colour)
 {
     return 0.2126 * colour.red + 0.7152 * colour.green + 0.0722 * colour.blue;
 }
-
-void canvas_set_colour(cairo_t *cr, struct colour colour)
-{
-    cairo_set_source_rgb(cr, colour.red, colour.green, colour.blue);
-}
-
-double canvas_snap(double length)
-{
-    return round(length * 8) / 8;
-}

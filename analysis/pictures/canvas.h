@@ -10,6 +10,7 @@
 #include "base/diagnostics.h"
 
 #include <cairo.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,7 +61,10 @@ static inline struct colour colour_hex(uint32_t rgb)
 struct colour colour_mix(struct colour a, struct colour b, double share);
 /* 0 black .. 1 white, as a grey print shows it. */
 double colour_lightness(struct colour colour);
-void canvas_set_colour(cairo_t *cr, struct colour colour);
+static inline void canvas_set_colour(cairo_t *cr, struct colour colour)
+{
+    cairo_set_source_rgb(cr, colour.red, colour.green, colour.blue);
+}
 
 enum canvas_align { ALIGN_LEFT, ALIGN_CENTRE, ALIGN_RIGHT };
 
@@ -83,7 +87,10 @@ void canvas_text_within(cairo_t *cr, double x, double baseline, double width, st
                         struct colour colour, const char *text);
 
 /* To 1/8: keeps vector files small and edges of neighbours together. */
-double canvas_snap(double length);
+static inline double canvas_snap(double length)
+{
+    return round(length * 8) / 8;
+}
 
 /* Copies text into size bytes (at least 4), always terminated, cut between characters; what is no printable UTF-8
  * becomes '?'. */

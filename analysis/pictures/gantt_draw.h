@@ -71,7 +71,9 @@ double gantt_legend_draw(cairo_t *cr, const struct gantt_legend *legend, double 
 
 /* ---- between the files of the drawing core ---- */
 
-/* Where a box lies when the plot's top left is at x, y. */
+double gantt_points_per_time(const struct gantt_layout *layout);
+/* Where a lane of a row lies when the plot's top left is at x, y; then a box. */
+struct rectangle gantt_lane_place(const struct gantt_layout *layout, double x, double y, uint32_t row, unsigned lane);
 struct rectangle gantt_box_place(const struct gantt_layout *layout, const struct gantt_box *box, double x, double y);
 void gantt_draw_critical(cairo_t *cr, const struct gantt *gantt, const struct gantt_layout *layout, double x, double y);
 /* Stacked shares of time instead of boxes. */

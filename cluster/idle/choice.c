@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/idle/choice.h"
 
-const struct chooser *const chooser_table[] = {&chooser_optimal, &chooser_greedy, &chooser_equal, &chooser_first, NULL};
-const char *const chooser_names[] = {"optimal", "greedy", "equal", "first", NULL};
-
 double choice_value(const struct choice *choice, const struct choice_job *job, uint32_t size)
 {
     double value = choice->forward * job->objective[size],

@@ -11,23 +11,6 @@
 
 const char *const idle_table_names[IDLE_TABLES + 1] = {"decisions.csv", "sizes.csv", "jobs.csv", NULL};
 
-const char *idle_policy_name(const struct idle_policy *policy, struct arena *arena)
-{
-    if (!policy->chooser->forward)
-        return policy->chooser->name;
-    return arena_print(arena, "%s, %g s", policy->chooser->name, policy->forward);
-}
-
-const char *idle_duration(double seconds, struct arena *arena)
-{
-    return seconds < 7200 ? arena_print(arena, "%g s", seconds) : arena_print(arena, "%.4g h", seconds / 3600);
-}
-
-const char *idle_work_unit(const struct idle_study *study)
-{
-    return study->nodes->policies[0].objective == OBJECTIVE_SAMPLES ? "samples" : "s of one node";
-}
-
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;

@@ -10,16 +10,6 @@
 
 const char *const arrival_format_names[] = {"swf", "sacct", "csv", NULL};
 
-struct arrival *arrival_log_room(struct arrival_reader *reader, unsigned line)
-{
-    struct arrival_log *log = reader->log;
-    log->arrivals = array_grow(log->arrivals, &reader->capacity, log->count + 1, sizeof *log->arrivals);
-    struct arrival *arrival = &log->arrivals[log->count];
-    *arrival =
-        (struct arrival){.wait = -1, .run = -1, .limit = -1, .iterations = -1, .at = {.file = log->file, .line = line}};
-    return arrival;
-}
-
 /* Numbers and ';' begin the lines of SWF; sacct's first line has '|'; ours names the columns between commas. */
 static enum arrival_format format_of(const char *text, size_t size)
 {

@@ -7,34 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-const struct queue_policy *const queue_policies[] = {
-    &queue_fcfs, &queue_easy, &queue_conservative, &queue_shortest, &queue_gang, &queue_elastic, NULL};
-
-const char *queue_policy_name(const struct queue_policy *policy)
-{
-    return policy->name;
-}
-
-const char *queue_policy_title(const struct queue_policy *policy)
-{
-    return policy->title;
-}
-
-const char *queue_policy_summary(const struct queue_policy *policy)
-{
-    return policy->summary;
-}
-
-const char *queue_policy_changes(const struct queue_policy *policy)
-{
-    return policy->changes;
-}
-
-bool queue_policy_resizes(const struct queue_policy *policy)
-{
-    return policy->resizes;
-}
-
 /* ---- ends to come ---- */
 
 static bool sooner(const struct queue_end *a, const struct queue_end *b)
