@@ -92,8 +92,7 @@ struct gantt_layout gantt_lay_out(const struct gantt *gantt, const struct gantt_
     return layout;
 }
 
-struct rectangle gantt_lane_place(const struct gantt_layout *layout, double x, double y, uint32_t row,
-                                       unsigned lane)
+struct rectangle gantt_lane_place(const struct gantt_layout *layout, double x, double y, uint32_t row, unsigned lane)
 {
     double top = y + row / layout->group * layout->pitch;
     if (lane == GANTT_LANE_COLLECTIVE)

@@ -46,26 +46,29 @@ struct shell {
     bool broken;
 };
 
-/* ---- shell_expand.c ---- */
+/* ---- shell_cells.c ---- */
 
 struct variable *shell_variable(struct shell *shell, const char *name, size_t length);
 /* Sets or, with `more`, lengthens. */
 void shell_assign(struct shell *shell, const char *name, size_t length, struct cells *words, size_t count, bool array,
                   bool more);
 void shell_add(struct shell *shell, struct cells *cells, char c, size_t at, bool quoted);
-/* Where a raw word that begins at `at` ends. */
-size_t shell_word_end(const struct shell *shell, size_t at);
-/* Expands text[from..to) into cells. */
-void shell_expand(struct shell *shell, size_t from, size_t to, bool quoted, struct cells *out);
+/* The cells as text, in which OPEN names stand as $NAME; `open`: the first name, or NULL. */
+const char *shell_text(struct shell *shell, const struct cells *cells, const char **open);
 /* Cuts cells at blanks that are not quoted, and appends the words to a list. */
 void shell_split(struct shell *shell, const struct cells *cells, struct cells **words, size_t *count);
 /* Appends words as they are. */
 void shell_append(struct shell *shell, const struct cells *more, size_t more_count, struct cells **words,
                   size_t *count);
+
+/* ---- shell_expand.c ---- */
+
+/* Where a raw word that begins at `at` ends. */
+size_t shell_word_end(const struct shell *shell, size_t at);
+/* Expands text[from..to) into cells. */
+void shell_expand(struct shell *shell, size_t from, size_t to, bool quoted, struct cells *out);
 /* Expands a raw word that is the `"${NAME[@]}"` of an array, or any other. */
 void shell_expand_word(struct shell *shell, size_t from, size_t to, struct cells **words, size_t *count);
-/* The cells as text, in which OPEN names stand as $NAME; `open`: the first name, or NULL. */
-const char *shell_text(struct shell *shell, const struct cells *cells, const char **open);
 
 /* ---- shell_test.c ---- */
 

@@ -35,12 +35,23 @@ bool toml_fail(struct toml *toml, size_t at, const char *what);
 /* Blanks; with `lines` also line breaks and comments. */
 void toml_skip(struct toml *toml, bool lines);
 void toml_comment(struct toml *toml);
-/* key = value into a table. */
-bool toml_pair(struct toml *toml, struct node *map);
+
+/* ---- toml_string.c ---- */
+
+struct node *toml_string(struct toml *toml);
+
+/* ---- toml_keys.c ---- */
+
+/* Puts a child into a table, and returns it. NULL after a mistake was reported. */
+struct node *toml_add(struct toml *toml, struct node *map, const char *key, struct node *child, size_t at);
+/* The table that the keys before the last dot name, made as `mark` says; *key is the last one, *at its place. NULL
+ * after a mistake was reported. */
+struct node *toml_path(struct toml *toml, struct node *map, const char **key, size_t *at, enum toml_mark mark);
 
 /* ---- toml_value.c ---- */
 
 struct node *toml_value(struct toml *toml, unsigned depth);
-struct node *toml_string(struct toml *toml);
+/* key = value into a table. */
+bool toml_pair(struct toml *toml, struct node *map);
 
 #endif
