@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/bulk.h"
+#include "base/text/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -205,10 +206,10 @@ static bool report_unknown(struct csv *csv, struct csv_field field)
 {
     struct csv_excerpt name = csv_excerpt(field);
     const char *nearest = diag_nearest(name.text, csv->columns->names, csv->columns->count);
-    char *all = join(csv->columns, csv->columns->count, ", ");
+    struct names_text list;
+    const char *all = names_list(&list, name.text, csv->columns->names, csv->columns->count, csv->columns->page);
     mistake(csv, field.text - field.quoted, "'%s' is no column of %s; %s%s%s", name.text, csv->columns->what,
-            nearest ? "did you mean '" : "known are ", nearest ? nearest : all, nearest ? "'?" : "");
-    free(all);
+            nearest ? "did you mean '" : "expected ", nearest ? nearest : all, nearest ? "'?" : "");
     return false;
 }
 

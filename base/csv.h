@@ -19,6 +19,7 @@ struct csv_columns {
     size_t count, required;   /* the first `required` must be there */
     const char *what;         /* "a schedule": for messages */
     bool comments;            /* lines that begin with '#' do not count either */
+    const char *page;         /* of the manual, which has all columns; NULL: none */
 };
 
 /* Some bytes of the text, not terminated; without the quotes around them. */

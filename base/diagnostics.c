@@ -2,6 +2,8 @@
 #include "base/diagnostics.h"
 
 #include "base/arena.h"
+#include "base/text/names.h"
+#include "base/text/wrap.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,12 +12,11 @@
 #include <sys/stat.h>
 
 enum {
-    ERRORS_SHOWN = 8,      /* a file that is wrong throughout must not bury its first mistake */
-    MESSAGE_SIZE = 2048,   /* longer texts are cut */
-    EXCERPT_WIDTH = 110,   /* characters of the source line that are shown */
-    EXCERPT_BEFORE = 70,   /* of these before the caret */
-    LINE_SIZE = 64 << 10,  /* bytes of a source line that are looked at */
-    DISTANCE_WORD_MAX = 40 /* longer words have no near ones */
+    ERRORS_SHOWN = 8,    /* a file that is wrong throughout must not bury its first mistake */
+    MESSAGE_SIZE = 2048, /* longer texts are cut */
+    EXCERPT_WIDTH = 110, /* characters of the source line that are shown */
+    EXCERPT_BEFORE = 70, /* of these before the caret */
+    LINE_SIZE = 64 << 10 /* bytes of a source line that are looked at */
 };
 
 /* The bytes of the character at text (at least one) when they are well-formed UTF-8 of a printable character, else 0.
@@ -187,18 +188,32 @@ static void write_excerpt(FILE *out, struct place at)
     free(line);
 }
 
+/* A line of a report; `head` can be shown as it is. */
+static void write_line(FILE *out, const char *head, const char *text)
+{
+    char shown[4 * MESSAGE_SIZE], line[MESSAGE_SIZE];
+    snprintf(line, sizeof line, "%s", text);
+    for (char *at = line; (at = strchr(at, '\n'));)
+        *at = ' ';
+    clean(shown, sizeof shown, line, false);
+    wrap_write(out, head, shown);
+}
+
 static void report(FILE *out, const char *label, struct place at, const char *format, va_list arguments)
 {
-    char text[MESSAGE_SIZE];
+    char text[MESSAGE_SIZE], *head = NULL;
+    size_t size = 0;
     vsnprintf(text, sizeof text, format, arguments);
-    write_clean(out, at.file ? at.file : "stagesim");
+    FILE *heading = open_memstream(&head, &size);
+    write_clean(heading, at.file ? at.file : "stagesim");
     if (at.line)
-        fprintf(out, ":%u", at.line);
+        fprintf(heading, ":%u", at.line);
     if (at.line && at.column)
-        fprintf(out, ":%u", at.column);
-    fprintf(out, ": %s: ", label);
-    write_clean(out, text);
-    fputc('\n', out);
+        fprintf(heading, ":%u", at.column);
+    fprintf(heading, ": %s: ", label);
+    fclose(heading);
+    write_line(out, head, text);
+    free(head);
     if (at.file && at.line)
         write_excerpt(out, at);
 }
@@ -272,52 +287,27 @@ void diag_fault(struct diag *diag, const char *label, const char *text)
         diag->errors++;
         if (!diag->out)
             return;
-        fprintf(diag->out, "%s: ", label);
-        write_clean(diag->out, text);
-        fputc('\n', diag->out);
+        char head[FAULT_SIZE];
+        snprintf(head, sizeof head, "%s: ", label);
+        write_line(diag->out, head, text);
     } else {
         diag_error(diag, (struct place){0}, "%s", text);
     }
 }
 
-/* Levenshtein distance with neighbouring letters swapped counting once (optimal string alignment). */
-static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    unsigned rows[3][DISTANCE_WORD_MAX + 1];
-    unsigned *before = rows[0], *previous = rows[1], *current = rows[2];
-    for (size_t j = 0; j <= b_length; j++)
-        previous[j] = (unsigned)j;
-    for (size_t i = 1; i <= a_length; i++) {
-        current[0] = (unsigned)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            unsigned best = previous[j - 1] + (a[i - 1] != b[j - 1]);
-            best = previous[j] + 1 < best ? previous[j] + 1 : best;
-            best = current[j - 1] + 1 < best ? current[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            current[j] = best;
-        }
-        unsigned *free_row = before;
-        before = previous;
-        previous = current;
-        current = free_row;
-    }
-    return previous[b_length];
-}
-
 const char *diag_nearest(const char *word, const char *const *words, size_t count)
 {
     size_t length = strlen(word);
-    if (!length || length > DISTANCE_WORD_MAX)
+    if (!length || length > NAME_COMPARED_MAX)
         return NULL;
     /* A third of the letters may differ: 'data' must not be offered for 'order'. */
     unsigned least = (unsigned)(length + 1) / 3 + 1;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t candidate_length = strlen(words[i]);
-        if (candidate_length > DISTANCE_WORD_MAX)
+        if (candidate_length > NAME_COMPARED_MAX)
             continue;
-        unsigned edits = distance(word, length, words[i], candidate_length);
+        unsigned edits = names_distance(word, words[i]);
         if (edits < least && edits < candidate_length) {
             least = edits;
             nearest = words[i];
@@ -340,6 +330,7 @@ bool fault_set(struct fault *fault, const char *format, ...)
 const char *diag_first(char *reports)
 {
     static const char mark[] = ": error: ", own[] = "stagesim: ";
+    wrap_join(reports);
     char *end = strchr(reports, '\n'), *start = strstr(reports, mark);
     bool placed = start && (!end || start < end);
     if (end)

@@ -209,9 +209,8 @@ static bool refuse_name(const char *key, struct fault *fault)
         return fault_set(fault, "there is no property %s; did you mean %s?", key, nearest);
     return fault_set(
         fault,
-        "there is no property %s; known are collective_launch, collective_launch_KIND, collective_PROTOCOL_start, "
-        "..._latency, ..._efficiency (PROTOCOL low, middle or bulk), each of them also with _network at its end, "
-        "collective_rings, collective_in_network, collective_torus, and single numbers such as collective_copy_rate",
+        "there is no property %s; expected one such as collective_launch, collective_bulk_latency or collective_rings "
+        "(doc/collectives.md)",
         key);
 }
 

@@ -6,6 +6,7 @@
 #include "base/path_near.h"
 #include "base/paths.h"
 #include "base/quantity.h"
+#include "base/text/names.h"
 #include "base/words/aliases.h"
 
 #include <float.h>
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS_MAX = 128, LIST_TEXT = 512 };
+enum { WORDS_MAX = 128 };
 
 static const struct {
     const char *name;
@@ -79,23 +80,13 @@ static size_t count_words(const char *const *names)
     return count;
 }
 
-/* "a, b or c"; cut where it gets long. */
-static const char *list_words(const char *const *names, size_t count, struct arena *arena)
-{
-    char text[LIST_TEXT] = "";
-    size_t length = 0;
-    for (size_t i = 0; i < count && length < sizeof text - 80; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%.64s",
-                                   !i               ? ""
-                                   : i + 1 == count ? " or "
-                                                    : ", ",
-                                   names[i]);
-    return arena_copy(arena, text);
-}
+/* Where all keys and words are, for lists that are too long to be shown. */
+static const char keys_page[] = "doc/scenario.md";
 
-static const char *list_names(const char *const *names, struct arena *arena)
+static const char *list_names(const char *word, const char *const *names, struct arena *arena)
 {
-    return list_words(names, count_words(names), arena);
+    struct names_text list;
+    return arena_copy(arena, names_list(&list, word, names, count_words(names), keys_page));
 }
 
 /* What a field's value looks like, with an example. */
@@ -109,7 +100,7 @@ static const char *expected(const struct fields_reader *reader, const struct sta
         return "true or false";
     case STAGESIM_FIELD_NAME:
     case STAGESIM_FIELD_NAMES:
-        return list_names(field->names, reader->arena);
+        return list_names(NULL, field->names, reader->arena);
     case STAGESIM_FIELD_TEXT:
     case STAGESIM_FIELD_TEXTS:
         return "a text";
@@ -273,7 +264,7 @@ static bool read_texts(const struct fields_reader *reader, const struct stagesim
 bool fields_read_word(const struct fields_reader *reader, const char *key, const struct node *node,
                       const char *const *names, unsigned *index)
 {
-    if (!check_scalar(reader, key, node, list_names(names, reader->arena)))
+    if (!check_scalar(reader, key, node, list_names(NULL, names, reader->arena)))
         return false;
     for (unsigned i = 0; names[i]; i++) {
         if (strcmp(names[i], node->text))
@@ -283,7 +274,8 @@ bool fields_read_word(const struct fields_reader *reader, const char *key, const
     }
     const char *near = diag_nearest(node->text, names, count_words(names));
     diag_error(reader->diag, node->at, "%s: '%.60s' is not known; expected %s%s%s%s", key, node->text,
-               list_names(names, reader->arena), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+               list_names(node->text, names, reader->arena), near ? "; did you mean '" : "", near ? near : "",
+               near ? "'?" : "");
     return false;
 }
 
@@ -421,6 +413,7 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
 void fields_report_unknown(const struct fields_reader *reader, const char *what, const struct node *node,
                            const char *const *words, size_t count)
 {
+    struct names_text list;
     const char *near = alias_nearest(node->key, words, count);
     const char *elsewhere = reader->paths ? alias_elsewhere(node->key, reader->paths(reader->user)) : NULL;
     bool sure = near && alias_is(node->key, near);
@@ -430,7 +423,7 @@ void fields_report_unknown(const struct fields_reader *reader, const char *what,
         diag_error(reader->diag, node->key_at, "'%.60s' is not a key of %s; did you mean '%s'?", node->key, what, near);
     else if (count)
         diag_error(reader->diag, node->key_at, "'%.60s' is not a key of %s; expected %s", node->key, what,
-                   list_words(words, count, reader->arena));
+                   names_list(&list, node->key, words, count, keys_page));
     else
         diag_error(reader->diag, node->key_at, "'%.60s' is not a key of %s, which has none", node->key, what);
 }

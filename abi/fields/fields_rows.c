@@ -94,7 +94,7 @@ struct node *fields_parse_rows(const char *name, const char *text, size_t size, 
                                struct arena *arena, struct diag *diag)
 {
     const char *names[COLUMNS_MAX];
-    struct csv_columns columns = {.names = names, .what = type->what, .comments = true};
+    struct csv_columns columns = {.names = names, .what = type->what, .comments = true, .page = "doc/scenario.md"};
     columns.count = list_columns(type, names, &columns.required);
     unsigned errors = diag->errors;
     const char *file = arena_copy(arena, name);

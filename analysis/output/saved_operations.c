@@ -40,12 +40,15 @@ static const char *const column_names[COLUMNS] = {
     "pipeline",  "part",      "start_s", "data_start_s", "end_s", "host",
     "position",  "group",     "peer",    "bytes",        "flops", "memory_delta_bytes",
     "waits_for", "iteration", "slack_s", "alone_s"};
-static const struct csv_columns operations_columns = {column_names, COLUMNS, HOST, "operations.csv", false};
-static const struct csv_columns critical_columns = {column_names, COLUMNS, HOST, "critical-path.csv", false};
+static const struct csv_columns operations_columns = {column_names,     COLUMNS, HOST,
+                                                      "operations.csv", false,   "doc/operations-csv.md"};
+static const struct csv_columns critical_columns = {column_names,        COLUMNS, HOST,
+                                                    "critical-path.csv", false,   "doc/operations-csv.md"};
 
 enum memory_column { MEMORY_POSITION, MEMORY_TIME, MEMORY_BYTES, MEMORY_IN_FLIGHT, MEMORY_RANK, MEMORY_COLUMNS };
 static const char *const memory_names[MEMORY_COLUMNS] = {"position", "time_s", "bytes", "in_flight", "rank"};
-static const struct csv_columns memory_columns = {memory_names, MEMORY_COLUMNS, MEMORY_RANK, "memory.csv", false};
+static const struct csv_columns memory_columns = {memory_names, MEMORY_COLUMNS, MEMORY_RANK,
+                                                  "memory.csv", false,          "doc/operations-csv.md"};
 
 enum stream_use { STREAM_COMPUTE, STREAM_SEND, STREAM_COLLECTIVE, STREAM_OTHER };
 

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/text/names.h"
 #include "base/words/paper_size.h"
 
 #include <stdio.h>
@@ -18,16 +19,25 @@ bool words_find(const char *const *words, size_t count, const char *word, unsign
     return false;
 }
 
+/* What `stagesim list` lists, in the singular. */
+static const char *const listed[] = {"schedule", "workload", "collective", "algorithm", "preset", "model", "framework"};
+
 int words_unknown(const struct command *command, const char *what, const char *word, const char *const *words,
                   size_t count)
 {
     const char *nearest = diag_nearest(word, words, count);
     if (nearest)
         return command_usage(command, "'%s' is no %s; did you mean '%s'?", word, what, nearest);
-    char known[512] = "none";
-    for (size_t i = 0, used = 0; i < count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
-    return command_usage(command, "'%s' is no %s; known are %s", word, what, known);
+    struct names_text list;
+    struct arena *arena = arena_create();
+    const char *where = arena_print(arena, "`stagesim %s --help`", command->name);
+    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
+        if (!strcmp(listed[i], what))
+            where = arena_print(arena, "`stagesim list %ss`", what);
+    int code =
+        command_usage(command, "'%s' is no %s; expected %s", word, what, names_list(&list, word, words, count, where));
+    arena_destroy(arena);
+    return code;
 }
 
 int format_read(const struct command *command, const char *text, const char *const *names, size_t count,
@@ -64,12 +74,17 @@ int format_of_file(const struct command *command, const char *file, const char *
     *format = 0;
     if (!dot || strcmp(dot, ".txt") == 0 || format_of_ending(names, count, dot + 1, format))
         return 0;
-    char known[128] = "";
-    for (size_t i = 1, used = 0; i < count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s.%s", i + 1 < count ? ", " : " and ",
-                                 ending_of_format(names[i]));
-    return command_usage(command, "'%s': no format has the ending %s; known are .txt%s; or give --format", file, dot,
-                         known);
+    struct names_text list;
+    struct arena *arena = arena_create();
+    const char **endings = arena_array(arena, count, sizeof *endings);
+    endings[0] = ".txt";
+    for (size_t i = 1; i < count; i++)
+        endings[i] = arena_print(arena, ".%s", ending_of_format(names[i]));
+    const char *where = arena_print(arena, "`stagesim %s --help`", command->name);
+    int code = command_usage(command, "'%s': no format has the ending %s; expected %s, or --format", file, dot,
+                             names_list(&list, dot, endings, count, where));
+    arena_destroy(arena);
+    return code;
 }
 
 int form_read(const struct command *command, const char *width, const char *font_size, struct picture_form *form)

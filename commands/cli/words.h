@@ -14,8 +14,8 @@ struct arena;
 /* The place of a word among `count` words. False, and *index untouched, where it is not there. */
 bool words_find(const char *const *words, size_t count, const char *word, unsigned *index);
 
-/* Reports that a word is none of those: "'csw' is no format; did you mean 'csv'?", or all that are known. Returns
- * EXIT_USAGE. */
+/* Reports that a word is none of those: "'csw' is no format; did you mean 'csv'?", or what is known (names_list).
+ * Returns EXIT_USAGE. */
 int words_unknown(const struct command *command, const char *what, const char *word, const char *const *words,
                   size_t count);
 

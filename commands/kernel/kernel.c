@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "base/quantity.h"
+#include "base/text/names.h"
 #include "commands/cli/command.h"
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
@@ -188,6 +189,7 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
 
 /* ---- the GPU ---- */
 
+static const char doc_page[] = "doc/kernel.md";
 static const char rows_ending[] = ".kernels.csv", models_ending[] = ".kernel-models.csv";
 
 /* The GPU of that name, or the only one whose name begins so. NULL with the fault filled. */
@@ -195,21 +197,21 @@ static const char *find_gpu(const char *text, struct arena *arena, struct fault 
 {
     size_t count, fitting = 0;
     const char **names = path_list_installed(INSTALLED_EFFICIENCY, rows_ending, &count, arena, fault), *found = NULL;
-    const char *list = "";
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], text) == 0)
             return names[i];
         bool fits = strncasecmp(names[i], text, strlen(text)) == 0;
         fitting += fits;
         found = fits ? names[i] : found;
-        list = arena_print(arena, "%s%s%s", list, *list ? ", " : "", names[i]);
     }
+    struct names_text known;
+    const char *list = names_list(&known, text, names, count, NULL);
     if (fitting == 1)
         return found;
     if (fitting)
-        fault_set(fault, "--gpu: '%.60s' may be several of %s; expected one of them", text, list);
+        fault_set(fault, "--gpu: '%.60s' may be several of them; expected %s", text, list);
     else
-        fault_set(fault, "--gpu: no kernels of '%.60s' are installed; expected one of %s", text, *list ? list : "none");
+        fault_set(fault, "--gpu: no kernels of '%.60s' are installed; expected %s", text, list);
     return NULL;
 }
 
@@ -217,16 +219,18 @@ static const char *find_gpu(const char *text, struct arena *arena, struct fault 
 static bool refuse(const struct kernel_table *table, const struct arguments *a, struct fault *fault)
 {
     const struct kernel_shape *shape = &a->answer.shape;
-    const char *list = "";
+    struct names_text list;
+    const char **others = arena_array(a->arena, table->model_count + 1, sizeof *others);
+    size_t count = 0;
     for (unsigned i = 0; i < table->model_count; i++) {
         const struct kernel_model *model = &table->models[i];
         if (model->kind == shape->kind)
-            list = arena_print(a->arena, "%s%s%s %s %s", list, *list ? ", " : "", kernel_type_names[model->type],
-                               kernel_stage_names[model->stage], model->source);
+            others[count++] = arena_print(a->arena, "%s %s %s", kernel_type_names[model->type],
+                                          kernel_stage_names[model->stage], model->source);
     }
-    return fault_set(fault, "%s has no %s of %s %s%s%s; expected one of: %s", a->answer.gpu,
-                     kernel_kind_names[shape->kind], kernel_type_names[shape->type], kernel_stage_names[shape->stage],
-                     a->source ? " from " : "", a->source ? a->source : "", *list ? list : "none");
+    return fault_set(fault, "%s has no %s of %s %s%s%s; expected %s", a->answer.gpu, kernel_kind_names[shape->kind],
+                     kernel_type_names[shape->type], kernel_stage_names[shape->stage], a->source ? " from " : "",
+                     a->source ? a->source : "", names_list(&list, a->source, others, count, doc_page));
 }
 
 static bool write_result(FILE *out, void *user, struct fault *fault)

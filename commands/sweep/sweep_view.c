@@ -4,6 +4,7 @@
 #include "analysis/pictures/picture_heat.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/text/names.h"
 #include "job/scenario/scenario_kind.h"
 
 #include <math.h>
@@ -45,11 +46,10 @@ static bool find_figure(const char *name, const struct sweep_figure **figure)
     for (; sweep_figures[count].name; count++)
         names[count] = sweep_figures[count].name;
     const char *nearest = diag_nearest(name, names, count);
-    diag_print(stderr, "--y: error: '%s' is no figure%s%s%s", name, nearest ? "; did you mean '" : "",
-               nearest ? nearest : "", nearest ? "'?" : "; expected one of");
-    for (size_t i = 0; i < count && !nearest; i++)
-        fprintf(stderr, " %s", names[i]);
-    fputc('\n', stderr);
+    struct names_text list;
+    const char *known = names_list(&list, name, names, count, "`stagesim sweep --help`");
+    diag_print(stderr, "--y: error: '%s' is no figure; %s%s%s\n", name, nearest ? "did you mean '" : "expected ",
+               nearest ? nearest : known, nearest ? "'?" : "");
     return false;
 }
 

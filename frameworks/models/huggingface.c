@@ -2,6 +2,7 @@
 #include "frameworks/models/huggingface.h"
 
 #include "base/arena.h"
+#include "base/text/names.h"
 #include "frameworks/models/huggingface_parts.h"
 
 #include <string.h>
@@ -179,13 +180,7 @@ static const struct {
     {"audio_config", "towers of other inputs are left out: this is the language model alone"},
 };
 
-const char *huggingface_types(struct arena *arena)
-{
-    const char *text = families[0].type;
-    for (size_t i = 1; i < FAMILIES; i++)
-        text = arena_print(arena, "%s %s", text, families[i].type);
-    return text;
-}
+static const char families_page[] = "doc/import.md";
 
 static const struct huggingface_family *find_family(const struct node *type, struct settings *settings)
 {
@@ -196,9 +191,11 @@ static const struct huggingface_family *find_family(const struct node *type, str
             return &families[i];
     }
     const char *near = type->kind == NODE_SCALAR ? diag_nearest(type->text, names, FAMILIES) : NULL;
-    diag_error(settings->diag, type->at, "model_type is %s, whose shape is not known; expected one of %s%s%s%s",
-               node_describe(type, settings->arena), huggingface_types(settings->arena), near ? "; did you mean '" : "",
-               near ? near : "", near ? "'?" : "");
+    const char *known =
+        names_list(type->kind == NODE_SCALAR ? type->text : NULL, names, FAMILIES, families_page, settings->arena);
+    diag_error(settings->diag, type->at, "model_type is %s, whose shape is not known; expected %s%s%s%s",
+               node_describe(type, settings->arena), known, near ? "; did you mean '" : "", near ? near : "",
+               near ? "'?" : "");
     return NULL;
 }
 
@@ -359,8 +356,8 @@ bool huggingface_read(const struct node *root, struct settings *settings)
     struct config config = {.root = text && text->kind == NODE_MAP ? text : root, .settings = settings};
     const struct node *type = node_get(config.root, "model_type");
     if (!type) {
-        diag_error(settings->diag, config.root->at, "there is no model_type; expected one of %s",
-                   huggingface_types(settings->arena));
+        diag_error(settings->diag, config.root->at, "there is no model_type; expected one such as %s (all: %s)",
+                   families[0].type, families_page);
         return false;
     }
     config.used = arena_array(settings->arena, DOCUMENT_KEYS_MAX, sizeof *config.used);

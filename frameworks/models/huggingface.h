@@ -13,8 +13,6 @@ bool huggingface_is_config(const struct node *root);
 /* Puts the keys model.* that follow from the file. The sequence is not among them: no such file has one. False after a
  * mistake was reported: a model_type that is not known, a shape that is not given or cannot be said. */
 bool huggingface_read(const struct node *root, struct settings *settings);
-/* Every model_type that is known, in alphabetical order, one blank between. Memory from the arena. */
-const char *huggingface_types(struct arena *arena);
 /* A table of the keys that change neither time nor memory, for the documentation. */
 extern const char *const huggingface_ignored[];
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "base/text/names.h"
 #include "job/scenario/scenario_tables.h"
 #include "job/scenario/schedule_option.h"
 
@@ -46,8 +47,10 @@ const struct schedule *scenario_find_schedule(struct loader *loader, const char 
     for (; schedule_table[count] && count < SCHEDULES_MAX; count++)
         names[count] = schedule_table[count]->name;
     const char *near = alias_nearest(name, names, count);
-    diag_error(loader->fields.diag, at, "there is no schedule '%.60s'; %s%s%s", name, near ? "did you mean '" : "",
-               near ? near : "", near ? "'?" : "'stagesim list schedules' shows all");
+    struct names_text list;
+    const char *known = names_list(&list, name, names, count, "`stagesim list schedules`");
+    diag_error(loader->fields.diag, at, "there is no schedule '%.60s'; %s%s%s", name,
+               near ? "did you mean '" : "expected ", near ? near : known, near ? "'?" : "");
     return NULL;
 }
 

@@ -41,11 +41,10 @@ static bool read_kind(struct csv *csv, uint8_t *kind)
     for (*kind = SLOT_FORWARD; *kind <= SLOT_PASS_GRADIENT; (*kind)++)
         if (field.size == 1 && field.text[0] == slot_letter(*kind))
             return true;
-    return csv_mistake(
-        csv, KIND,
-        "kind is F (forward), B (backward), W (weight gradient), E (evict), L (load back), R (computed again), P, Q "
-        "(weights handed on for a forward, a backward) or G (a gradient handed on), not '%s'",
-        csv_excerpt(field).text);
+    return csv_mistake(csv, KIND,
+                       "'%s' is no kind of slot; expected F (forward), B (backward), W (weight gradient) or another "
+                       "letter of doc/schedule-file.md",
+                       csv_excerpt(field).text);
 }
 
 static bool read_part(struct csv *csv, uint8_t *part)
@@ -112,7 +111,8 @@ static void read_row(struct csv *csv, struct plan_rows *rows)
 
 static void read_text(struct plan_rows *rows, const char *text, size_t size)
 {
-    static const struct csv_columns columns = {column_names, COLUMNS, PIPELINE, "a schedule", false};
+    static const struct csv_columns columns = {column_names, COLUMNS, PIPELINE,
+                                               "a schedule", false,   "doc/schedule-file.md"};
     unsigned before = rows->diag->errors;
     struct csv *csv = csv_open(rows->name, text, size, &columns, rows->diag, NULL);
     if (!csv)

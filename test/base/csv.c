@@ -59,7 +59,7 @@ Test(csv, reports_the_place)
 {
     static const char *const bad[][2] = {
         {"rank,hots\n", "t.csv:1:6: 'hots' is no column of a test; did you mean 'host'?"},
-        {"rank,host,colour\n", "t.csv:1:11: 'colour' is no column of a test; known are rank, host, time"},
+        {"rank,host,colour\n", "t.csv:1:11: 'colour' is no column of a test; expected rank, host or time"},
         {"rank,time\n", "t.csv:1:1: column 'host' is missing"},
         {"rank,host,rank\n", "t.csv:1:11: column 'rank' is there twice"},
         {"1,a\n", "t.csv:1:1: the first line names the columns, separated by commas: rank,host"},

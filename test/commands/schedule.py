@@ -165,10 +165,10 @@ def wrong_command_lines():
     for value in ("1,,2,3", "1,2,3,", ",1,2,3", "1,2,3,4 "):
         wrong(f"forward '{value}'", 2, "is no time", "gpipe", *size, "--forward", value)
     wrong("weight above backward", 2, "cannot take longer", "zb-h1", *size, "--weight", "3")
-    wrong("format", 2, "known are", "gpipe", *size, "--format", "xml")
+    wrong("format", 2, "expected", "gpipe", *size, "--format", "xml")
     wrong("option without value", 2, "KEY=VALUE", "chimera", *size, "--option", "pairs")
     wrong("unknown option", 2, "did you mean 'pairs'?", "chimera", *size, "--option", "pair=1")
-    wrong("option of a schedule without", 2, "known are none", "1f1b", *size, "--option", "pair=1")
+    wrong("option of a schedule without", 2, "expected none", "1f1b", *size, "--option", "pair=1")
     wrong("unknown word", 1, "did you mean 'doubling'?", "chimera", *size, "--option", "concatenation=doublin")
     wrong("option no number", 1, "plain integer", "chimera", *size, "--option", "pairs=-1")
     wrong("option too large", 1, "at most 32767", "chimera", *size, "--option", "pairs=9223372036854775807")

@@ -139,8 +139,10 @@ static bool read_file(const char *path, const struct csv_columns *columns, struc
 
 bool kernel_table_read(const char *models, const char *rows, struct kernel_table *table, struct fault *fault)
 {
-    static const struct csv_columns of_models = {model_columns, MODEL_COLUMNS, MODEL_COLUMNS, "a kernel model", true};
-    static const struct csv_columns of_rows = {row_columns, ROW_COLUMNS, ROW_COLUMNS, "measured kernels", true};
+    static const struct csv_columns of_models = {model_columns,    MODEL_COLUMNS, MODEL_COLUMNS,
+                                                 "a kernel model", true,          "doc/kernel.md"};
+    static const struct csv_columns of_rows = {row_columns,        ROW_COLUMNS, ROW_COLUMNS,
+                                               "measured kernels", true,        "doc/kernel.md"};
     *table = (struct kernel_table){.models = array_zeroed(MODELS_MAX, sizeof *table->models)};
     if (read_file(models, &of_models, table, read_model, fault) && read_file(rows, &of_rows, table, read_row, fault) &&
         (table->model_count || fault_set(fault, "%s: there is no model", models)))

@@ -45,7 +45,8 @@ static bool read_row(struct csv *csv, struct layer_profile *profile)
 
 bool layer_profile_read(const char *path, struct layer_profile *profile, struct fault *fault)
 {
-    static const struct csv_columns columns = {column_names, COLUMNS, ACTIVATION, "a layer profile", true};
+    static const struct csv_columns columns = {column_names,      COLUMNS, ACTIVATION,
+                                               "a layer profile", true,    "doc/profile-layers.md"};
     size_t size = 0;
     char *text = csv_load(path, FILE_SIZE_MAX, &size);
     *profile = (struct layer_profile){0};
