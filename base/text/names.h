@@ -20,9 +20,9 @@ struct names_text {
  * swaps (optimal string alignment), of the first NAME_COMPARED_MAX characters of each. */
 unsigned names_distance(const char *a, const char *b);
 
-/* "a, b or c" of up to eight names. Of more, the three that are nearest to `word` by the share of letters to change (NULL: the first three) and where all
- * of them are: "a, b, c or one of 27 more (`stagesim list schedules`)"; `where` is NULL or a text like that in the
- * brackets. "none" of no name. Returns list->text. */
+/* "a, b or c" of up to eight names. Of more, the three that are nearest to `word` by the share of letters to change
+ * (NULL: the first three) and where all of them are: "a, b, c or one of 27 more (`stagesim list schedules`)"; `where`
+ * is NULL or a text like that in the brackets. "none" of no name. Returns list->text. */
 const char *names_list(struct names_text *list, const char *word, const char *const *names, size_t count,
                        const char *where);
 

@@ -12,7 +12,7 @@ Test(names, distance_counts_letters)
     static const struct {
         const char *a, *b;
         unsigned edits;
-    } cases[] = {{"", "", 0},         {"", "abc", 3},          {"gpipe", "gpipe", 0}, {"gpipe", "gpipee", 1},
+    } cases[] = {{"", "", 0},           {"", "abc", 3},           {"gpipe", "gpipe", 0}, {"gpipe", "gpipee", 1},
                  {"gpipe", "gppie", 1}, {"kitten", "sitting", 3}, {"zb-h1", "zb-h2", 1}, {"abc", "xyz", 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cr_expect_eq(names_distance(cases[i].a, cases[i].b), cases[i].edits, "%s, %s", cases[i].a, cases[i].b);
