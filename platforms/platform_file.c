@@ -350,7 +350,11 @@ static void check_connection(struct reader *reader, const char **attributes)
 
 static void start_host(struct reader *reader, const char *element, const char **attributes)
 {
-    reader->has_zone |= strcmp(element, "cluster") == 0;
+    bool cluster = strcmp(element, "cluster") == 0;
+    reader->has_zone |= cluster;
+    if (cluster && !reader->depth && !reader->file->bare_shape.line && *xml_attribute(attributes, "topology") &&
+        strcmp(xml_attribute(attributes, "topology"), "FLAT") != 0)
+        reader->file->bare_shape = here(reader);
     struct fault fault = {""};
     count_hosts(reader, element, attributes);
     if (reader->sound && !host_numbers_check(element, attributes, &fault))

@@ -19,7 +19,8 @@ struct platform_file {
     bool varies;                 /* profiles are attached to something */
     const char *const *settings; /* what <config> sets, as "key:value", in the file's order */
     size_t setting_count;
-    uint64_t hosts; /* that it makes */
+    uint64_t hosts;          /* that it makes */
+    struct place bare_shape; /* the first <cluster> with a topology that stands in no zone; line 0: there is none */
 };
 
 /* Reads the file once. Facts live in the arena. False with the fault filled, as "FILE:LINE:COLUMN: what is wrong". */

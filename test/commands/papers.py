@@ -48,12 +48,13 @@ def streams(data):
 
 def check_pdf(path, width, size):
     data = path.read_bytes()
-    box = [float(number) for number in re.search(rb"/MediaBox \[([^\]]*)\]", data)[1].split()]
+    objects = data + streams(data)  # newer cairo packs objects into streams
+    box = [float(number) for number in re.search(rb"/MediaBox \[([^\]]*)\]", objects)[1].split()]
     check.near(box[2], width, f"{path.name}: width of the page", 1e-5)
     sizes = [abs(float(matrix.split()[0])) for matrix in re.findall(rb"([-\d. ]+) Tm", streams(data))]
     check.that(sizes and all(0.7499 * size <= each <= size * 1.0001 for each in sizes), f"{path}: text of {set(sizes)}")
     check.that(sum(abs(each - size) < 1e-4 * size for each in sizes) >= 3, f"{path}: hardly any text of {size}")
-    fonts, files = len(re.findall(rb"/Type /Font\b", data)), len(re.findall(rb"/FontFile", data))
+    fonts, files = len(re.findall(rb"/Type /Font\b", objects)), len(re.findall(rb"/FontFile", objects))
     check.that(fonts and fonts == files, f"{path}: {files} of {fonts} fonts are embedded")
 
 

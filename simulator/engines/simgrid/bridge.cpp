@@ -453,6 +453,13 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
     struct platform_file facts;
     if (!platform_file_check(file, &facts, arena, fault))
         return nullptr;
+    if (!versions::bare_shapes && facts.bare_shape.line) {
+        fault_set(fault,
+                  "%s:%u:%u: SimGrid %s reads a <cluster> with a topology only within a zone, such as <zone id=\"all\" "
+                  "routing=\"Full\">; stagesim's own reader, loader: auto, knows it as it is",
+                  file, facts.bare_shape.line, facts.bare_shape.column, bridge_version(arena));
+        return nullptr;
+    }
     try {
         for (size_t i = 0; i < facts.setting_count; i++)
             set_where_free(facts.settings[i]);
