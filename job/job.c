@@ -61,16 +61,6 @@ static double api_host_speed(const struct stagesim_job *job, uint32_t position)
     return platform_full_speed(&job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]]);
 }
 
-void job_error(struct stagesim_job *job, const char *key, const char *format, ...)
-{
-    char message[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    diag_error(job->diag, scenario_blame(job->scenario, key, message), "%s", message);
-}
-
 static void api_trouble(struct stagesim_job *job, const char *key, const char *format, ...)
 {
     char message[2048];

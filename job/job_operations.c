@@ -8,20 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool job_expect(struct stagesim_job *job, bool fine, const char *format, ...)
-{
-    if (fine || job->refused)
-        return fine && !job->refused;
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    job_error(job, NULL, "the workload builds no valid program: %s", text);
-    job->refused = true;
-    return false;
-}
-
 static bool expect_position(struct stagesim_job *job, uint32_t position)
 {
     return job_expect(job, position < job->scenario->mesh.positions, "there is no position %u, only %u of them",

@@ -13,19 +13,6 @@ struct local {
     uint32_t gateways[2];
 };
 
-void network_pass(struct network *network, uint32_t link)
-{
-    if (network->found_count == network->found_capacity) {
-        uint32_t *larger = arena_array(network->arena, 2 * network->found_capacity + 64, sizeof *larger);
-        if (network->found_count)
-            memcpy(larger, network->found, network->found_count * sizeof *larger);
-        network->found = larger;
-        network->found_capacity = 2 * network->found_capacity + 64;
-    }
-    network->found[network->found_count++] = link;
-    network->latency += network->links[link].latency;
-}
-
 /* The way back over a pair is its other link. */
 static uint32_t link_of_step(uint32_t step, bool backwards)
 {

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+const char *const strategy_names[STRATEGY_ROWS] = {"data parallel", "expert", "found"};
+
 struct search {
     const struct strategy_request *request;
     const struct operators *o;

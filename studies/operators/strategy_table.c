@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const strategy_names[STRATEGY_ROWS] = {"data parallel", "expert", "found"};
 static const char *const dimension_names[CONFIGURATION_DIMENSIONS] = {"sample", "height", "width", "in", "out"};
 
 static bool read_table(FILE *results, struct strategy_table *table, struct arena *arena)

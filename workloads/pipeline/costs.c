@@ -257,12 +257,6 @@ static void add_coarse_parts(struct lowering *l, uint32_t stage, struct stage_co
 
 /* ---- groups ---- */
 
-uint32_t lowering_axes(const struct mesh *mesh, const char *list)
-{
-    uint32_t axes = 0;
-    return list && mesh_select(mesh, list, &axes) ? axes : 0;
-}
-
 /* Workers that hold a stage, each once, or where weights travel its owner; returns how many. */
 static uint32_t holders(const struct plan *plan, uint32_t stage, uint32_t *workers)
 {

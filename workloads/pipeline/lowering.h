@@ -266,6 +266,8 @@ struct stagesim_static_memory lowering_memory(const struct plan *plan, const str
 /* Entries of the cost table and groups of all stages; groups of the workers. */
 void lowering_add_costs(struct lowering *l);
 
+/* ---- axes.c ---- */
+
 /* The mesh axes of a list as for mesh_select, a bit each; none where it is NULL or wrong. */
 uint32_t lowering_axes(const struct mesh *mesh, const char *list);
 
@@ -312,14 +314,26 @@ bool lowering_syncs_parts(const struct lowering *l, const struct worker_state *s
  * micro-batches. */
 void lowering_add_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
                        const double bytes[FAMILIES], bool complete);
+/* The same of all of a stage's gradients. */
+void lowering_add_whole_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                             bool complete);
+/* All-reduces gradients that were scattered along the shard axes among those who hold the same shard; `bytes`: before
+ * they were. */
+void lowering_add_outer_sync(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
+                             double bytes);
 /* Whether the slot's gradients are complete with it, or are applied after every slot. */
 bool lowering_completes(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
-/* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer
- * steps. */
-void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot);
+
+/* ---- step.c ---- */
 
 /* Steps of the stages that are ready. */
 void lowering_step(struct lowering *l, struct worker_state *state, uint32_t iteration);
+
+/* ---- account.c ---- */
+
+/* After a slot: gradients that it completes are synchronised, and when the iteration's work is done the optimizer
+ * steps. */
+void lowering_account(struct lowering *l, struct worker_state *state, const struct slot *slot);
 
 /* ---- weights.c ---- */
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/pipeline/lowering.h"
+
+uint32_t lowering_axes(const struct mesh *mesh, const char *list)
+{
+    uint32_t axes = 0;
+    return list && mesh_select(mesh, list, &axes) ? axes : 0;
+}
