@@ -7,7 +7,7 @@ packages_build=(gcc g++ meson ninja-build pkg-config libsimgrid-dev libhwloc-dev
     libfontconfig-dev libexpat1-dev zlib1g-dev libmimalloc-dev fonts-dejavu-core)
 packages_check=("${packages_build[@]}" libcriterion-dev python3 pajeng libxml2-utils clang lld binutils make valgrind)
 packages_ci=("${packages_check[@]}" chromium clang-format clang-tidy codespell git ccache man-db
-    munge slurmctld slurmd slurm-client parallel)
+    munge slurmctld slurmd slurm-client parallel mkdocs mkdocs-material)
 
 say() {
     printf '== %s\n' "$*"
