@@ -67,23 +67,6 @@ static void fill_models(struct import *import)
 
 /* ---- wires ---- */
 
-const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency,
-                                const char *source, enum confidence confidence)
-{
-    const struct node *node = builder->node;
-    effective = round(effective * 1e4) / 1e4;
-    raw = round(raw * 1e4) / 1e4;
-    for (uint32_t i = 0; i < node->cable_count; i++) {
-        const struct wire *wire = node->cables[i].wire;
-        if (strcmp(wire->name, name) == 0 && wire->effective == effective && wire->raw == raw &&
-            strcmp(wire->source, source) == 0)
-            return wire;
-    }
-    struct wire *wire = arena_alloc(builder->import->arena, sizeof *wire);
-    *wire = (struct wire){name, raw, effective, latency, arena_copy(builder->import->arena, source), confidence};
-    return wire;
-}
-
 static const struct wire *pcie_wire(struct builder *builder, const char *name, double raw, double latency)
 {
     return builder_wire(builder, name, raw, raw * PCIE_REACHED, latency,
@@ -140,38 +123,7 @@ static void use(struct builder *builder, uint32_t place)
         builder->used[place] = true;
 }
 
-/* The nearest socket or switch above: a device below a device hangs on what is above both. */
-static uint32_t carrier(const struct import *import, uint32_t place)
-{
-    do
-        place = import->places[place].parent;
-    while (place != NODE_NONE && import->places[place].kind >= IMPORT_GPU);
-    return place;
-}
-
-static uint32_t used_children(const struct builder *builder, uint32_t place)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < builder->import->place_count; i++)
-        count += builder->used[i] && builder->import->places[i].kind != IMPORT_SOCKET &&
-                 carrier(builder->import, i) == place;
-    return count;
-}
-
 /* ---- the node ---- */
-
-uint32_t builder_above(const struct builder *builder, uint32_t place, double *raw)
-{
-    const struct import *import = builder->import;
-    uint32_t above = carrier(import, place);
-    *raw = import->places[place].wire;
-    while (import->places[above].kind == IMPORT_SWITCH && used_children(builder, above) <= 1) {
-        if (import->places[above].wire < *raw)
-            *raw = import->places[above].wire;
-        above = carrier(import, above);
-    }
-    return builder->vertex[above];
-}
 
 static void add_sockets(struct builder *builder)
 {
@@ -201,7 +153,7 @@ static void add_switches(struct builder *builder)
     const struct import *import = builder->import;
     for (uint32_t i = 0; i < import->place_count; i++) {
         double raw;
-        if (import->places[i].kind != IMPORT_SWITCH || !builder->used[i] || used_children(builder, i) <= 1)
+        if (import->places[i].kind != IMPORT_SWITCH || !builder->used[i] || builder_used_children(builder, i) <= 1)
             continue;
         builder->vertex[i] = node_add(builder->node, NODE_SWITCH);
         uint32_t above = builder_above(builder, i, &raw);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The making of a node from what an importer read, shared by build.c and network.c. */
+/* The making of a node from what an importer read, shared by build.c, builder.c and network.c. */
 #ifndef STAGESIM_IMPORT_BUILDER_H
 #define STAGESIM_IMPORT_BUILDER_H
 
@@ -22,6 +22,10 @@ struct builder {
 /* A wire of this name and rate; one for all that are alike. `source` is copied when a new one is made. */
 const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency,
                                 const char *source, enum confidence confidence);
+/* The nearest socket or switch above: a device below a device hangs on what is above both. */
+uint32_t builder_carrier(const struct import *import, uint32_t place);
+/* How many parts that are used hang on a place. */
+uint32_t builder_used_children(const struct builder *builder, uint32_t place);
 /* The part of the node for the socket or switch above a place; *raw becomes the narrowest wire on the way over switches
  * that are left out. */
 uint32_t builder_above(const struct builder *builder, uint32_t place, double *raw);
