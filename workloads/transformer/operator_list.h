@@ -28,6 +28,8 @@ struct operator_shape {
 
 struct operator_shape operator_shape_of(const struct transformer_model *model, const struct transformer_layout *layout);
 
+/* Any operator. */
+void operators_add(struct transformer_operators *out, struct transformer_operator operator);
 /* An operator that only moves bytes. */
 void operators_add_vector(struct transformer_operators *out, const char *name, double bytes);
 /* So many normalisations of an activation between blocks. */

@@ -102,12 +102,29 @@ void transformer_free_devices(struct transformer_job *job);
 /* The job as costs of a stage are computed: on its device. */
 struct transformer_job transformer_on_stage(const struct transformer_job *job, uint32_t stage);
 
+/* ---- fields.c ---- */
+
+extern const struct stagesim_field transformer_fields[];
+extern const struct transformer_parameters transformer_defaults;
+
+/* ---- checks.c: false with the mistakes reported ---- */
+
+bool transformer_check_keys(const struct transformer_job *job);
+/* Whether the model can be divided as the layout says. */
+bool transformer_check_shape(const struct transformer_job *job);
+
+/* ---- block_part.c ---- */
+
+/* What one block costs; `layer`: its number, or STAGESIM_NONE. */
+struct stagesim_part transformer_part(const struct transformer_job *job, enum transformer_block block, uint32_t layer);
+/* Parameters on one rank, before any sharding among replicas: of a block, and of the routed experts of one layer. */
+double transformer_block_parameters(const struct transformer_job *job, enum transformer_block block);
+double transformer_expert_parameters(const struct transformer_job *job);
+
 /* ---- stages.c ---- */
 
 /* Assigns layers to stages: job->layers, as the scenario says, evenly, or balanced. False with the mistake reported. */
 bool transformer_assign_layers(struct transformer_job *job);
-/* What one block costs; `layer`: its number, or STAGESIM_NONE. */
-struct stagesim_part transformer_part(const struct transformer_job *job, enum transformer_block block, uint32_t layer);
 /* Lowers the pipeline with the costs of all stages. False with the mistake reported. */
 bool transformer_lower(const struct transformer_job *job);
 

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a block of a layer costs: times, bytes of its weights, exchanges. */
+#include "workloads/transformer/transformer.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+
+/* The part of an attention's or a feed-forward block's parameters that is in a part of it. */
+static double share_of(const struct transformer_model *m, enum transformer_block block)
+{
+    struct transformer_widths widths = transformer_widths_of(m);
+    double into = widths.query + widths.key + widths.value, first = (m->gated ? 2 : 1) * (double)m->ffn;
+    switch (block) {
+    case BLOCK_PROJECTIONS:
+        return into / (into + widths.output);
+    case BLOCK_JOIN:
+        return widths.output / (into + widths.output);
+    case BLOCK_CORE:
+        return 0;
+    case BLOCK_FIRST:
+        return first / (first + (double)m->ffn);
+    case BLOCK_SECOND:
+        return (double)m->ffn / (first + (double)m->ffn);
+    default:
+        return 1;
+    }
+}
+
+double transformer_expert_parameters(const struct transformer_job *j)
+{
+    return (double)j->model.experts / j->layout.expert * transformer_expert(&j->model) / j->layout.expert_tensor;
+}
+
+double transformer_block_parameters(const struct transformer_job *j, enum transformer_block block)
+{
+    const struct transformer_model *m = &j->model;
+    double t = tensor_weight_parts(&j->tensor), w = j->layout.width;
+    switch (block) {
+    case BLOCK_INPUT:
+        return transformer_vocabulary_matrix(m) / t + transformer_input_rest(m) / w;
+    case BLOCK_OUTPUT: /* a tied matrix is held by the first stage, and by the last one if that is another */
+        return (m->tied && j->stages == 1 ? 0 : transformer_vocabulary_matrix(m) / t) + transformer_output_rest(m) / w;
+    case BLOCK_ATTENTION:
+    case BLOCK_PROJECTIONS:
+    case BLOCK_CORE:
+    case BLOCK_JOIN:
+        return share_of(m, block) * (transformer_attention_divided(m) / t + transformer_attention_whole(m) / w);
+    case BLOCK_ROUTER:
+        return transformer_router_whole(m);
+    case BLOCK_SHARED:
+        return transformer_shared_divided(m) / t;
+    case BLOCK_EXPERTS:
+    case BLOCK_COMBINE:
+        return 0;
+    default:
+        return share_of(m, block) * (transformer_ffn_divided(m) / t + transformer_ffn_whole(m) / w);
+    }
+}
+
+/* Of a measured layer's forward, what its backward computes again: by flop, where it is only the products over scores.
+ */
+static double repeated_share(const struct transformer_job *j)
+{
+    if (j->layout.recompute == TRANSFORMER_FULL)
+        return 1;
+    if (j->layout.recompute == TRANSFORMER_OPERATORS)
+        return transformer_again_flops(&j->model) / transformer_layers_flops(&j->model);
+    bool scores = j->layout.recompute == TRANSFORMER_SELECTIVE && !j->layout.flash;
+    return scores ? transformer_attention_flops(&j->model) / transformer_layer_flops(&j->model) : 0;
+}
+
+/* Times from the user's profile; a kind that was not measured takes the layers' time by its share of the flop. */
+static void set_profile_times(const struct transformer_job *j, enum transformer_block block, struct stagesim_part *part)
+{
+    struct layer_time layer = {0}, own = {0};
+    struct fault unused = {""};
+    enum layer_kind kind = block == BLOCK_INPUT    ? PROFILE_EMBEDDING
+                           : block == BLOCK_OUTPUT ? PROFILE_HEAD
+                                                   : PROFILE_LAYER;
+    layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &layer, &unused);
+    double share = transformer_head_flops(&j->model) / transformer_layer_flops(&j->model);
+    if (kind == PROFILE_LAYER)
+        share = 0.5; /* a layer is two blocks */
+    else if (kind == PROFILE_EMBEDDING)
+        share = 0;
+    if (j->profile.rows[kind] && kind != PROFILE_LAYER &&
+        layer_profile_at(&j->profile, kind, j->layout.samples, &own, &unused)) {
+        layer = own;
+        share = 1;
+    }
+    double again = kind == PROFILE_LAYER ? repeated_share(j) : 0;
+    part->forward = share * layer.forward;
+    part->backward = share * (layer.backward + again * layer.forward);
+    part->weight = share * layer.backward / 2;
+}
+
+/* Seconds in which a part waits for its exchanges while the host goes on issuing operators; those of its first worker
+ * stand for all. */
+static double exchanges_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
+{
+    double seconds = 0;
+    for (unsigned i = 0;
+         i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->device.efficiency->dispatch > 0; i++) {
+        const struct stagesim_exchange *exchange = &exchanges->items[i];
+        double buffers = fmax(exchange->buffers, 1);
+        if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
+            seconds += buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective,
+                                                            exchange->bytes / buffers);
+    }
+    return seconds;
+}
+
+/* What the host does for the experts of a rank, which are launched and cast one by one. */
+static double expert_host(const struct transformer_job *j, enum transformer_block block)
+{
+    double experts = block == BLOCK_EXPERTS ? (double)j->model.experts / j->layout.expert : 0;
+    return experts * j->parameters->expert_dispatch;
+}
+
+/* Kernels that are not fused write and read what others hand on. */
+static void move_unfused(const struct transformer_job *j, struct transformer_operators *operators)
+{
+    for (unsigned i = 0; i < operators->count; i++)
+        operators->items[i].bytes *=
+            operators->items[i].matrix || operators->items[i].single ? 1 : j->parameters->unfused;
+}
+
+static struct stagesim_part compute_part(const struct transformer_job *j, const struct transformer_model *model,
+                                         enum transformer_block block)
+{
+    struct stagesim_part part = {.layer = STAGESIM_NONE};
+    struct transformer_operators forward, backward;
+    transformer_forward(model, &j->layout, block, &forward);
+    transformer_backward(model, &j->layout, block, &backward);
+    move_unfused(j, &forward);
+    move_unfused(j, &backward);
+    part.forward_flops = transformer_operators_flops(&forward, false);
+    part.backward_flops = transformer_operators_flops(&backward, false);
+    part.weight_flops = transformer_operators_flops(&backward, true);
+    part.gradient = transformer_block_parameters(j, block) * j->layout.gradient_bytes;
+    part.expert_gradient = block == BLOCK_EXPERTS ? transformer_expert_parameters(j) * j->layout.gradient_bytes : 0;
+    tensor_exchanges(&j->tensor, &j->model, &j->layout, block, false, &part.forward_exchanges);
+    tensor_exchanges(&j->tensor, &j->model, &j->layout, block, true, &part.backward_exchanges);
+    if (j->profile.rows[PROFILE_LAYER]) {
+        set_profile_times(j, block, &part);
+        return part;
+    }
+    double host = expert_host(j, block);
+    part.forward = efficiency_time(&j->device, &forward, exchanges_time(j, &part.forward_exchanges) - host, NULL);
+    part.backward =
+        efficiency_time(&j->device, &backward, exchanges_time(j, &part.backward_exchanges) - 2 * host, &part.weight);
+    return part;
+}
+
+struct stagesim_part transformer_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct transformer_model model = transformer_model_of_layer(&j->model, layer);
+    bool everywhere = model.window != j->model.window;
+    struct stagesim_part **kept = j->known ? &j->known->parts[block][everywhere][j->layout.recompute] : NULL, part;
+    if (kept && *kept) {
+        part = **kept;
+    } else {
+        part = compute_part(j, &model, block);
+        if (kept && (*kept = array_zeroed(1, sizeof **kept)))
+            **kept = part;
+    }
+    part.layer = layer;
+    return part;
+}
