@@ -56,10 +56,12 @@ inline sg4::Link *add_link(simgrid::kernel::routing::NetZoneImpl *zone, const st
 #endif
 }
 
-/* A function of the engine since 4.0. */
+/* A function of the engine since 4.0, of the host since 4.1. */
 inline sg4::ActorPtr start_actor(const std::string &name, sg4::Host *host, const std::function<void()> &code)
 {
-#if SIMGRID_VERSION >= 40000
+#if SIMGRID_VERSION >= 40100
+    return host->add_actor(name, code);
+#elif SIMGRID_VERSION >= 40000
     return sg4::Engine::add_actor(name, host, code);
 #else
     return sg4::Actor::create(name, host, code);
