@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """site.py MKDOCS [DIRECTORY]: the manual as pages is made without a warning, each of its links leads somewhere, and no
-page asks another host for anything. Where there is a Chromium: pages have the width of a window and of a phone, text can
-be read in light and in dark, the search finds pages without a server, and the copy button of a console block gives its
-commands. DIRECTORY: leaves pictures there."""
+page asks another host for anything. Where there is a Chromium: pages have the width of a window and of a phone, text
+can be read in light and in dark, the search finds pages without a server, and the copy button of a console block gives
+its commands. DIRECTORY: leaves pictures there."""
 import html.parser
 import pathlib
 import subprocess
@@ -22,6 +22,8 @@ SEARCH = """new Promise(done => { const from = Date.now(); (function look() {
 COPY = """(() => { const block = document.querySelectorAll('.language-console')[0];
     block.querySelector('button').click();
     return block.querySelector('button').getAttribute('data-clipboard-text'); })()"""
+
+CONTRAST = chromium_pages.CONTRAST.replace("h1,h2,p,", "article h1,article h2,article a,p,")
 
 
 class Page(html.parser.HTMLParser):
@@ -77,7 +79,7 @@ def look(check, site, pictures):
                     check.that((ground == "rgb(255, 255, 255)") != dark, f"{what}: the ground is {ground}")
                     wide = browser.run("document.documentElement.scrollWidth")
                     check.that(wide <= width, f"{what}: {wide} points wide")
-                    worst = browser.run(chromium_pages.CONTRAST.replace("h1,h2,p,", "article h1,article h2,article a,p,"))
+                    worst = browser.run(CONTRAST)
                     check.that(worst >= 4.5, f"{what}: contrast of text is {worst:.2f}")
                     if pictures:
                         browser.picture(pictures / f"{what}.png", False)
@@ -95,7 +97,8 @@ def use(check, site):
         browser.open(site / "compare.html")
         browser.run(chromium_pages.FRAMES)
         copied = browser.run(COPY)
-        check.that(copied and copied == "stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera\n", f"copied is {copied!r}")
+        check.that(copied == "stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera\n",
+                   f"copied is {copied!r}")
         browser.open(site / "tutorials.html")
         browser.run(chromium_pages.FRAMES)
         copied = browser.run(COPY)
