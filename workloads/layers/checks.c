@@ -277,3 +277,11 @@ bool layers_check(const struct layers_job *j, bool pipeline)
     ok &= check_split(j, pipeline);
     return check_algorithms(j) && ok;
 }
+
+void layers_report(void *user, uint32_t layer, const char *text)
+{
+    const struct layers_job *j = user;
+    char key[32];
+    snprintf(key, sizeof key, "model.layers.%u", layer);
+    j->api->error(j->job, key, "layer %u, '%.60s': %s", layer + 1, j->layers[layer].name, text);
+}

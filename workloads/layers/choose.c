@@ -15,28 +15,6 @@
 /* Bytes of numbers that a convolution is computed with on other units than those of matrices. */
 enum { PLAIN_BYTES = 4 };
 
-bool layers_convolution_of(const struct layers_job *j, uint32_t index, struct convolution *convolution)
-{
-    const struct layer *layer = &j->layers[index];
-    const struct layer_operator *op = &j->graph->operators[index];
-    if (layer->type != LAYER_CONVOLUTION || layer->flops <= 0)
-        return false;
-    double kernel_height = (double)op->height.kernel, kernel_width = (double)op->width.kernel;
-    double read = layer->flops / 2 / graph_outputs(op); /* numbers that an output is computed from */
-    *convolution =
-        (struct convolution){.samples = j->samples,
-                             .inputs = read / kernel_height / kernel_width,
-                             .outputs = (double)op->output.channels,
-                             .height = ((double)op->output.height - 1) * (double)op->height.stride + kernel_height,
-                             .width = ((double)op->output.width - 1) * (double)op->width.stride + kernel_width,
-                             .rows = (double)op->output.height,
-                             .columns = (double)op->output.width,
-                             .kernel_height = kernel_height,
-                             .kernel_width = kernel_width,
-                             .strided = op->height.stride > 1 || op->width.stride > 1};
-    return true;
-}
-
 static double workspace_bytes(const struct layers_job *j, uint32_t index, unsigned algorithm)
 {
     struct convolution convolution;

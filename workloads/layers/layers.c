@@ -177,30 +177,6 @@ static const struct stagesim_field fields[] = {
     {0},
 };
 
-/* ---- what is told ---- */
-
-void layers_report(void *user, uint32_t layer, const char *text)
-{
-    const struct layers_job *j = user;
-    char key[32];
-    snprintf(key, sizeof key, "model.layers.%u", layer);
-    j->api->error(j->job, key, "layer %u, '%.60s': %s", layer + 1, j->layers[layer].name, text);
-}
-
-/* What is given, and what follows from it. */
-struct layers_kfac_parameters layers_kfac_parameters_of(const struct layers_parameters *p)
-{
-    enum { EVERY = 10, EIGEN_WORK = 9 };
-    struct layers_kfac_parameters kfac = p->kfac;
-    if (!kfac.factors_every)
-        kfac.factors_every = kfac.inverse_every && kfac.inverse_every % EVERY ? 1 : EVERY;
-    if (!kfac.inverse_every)
-        kfac.inverse_every = EVERY * kfac.factors_every;
-    if (kfac.work <= 0)
-        kfac.work = kfac.inverse ? EIGEN_WORK : 1;
-    return kfac;
-}
-
 /* ---- the graph ---- */
 
 struct layers_graph *layers_make_graph(struct layers_job *j)

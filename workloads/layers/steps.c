@@ -115,13 +115,6 @@ static void set_memory(const struct layers_steps *s, const struct layers_worker 
 
 /* ---- forward and backward ---- */
 
-static void wait_for(const struct layers_steps *s, const struct layers_worker *worker, uint32_t operation,
-                     uint32_t awaited)
-{
-    if (awaited != NONE)
-        s->j->api->wait(s->j->job, worker->position, operation, awaited);
-}
-
 static struct stagesim_identity identify(const struct layers_steps *s, enum stagesim_kind kind, uint32_t micro_batch,
                                          uint32_t layer)
 {
@@ -141,25 +134,15 @@ static void add_exchange(struct layers_steps *s, struct layers_worker *worker, e
     uint32_t group = s->groups[identity.layer];
     identity.kind = STAGESIM_TENSOR;
     uint32_t id = s->j->api->collective(s->j->job, worker->position, group, collective, identity, cost);
-    wait_for(s, worker, id, worker->last);
+    layers_await(s, worker->position, id, worker->last);
     worker->last = worker->exchange = id;
-}
-
-uint32_t layers_add_compute(const struct layers_steps *s, struct layers_worker *worker,
-                            struct stagesim_identity identity, uint32_t cost)
-{
-    uint32_t id = s->j->api->compute(s->j->job, worker->position, identity, cost);
-    wait_for(s, worker, id, worker->exchange);
-    worker->exchange = NONE;
-    worker->last = id;
-    return id;
 }
 
 /* What was awaited since the layer's weights changed. */
 static void await_weights(struct layers_steps *s, struct layers_worker *worker, uint32_t layer, uint32_t id)
 {
     for (uint32_t i = 0; i < s->awaited_each; i++) {
-        wait_for(s, worker, id, worker->awaited[layer * s->awaited_each + i]);
+        layers_await(s, worker->position, id, worker->awaited[layer * s->awaited_each + i]);
         worker->awaited[layer * s->awaited_each + i] = NONE;
     }
 }
@@ -209,7 +192,7 @@ static uint32_t add_collective(struct layers_steps *s, struct layers_worker *wor
     uint32_t id = s->j->api->collective(s->j->job, worker->position, s->sync_group,
                                         gathers ? STAGESIM_ALL_GATHER : STAGESIM_ALL_REDUCE,
                                         layers_identity(s, STAGESIM_GRADIENT_SYNC), cost);
-    wait_for(s, worker, id, awaited);
+    layers_await(s, worker->position, id, awaited);
     return id;
 }
 
@@ -237,7 +220,7 @@ static bool compresses(const struct layers_steps *s)
 
 static void decompress(struct layers_steps *s, struct layers_worker *worker, uint32_t bucket, uint32_t sync)
 {
-    wait_for(s, worker, add_compression(s, worker, decompressed_bytes(s, &s->buckets[bucket])), sync);
+    layers_await(s, worker->position, add_compression(s, worker, decompressed_bytes(s, &s->buckets[bucket])), sync);
 }
 
 /* The optimizer steps when all gradients are there. */
@@ -249,7 +232,7 @@ static void finish_gradients(struct layers_steps *s, struct layers_worker *worke
         layers_kfac_add_step(s->kfac, s, worker, syncs);
     uint32_t step = layers_add_compute(s, worker, layers_identity(s, STAGESIM_OPTIMIZER), worker->optimizer);
     for (uint32_t i = 0; i < s->bucket_count && !compresses(s); i++)
-        wait_for(s, worker, step, syncs[i]);
+        layers_await(s, worker->position, step, syncs[i]);
 }
 
 /* Local SGD: the optimizer has stepped; weights are averaged, those first that the next forward needs first. */

@@ -69,8 +69,10 @@ static inline bool layers_synchronises(const struct layers_steps *s)
     return (s->iteration + 1) % s->j->parameters->period == 0;
 }
 
-/* ---- steps.c ---- */
+/* ---- operations.c ---- */
 
+/* The operation of a position waits for another one; STAGESIM_NONE: for none. */
+void layers_await(const struct layers_steps *s, uint32_t position, uint32_t operation, uint32_t awaited);
 /* A worker's next computation, behind the newest and the collective that ends it. */
 uint32_t layers_add_compute(const struct layers_steps *s, struct layers_worker *worker,
                             struct stagesim_identity identity, uint32_t cost);

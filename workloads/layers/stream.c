@@ -115,18 +115,12 @@ static uint32_t add_collective(const struct layers_steps *s, uint32_t position, 
                            layers_identity(s, weights ? STAGESIM_PARAMETER_GATHER : STAGESIM_GRADIENT_SYNC), cost);
 }
 
-static void wait_for(const struct layers_steps *s, uint32_t position, uint32_t operation, uint32_t awaited)
-{
-    if (awaited != NONE)
-        s->j->api->wait(s->j->job, position, operation, awaited);
-}
-
 void layers_stream_fetch(const struct layers_stream *stream, struct layers_steps *s, struct layers_worker *worker,
                          uint32_t bucket, uint32_t layer)
 {
     for (uint32_t server = 0; server < stream->count; server++) {
         uint32_t id = add_collective(s, worker->position, stream->down[server], true, stream->weights[bucket]);
-        wait_for(s, worker->position, id, worker->boundary);
+        layers_await(s, worker->position, id, worker->boundary);
         worker->awaited[layer * s->awaited_each + server] = id;
     }
     worker->boundary = worker->last;
@@ -136,9 +130,9 @@ void layers_stream_return(const struct layers_stream *stream, struct layers_step
                           const struct layers_worker *worker, uint32_t bucket)
 {
     for (uint32_t server = 0; server < stream->count; server++)
-        wait_for(s, worker->position,
-                 add_collective(s, worker->position, stream->up[server], false, stream->gradients[bucket]),
-                 worker->complete[bucket]);
+        layers_await(s, worker->position,
+                     add_collective(s, worker->position, stream->up[server], false, stream->gradients[bucket]),
+                     worker->complete[bucket]);
 }
 
 /* The weights of one pass over a bucket. */
@@ -147,7 +141,7 @@ static void serve(const struct layers_stream *stream, const struct layers_steps 
     for (uint32_t server = 0; server < stream->count; server++) {
         uint32_t position = server_position(s, server);
         uint32_t id = add_collective(s, position, stream->down[server], true, stream->weights[bucket]);
-        wait_for(s, position, id, stream->updated[bucket * stream->count + server]);
+        layers_await(s, position, id, stream->updated[bucket * stream->count + server]);
     }
 }
 
@@ -166,7 +160,7 @@ void layers_stream_serve(struct layers_stream *stream, struct layers_steps *s)
             uint32_t sum = add_collective(s, position, stream->up[server], false, stream->gradients[bucket]);
             uint32_t update =
                 j->api->compute(j->job, position, layers_identity(s, STAGESIM_OPTIMIZER), stream->updates[bucket]);
-            wait_for(s, position, update, sum);
+            layers_await(s, position, update, sum);
             stream->updated[bucket * stream->count + server] = update;
         }
 }

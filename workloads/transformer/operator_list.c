@@ -48,7 +48,8 @@ void operators_add_matrix(struct transformer_operators *out, const struct operat
                           double inner, double columns)
 {
     double rows = s->rows * s->gathered, bytes = s->element * (rows * inner + inner * columns + rows * columns);
-    operators_add(out,
+    operators_add(
+        out,
         (struct transformer_operator){
             .name = name,
             .matrix = true,
