@@ -110,9 +110,7 @@ static const double *seconds_of(struct columns *c, uint32_t index, const struct 
                                          ? &c->positions[stream->peer].cursors[stream->opposite]
                                          : NULL;
     for (uint32_t i = 0; i < c->count; i++)
-        seconds[i] = send
-                         ? send->latency[i] + cost->bytes * send->seconds_per_byte[i]
-                         : cost->seconds * operation_factor(c->program, operation, c->replicas[i]) * lanes->slowness[i];
+        seconds[i] = send ? columns_message(send, i, cost->bytes) : columns_own(c, lanes, operation, cost->seconds, i);
     return seconds;
 }
 

@@ -182,16 +182,13 @@ static void add_sources(struct laps *laps, struct lap_step *step, const struct d
     }
 }
 
-/* As the walk has it in columns.c. */
 static const double *local_seconds(struct laps *laps, struct lane_position *lanes, const struct operation *operation)
 {
     const struct columns *c = laps->columns;
-    bool computes = operation->type == OPERATION_COMPUTE;
     double *seconds = arena_array(laps->arena, c->count, sizeof *seconds);
     bool free = c->job->transfers_free && operation_reads_storage(operation);
     for (uint32_t i = 0; i < c->count && !free; i++)
-        seconds[i] = operation_cost(c->program, operation)->seconds *
-                     operation_factor(c->program, operation, c->replicas[i]) * (computes ? lanes->slowness[i] : 1);
+        seconds[i] = columns_own(c, lanes, operation, operation_cost(c->program, operation)->seconds, i);
     return seconds;
 }
 
@@ -201,7 +198,7 @@ static const double *message_seconds(struct laps *laps, const struct lane_cursor
     const struct columns *c = laps->columns;
     double *seconds = arena_array(laps->arena, c->count, sizeof *seconds);
     for (uint32_t i = 0; i < c->count; i++)
-        seconds[i] = send->latency[i] + operation_cost(c->program, operation)->bytes * send->seconds_per_byte[i];
+        seconds[i] = columns_message(send, i, operation_cost(c->program, operation)->bytes);
     return seconds;
 }
 

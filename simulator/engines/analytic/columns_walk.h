@@ -105,13 +105,36 @@ static INLINED void columns_join(uint32_t n, const uint32_t *coupled, double *la
         latest[i] = latest[coupled[i]];
 }
 
+/* What a message takes in a column. */
+static INLINED double columns_message(const struct lane_cursor *send, uint32_t column, double bytes)
+{
+    return send->latency[column] + bytes * send->seconds_per_byte[column];
+}
+
+/* What a computation or a delay of `seconds` takes in a column. */
+static INLINED double columns_own(const struct columns *c, const struct lane_position *lanes,
+                                  const struct operation *operation, double seconds, uint32_t column)
+{
+    return seconds * operation_factor(c->program, operation, c->replicas[column]) *
+           (operation->type == OPERATION_COMPUTE ? lanes->slowness[column] : 1);
+}
+
+/* The times of an operation, in all columns. */
+static INLINED double *columns_ends(uint32_t n, const struct lane_position *lanes, uint32_t id)
+{
+    return &lanes->ends[(size_t)id * n];
+}
+
 /* Finds columns and makes groups and positions ready for a job, program, arena and timeline. False: see columns_run. */
 bool columns_init(struct columns *c);
 
 /* Goes on until every stream is at its cursor's end or waits for what is not done. */
 void columns_walk(struct columns *c);
 
+/* ---- columns_seconds.c ---- */
+
 /* What a collective of the group takes, in each column. */
+const struct timed_collective *columns_timed(struct columns *c, uint32_t group, const struct operation *operation);
 const double *columns_collective_seconds(struct columns *c, uint32_t group, const struct operation *operation);
 
 /* ---- columns_exposed.c ---- */
