@@ -27,26 +27,6 @@ static struct collective_phase_flow own_flow(const struct group_driver *driver, 
                            : collective_flow_at(driver->flows, index);
 }
 
-double flow_latency(const struct group_driver *driver, const struct collective_phase_flow *flow, double *known)
-{
-    if (isnan(*known)) {
-        const struct run *run = driver->run;
-        struct platform_route route;
-        run->platform->route(run->platform, run->hosts[driver->members[flow->from].number],
-                             run->hosts[driver->members[flow->to].number], &route);
-        *known = route.latency;
-    }
-    return *known;
-}
-
-enum platform_scope flow_scope(const struct group_driver *driver, const struct collective_choice *choice,
-                               const struct collective_phase_flow *flow)
-{
-    const struct run *run = driver->run;
-    return platform_ratio_scope(run->platform, &choice->ratios, run->hosts[driver->members[flow->from].number],
-                                run->hosts[driver->members[flow->to].number]);
-}
-
 static void move_to_ends(const struct bundle *bundle, const struct collective_phase_flow *flow, size_t index)
 {
     const struct group_driver *driver = bundle->driver;
@@ -108,19 +88,12 @@ static void driver_sleep(struct group_driver *driver)
     sg_sem_acquire(driver->wake);
 }
 
-void sleep_until(double time)
-{
-    if (time > simgrid_get_clock())
-        sg_actor_sleep_for(time - simgrid_get_clock());
-}
-
 static void stagger(const struct group_driver *driver)
 {
     run_stagger(driver->run, STAGGER_MESSAGES + driver->number % STAGGER_GROUPS);
 }
 
-/* A bundle with its target; with an actor of its own, or served by the driver. */
-static struct bundle *bundle_start(struct group_driver *driver, bool own_actor)
+struct bundle *bundle_start(struct group_driver *driver, bool own_actor)
 {
     struct run *run = driver->run;
     struct bundle *bundle = &driver->bundles[driver->started_bundles++];
@@ -220,39 +193,6 @@ static void run_together(struct group_driver *driver)
 
 /* ---- members that begin pair by pair ---- */
 
-/* Data of a pair move, launch and start of the protocol included, since its later member has come. */
-static void pair_moves(struct group_driver *driver, const struct member *member,
-                       const struct collective_phase_flow *flow)
-{
-    struct member *from = &driver->members[flow->from], *to = &driver->members[flow->to];
-    if ((from != member && to != member) || isnan(from->came) || isnan(to->came))
-        return;
-    member_moves(from, member->came);
-    member_moves(to, member->came);
-}
-
-/* The member stands in the queue. */
-static void enqueue(struct group_driver *driver, struct member *member)
-{
-    member->came = simgrid_get_clock();
-    driver->queue[driver->queued++] = (uint32_t)(member - driver->members);
-    for (size_t i = 0; !driver->flows->all_to_all && i < driver->flows->count; i++)
-        pair_moves(driver, member, &driver->flows->items[i]);
-    if (!driver->flows->all_to_all || driver->queued == 1)
-        return;
-    member_moves(member, member->came);
-    if (driver->queued == 2)
-        member_moves(&driver->members[driver->queue[0]], member->came);
-}
-
-/* A member has come, and its ghosts, which have no actors to say so. */
-static void enqueue_all(struct group_driver *driver, struct member *member)
-{
-    for (struct member *each = member; each; each = driver->acting ? NULL : each->next_ghost)
-        if (isnan(each->came))
-            enqueue(driver, each);
-}
-
 static bool has_come(const struct group_driver *driver, const struct member *member)
 {
     return driver->acting ? member->at == driver->current + 1
@@ -267,7 +207,7 @@ static void enqueue_present(struct group_driver *driver)
         driver->members[i].came = NAN;
     for (uint32_t i = 0; i < driver->member_count; i++)
         if (has_come(driver, &driver->members[i]))
-            enqueue_all(driver, &driver->members[i]);
+            driver_enqueue(driver, &driver->members[i]);
 }
 
 static int by_number(const void *left, const void *right)
@@ -337,41 +277,6 @@ static void run_pairs(struct group_driver *driver)
 
 /* ---- from one collective to the next ---- */
 
-double member_posted(const struct member *member, uint32_t index)
-{
-    const struct rank *rank = member->rank;
-    const struct operation *operation = &rank->position->operations[member->first + index];
-    double start = member->previous_end;
-    for (uint32_t i = 0; i < operation_wait_count(operation); i++)
-        start = fmax(start, rank->times[operation_wait(rank->position, operation, i)].end);
-    return start;
-}
-
-void member_moves(struct member *member, double start)
-{
-    member->data_start = fmin(member->data_start, start);
-    if (!member->overlaps)
-        overlap_begin(member, 1, member->driver->overlap_share);
-    member->overlaps = true;
-}
-
-void member_record(struct member *member, uint32_t index, double end)
-{
-    double start = member_posted(member, index);
-    member->rank->times[member->first + index] = (struct moment){start, fmax(start, member->data_start), end};
-    count_done(member->rank->run);
-}
-
-void member_leave(struct member *member, double end)
-{
-    if (member->overlaps)
-        overlap_end(member, 1, member->driver->overlap_share);
-    member->overlaps = false;
-    member->data_start = INFINITY;
-    member->came = NAN;
-    member->previous_end = end;
-}
-
 static void finish_collective(struct group_driver *driver)
 {
     for (uint32_t i = 0; i < driver->member_count; i++) {
@@ -388,7 +293,7 @@ static void finish_collective(struct group_driver *driver)
     }
 }
 
-static void driver_actor(void *argument)
+void driver_actor(void *argument)
 {
     struct group_driver *driver = argument;
     run_await_beginning(driver->run);
@@ -405,193 +310,4 @@ static void driver_actor(void *argument)
     driver->finished = true;
     for (uint32_t bundle = 1; bundle < driver->started_bundles; bundle++)
         sg_sem_release(driver->bundles[bundle].go);
-}
-
-void driver_arrive(struct group_driver *driver, struct member *member, uint32_t index)
-{
-    driver->arrived[index]++;
-    member->at = index + 1;
-    if (index != driver->current)
-        return;
-    if (driver->by_pairs)
-        enqueue_all(driver, member);
-    if (driver->waiting && (driver->by_pairs || driver->arrived[index] == driver->expected)) {
-        driver->waiting = false;
-        sg_sem_release(driver->wake);
-    }
-}
-
-void group_arrive(struct rank *rank, uint32_t stream, uint32_t index)
-{
-    struct member *member = rank->members[stream];
-    if (!member->driver->acting)
-        driver_arrive(member->driver, member, index);
-    else
-        for (struct member *each = member; each; each = each->next_ghost)
-            member_wake(each);
-}
-
-/* ---- setting up ---- */
-
-/* What the group's collectives need at most. */
-struct needs {
-    size_t flows, bundles, pairs; /* flows that begin pair by pair */
-    bool acting;
-};
-
-static size_t bundles_for(size_t flows)
-{
-    return (flows + BUNDLE_FLOWS - 1) / BUNDLE_FLOWS;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-static void add_needs(struct needs *needs, const struct collective_flows *flows, uint32_t members)
-{
-    if (collective_goes_by_members(flows)) {
-        needs->acting = true;
-        return;
-    }
-    needs->flows = larger(needs->flows, flows->count);
-    if (flows->start == START_PAIRS) {
-        needs->pairs = larger(needs->pairs, flows->count);
-        needs->bundles = larger(needs->bundles, bundles_for(flows->count) + members);
-        return;
-    }
-    for (size_t first = 0, end; first < flows->count; first = end) {
-        end = collective_phase_end(flows, first);
-        needs->bundles = larger(needs->bundles, bundles_for(end - first));
-    }
-}
-
-static struct needs find_needs(const struct group_driver *driver)
-{
-    uint32_t count;
-    struct needs needs = {0, 1, 0, false};
-    const struct collective_flows *const *sets =
-        assignment_all_flows(driver->run->program, (uint32_t)(driver->group - driver->run->program->groups), &count);
-    for (uint32_t i = 0; i < count; i++)
-        add_needs(&needs, driver->standing ? &driver->standing->sets[i].flows : sets[i], driver->member_count);
-    return needs;
-}
-
-/* A ghost's equal has the same place in a slice that is simulated. */
-static void find_equals(struct group_driver *driver)
-{
-    const struct timeline *timeline = driver->run->timeline;
-    for (uint32_t i = 0, k; i < driver->member_count; i++) {
-        struct member *member = &driver->members[i];
-        member->alike = member;
-        for (k = 0; !member->rank && k < driver->member_count; k++)
-            if (driver->members[k].number == timeline->ranks[timeline->index_of[member->number]])
-                break;
-        if (member->rank)
-            continue;
-        member->alike = &driver->members[k];
-        member->next_ghost = member->alike->next_ghost;
-        member->alike->next_ghost = member;
-    }
-}
-
-/* The simulated rank that takes part for a member: itself, or of its class the first time. */
-static struct rank *rank_of_member(const struct group_driver *driver, uint32_t group, uint32_t number)
-{
-    const struct run *run = driver->run;
-    if (!driver->standing)
-        return run_rank(run, number);
-    struct rank *rank = &run->ranks[run->timeline->index_of[number]];
-    return rank->members[position_group_stream(rank->position, group)] ? NULL : rank;
-}
-
-static void members_init(struct group_driver *driver, uint32_t group, const uint32_t *ranks)
-{
-    for (uint32_t i = 0; i < driver->member_count; i++) {
-        struct member *member = &driver->members[i];
-        *member =
-            (struct member){.number = ranks[i], .rank = rank_of_member(driver, group, ranks[i]), .driver = driver};
-        member->came = NAN;
-        member->data_start = INFINITY;
-        if (!member->rank)
-            continue;
-        uint32_t stream = position_group_stream(member->rank->position, group);
-        member->rank->members[stream] = member;
-        member->first = member->rank->position->streams[stream].first;
-        driver->simulated_count++;
-        driver->lead = member;
-    }
-}
-
-/* NULL when no member is simulated. */
-static struct group_driver *driver_create(struct run *run, uint32_t group, uint32_t instance)
-{
-    if (run->network && !run->network->instances[group][instance])
-        return NULL;
-    struct group_driver *driver = arena_alloc(run->arena, sizeof *driver);
-    *driver = (struct group_driver){.run = run,
-                                    .group = &run->program->groups[group],
-                                    .standing = run->network ? run->network->instances[group][instance] : NULL};
-    driver->member_count = group_size(run->program, driver->group);
-    driver->members = arena_array(run->arena, driver->member_count, sizeof *driver->members);
-    uint32_t *ranks = arena_array(run->arena, driver->member_count, sizeof *ranks);
-    group_ranks(run->program, driver->group, instance, ranks);
-    members_init(driver, group, ranks);
-    if (driver->simulated_count == 0)
-        return NULL;
-    driver->overlap_share = overlap_share(run->platform, run->hosts, ranks, driver->member_count);
-    driver->arrived = arena_array(run->arena, driver->group->collective_count, sizeof *driver->arrived);
-    driver->wake = sg_sem_init(0);
-    struct needs needs = find_needs(driver);
-    driver->acting = needs.acting;
-    driver->expected = needs.acting ? driver->member_count : driver->simulated_count;
-    driver->latencies = arena_array(run->arena, needs.flows + 1, sizeof *driver->latencies);
-    driver->order = arena_array(run->arena, needs.pairs + 1, sizeof *driver->order);
-    driver->queue = arena_array(run->arena, driver->member_count, sizeof *driver->queue);
-    driver->bundle_count = (uint32_t)needs.bundles;
-    driver->bundles = arena_array(run->arena, needs.bundles + 1, sizeof *driver->bundles);
-    if ((needs.acting || needs.pairs) && !driver->standing)
-        find_equals(driver);
-    if (needs.acting)
-        members_create(driver);
-    return driver;
-}
-
-struct drivers drivers_create(struct run *run)
-{
-    struct drivers drivers = {NULL, 0};
-    size_t capacity = 0;
-    for (uint32_t group = 0; group < run->program->group_count; group++)
-        if (run->program->groups[group].collective_count)
-            capacity += group_instances(run->program, &run->program->groups[group]);
-    drivers.items = arena_array(run->arena, capacity + 1, sizeof(struct group_driver *));
-    for (uint32_t group = 0; group < run->program->group_count; group++) {
-        const struct group *description = &run->program->groups[group];
-        for (uint32_t i = 0; description->collective_count && i < group_instances(run->program, description); i++) {
-            struct group_driver *driver = driver_create(run, group, i);
-            if (!driver)
-                continue;
-            driver->number = run->groups + drivers.count;
-            drivers.items[drivers.count++] = driver;
-        }
-    }
-    return drivers;
-}
-
-uint32_t drivers_actor_count(const struct drivers *drivers)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < drivers->count; i++)
-        count +=
-            2 * drivers->items[i]->bundle_count + (drivers->items[i]->acting ? drivers->items[i]->member_count : 0);
-    return count;
-}
-
-void driver_start(struct group_driver *driver)
-{
-    bundle_start(driver, false);
-    bridge_actor_start(driver->run->site, driver->run->places[driver->lead->number], driver_actor, driver);
-    if (driver->acting)
-        members_start(driver);
 }

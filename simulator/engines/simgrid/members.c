@@ -55,14 +55,6 @@ struct part {
 
 /* ---- waiting ---- */
 
-void member_wake(struct member *member)
-{
-    if (!member->asleep)
-        return;
-    member->asleep = false;
-    sg_sem_release(member->wake);
-}
-
 static void member_sleep(struct member *member)
 {
     member->asleep = true;

@@ -176,23 +176,33 @@ struct run {
     bool measures;    /* energy of hosts: the program has their states, and SimGrid makes them so */
 };
 
-/* ---- engine_simgrid.c ---- */
+/* What struct engine says of run. */
+bool simgrid_run_program(const struct engine_job *job, struct fault *fault);
+
+/* ---- run.c ---- */
 
 /* The simulated rank of that number, or NULL. */
 struct rank *run_rank(const struct run *run, uint32_t number);
+/* One more operation has ended: progress is told. */
 void count_done(struct run *run);
-/* What struct engine says of run. */
-bool simgrid_run_program(const struct engine_job *job, struct fault *fault);
+bool operation_is_done(const struct rank *rank, uint32_t id);
 /* Whether all that an operation waits for is done, its stream left aside. */
 bool operation_ready(const struct rank *rank, uint32_t id);
-/* Called when an operation has ended, its end recorded: sets off what waits for it. */
-void operation_done(struct rank *rank, uint32_t id);
 /* What an actor does first: sleeps until its job begins. */
 void run_await_beginning(const struct run *run);
 /* Sleeps for that many staggers, see STAGGER. */
 void run_stagger(const struct run *run, uint32_t count);
+void sleep_until(double time);
 /* A mailbox with a name of its own, addressed to an actor; NULL: whoever takes a message out of it. */
 sg_mailbox_t run_mailbox(struct run *run, void *actor);
+
+/* ---- streams.c ---- */
+
+/* Called when an operation has ended, its end recorded: sets off what waits for it. */
+void operation_done(struct rank *rank, uint32_t id);
+/* Actors: of a rank, with its compute stream, and of a stream that the rank does not serve. */
+void rank_actor(void *rank);
+void stream_actor(void *stream);
 
 /* ---- stream_service.c ---- */
 
@@ -201,24 +211,42 @@ enum service *stream_services(const struct position *position, struct arena *are
 /* Of all simulated ranks and of the drivers of collectives. */
 uint64_t run_count_actors(const struct run *run);
 
-/* ---- collective.c ---- */
+/* ---- drivers.c ---- */
 
 /* Drivers of all group instances that have simulated members; tells these ranks. */
 struct drivers drivers_create(struct run *run);
 /* Actors that they need. */
 uint32_t drivers_actor_count(const struct drivers *drivers);
 void driver_start(struct group_driver *driver);
+
+/* ---- collective.c ---- */
+
+/* The actor of a driver: runs the group's collectives one after the other. */
+void driver_actor(void *driver);
+/* A bundle with its target; with an actor of its own, or served by the driver. */
+struct bundle *bundle_start(struct group_driver *driver, bool own_actor);
+
+/* ---- arrival.c ---- */
+
 /* A rank is ready for collective number `index` of the group of one of its streams. */
 void group_arrive(struct rank *rank, uint32_t stream, uint32_t index);
 /* The member has come to collective number `index`, which the driver runs. */
 void driver_arrive(struct group_driver *driver, struct member *member, uint32_t index);
+/* A member has come, and its ghosts, which have no actors to say so: they stand in the driver's queue. */
+void driver_enqueue(struct group_driver *driver, struct member *member);
+
+/* ---- member.c ---- */
+
 /* When a member's stream reached the collective and what it waits for was done. */
 double member_posted(const struct member *member, uint32_t index);
-/* Records the end of a simulated member's collective, data moving since data_start, and sets off what waits for it. */
+/* Data of the member move since `start`. */
+void member_moves(struct member *member, double start);
+/* Records the end of a simulated member's collective, data moving since data_start. */
 void member_record(struct member *member, uint32_t index, double end);
 /* It is done with the collective. */
 void member_leave(struct member *member, double end);
-void sleep_until(double time);
+/* Something that the member may sleep for has happened. */
+void member_wake(struct member *member);
 /* Seconds of latency on a flow's route; looked up where *known is NaN, and kept there. */
 double flow_latency(const struct group_driver *driver, const struct collective_phase_flow *flow, double *known);
 /* Of the ratios of an algorithm's choice that the flow takes. */
@@ -231,10 +259,6 @@ enum platform_scope flow_scope(const struct group_driver *driver, const struct c
 void members_start(struct group_driver *driver);
 /* What they need, of the group's flows. */
 void members_create(struct group_driver *driver);
-/* Something that the member may sleep for has happened. */
-void member_wake(struct member *member);
-/* Data of the member move since `start`. */
-void member_moves(struct member *member, double start);
 
 /* ---- overlap.c ---- */
 
