@@ -191,8 +191,9 @@ static const struct huggingface_family *find_family(const struct node *type, str
             return &families[i];
     }
     const char *near = type->kind == NODE_SCALAR ? diag_nearest(type->text, names, FAMILIES) : NULL;
+    struct names_text list;
     const char *known =
-        names_list(type->kind == NODE_SCALAR ? type->text : NULL, names, FAMILIES, families_page, settings->arena);
+        names_list(&list, type->kind == NODE_SCALAR ? type->text : NULL, names, FAMILIES, families_page);
     diag_error(settings->diag, type->at, "model_type is %s, whose shape is not known; expected %s%s%s%s",
                node_describe(type, settings->arena), known, near ? "; did you mean '" : "", near ? near : "",
                near ? "'?" : "");
