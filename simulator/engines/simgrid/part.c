@@ -4,8 +4,7 @@
 
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/engines/simgrid/run.h"
-
-const struct simgrid_services *simgrid_services;
+#include "simulator/engines/simgrid/services.h"
 
 const struct simgrid_part *stagesim_simgrid_part(const struct simgrid_services *services)
 {
