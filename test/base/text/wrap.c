@@ -9,11 +9,15 @@
 /* What is written; the caller frees it. */
 static char *wrapped(const char *head, const char *text)
 {
-    char *result = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&result, &size);
+    struct {
+        char *text;
+        size_t size;
+    } *written = calloc(1, sizeof *written); /* not on the stack: gcc 12 takes the text for the variable's address */
+    FILE *out = open_memstream(&written->text, &written->size);
     wrap_write(out, head, text);
     fclose(out);
+    char *result = written->text;
+    free(written);
     return result;
 }
 
