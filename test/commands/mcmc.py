@@ -116,7 +116,7 @@ def check_seeds():
 def check_refusals():
     cases = [(["--set", "parallel={data: 8, tensor: 2}"], "on the data axis", 1),
              (["--set", "batch={global: 1024, micro: 32}"], "one micro-batch", 1),
-             (["--budget", "many"], "--budget takes a count", 2), (["--links", "far"], "shared, apart", 2),
+             (["--budget", "many"], "--budget takes a count", 2), (["--links", "far"], "shared or apart", 2),
              (["--temperature", "0s"], "--temperature takes a time", 2), (["--top", "3"], "--top is not for", 2)]
     for arguments, expected, code in cases:
         error = stagesim("layouts", NMT, "--method", "mcmc", *arguments, code=code)
