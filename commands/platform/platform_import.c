@@ -109,7 +109,7 @@ static int read_option(const struct command *command, int option, struct argumen
 /* The interface that the nodes of a preset have. */
 static const struct wire *network_of(const struct preset *preset, struct arena *arena)
 {
-    const struct node *node = preset->build(preset, preset->devices, arena);
+    const struct node_graph *node = preset->build(preset, preset->devices, arena);
     uint32_t port = node_port(node);
     for (uint32_t i = 0; i < node->cable_count; i++)
         if (node->cables[i].ends[1] == port)

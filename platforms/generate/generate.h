@@ -63,7 +63,7 @@ struct design {
     const char *title;        /* first line of the comment on top */
     const char *const *notes; /* more lines, NULL-terminated; may be NULL. Neither may contain "--" */
     const char *prefix;       /* of host names: "gpu" gives gpu-NODE-DEVICE */
-    const struct node *node;
+    const struct node_graph *node;
     struct fabric fabric;
     uint32_t nodes;
     const struct design_library *library; /* NULL: nothing is known */

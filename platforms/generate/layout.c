@@ -12,7 +12,7 @@
 static bool keep_route(struct layout *layout, struct layout_route *route, uint32_t from, uint32_t to,
                        struct fault *fault)
 {
-    const struct node *node = layout->design->node;
+    const struct node_graph *node = layout->design->node;
     struct node_step steps[ROUTE_STEPS_MAX];
     route->count = node_route(node, from, to, steps, ROUTE_STEPS_MAX);
     if (route->count == 0 && node->parts[to].kind == NODE_PORT)
@@ -28,7 +28,7 @@ static bool keep_route(struct layout *layout, struct layout_route *route, uint32
 
 bool layout_create(struct layout *layout, const struct design *design, struct fault *fault)
 {
-    const struct node *node = design->node;
+    const struct node_graph *node = design->node;
     uint32_t port = node_port(node), count = node_device_count(node);
     *layout = (struct layout){.design = design, .devices = count};
     layout->pairs = arena_array(node->arena, (size_t)count * count, sizeof *layout->pairs);
@@ -57,7 +57,7 @@ void layout_write_steps(FILE *out, const struct layout *layout, uint32_t copy, c
 
 void layout_write_links(FILE *out, const struct layout *layout, uint32_t copy)
 {
-    const struct node *node = layout->design->node;
+    const struct node_graph *node = layout->design->node;
     for (uint32_t i = 0; i < node->cable_count; i++) {
         const struct node_cable *cable = &node->cables[i];
         bool exits = node->parts[cable->ends[0]].kind == NODE_PORT || node->parts[cable->ends[1]].kind == NODE_PORT;

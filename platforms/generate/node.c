@@ -18,9 +18,9 @@ struct node_search {
     struct reach *reach;
 };
 
-struct node *node_create(struct arena *arena)
+struct node_graph *node_create(struct arena *arena)
 {
-    struct node *node = arena_alloc(arena, sizeof *node);
+    struct node_graph *node = arena_alloc(arena, sizeof *node);
     node->arena = arena;
     node->search = arena_alloc(arena, sizeof *node->search);
     return node;
@@ -38,7 +38,7 @@ static void *grown(struct arena *arena, void *items, size_t *capacity, uint32_t 
     return larger;
 }
 
-uint32_t node_add(struct node *node, enum node_part_kind kind)
+uint32_t node_add(struct node_graph *node, enum node_part_kind kind)
 {
     node->parts = grown(node->arena, node->parts, &node->part_capacity, node->part_count, sizeof *node->parts);
     node->parts[node->part_count] =
@@ -46,14 +46,14 @@ uint32_t node_add(struct node *node, enum node_part_kind kind)
     return node->part_count++;
 }
 
-uint32_t node_add_device(struct node *node, const struct device_model *model)
+uint32_t node_add_device(struct node_graph *node, const struct device_model *model)
 {
     uint32_t device = node_add(node, NODE_DEVICE);
     node->parts[device].model = model;
     return device;
 }
 
-uint32_t node_join(struct node *node, uint32_t from, uint32_t to, const struct wire *wire, double count)
+uint32_t node_join(struct node_graph *node, uint32_t from, uint32_t to, const struct wire *wire, double count)
 {
     uint32_t number = 0;
     for (uint32_t i = 0; i < node->cable_count; i++)
@@ -64,7 +64,7 @@ uint32_t node_join(struct node *node, uint32_t from, uint32_t to, const struct w
     return node->cable_count++;
 }
 
-uint32_t node_device_count(const struct node *node)
+uint32_t node_device_count(const struct node_graph *node)
 {
     uint32_t count = 0;
     while (count < node->part_count && node->parts[count].kind == NODE_DEVICE)
@@ -72,7 +72,7 @@ uint32_t node_device_count(const struct node *node)
     return count;
 }
 
-uint32_t node_port(const struct node *node)
+uint32_t node_port(const struct node_graph *node)
 {
     for (uint32_t i = 0; i < node->part_count; i++)
         if (node->parts[i].kind == NODE_PORT)
@@ -80,7 +80,7 @@ uint32_t node_port(const struct node *node)
     return NODE_NONE;
 }
 
-double node_port_bandwidth(const struct node *node)
+double node_port_bandwidth(const struct node_graph *node)
 {
     uint32_t port = node_port(node);
     double sum = 0;
@@ -91,7 +91,7 @@ double node_port_bandwidth(const struct node *node)
 }
 
 /* Tries to extend the ways that are `hops` long over one cable; true when that reached or widened anything. */
-static bool extend(const struct node *node, struct reach *reach, uint32_t index, uint32_t from, uint32_t hops,
+static bool extend(const struct node_graph *node, struct reach *reach, uint32_t index, uint32_t from, uint32_t hops,
                    uint32_t start)
 {
     const struct node_cable *cable = &node->cables[index];
@@ -106,7 +106,7 @@ static bool extend(const struct node *node, struct reach *reach, uint32_t index,
 }
 
 /* Ways from `start` to everywhere, shortest first, wider before narrower. */
-static void search(const struct node *node, uint32_t start, struct reach *reach)
+static void search(const struct node_graph *node, uint32_t start, struct reach *reach)
 {
     for (uint32_t i = 0; i < node->part_count; i++)
         reach[i] = (struct reach){.hops = NODE_NONE};
@@ -120,7 +120,7 @@ static void search(const struct node *node, uint32_t start, struct reach *reach)
     }
 }
 
-static const struct reach *ways_from(const struct node *node, uint32_t start)
+static const struct reach *ways_from(const struct node_graph *node, uint32_t start)
 {
     struct node_search *search_state = node->search;
     if (search_state->part_count != node->part_count)
@@ -135,7 +135,7 @@ static const struct reach *ways_from(const struct node *node, uint32_t start)
 }
 
 /* Writes the way to `to` that `search` found, in order of travel. */
-static uint32_t unwind(const struct node *node, const struct reach *reach, uint32_t to, struct node_step *steps,
+static uint32_t unwind(const struct node_graph *node, const struct reach *reach, uint32_t to, struct node_step *steps,
                        uint32_t capacity)
 {
     uint32_t count = reach[to].hops;
@@ -151,7 +151,7 @@ static uint32_t unwind(const struct node *node, const struct reach *reach, uint3
 }
 
 /* From a device out of the node over its own exit cable. */
-static uint32_t route_out(const struct node *node, uint32_t device, uint32_t port, struct node_step *steps,
+static uint32_t route_out(const struct node_graph *node, uint32_t device, uint32_t port, struct node_step *steps,
                           uint32_t capacity, const struct reach *reach)
 {
     uint32_t exit = node->parts[device].exit;
@@ -177,7 +177,8 @@ static void reverse(struct node_step *steps, uint32_t count)
         steps[i].up = !steps[i].up;
 }
 
-uint32_t node_route(const struct node *node, uint32_t from, uint32_t to, struct node_step *steps, uint32_t capacity)
+uint32_t node_route(const struct node_graph *node, uint32_t from, uint32_t to, struct node_step *steps,
+                    uint32_t capacity)
 {
     uint32_t port = node_port(node), count;
     bool backwards = from == port || (to != port && from > to); /* both directions of a pair share one way */
@@ -191,7 +192,7 @@ uint32_t node_route(const struct node *node, uint32_t from, uint32_t to, struct 
 }
 
 /* The switch that a device's first cable leads to, or NODE_NONE. */
-static uint32_t switch_of(const struct node *node, uint32_t device)
+static uint32_t switch_of(const struct node_graph *node, uint32_t device)
 {
     for (uint32_t i = 0; i < node->cable_count; i++)
         for (uint32_t end = 0; end < 2; end++)
@@ -200,7 +201,7 @@ static uint32_t switch_of(const struct node *node, uint32_t device)
     return NODE_NONE;
 }
 
-bool node_is_star(const struct node *node)
+bool node_is_star(const struct node_graph *node)
 {
     uint32_t devices = node_device_count(node), hub = devices ? switch_of(node, 0) : NODE_NONE;
     if (hub == NODE_NONE)

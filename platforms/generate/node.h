@@ -48,7 +48,7 @@ struct node_cable {
     uint32_t number;  /* counts the cables of one wire name: link names end with it */
 };
 
-struct node {
+struct node_graph {
     struct arena *arena; /* owns all of it */
     uint32_t part_count, cable_count;
     struct node_part *parts; /* devices first, in rank order */
@@ -64,25 +64,26 @@ struct node_step {
 };
 
 /* An empty node in the arena. */
-struct node *node_create(struct arena *arena);
-uint32_t node_add_device(struct node *node, const struct device_model *model);
-uint32_t node_add(struct node *node, enum node_part_kind kind);
+struct node_graph *node_create(struct arena *arena);
+uint32_t node_add_device(struct node_graph *node, const struct device_model *model);
+uint32_t node_add(struct node_graph *node, enum node_part_kind kind);
 /* Joins two parts by `count` (may be fractional) cables of the kind, bundled into one. The wire is borrowed for the
  * node's life. Returns the cable's index. */
-uint32_t node_join(struct node *node, uint32_t from, uint32_t to, const struct wire *wire, double count);
+uint32_t node_join(struct node_graph *node, uint32_t from, uint32_t to, const struct wire *wire, double count);
 
-uint32_t node_device_count(const struct node *node);
+uint32_t node_device_count(const struct node_graph *node);
 /* NODE_NONE when the node has none. */
-uint32_t node_port(const struct node *node);
+uint32_t node_port(const struct node_graph *node);
 /* Bytes per second that all cables to the port carry together. */
-double node_port_bandwidth(const struct node *node);
+double node_port_bandwidth(const struct node_graph *node);
 
 /* The route between two parts: fewest cables, then the widest narrowest cable, then the lowest numbers. A route to or
  * from the port ends with the device's exit cable. From the first call on the node must not change but for exits.
  * Writes at most `capacity` steps and returns their number; 0 when there is no route (or it would not fit). */
-uint32_t node_route(const struct node *node, uint32_t from, uint32_t to, struct node_step *steps, uint32_t capacity);
+uint32_t node_route(const struct node_graph *node, uint32_t from, uint32_t to, struct node_step *steps,
+                    uint32_t capacity);
 
 /* True when every device hangs on one switch by its own cable and all routes between devices pass that switch. */
-bool node_is_star(const struct node *node);
+bool node_is_star(const struct node_graph *node);
 
 #endif

@@ -41,7 +41,7 @@ bool rails_check(const struct layout *layout, struct fault *fault)
 
 static double rail_bandwidth(const struct layout *layout, uint32_t rail)
 {
-    const struct node *node = layout->design->node;
+    const struct node_graph *node = layout->design->node;
     for (uint32_t i = 0; i < layout->devices; i++)
         if (rail_of(layout, i) == rail)
             return node->cables[layout->out[i].steps[layout->out[i].count - 1].cable].bandwidth;

@@ -205,7 +205,7 @@ static struct link_class *class_of(struct structure *structure, const char *name
 static void list_classes(struct structure *structure, struct arena *arena)
 {
     const struct design *design = structure->layout.design;
-    const struct node *node = design->node;
+    const struct node_graph *node = design->node;
     uint32_t pods = (structure->nodes + structure->pod - 1) / structure->pod;
     structure->classes = arena_array(arena, node->cable_count + 3, sizeof *structure->classes);
     for (uint32_t i = 0; i < node->cable_count; i++) {
@@ -254,7 +254,7 @@ static char *put_link(struct platform *platform, uint32_t index, char *text, con
 static void fill_class(struct platform *platform, struct structure *structure, struct link_class *class,
                        struct arena *arena)
 {
-    const struct node *node = structure->layout.design->node;
+    const struct node_graph *node = structure->layout.design->node;
     struct cable_links *between = strcmp(class->name, "spine") ? &structure->uplink : &structure->spine;
     if (class->name == platform_loopback.name) {
         structure->loopback = (struct cable_links){platform->link_count, 0, platform_loopback.bandwidth, 0};

@@ -136,7 +136,7 @@ static void head_wire(FILE *out, const struct wire *wire)
     fputs("]\n", out);
 }
 
-static void head_node(FILE *out, const struct node *node)
+static void head_node(FILE *out, const struct node_graph *node)
 {
     for (uint32_t i = 0; i < node_device_count(node); i++) {
         bool seen = false;

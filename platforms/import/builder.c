@@ -9,7 +9,7 @@
 const struct wire *builder_wire(struct builder *builder, const char *name, double raw, double effective, double latency,
                                 const char *source, enum confidence confidence)
 {
-    const struct node *node = builder->node;
+    const struct node_graph *node = builder->node;
     effective = round(effective * 1e4) / 1e4;
     raw = round(raw * 1e4) / 1e4;
     for (uint32_t i = 0; i < node->cable_count; i++) {

@@ -11,7 +11,7 @@
 struct builder {
     struct import *import;
     const struct import_options *options;
-    struct node *node;
+    struct node_graph *node;
     bool *used;       /* by place */
     uint32_t *vertex; /* by place: its part of the node, NODE_NONE before it is made */
     bool *wanted;     /* by network interface: it is used */

@@ -79,7 +79,7 @@ struct import {
     const char *link_class; /* "nvlink" or "xgmi" */
     double socket_link;     /* GB/s effective between sockets, 0 unknown */
     const char *socket_source;
-    struct node *node; /* the result of import_build */
+    struct node_graph *node; /* the result of import_build */
 };
 
 /* A file of the size of a topology as text with a zero at its end, in the arena. NULL with the fault filled. */

@@ -109,7 +109,7 @@ static void assume_card(struct builder *builder)
 
 /* The other die of a device's module, where it comes earlier: joined to it by a wider cable than any third one is, on
  * both sides. NODE_NONE: none. */
-static uint32_t earlier_die(const struct node *node, uint32_t device)
+static uint32_t earlier_die(const struct node_graph *node, uint32_t device)
 {
     uint32_t devices = node_device_count(node), best = NODE_NONE;
     double widest = 0, others = 0;
@@ -135,7 +135,7 @@ static uint32_t earlier_die(const struct node *node, uint32_t device)
  * took before. */
 static void choose_exits(struct builder *builder)
 {
-    struct node *node = builder->node;
+    struct node_graph *node = builder->node;
     uint32_t *taken = arena_array(node->arena, node->cable_count + 1, sizeof *taken);
     for (uint32_t device = 0; device < node_device_count(node); device++) {
         uint32_t best = NODE_NONE, best_hops = NODE_NONE, die = earlier_die(node, device);

@@ -239,7 +239,7 @@ const struct design_library *library_of_one_process(const struct design_library 
     return slow;
 }
 
-static bool joined_directly(const struct node *node)
+static bool joined_directly(const struct node_graph *node)
 {
     for (uint32_t i = 0; i < node->cable_count; i++)
         if (node->parts[node->cables[i].ends[0]].kind == NODE_DEVICE &&
@@ -248,7 +248,7 @@ static bool joined_directly(const struct node *node)
     return false;
 }
 
-const struct design_library *library_of_node(const struct node *node)
+const struct design_library *library_of_node(const struct node_graph *node)
 {
     static const struct {
         const char *model; /* or how its name begins */

@@ -5,9 +5,9 @@
 #include "platforms/presets/presets.h"
 #include "platforms/presets/wires.h"
 
-static struct node *with_devices(const struct preset *preset, uint32_t devices, struct arena *arena)
+static struct node_graph *with_devices(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = node_create(arena);
+    struct node_graph *node = node_create(arena);
     for (uint32_t i = 0; i < devices; i++)
         node_add_device(node, device_find(preset->device));
     return node;
@@ -22,7 +22,7 @@ struct pcie_tree {
     const uint8_t *order; /* the device in each slot; NULL: in order */
 };
 
-static void add_pcie(struct node *node, uint32_t devices, uint32_t most, const struct pcie_tree *tree)
+static void add_pcie(struct node_graph *node, uint32_t devices, uint32_t most, const struct pcie_tree *tree)
 {
     uint32_t port = node_add(node, NODE_PORT), socket[2] = {0, 0};
     for (uint32_t i = 0; i < tree->sockets; i++)
@@ -44,7 +44,7 @@ static void add_pcie(struct node *node, uint32_t devices, uint32_t most, const s
 }
 
 /* Every device on one NVSwitch fabric. */
-static void add_nvswitch(struct node *node, uint32_t devices, const struct wire *wire, double links)
+static void add_nvswitch(struct node_graph *node, uint32_t devices, const struct wire *wire, double links)
 {
     uint32_t hub = node_add(node, NODE_SWITCH);
     for (uint32_t i = 0; i < devices; i++)
@@ -55,7 +55,7 @@ struct pair {
     uint8_t a, b, links;
 };
 
-static void add_pairs(struct node *node, uint32_t devices, const struct wire *wire, const struct pair *pairs,
+static void add_pairs(struct node_graph *node, uint32_t devices, const struct wire *wire, const struct pair *pairs,
                       size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -63,7 +63,7 @@ static void add_pairs(struct node *node, uint32_t devices, const struct wire *wi
             node_join(node, pairs[i].a, pairs[i].b, wire, pairs[i].links);
 }
 
-static void add_all_pairs(struct node *node, uint32_t first, uint32_t past, const struct wire *wire, double links)
+static void add_all_pairs(struct node_graph *node, uint32_t first, uint32_t past, const struct wire *wire, double links)
 {
     for (uint32_t a = first; a < past; a++)
         for (uint32_t b = a + 1; b < past; b++)
@@ -72,8 +72,8 @@ static void add_all_pairs(struct node *node, uint32_t first, uint32_t past, cons
 
 /* Hybrid cube mesh. Devices are numbered along the ring of double links, nvidia-smi's 0 3 2 1 7 4 5 6, because rings
  * follow the order of ranks. */
-static struct node *with_cube_mesh(const struct preset *preset, uint32_t devices, uint32_t interfaces,
-                                   struct arena *arena)
+static struct node_graph *with_cube_mesh(const struct preset *preset, uint32_t devices, uint32_t interfaces,
+                                         struct arena *arena)
 {
     static const struct pair pairs[] = {{0, 1, 2}, {1, 2, 2}, {2, 3, 2}, {3, 4, 2}, {4, 5, 2}, {5, 6, 2},
                                         {6, 7, 2}, {0, 7, 2}, {0, 3, 1}, {0, 2, 1}, {1, 3, 1}, {2, 5, 1},
@@ -82,7 +82,7 @@ static struct node *with_cube_mesh(const struct preset *preset, uint32_t devices
                                          "nvidia-smi 7", "nvidia-smi 4", "nvidia-smi 5", "nvidia-smi 6"};
     static const uint8_t order[] = {0, 3, 2, 1, 5, 6, 7, 4}; /* nvidia-smi's 0 to 7 on the ring */
     struct pcie_tree tree = {2, interfaces, 2, &pcie3, &root3, &qpi, &edr, 1, order};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     for (uint32_t i = 0; i < devices; i++)
         node->parts[i].label = labels[i];
     add_pairs(node, devices, &nvlink2_pair, pairs, sizeof pairs / sizeof *pairs);
@@ -90,15 +90,15 @@ static struct node *with_cube_mesh(const struct preset *preset, uint32_t devices
     return node;
 }
 
-struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_cube_mesh(preset, devices, 1, arena);
 }
 
 /* The DGX-1V's links, with one interface for the node. */
-struct node *build_aws_p3dn(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_aws_p3dn(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_cube_mesh(preset, devices, 0, arena);
+    struct node_graph *node = with_cube_mesh(preset, devices, 0, arena);
     uint32_t port = node_port(node), socket = port + 1;
     uint32_t exit = node_join(node, socket, port, &efa, 1);
     for (uint32_t i = 0; i < devices; i++)
@@ -107,10 +107,10 @@ struct node *build_aws_p3dn(const struct preset *preset, uint32_t devices, struc
 }
 
 /* Two boards of 8 GPUs, each with six NVSwitches; 48 links between the boards. */
-struct node *build_dgx_2(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_dgx_2(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const struct pcie_tree tree = {2, 1, 0, &pcie3, NULL, NULL, &edr, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t boards[] = {node_add(node, NODE_SWITCH), node_add(node, NODE_SWITCH)};
     for (uint32_t i = 0; i < devices; i++)
         node_join(node, i, boards[i / 8], &nvlink2, 6);
@@ -119,47 +119,47 @@ struct node *build_dgx_2(const struct preset *preset, uint32_t devices, struct a
     return node;
 }
 
-struct node *build_dgx_a100(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_dgx_a100(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const struct pcie_tree tree = {2, 2, 0, &pcie4, NULL, NULL, &hdr, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_nvswitch(node, devices, &nvlink3, 12);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }
 
 /* A GPU and a network interface on each PCI Express switch. */
-static struct node *with_switch_each(const struct preset *preset, uint32_t devices, const struct wire *wire,
-                                     uint32_t links, struct arena *arena)
+static struct node_graph *with_switch_each(const struct preset *preset, uint32_t devices, const struct wire *wire,
+                                           uint32_t links, struct arena *arena)
 {
     static const struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, &ndr, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_nvswitch(node, devices, wire, links);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }
 
-struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_switch_each(preset, devices, &nvlink4, 18, arena);
 }
 
-struct node *build_dgx_b200(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_dgx_b200(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_switch_each(preset, devices, &nvlink5, 18, arena);
 }
 
 /* An H100 with 8 of its 18 links. */
-struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_switch_each(preset, devices, &nvlink4, 8, arena);
 }
 
 /* Two GPUs hang on each Grace by NVLink-C2C; a network interface for each GPU. */
-static struct node *with_grace(const struct preset *preset, uint32_t devices, const struct wire *nic,
-                               struct arena *arena)
+static struct node_graph *with_grace(const struct preset *preset, uint32_t devices, const struct wire *nic,
+                                     struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t grace = NODE_NONE;
     add_nvswitch(node, devices, &nvlink5, 18);
     uint32_t port = node_add(node, NODE_PORT);
@@ -172,15 +172,15 @@ static struct node *with_grace(const struct preset *preset, uint32_t devices, co
     return node;
 }
 
-struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_grace(preset, devices, &ndr, arena);
 }
 
 /* Two triples, each fully connected with each other and with their POWER9. */
-struct node *build_summit(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_summit(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT), sockets[] = {node_add(node, NODE_SOCKET), node_add(node, NODE_SOCKET)};
     add_all_pairs(node, 0, devices < 3 ? devices : 3, &nvlink2_pair, 2);
     add_all_pairs(node, 3, devices, &nvlink2_pair, 2);
@@ -194,19 +194,19 @@ struct node *build_summit(const struct preset *preset, uint32_t devices, struct 
     return node;
 }
 
-struct node *build_perlmutter(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_perlmutter(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const struct pcie_tree tree = {1, 1, 0, &pcie4, NULL, NULL, &slingshot, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_all_pairs(node, 0, devices, &nvlink3_pair, 4);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }
 
 /* Four GPUs on one EPYC; its two network interfaces are near GPUs 1 and 3, and GPUs 0 and 2 share them. */
-struct node *build_polaris(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_polaris(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT), socket = node_add(node, NODE_SOCKET), exits[2];
     add_all_pairs(node, 0, devices, &nvlink3_pair, 4);
     for (uint32_t i = 0; i < 2; i++)
@@ -220,14 +220,14 @@ struct node *build_polaris(const struct preset *preset, uint32_t devices, struct
 
 /* Eight graphics compute dies in four modules. Dies pass traffic on: some pairs are two hops apart. Numbered along a
  * ring of links, the dies 0 1 5 4 2 3 7 6 of the machine, because rings follow the order of ranks. */
-struct node *build_frontier(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_frontier(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const uint8_t place[] = {0, 1, 4, 5, 3, 2, 7, 6}; /* of die i on the ring */
     static const struct pair dies[] = {{0, 1, 4}, {2, 3, 4}, {4, 5, 4}, {6, 7, 4}, {0, 6, 2}, {2, 4, 2},
                                        {0, 2, 1}, {1, 3, 1}, {1, 5, 1}, {3, 7, 1}, {4, 6, 1}, {5, 7, 1}};
     static const char *const labels[] = {"GCD 0", "GCD 1", "GCD 5", "GCD 4", "GCD 2", "GCD 3", "GCD 7", "GCD 6"};
     static const uint8_t module[] = {0, 0, 2, 2, 1, 1, 3, 3};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT), hubs[4], exits[4];
     for (size_t i = 0; i < sizeof dies / sizeof *dies; i++)
         node_join(node, place[dies[i].a], place[dies[i].b], &xgmi, dies[i].links);
@@ -245,9 +245,9 @@ struct node *build_frontier(const struct preset *preset, uint32_t devices, struc
 }
 
 /* Four Grace-Hopper modules, each with its own network interface; six NVLink4 between any two. */
-struct node *build_alps(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_alps(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT);
     add_all_pairs(node, 0, devices, &nvlink4_pair, 6);
     for (uint32_t i = 0; i < devices; i++) {
@@ -258,19 +258,19 @@ struct node *build_alps(const struct preset *preset, uint32_t devices, struct ar
     return node;
 }
 
-struct node *build_aws_p4d(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_aws_p4d(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const struct pcie_tree tree = {2, 1, 0, &pcie4, NULL, NULL, &efa, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_nvswitch(node, devices, &nvlink3, 12);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }
 
-struct node *build_aws_p5(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_aws_p5(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, &efa_p5, 4, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_nvswitch(node, devices, &nvlink4, 18);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
@@ -278,17 +278,17 @@ struct node *build_aws_p5(const struct preset *preset, uint32_t devices, struct 
 
 /* Two sockets, two switches on each, two GPUs on each switch: pairs on one switch talk at full rate, all others share
  * the switches' ways to the sockets. A network interface on each switch. */
-struct node *build_pcie_a100(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_pcie_a100(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const struct pcie_tree tree = {2, 1, 2, &pcie4, &root4, &amd_socket, &hdr, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }
 
-struct node *build_graphcore(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_graphcore(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t hub = node_add(node, NODE_SWITCH), port = node_add(node, NODE_PORT);
     for (uint32_t i = 0; i < devices; i++)
         node_join(node, i, hub, &ipu_exchange, 8);
@@ -298,10 +298,10 @@ struct node *build_graphcore(const struct preset *preset, uint32_t devices, stru
 }
 
 /* A rack of machines in a loop of IPU-Links, each machine with its own gateway to the next rack. */
-struct node *build_bow(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_bow(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     enum { MACHINE = 4, MACHINES_MAX = 16 };
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t machines = (devices + MACHINE - 1) / MACHINE, edges[MACHINES_MAX], port = node_add(node, NODE_PORT);
     for (uint32_t m = 0; m < machines; m++) {
         uint32_t hub = node_add(node, NODE_SWITCH);
@@ -321,9 +321,9 @@ struct node *build_bow(const struct preset *preset, uint32_t devices, struct are
 }
 
 /* All pairs of cards joined by three ports each, three more of each card lead out. */
-struct node *build_gaudi2(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_gaudi2(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT);
     add_all_pairs(node, 0, devices, &gaudi2_pair, 3);
     for (uint32_t i = 0; i < devices; i++)
@@ -333,9 +333,9 @@ struct node *build_gaudi2(const struct preset *preset, uint32_t devices, struct 
 
 /* Two boards of four processors, all pairs of a board linked, the boards joined by PCI Express through their sockets;
  * each processor has a network interface of its own. */
-struct node *build_ascend_910(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_ascend_910(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT), sockets[] = {node_add(node, NODE_SOCKET), node_add(node, NODE_SOCKET)};
     node_join(node, sockets[0], sockets[1], &root4, 2);
     for (uint32_t i = 0; i < devices; i++) {
@@ -347,91 +347,91 @@ struct node *build_ascend_910(const struct preset *preset, uint32_t devices, str
     return node;
 }
 
-struct node *build_cerebras(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_cerebras(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT);
     for (uint32_t i = 0; i < devices; i++)
         node_join(node, i, port, &cs2_ethernet, 1);
     return node;
 }
 
-struct node *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_devices(preset, devices, arena);
 }
 
 /* A GPU and `cables` network interfaces on each PCI Express switch, the GPUs on NVSwitch. */
-static struct node *with_interface_each(const struct preset *preset, uint32_t devices, const struct wire *nvlink,
-                                        const struct wire *nic, double cables, struct arena *arena)
+static struct node_graph *with_interface_each(const struct preset *preset, uint32_t devices, const struct wire *nvlink,
+                                              const struct wire *nic, double cables, struct arena *arena)
 {
     struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, nic, cables, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_nvswitch(node, devices, nvlink, 18);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }
 
-struct node *build_aws_p5en(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_aws_p5en(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_interface_each(preset, devices, &nvlink4, &efa_200, 2, arena);
 }
 
-struct node *build_aws_p6_b200(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_aws_p6_b200(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_interface_each(preset, devices, &nvlink5, &efa_400, 1, arena);
 }
 
-struct node *build_gcp_a3_mega(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_gcp_a3_mega(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_interface_each(preset, devices, &nvlink4, &tcpxo, 1, arena);
 }
 
 /* All pairs of devices joined by links of their own, a GPU and an interface on each PCI Express switch. */
-static struct node *with_mesh(const struct preset *preset, uint32_t devices, const struct wire *link, uint32_t links,
-                              const struct wire *nic, struct arena *arena)
+static struct node_graph *with_mesh(const struct preset *preset, uint32_t devices, const struct wire *link,
+                                    uint32_t links, const struct wire *nic, struct arena *arena)
 {
     struct pcie_tree tree = {1, 1, 0, &pcie5, NULL, NULL, nic, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_all_pairs(node, 0, devices, link, links);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }
 
-struct node *build_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_mesh(preset, devices, &xgmi_mi300, 1, &roce_400, arena);
 }
 
-struct node *build_mi355x(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_mi355x(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_mesh(preset, devices, &xgmi_mi350, 1, &ainic_400, arena);
 }
 
-struct node *build_azure_nd_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_azure_nd_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_mesh(preset, devices, &xgmi_mi300, 1, &ndr, arena);
 }
 
-struct node *build_el_capitan(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_el_capitan(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_mesh(preset, devices, &xgmi_mi300a, 2, &slingshot, arena);
 }
 
-struct node *build_juwels_booster(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_juwels_booster(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_mesh(preset, devices, &nvlink3_pair, 4, &hdr, arena);
 }
 
-struct node *build_leonardo(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_leonardo(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_mesh(preset, devices, &nvlink3_pair, 4, &hdr_100, arena);
 }
 
 /* Six GPUs on two sockets, eight interfaces on the sockets. */
-struct node *build_aurora(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_aurora(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     uint32_t port = node_add(node, NODE_PORT), sockets[] = {node_add(node, NODE_SOCKET), node_add(node, NODE_SOCKET)};
     uint32_t exits[2];
     add_all_pairs(node, 0, devices, &xe_link, 1);
@@ -446,16 +446,16 @@ struct node *build_aurora(const struct preset *preset, uint32_t devices, struct 
 }
 
 /* A GB200 rack with the next generation's interfaces. */
-struct node *build_gb300(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_gb300(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     return with_grace(preset, devices, &xdr, arena);
 }
 
 /* Four cards on two sockets, PCI Express of the third generation. */
-struct node *build_pcie_v100(const struct preset *preset, uint32_t devices, struct arena *arena)
+struct node_graph *build_pcie_v100(const struct preset *preset, uint32_t devices, struct arena *arena)
 {
     static const struct pcie_tree tree = {2, 1, 2, &pcie3, &root3, &skylake_upi, &edr, 1, NULL};
-    struct node *node = with_devices(preset, devices, arena);
+    struct node_graph *node = with_devices(preset, devices, arena);
     add_pcie(node, devices, preset->devices, &tree);
     return node;
 }

@@ -90,7 +90,7 @@ static bool check_request(const struct platform_request *request, const struct p
 }
 
 /* Another interface in place of each of the node's, as many as the product has. */
-static void replace_interfaces(struct node *node, const struct interface *interface)
+static void replace_interfaces(struct node_graph *node, const struct interface *interface)
 {
     uint32_t port = node_port(node), number = 0;
     for (uint32_t i = 0; i < node->cable_count; i++) {
@@ -221,7 +221,7 @@ bool preset_design(const struct platform_request *request, struct arena *arena, 
     if (request->oversubscription != 0)
         design->fabric.oversubscription = request->oversubscription;
     design->fabric.rails = request->rails;
-    struct node *node = preset->build(preset, devices, arena);
+    struct node_graph *node = preset->build(preset, devices, arena);
     design->node = node;
     design->library = library_of(preset, &design->fabric, arena);
     if (design->library && request->one_process)

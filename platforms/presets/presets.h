@@ -11,7 +11,7 @@ struct preset {
     uint32_t devices;   /* of a node: the default, and the most */
     bool any_devices;   /* fewer devices of a node may be asked for */
     const char *prefix; /* of host names */
-    struct node *(*build)(const struct preset *preset, uint32_t devices, struct arena *arena);
+    struct node_graph *(*build)(const struct preset *preset, uint32_t devices, struct arena *arena);
     struct fabric fabric;
     /* Tori, dragonflies: fills the dimensions for that many nodes. NULL for others. */
     bool (*shape)(struct fabric *fabric, uint32_t nodes, struct fault *fault);
@@ -61,45 +61,45 @@ const struct design_library *library_of_one_process(const struct design_library 
 
 /* What is known of the library on nodes that no preset made, by the model of their devices and whether these are joined
  * directly; NULL: nothing. */
-const struct design_library *library_of_node(const struct node *node);
+const struct design_library *library_of_node(const struct node_graph *node);
 /* Gives a design of several nodes what is known of collectives over its network (design->network, may be NULL). */
 void library_add_network(struct design *design, struct arena *arena);
 
 /* Builders of nodes; see nodes.c. */
-struct node *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_dgx_2(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_dgx_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_dgx_b200(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_summit(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_perlmutter(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_polaris(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_frontier(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_alps(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_aws_p4d(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_aws_p5(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_pcie_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_graphcore(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_cerebras(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_aws_p3dn(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_aws_p5en(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_aws_p6_b200(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_gcp_a3_mega(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_mi355x(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_azure_nd_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_el_capitan(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_juwels_booster(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_leonardo(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_aurora(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_gb300(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_pcie_v100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_dgx_1v(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_dgx_2(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_dgx_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_dgx_h100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_hgx_h800(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_dgx_b200(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_gb200(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_summit(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_perlmutter(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_polaris(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_frontier(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_alps(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_aws_p4d(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_aws_p5(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_pcie_a100(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_graphcore(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_cerebras(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_aws_p3dn(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_aws_p5en(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_aws_p6_b200(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_gcp_a3_mega(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_mi355x(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_azure_nd_mi300x(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_el_capitan(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_juwels_booster(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_leonardo(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_aurora(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_gb300(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_pcie_v100(const struct preset *preset, uint32_t devices, struct arena *arena);
 /* Devices and nothing else, for fabrics that join single devices. */
-struct node *build_bow(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_gaudi2(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_ascend_910(const struct preset *preset, uint32_t devices, struct arena *arena);
-struct node *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_bow(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_gaudi2(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_ascend_910(const struct preset *preset, uint32_t devices, struct arena *arena);
+struct node_graph *build_bare(const struct preset *preset, uint32_t devices, struct arena *arena);
 
 #endif
