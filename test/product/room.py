@@ -19,7 +19,7 @@ def refused(check, binary, folder, mebibytes, expect, said, *arguments):
 
     before = sorted(folder.rglob("*"))
     result = tool.run(binary, *arguments, cwd=folder, expect=expect, preexec_fn=limit)
-    check.that(said in result.stderr and result.stdout == "",
+    check.that(said in " ".join(result.stderr.split()) and result.stdout == "",
                f"{arguments}: {result.stdout}{result.stderr!r}, expected {said!r}")
     check.that(sorted(folder.rglob("*")) == before, f"{arguments}: left something behind")
 
