@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/bulk.h"
+#include "base/paths.h"
 #include "base/text/names.h"
 
 #include <errno.h>
@@ -435,6 +436,7 @@ char *csv_load(const char *path, size_t most, size_t *size)
     if (!file || fstat(descriptor, &status))
         return NULL;
     bool regular = S_ISREG(status.st_mode);
+    path_note_read(descriptor);
     errno = S_ISDIR(status.st_mode) ? EISDIR : !regular ? EINVAL : (uint64_t)status.st_size > most ? EFBIG : 0;
     if (errno)
         return NULL;

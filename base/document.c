@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/path_near.h"
+#include "base/paths.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -326,6 +327,8 @@ struct node *document_load_kind(const struct document_kind *kind, const char *fi
     int descriptor = open(file, O_RDONLY | O_CLOEXEC);
     char *text = malloc(kind->bytes_max + 1);
     ssize_t size = -1;
+    if (descriptor >= 0)
+        path_note_read(descriptor);
     if (descriptor >= 0 && text)
         size = read_all(descriptor, text, kind->bytes_max);
     struct node *root = NULL;

@@ -217,3 +217,39 @@ const char *path_suggest(enum installed kind, const char *name, const char *endi
     const char *near = diag_nearest(ends ? arena_print(arena, "%.*s", (int)(length - end), name) : name, names, count);
     return near ? arena_print(arena, "; did you mean '%s'?", near) : "";
 }
+
+/* ---- what was read ---- */
+
+/* A fact of the process, asked for only where files are replaced. */
+static struct {
+    struct file_identity {
+        dev_t device;
+        ino_t inode;
+    } * files;
+    size_t count, capacity;
+} noted;
+
+bool path_was_read(const struct stat *file)
+{
+    for (size_t i = 0; i < noted.count; i++)
+        if (noted.files[i].device == file->st_dev && noted.files[i].inode == file->st_ino)
+            return true;
+    return false;
+}
+
+void path_note_read(int descriptor)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) || path_was_read(&status))
+        return;
+    noted.files = array_grow(noted.files, &noted.capacity, noted.count + 1, sizeof *noted.files);
+    noted.files[noted.count++] = (struct file_identity){status.st_dev, status.st_ino};
+}
+
+FILE *path_open_read(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (file)
+        path_note_read(fileno(file));
+    return file;
+}

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 struct arena;
 
@@ -49,5 +51,13 @@ const char *path_suggest(enum installed kind, const char *name, const char *endi
 /* A file that can be read, and no directory or device, of which reading could wait for ever. False with the fault
  * filled. */
 bool path_check_readable(const char *path, struct fault *fault);
+
+/* Opens a file of the user's for reading, as fopen does, and notes that the process reads it: no output replaces such a
+ * file. NULL with errno set. */
+FILE *path_open_read(const char *path);
+/* Notes the regular file that is open as this descriptor. */
+void path_note_read(int descriptor);
+/* Whether a file was noted, under whatever name. */
+bool path_was_read(const struct stat *file);
 
 #endif

@@ -452,6 +452,19 @@ static bool open_all(struct comparison *comparison, struct output *output, struc
     return true;
 }
 
+/* What is written after all runs. */
+static bool foresee(const struct comparison *comparison, struct output *output, struct fault *fault)
+{
+    static const char *const top[] = {"comparison.csv", "comparison.json", "comparison.svg", "comparison.png",
+                                      "comparison.pdf", "report.html",     "about.json",     NULL};
+    bool fine = output_foresee(output, top, fault);
+    for (size_t i = 0; i < comparison->count && fine; i++) {
+        const char *run[] = {arena_print(comparison->arena, "%sscenario.yaml", comparison->runs[i].directory), NULL};
+        fine = comparison->runs[i].reason || output_foresee(output, run, fault);
+    }
+    return fine;
+}
+
 /* How each run can be had again. */
 static bool write_records(const struct comparison *comparison, struct output *output, struct fault *fault)
 {
@@ -472,8 +485,8 @@ static int compare_into(struct comparison *comparison, const char *directory)
 {
     struct fault fault = {""};
     struct output *output = output_create(directory, &fault);
-    int code = output ? EXIT_FAILED : EXIT_BAD_INPUT;
-    bool ok = output && open_all(comparison, output, &fault);
+    int code = EXIT_BAD_INPUT;
+    bool ok = output && foresee(comparison, output, &fault) && open_all(comparison, output, &fault);
     interruption_await();
     if (ok)
         code = simulate_all(comparison, output);

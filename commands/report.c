@@ -204,7 +204,7 @@ static int write_all(struct reporting *reporting)
     else if (!reporting->quiet)
         fputs(names, stdout);
     free(names);
-    return ok ? EXIT_DONE : EXIT_FAILED;
+    return ok ? EXIT_DONE : fault.refused ? EXIT_BAD_INPUT : EXIT_FAILED;
 }
 
 /* Whether an earlier argument is the same directory. */

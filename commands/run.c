@@ -18,11 +18,13 @@ static int run_into(struct simulation_request *request, const char *directory, s
     struct fault fault = {""};
     struct run_files files;
     struct run_wanted wanted = wanted_files(request->scenario);
+    static const char *const late[] = {"scenario.yaml", "about.json", NULL};
     request->output = output_create(directory, &fault);
     request->files = &files;
     request->draw = request->scenario->pictures || request->scenario->report;
-    int code = request->output ? EXIT_FAILED : EXIT_BAD_INPUT;
-    bool ok = request->output && run_files_open(&files, &wanted, request->output, "", &fault);
+    int code = EXIT_BAD_INPUT;
+    bool ok = request->output && output_foresee(request->output, late, &fault) &&
+              run_files_open(&files, &wanted, request->output, "", &fault);
     if (ok)
         code = simulate(request, result);
     if (code == EXIT_DONE && !(record_scenario(request->output, directory, "", request->scenario, false, &fault) &&

@@ -9,6 +9,7 @@ mkdir -p "$images"
 draw() { # NAME FILE [ARGUMENT]...
     name=$1 file=$2
     shift 2
+    rm -f "$images/$file.svg" # stagesim does not replace what a clone brought
     "$stagesim" schedule "$name" --workers 4 --micro-batches 8 "$@" -o "$images/$file.svg"
 }
 
@@ -48,6 +49,7 @@ mv "$work/paper/comparison.svg" "$images/paper.svg"
 
 # Platforms.
 "$stagesim" platform generate dgx-1v --nodes 2 -o "$work/dgx-1v-2.xml"
+rm -f "$images/platform-dgx-1v.svg" "$images/platform-pcie.svg" "$images/collective.svg"
 "$stagesim" platform show "$work/dgx-1v-2.xml" --format svg -o "$images/platform-dgx-1v.svg"
 "$stagesim" platform show "$(dirname "$0")/../platforms/pcie-a100-8.xml" --format svg -o "$images/platform-pcie.svg"
 

@@ -2,6 +2,7 @@
 #include "platforms/platform_file.h"
 
 #include "base/arena.h"
+#include "base/paths.h"
 #include "base/xml/place.h"
 #include "platforms/platform_numbers.h"
 #include "platforms/profiles.h"
@@ -101,7 +102,7 @@ static FILE *open_profile(struct reader *reader, const char *name)
             refuse(reader, "the profile '%.200s' is not a regular file", name);
             return NULL;
         }
-        FILE *in = fopen(paths[i], "rb");
+        FILE *in = path_open_read(paths[i]);
         if (in)
             return in;
     }
@@ -487,7 +488,7 @@ static bool feed(struct reader *reader, FILE *in)
 
 bool platform_file_check(const char *path, struct platform_file *file, struct arena *arena, struct fault *fault)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = path_open_read(path);
     *file = (struct platform_file){0};
     if (!in)
         return fault_set(fault, "cannot read '%.200s': %s", path, strerror(errno));
@@ -523,7 +524,7 @@ static void on_searched(void *data, const char *element, const char **attributes
 
 const char *platform_file_place(const char *path, const char *id, struct arena *arena)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = path_open_read(path);
     struct search search = {.parser = XML_ParserCreate(NULL), .id = id};
     struct reader reader = {.parser = search.parser};
     XML_SetUserData(search.parser, &search);

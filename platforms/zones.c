@@ -2,6 +2,7 @@
 #include "platforms/zones.h"
 
 #include "base/arena.h"
+#include "base/paths.h"
 #include "base/xml/place.h"
 
 #include <errno.h>
@@ -164,7 +165,7 @@ static bool parse(struct reader *reader, FILE *in)
 
 const struct zone *zones_read(const char *path, struct arena *arena, struct fault *fault)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = path_open_read(path);
     if (!in) {
         fault_set(fault, "%s: %s", path, strerror(errno));
         return NULL;

@@ -105,9 +105,25 @@ bool journal_read(const char *file, const struct journal_identity *identity, uin
 
 /* ---- writing ---- */
 
+/* A file that is no journal, of whatever it may be, is somebody's own. */
+static bool may_be_emptied(const char *file, struct fault *fault)
+{
+    struct head head;
+    FILE *in = fopen(file, "rb");
+    if (!in)
+        return true; /* opening it for writing says why */
+    bool fine = is_empty(in) || (fread(&head, sizeof head, 1, in) == 1 &&
+                                 head.checksum == checksum_of(&head.identity, sizeof head.identity));
+    fclose(in);
+    return fine ||
+           fault_set(fault, "%s: there is a file that is no journal of stagesim; remove it, or name another", file);
+}
+
 static int begin_anew(const char *file, const struct journal_identity *identity, struct fault *fault)
 {
     struct head head = head_of(identity);
+    if (!may_be_emptied(file, fault))
+        return -1;
     int journal = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (journal >= 0 && write(journal, &head, sizeof head) == (ssize_t)sizeof head)
         return journal;

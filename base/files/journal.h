@@ -22,7 +22,8 @@ struct journal_identity {
 /* Is given the records one after the other. */
 typedef void journal_reader(void *user, const void *record, size_t size);
 
-/* Opens a journal for appending. It begins anew without `resume`; with it, records that are there go to `read`, and one
+/* Opens a journal for appending. It begins anew without `resume`, in place of an older one
+ * but of no other file; with it, records that are there go to `read`, and one
  * that was not written to its end is cut off. Returns a descriptor; -1 with the fault filled, also when the journal is
  * of something else. */
 int journal_open(const char *file, const struct journal_identity *identity, bool resume, journal_reader *read,

@@ -2,6 +2,7 @@
 #include "base/files/output.h"
 
 #include "base/arena.h"
+#include "base/files/owner.h"
 #include "base/files/stage.h"
 #include "base/paths.h"
 
@@ -284,19 +285,29 @@ static bool make_folder(struct output *output, char *path, struct fault *fault)
            fault_set(fault, "%s/%s: cannot make the output directory: %s", output->directory, path, strerror(reason));
 }
 
+/* In the directory as it is. */
+static bool may_have(const struct output *output, const char *path, const char *name, struct fault *fault)
+{
+    return output->stage.target < 0 || owner_allows(output->stage.target, path, name, fault);
+}
+
+bool output_foresee(struct output *output, const char *const *names, struct fault *fault)
+{
+    bool fine = true;
+    for (; *names && fine; names++)
+        fine = may_have(output, *names, arena_print(output->arena, "%s/%s", output->directory, *names), fault);
+    return fine;
+}
+
 FILE *output_open(struct output *output, const char *name, struct fault *fault)
 {
-    struct stat status;
     struct output_file file = {.name = arena_print(output->arena, "%s/%s", output->directory, name),
                                .path = arena_copy(output->arena, name)};
     for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/'))
         if (!make_folder(output, arena_print(output->arena, "%.*s", (int)(slash - name), name), fault))
             return NULL;
-    if (output->stage.target >= 0 && fstatat(output->stage.target, name, &status, 0) == 0 && S_ISDIR(status.st_mode)) {
-        fault_set(fault, "%s: cannot be written: a directory of that name is in the way", file.name);
-        return NULL;
-    }
-    return add_file(output, file, output->stage.content, O_EXCL, fault);
+    return may_have(output, name, file.name, fault) ? add_file(output, file, output->stage.content, O_EXCL, fault)
+                                                    : NULL;
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -371,8 +382,8 @@ static bool open_single(struct output *output, const char *path, struct fault *f
 {
     struct stat status;
     bool exists = stat(path, &status) == 0;
-    if (exists && S_ISDIR(status.st_mode))
-        return fault_set(fault, "%s: cannot be written: a directory of that name is in the way", path);
+    if (!owner_allows(AT_FDCWD, path, path, fault))
+        return false;
     output->is_single = true;
     output->target = path_name(path, "", output->arena);
     struct output_file file = {.name = output->directory, .path = path};
@@ -462,6 +473,9 @@ bool output_commit(struct output *output, struct fault *fault)
 {
     bool fine = output_flush(output, fault);
     sigset_t before = block_interruptions();
+    for (size_t i = 0; i < output->file_count && fine; i++)
+        if (output->files[i].stream)
+            owner_mark(fileno(output->files[i].stream));
     if (!output->is_single || output->folder < 0)
         fine &= close_files(output, fault);
     else if (fine) /* it stays locked until it has its name; what closing would say */

@@ -199,8 +199,10 @@ static int search_into(struct wanted *wanted)
 {
     struct fault fault = {""};
     const struct options *options = wanted->options;
+    static const char *const late[] = {"search.csv", "search.json", "search.html",   "best.yaml",  "search.svg",
+                                       "search.png", "search.pdf",  "scenario.yaml", "about.json", NULL};
     struct output *output = output_create(options->output, &fault);
-    int code = output ? search_layouts(wanted) : EXIT_BAD_INPUT;
+    int code = output && output_foresee(output, late, &fault) ? search_layouts(wanted) : EXIT_BAD_INPUT;
     if (wanted->answered)
         remove_journal(&wanted->request);
     if (code != EXIT_DONE)

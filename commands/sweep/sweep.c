@@ -225,8 +225,10 @@ static int sweep_into(struct wanted *wanted)
 {
     struct fault fault = {""};
     const struct options *options = wanted->options;
+    static const char *const late[] = {"sweep.csv", "sweep.json",    "sweep.html", "sweep.svg", "sweep.png",
+                                       "sweep.pdf", "scenario.yaml", "about.json", NULL};
     struct output *output = output_create(options->output, &fault);
-    int code = output ? fill(wanted) : EXIT_BAD_INPUT;
+    int code = output && output_foresee(output, late, &fault) ? fill(wanted) : EXIT_BAD_INPUT;
     bool written = code == EXIT_DONE && write_files(wanted, output, &fault);
     if (!written)
         output_abort(output);

@@ -17,7 +17,7 @@ const char *text_read(const char *file, size_t *size, struct arena *arena, struc
         diag_trouble(diag, (struct place){0}, "%s", fault.text);
         return NULL;
     }
-    FILE *in = fopen(file, "rb");
+    FILE *in = path_open_read(file);
     char *text = in ? arena_alloc(arena, TEXT_BYTES_MAX + 2) : NULL;
     *size = in ? fread(text, 1, TEXT_BYTES_MAX + 1, in) : 0;
     bool failed = !in || ferror(in);

@@ -2,6 +2,7 @@
 #include "platforms/import/import.h"
 
 #include "base/arena.h"
+#include "base/paths.h"
 #include "platforms/import/parts.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ char *import_load(const char *path, size_t *size, struct arena *arena, struct fa
     else if (status.st_size > (off_t)FILE_BYTES_MAX)
         fault_set(fault, "%s: %lld bytes: a node's topology has at most %u", path, (long long)status.st_size,
                   FILE_BYTES_MAX);
-    else if (!(in = fopen(path, "rb")))
+    else if (!(in = path_open_read(path)))
         fault_set(fault, "%s: %s", path, strerror(errno));
     if (!in)
         return NULL;

@@ -2,6 +2,7 @@
 #include "platforms/network/network_read.h"
 
 #include "base/arena.h"
+#include "base/paths.h"
 #include "platforms/library.h"
 #include "platforms/network/network_reader.h"
 #include "platforms/platform_file.h"
@@ -478,7 +479,7 @@ static struct platform *end(struct reader *reader, const char *name, const char 
 
 struct platform *network_read_file(const char *path, struct arena *arena, const char **why)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = path_open_read(path);
     struct reader reader;
     if (!in) {
         *why = "it cannot be read";

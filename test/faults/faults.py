@@ -138,7 +138,7 @@ class Sweep:
     def copy(source, target):
         if target.is_dir():
             shutil.rmtree(target)
-        shutil.copytree(source, target) if source.is_dir() else shutil.copyfile(source, target)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy2(source, target)
 
     def start(self, call, number, action, which, plain=False):
         """Exit code (negative: a signal), standard output, standard error, number of calls."""

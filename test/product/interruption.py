@@ -152,6 +152,7 @@ def main():
             search_stops(check, binary, folder, number, group)
         (folder / "new/deep/out").mkdir(parents=True)
         (folder / "new/deep/out/summary.json").write_text("as it was")
+        tool.as_own(folder / "new/deep/out/summary.json")
         interrupt(check, binary, folder, signal.SIGINT, ["run", "long.yaml"])
         check.that((folder / "new/deep/out/summary.json").read_text() == "as it was", "an older file changed")
     return check.done()

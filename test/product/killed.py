@@ -125,6 +125,7 @@ def sweep_report(check, binary, folder):
     for moment in range(REPORTS):
         for name in drawn:
             (out / name).write_bytes(b"older")
+            tool.as_own(out / name)
         kill([binary, "report", "out", "--quiet"], folder, seconds)
         check.that(content(out) in (old, new), f"report, moment {moment}: a mixture")
         check_mine(check, out, inodes, f"report, moment {moment}")

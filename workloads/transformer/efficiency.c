@@ -117,7 +117,7 @@ static bool read_lines(FILE *file, const char *path, struct efficiency *efficien
 bool efficiency_read(const char *path, struct efficiency *efficiency, struct fault *fault)
 {
     *efficiency = (struct efficiency){.flash = default_flash, .normalisation = 1};
-    __attribute__((cleanup(close_file))) FILE *file = path_check_readable(path, fault) ? fopen(path, "r") : NULL;
+    __attribute__((cleanup(close_file))) FILE *file = path_check_readable(path, fault) ? path_open_read(path) : NULL;
     return (file || unreadable(path, fault)) && read_lines(file, path, efficiency, fault);
 }
 
