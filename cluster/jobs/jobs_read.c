@@ -113,6 +113,9 @@ static void root_platform(struct reading *reading, struct node *platform)
 {
     struct fault fault = {""};
     struct node *file = platform->kind == NODE_MAP ? node_get(platform, "file") : platform;
+    struct node *preset = platform->kind == NODE_MAP ? node_get(platform, "preset") : platform;
+    if (preset && preset->kind == NODE_SCALAR)
+        preset->text = platform_source_rooted(preset->text, reading->directory, reading->arena);
     if (!file || file->kind != NODE_SCALAR || platform_source_is_preset(file->text, reading->directory, reading->arena))
         return;
     const char *path = path_of_file(reading->directory, file->text, file->at.line == 0, reading->arena);

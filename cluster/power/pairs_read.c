@@ -100,7 +100,7 @@ static const char *platform_of(struct reading *reading)
         return NULL;
     }
     if (platform_source_is_preset(node->text, directory, reading->arena))
-        return node->text;
+        return platform_source_rooted(node->text, directory, reading->arena);
     return path_of_file(directory, node->text, node->at.line == 0, reading->arena);
 }
 

@@ -16,8 +16,8 @@ int platform_show_run(const struct command *command, int argc, char **argv);
 bool platform_read_count(const char *text, uint32_t most, uint32_t *count);
 /* A plain ratio. */
 bool platform_read_ratio(const char *text, double *ratio);
-/* The preset of that name; NULL after saying so on standard error. */
-const struct preset *platform_read_preset(const struct command *command, const char *name);
+/* The preset of that name or file. 0, or an exit code after what is wrong was said on standard error. */
+int platform_read_preset(const struct command *command, const char *name, const struct preset **preset);
 
 /* Calls write(out, user, fault) for standard output or, when `path` is not NULL, for a file that appears whole or not
  * at all. Says what went wrong on standard error; an exit code. `write` returns false, with the fault filled, for bad

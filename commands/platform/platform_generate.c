@@ -118,8 +118,10 @@ static int read_part(const struct command *command, char *text, const struct pla
         return command_usage(command, "'%s' is no count of nodes; a part is PRESET:NODES or PRESET:NODES:NIC", nodes);
     part->preset = text;
     part->nic = nic ? nic : all->nic;
-    if (!platform_read_preset(command, text))
-        return EXIT_USAGE;
+    const struct preset *preset;
+    int code = platform_read_preset(command, text, &preset);
+    if (code)
+        return code;
     return part->nodes ? 0 : command_usage(command, "--nodes is missing");
 }
 

@@ -2,11 +2,13 @@
 /* stagesim platform import: see platform.c. */
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/paths.h"
 #include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
 #include "commands/platform/platform_slurm.h"
 #include "platforms/import/import.h"
 #include "platforms/presets/interfaces.h"
+#include "platforms/presets/product_write.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -45,11 +47,9 @@ static const struct option long_options[] = {
 
 static int read_nic(const struct command *command, const char *name, struct arguments *arguments)
 {
-    const char *names[64];
     size_t count;
-    const struct interface *interface = interface_find(name), *table = interface_table(&count);
-    for (size_t i = 0; i < count; i++)
-        names[i] = table[i].name;
+    const struct interface *interface = interface_find(name);
+    const char *const *names = interface_names(&count);
     if (!interface)
         return words_unknown(command, "network interface", name, names, count);
     arguments->options.network = &interface->wire;
@@ -71,8 +71,7 @@ static int read_option(const struct command *command, int option, struct argumen
             return 0;
         return command_usage(command, "'%s' is no oversubscription; it is a number from 1 to 1000", optarg);
     case 'f':
-        arguments->fabric = platform_read_preset(command, optarg);
-        return arguments->fabric ? 0 : EXIT_USAGE;
+        return platform_read_preset(command, optarg, &arguments->fabric);
     case 'e':
         if (read_pcie(optarg, &arguments->options))
             return 0;
@@ -90,8 +89,7 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'i':
         return read_nic(command, optarg, arguments);
     case 'N':
-        arguments->node = platform_read_preset(command, optarg);
-        return arguments->node ? 0 : EXIT_USAGE;
+        return platform_read_preset(command, optarg, &arguments->node);
     case 't':
         arguments->topology = optarg;
         return 0;
@@ -109,7 +107,7 @@ static int read_option(const struct command *command, int option, struct argumen
 /* The interface that the nodes of a preset have. */
 static const struct wire *network_of(const struct preset *preset, struct arena *arena)
 {
-    const struct node_graph *node = preset->build(preset, preset->devices, arena);
+    const struct node_graph *node = preset_node(preset, preset->devices, arena);
     uint32_t port = node_port(node);
     for (uint32_t i = 0; i < node->cable_count; i++)
         if (node->cables[i].ends[1] == port)
@@ -133,6 +131,13 @@ static void tell(const struct import *import)
         diag_print(stderr, "%-9s %s\n", import_origin_name(import->findings[i].origin), import->findings[i].text);
 }
 
+/* A file that ends in .yaml is to be a product, not a platform. */
+static bool is_product(const char *output)
+{
+    size_t length = output ? strlen(output) : 0;
+    return length > 5 && strcmp(output + length - 5, ".yaml") == 0;
+}
+
 static bool write_cluster(FILE *out, const struct arguments *arguments, const char *text, size_t size,
                           struct fault *fault)
 {
@@ -146,6 +151,8 @@ static bool write_cluster(FILE *out, const struct arguments *arguments, const ch
                                     .oversubscription = arguments->oversubscription};
     struct design design;
     struct import *findings;
+    if (is_product(arguments->output))
+        return fault_set(fault, "%s: a cluster is no product; write a platform, -o NAME.xml", arguments->file);
     if (!platform_slurm_design(&request, arguments->arena, &design, &findings, fault))
         return false;
     design.notes = notes_of(findings);
@@ -193,11 +200,15 @@ static bool write_import(FILE *out, void *user, struct fault *fault)
         design.fabric.oversubscription = arguments->oversubscription;
     design.library = design.alone = library_of_node(import->node);
     design.network = arguments->fabric ? arguments->fabric->on_network : NULL;
-    library_add_network(&design, arguments->arena);
+    if (!is_product(arguments->output)) /* a product names both apart */
+        library_add_network(&design, arguments->arena);
     design.title = arena_print(arguments->arena, "%s. %u node%s of %u devices, imported by stagesim from %s.",
                                import->product ? import->product : "A node", arguments->nodes,
                                arguments->nodes == 1 ? "" : "s", node_device_count(import->node), import->source);
-    if (!design_write(&design, out, fault))
+    bool done = is_product(arguments->output)
+                    ? product_write(&design, path_name(arguments->output, ".yaml", arguments->arena), out, fault)
+                    : design_write(&design, out, fault);
+    if (!done)
         return false;
     tell(import);
     return true;
@@ -213,6 +224,9 @@ int platform_import_run(const struct command *command, int argc, char **argv)
     }
     if (optind + 1 < argc)
         return command_usage(command, "one topology file at a time");
+    if (is_product(arguments.output) && arguments.nodes > 1)
+        return command_usage(command, "--nodes is for platforms; a product's file gets it where it is used: %s:%u",
+                             arguments.output, arguments.nodes);
     arguments.file = argv[optind]; /* NULL at the end of argv */
     if (arguments.fabric && arguments.fabric->fabric.kind != FABRIC_SWITCHED &&
         arguments.fabric->fabric.kind != FABRIC_RING)

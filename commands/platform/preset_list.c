@@ -19,21 +19,23 @@ static void print_rate(FILE *out, double rate)
 
 void preset_list_text(FILE *out)
 {
+    struct diag diag = {.out = stderr};
     size_t count;
-    const struct preset *presets = preset_table(&count);
+    const struct preset *const *presets = preset_table(&count, &diag);
     fprintf(out, "%-16s %4s  %-15s %-8s %-14s %-29s %9s  %9s  %-20s %9s  %s\n", "preset", "GPUs", "device", "memory",
             "peak", "links in a node", "pair GB/s", "ring GB/s", "network", "GB/s", "fabric");
     for (size_t i = 0; i < count; i++) {
-        const struct preset *preset = &presets[i];
-        const struct device_model *model = device_find(preset->device);
+        const struct preset *preset = presets[i];
+        const struct device_model *model = preset->plan.device;
+        const struct preset_rates rates = preset_rates(preset);
         char peak[32];
         peak_text(peak, sizeof peak, model);
         fprintf(out, "%-16s %4u  %-15s %-8s %-14s %-29s ", preset->name, preset->devices, model->name,
                 model->memory ? model->memory : "-", peak, preset->links);
-        print_rate(out, preset->peer_rate);
-        print_rate(out, preset->ring_rate);
+        print_rate(out, rates.peer);
+        print_rate(out, rates.ring);
         fprintf(out, "%-20s ", preset->network);
-        print_rate(out, preset->network_rate);
+        print_rate(out, rates.network);
         fprintf(out, "%s\n", preset->fabric.name);
     }
     fputs("\nGPUs: devices of a node. Rates are those of one transfer: within a pair, each of a ring over the node in "
@@ -58,14 +60,16 @@ void preset_list_table(FILE *out, enum table_format format)
     static const char *const titles[] = {"preset",    "GPUs",      "device",  "memory",       "peak",  "links",
                                          "pair GB/s", "ring GB/s", "network", "network GB/s", "fabric"};
     static const char aligns[] = "<><<><>><><";
+    struct diag diag = {.out = stderr};
     size_t count;
-    const struct preset *presets = preset_table(&count);
+    const struct preset *const *presets = preset_table(&count, &diag);
     struct table *table = table_create();
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(table, titles[i], aligns[i]);
     for (size_t i = 0; i < count; i++) {
-        const struct preset *preset = &presets[i];
-        const struct device_model *model = device_find(preset->device);
+        const struct preset *preset = presets[i];
+        const struct device_model *model = preset->plan.device;
+        const struct preset_rates rates = preset_rates(preset);
         char peak[32];
         peak_text(peak, sizeof peak, model);
         table_cell(table, "%s", preset->name);
@@ -75,35 +79,37 @@ void preset_list_table(FILE *out, enum table_format format)
         table_cell(table, "%s", model->memory ? model->memory : "");
         table_cell(table, "%s", peak);
         table_cell(table, "%s", preset->links);
-        rate_cell(table, preset->peer_rate);
-        rate_cell(table, preset->ring_rate);
+        rate_cell(table, rates.peer);
+        rate_cell(table, rates.ring);
         table_cell(table, "%s", preset->network);
-        rate_cell(table, preset->network_rate);
+        rate_cell(table, rates.network);
         table_cell(table, "%s", preset->fabric.name);
     }
     table_write(table, out, (struct table_style){format, 0});
     table_destroy(table);
 }
 
-static void write_rates(struct json_writer *json, const struct preset *preset)
+static void write_rates(struct json_writer *json, struct preset_rates rates)
 {
-    if (preset->peer_rate > 0)
-        json_number(json, "pair_bytes_per_s", preset->peer_rate * 1e9);
-    if (preset->ring_rate > 0)
-        json_number(json, "ring_bytes_per_s", preset->ring_rate * 1e9);
-    if (preset->network_rate > 0)
-        json_number(json, "network_bytes_per_s", preset->network_rate * 1e9);
+    if (rates.peer > 0)
+        json_number(json, "pair_bytes_per_s", rates.peer * 1e9);
+    if (rates.ring > 0)
+        json_number(json, "ring_bytes_per_s", rates.ring * 1e9);
+    if (rates.network > 0)
+        json_number(json, "network_bytes_per_s", rates.network * 1e9);
 }
 
 void preset_list_json(FILE *out)
 {
+    struct diag diag = {.out = stderr};
     size_t count;
-    const struct preset *presets = preset_table(&count);
+    const struct preset *const *presets = preset_table(&count, &diag);
     struct json_writer json = json_writer_init(out);
     json_array_begin(&json, NULL, true);
     for (size_t i = 0; i < count; i++) {
-        const struct preset *preset = &presets[i];
-        const struct device_model *model = device_find(preset->device);
+        const struct preset *preset = presets[i];
+        const struct device_model *model = preset->plan.device;
+        const struct preset_rates rates = preset_rates(preset);
         json_object_begin(&json, NULL, true);
         json_text(&json, "name", preset->name);
         json_text(&json, "summary", preset->summary);
@@ -116,7 +122,7 @@ void preset_list_json(FILE *out)
         json_text(&json, "links", preset->links);
         json_text(&json, "network", preset->network);
         json_text(&json, "fabric", preset->fabric.name);
-        write_rates(&json, preset);
+        write_rates(&json, rates);
         json_object_end(&json);
     }
     json_array_end(&json);

@@ -2,6 +2,7 @@
 #include "job/scenario/platform_source.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/path_near.h"
 #include "base/paths.h"
 #include "base/quantity.h"
@@ -18,15 +19,54 @@
 
 /* ---- what is meant ---- */
 
+static bool is_product_file(const char *name, size_t length)
+{
+    static const char ending[] = ".yaml";
+    return length >= sizeof ending && strncmp(name + length - (sizeof ending - 1), ending, sizeof ending - 1) == 0;
+}
+
 bool platform_source_is_preset(const char *text, const char *directory, struct arena *arena)
 {
-    return strchr(text, ':') && !strchr(text, '/') && access(path_resolve(directory, text, arena), F_OK) != 0;
+    size_t length = strcspn(text, ":");
+    return text[length] && (is_product_file(text, length) || !strchr(text, '/')) &&
+           access(path_resolve(directory, text, arena), F_OK) != 0;
+}
+
+const char *platform_source_product(const char *preset, const char *directory, bool typed, struct arena *arena)
+{
+    return is_product_file(preset, strlen(preset)) ? path_of_file(directory, preset, typed, arena) : preset;
+}
+
+const char *platform_source_rooted(const char *text, const char *directory, struct arena *arena)
+{
+    size_t length = strcspn(text, ":");
+    if (!is_product_file(text, length))
+        return text;
+    char *whole = realpath(path_of_file(directory, arena_copy_part(arena, text, length), false, arena), NULL);
+    const char *rooted = whole ? arena_print(arena, "%s%s", whole, text + length) : text;
+    free(whole);
+    return rooted;
 }
 
 bool platform_source_knows(const char *preset, struct fault *fault)
 {
+    struct place nobody = {0};
+    char *reports = NULL;
+    size_t size = 0;
+    struct diag diag = {.out = memory_stream_open(&reports, &size)};
+    bool known = preset_read(preset, nobody, &diag) || (!diag.errors && preset_find(preset));
+    memory_stream_close(diag.out);
+    char *text = diag.errors ? strstr(reports, "error: ") : NULL;
+    if (text) /* FILE:LINE:COLUMN: and the first mistake */
+        fault_set(fault, "%.*s%.*s", (int)(text - reports), reports, (int)strcspn(text + 7, "\n"), text + 7);
+    free(reports);
     /* of a name that is none, nothing else is looked at */
-    return preset_find(preset) || preset_design(&(struct platform_request){.preset = preset}, NULL, NULL, fault);
+    return known || (!fault->text[0] && preset_design(&(struct platform_request){.preset = preset}, NULL, NULL, fault));
+}
+
+bool platform_source_is_product(const struct platform_source *source)
+{
+    return !source->file && is_product_file(source->request.preset, strlen(source->request.preset));
 }
 
 const char *platform_source_named(const char *word)
@@ -43,7 +83,8 @@ bool platform_source_check(const struct platform_source *source, struct fault *f
     return sound;
 }
 
-bool platform_source_parse(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault)
+bool platform_source_parse(const char *text, const char *directory, struct platform_source *source, struct arena *arena,
+                           struct fault *fault)
 {
     char *name = arena_copy(arena, text), *nodes = strchr(name, ':'), *nic = nodes ? strchr(nodes + 1, ':') : NULL;
     uint64_t count = 0;
@@ -52,20 +93,21 @@ bool platform_source_parse(const char *text, struct platform_source *source, str
         *nic++ = '\0';
     if (nodes)
         *nodes++ = '\0';
-    if (!platform_source_knows(name, fault))
+    const char *preset = platform_source_product(name, directory, false, arena);
+    if (!platform_source_knows(preset, fault))
         return false;
     struct quantity_reason reason;
     if (!nodes || !quantity_count(nodes, &count, &reason) || count < 1 || count > DESIGN_NODES_MAX)
         return fault_set(fault, "'%s' is no count of nodes from 1 to %u; a preset is PRESET:NODES or PRESET:NODES:NIC",
                          nodes ? nodes : "", DESIGN_NODES_MAX);
-    source->request = (struct platform_request){.preset = name, .nodes = (uint32_t)count, .nic = nic};
+    source->request = (struct platform_request){.preset = preset, .nodes = (uint32_t)count, .nic = nic};
     return platform_source_check(source, fault);
 }
 
 bool platform_source_typed(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault)
 {
     if (platform_source_is_preset(text, ".", arena))
-        return platform_source_parse(text, source, arena, fault);
+        return platform_source_parse(text, ".", source, arena, fault);
     *source = (struct platform_source){.text = path_platform(text, arena)};
     source->file = source->text;
     return path_check_platform(source->file, fault);

@@ -23,17 +23,28 @@ struct platform_source {
     enum platform_loader loader;
 };
 
-/* Whether a text is to name a preset: NAME:..., with no '/' in it, and no file of that name seen from `directory`. */
+/* Whether a text is to name a preset: NAME:... with no '/' in the name, or FILE.yaml:..., and no file of the whole text
+ * seen from `directory`. */
 bool platform_source_is_preset(const char *text, const char *directory, struct arena *arena);
-/* Whether there is a preset of that name. False with the fault filled. */
+/* A preset's name as it is; the file of a user's product (FILE.yaml) as it is found from the directory, for what was
+ * typed on the command line also from where that was. Memory from the arena. */
+const char *platform_source_product(const char *preset, const char *directory, bool typed, struct arena *arena);
+/* The text of a preset (PRESET or PRESET:...), where it names a product's file with the path from anywhere. Memory from
+ * the arena. */
+const char *platform_source_rooted(const char *text, const char *directory, struct arena *arena);
+/* Whether there is a preset of that name, or a file of a product without mistakes. False with the fault filled, in a
+ * file with the place of the first one. */
 bool platform_source_knows(const char *preset, struct fault *fault);
+/* Whether the preset is a user's file, whose path request.preset is. */
+bool platform_source_is_product(const struct platform_source *source);
 /* The preset that a word without a number of nodes surely means (preset_named); NULL: none. */
 const char *platform_source_named(const char *word);
 /* Whether the preset of the source comes in that shape, and the fabric has room for it. False with the fault filled. */
 bool platform_source_check(const struct platform_source *source, struct fault *fault);
-/* PRESET:NODES or PRESET:NODES:NIC; the texts live in the arena. False with the fault filled, also for a preset that
- * does not come in that shape. */
-bool platform_source_parse(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault);
+/* PRESET:NODES or PRESET:NODES:NIC, a product's file seen from `directory`; the texts live in the arena. False with the
+ * fault filled, also for a preset that does not come in that shape. */
+bool platform_source_parse(const char *text, const char *directory, struct platform_source *source, struct arena *arena,
+                           struct fault *fault);
 /* The same for what is typed on the command line, where it may be a file as well: that can be read. The text is
  * borrowed. */
 bool platform_source_typed(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault);

@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "job/scenario/scenario_parts.h"
 #include "job/scenario/scenario_tables.h"
+#include "platforms/presets/presets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,12 @@ static void read_file(struct loader *loader, const char *text, struct place at)
     bool typed = at.line == 0;
     source->text = text;
     source->file = path_of_file(directory, text, typed, arena);
-    if (path_check_readable(source->file, &fault))
+    const char *product = platform_source_product(text, directory, typed, arena);
+    bool readable = path_check_readable(source->file, &fault);
+    if (readable && product != text)
+        diag_error(loader->fields.diag, at, "platform: '%s' is a product's file, which wants a number of nodes: %s:4",
+                   text, text);
+    if (readable)
         return;
     const char *found = path_find_installed(INSTALLED_PLATFORMS, text, "", arena);
     if (!found)
@@ -112,17 +118,31 @@ static const char *describe(const struct platform_values *values, struct arena *
     return *more ? arena_print(arena, "%s (%s)", name, more + 2) : name;
 }
 
+/* A product as the generator finds it: its name, or the path of its file, whose mistakes are reported. NULL after any.
+ */
+static const char *read_product(struct loader *loader, const char *preset, struct place at)
+{
+    struct diag *diag = loader->fields.diag;
+    unsigned errors = diag->errors;
+    preset = platform_source_product(preset, loader->scenario->directory, at.line == 0, loader->fields.arena);
+    preset_read(preset, at, diag);
+    return diag->errors == errors ? preset : NULL;
+}
+
 static void read_preset(struct loader *loader, const struct platform_values *values, const struct node *map)
 {
     struct platform_source *source = &loader->scenario->platform;
     struct fault fault = {""};
-    if (!values->nodes && platform_source_knows(values->preset, &fault)) {
+    const char *preset = read_product(loader, values->preset, node_place(map, "preset"));
+    if (!preset)
+        return;
+    if (!values->nodes && platform_source_knows(preset, &fault)) {
         diag_error(loader->fields.diag, map->at, "platform has no 'nodes'; expected how many nodes of %s there are",
                    values->preset);
         return;
     }
     source->text = describe(values, loader->fields.arena);
-    source->request = (struct platform_request){.preset = values->preset,
+    source->request = (struct platform_request){.preset = preset,
                                                 .nodes = (uint32_t)values->nodes,
                                                 .per_node = (uint32_t)values->gpus_per_node,
                                                 .pod = (uint32_t)values->pod,
@@ -173,7 +193,8 @@ void scenario_read_platform(struct loader *loader, const char *text, enum platfo
         read_map(loader, node);
     else if (!platform_source_is_preset(text, loader->scenario->directory, loader->fields.arena))
         read_file(loader, text, node->at);
-    else if (!platform_source_parse(text, source, loader->fields.arena, &fault))
+    else if (read_product(loader, arena_copy_part(loader->fields.arena, text, strcspn(text, ":")), node->at) &&
+             !platform_source_parse(text, loader->scenario->directory, source, loader->fields.arena, &fault))
         diag_error(loader->fields.diag, node->at, "platform: %s", fault.text);
     source->loader = which;
 }

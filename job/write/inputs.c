@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/paths.h"
 #include "job/scenario/plugin.h"
+#include "platforms/presets/presets.h"
 
 #include <errno.h>
 #include <string.h>
@@ -81,6 +82,14 @@ static void add_values(struct inputs *inputs, const struct scenario *scenario)
     }
 }
 
+/* The user's own files of a product, and of what it is made of. */
+static void add_products(struct inputs *inputs, const struct platform_source *source)
+{
+    const struct preset *preset = source->file ? NULL : preset_find(source->request.preset);
+    for (size_t i = 0; preset && i < preset->file_count; i++)
+        add_file(inputs, "product", preset->files[i]);
+}
+
 const struct scenario_input *scenario_input_list(const struct scenario *scenario, size_t *count, struct arena *arena,
                                                  struct fault *fault)
 {
@@ -99,6 +108,7 @@ const struct scenario_input *scenario_input_list(const struct scenario *scenario
         add_file(&inputs, "platform", scenario->platform.file);
     else if (inputs.count < INPUTS_MAX)
         inputs.list[inputs.count++] = (struct scenario_input){.role = "platform", .text = scenario->platform.text};
+    add_products(&inputs, &scenario->platform);
     const char *workload = node_find(scenario->root, "workload")->text;
     const char *plugin = plugin_path(workload, scenario->directory, arena);
     if (plugin)

@@ -112,6 +112,8 @@ static void write_platform(const struct resolving *resolving)
                                      .paths = request->paths,
                                      .flows = request->flows,
                                      .seed = request->seed};
+    if (platform_source_is_product(source))
+        values.preset = path_relative(resolving->directory, request->preset, resolving->arena);
     if (source->file)
         values.file = path_relative(resolving->directory, source->file, resolving->arena);
     struct section section;

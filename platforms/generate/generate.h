@@ -36,7 +36,9 @@ struct fabric {
 
 /* How collectives behave on a product beyond its links, and from where that is known. */
 struct design_library {
+    const char *name; /* of its file */
     struct platform_library properties;
+    bool torus_of_fabric; /* collectives run along the torus that the fabric is */
     const char *source;
     enum confidence confidence;
 };
@@ -50,6 +52,7 @@ struct network_protocol {
 };
 
 struct design_network {
+    const char *name;                                      /* of its file */
     double launch;                                         /* seconds; NAN: as within a node */
     struct network_protocol protocols[PLATFORM_PROTOCOLS]; /* without a name: no further ones */
     bool known_only;                                       /* only those that the product has within a node */

@@ -18,6 +18,13 @@ struct node_search {
     struct reach *reach;
 };
 
+/* Cables of one wire name. */
+struct node_names {
+    const char *name;
+    uint32_t count;
+    struct node_names *next;
+};
+
 struct node_graph *node_create(struct arena *arena)
 {
     struct node_graph *node = arena_alloc(arena, sizeof *node);
@@ -55,9 +62,15 @@ uint32_t node_add_device(struct node_graph *node, const struct device_model *mod
 
 uint32_t node_join(struct node_graph *node, uint32_t from, uint32_t to, const struct wire *wire, double count)
 {
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < node->cable_count; i++)
-        number += strcmp(node->cables[i].wire->name, wire->name) == 0;
+    struct node_names *names = node->names;
+    while (names && names->name != wire->name && strcmp(names->name, wire->name) != 0)
+        names = names->next;
+    if (!names) {
+        names = arena_alloc(node->arena, sizeof *names);
+        *names = (struct node_names){wire->name, 0, node->names};
+        node->names = names;
+    }
+    uint32_t number = names->count++;
     node->cables = grown(node->arena, node->cables, &node->cable_capacity, node->cable_count, sizeof *node->cables);
     node->cables[node->cable_count] = (struct node_cable){
         .ends = {from, to}, .wire = wire, .bandwidth = wire->effective * 1e9 * count, .number = number};

@@ -54,6 +54,7 @@ struct node_graph {
     struct node_part *parts; /* devices first, in rank order */
     struct node_cable *cables;
     size_t part_capacity, cable_capacity;
+    struct node_names *names;   /* how many cables there are of each wire name */
     struct node_search *search; /* the ways from the part that was last asked for */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Network interfaces that a platform may be asked to have in place of a product's own, or to join clusters with. */
+/* Network cards that a platform may be asked to have in place of a product's own, or to join clusters with: the files
+ * of platforms/hardware/cards and the user's. */
 #ifndef STAGESIM_INTERFACES_H
 #define STAGESIM_INTERFACES_H
 
@@ -11,12 +12,14 @@ struct interface {
         *technology;     /* value of the host property `nic`: interfaces of different ones do not talk to each other */
     const char *product; /* for texts */
     struct wire wire;
-    const struct design_network *network; /* what is known of collectives over it */
+    const struct design_network *network; /* what is known of collectives over it; NULL: nothing */
 };
 
-/* All of them, in the order of the documentation. */
-const struct interface *interface_table(size_t *count);
-/* NULL when there is none of that name. */
+/* Their names in the order of the documentation; *count of them. */
+const char *const *interface_names(size_t *count);
+/* NULL when there is none of that name, or its file has mistakes. */
 const struct interface *interface_find(const char *name);
+/* The same; mistakes are reported. */
+const struct interface *interface_value(const char *name, struct diag *diag);
 
 #endif

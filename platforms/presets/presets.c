@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/words/aliases.h"
+#include "platforms/hardware/hardware.h"
 #include "platforms/presets/interfaces.h"
 #include "platforms/routing.h"
 
@@ -13,32 +14,31 @@
 
 const struct preset *preset_find(const char *name)
 {
-    size_t count;
-    const struct preset *presets = preset_table(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strcasecmp(presets[i].name, name) == 0)
-            return &presets[i];
-    return NULL;
+    struct diag silent = {0};
+    struct place nobody = {0};
+    const struct preset *preset = preset_read(name, nobody, &silent);
+    size_t count = 0;
+    const char *const *names = preset ? NULL : hardware_names(HARDWARE_PRODUCT, &count);
+    for (size_t i = 0; i < count && !preset; i++)
+        if (strcasecmp(names[i], name) == 0)
+            preset = preset_read(names[i], nobody, &silent);
+    return preset;
 }
 
 const char *preset_named(const char *word)
 {
     size_t count;
-    const struct preset *presets = preset_table(&count);
+    const char *const *names = hardware_names(HARDWARE_PRODUCT, &count);
     for (size_t i = 0; i < count; i++)
-        if (alias_is(word, presets[i].name))
-            return presets[i].name;
+        if (alias_is(word, names[i]))
+            return names[i];
     return NULL;
 }
 
 static bool refuse_name(const char *name, struct fault *fault)
 {
-    enum { NAMES_MAX = 128 };
     size_t count;
-    const struct preset *presets = preset_table(&count);
-    const char *names[NAMES_MAX];
-    for (size_t i = 0; i < count && i < NAMES_MAX; i++)
-        names[i] = presets[i].name;
+    const char *const *names = hardware_names(HARDWARE_PRODUCT, &count);
     const char *near = alias_nearest(name, names, count);
     if (near)
         return fault_set(fault, "there is no preset '%s'; did you mean '%s'?", name, near);
@@ -48,12 +48,9 @@ static bool refuse_name(const char *name, struct fault *fault)
 static bool refuse_interface(const char *name, struct fault *fault)
 {
     size_t count;
-    const struct interface *table = interface_table(&count);
-    const char *names[32];
-    for (size_t i = 0; i < count && i < 32; i++)
-        names[i] = table[i].name;
+    const char *const *names = interface_names(&count);
     const char *near = diag_nearest(name, names, count);
-    return fault_set(fault, "there is no interface '%s'; did you mean '%s'?", name, near ? near : table[0].name);
+    return fault_set(fault, "there is no interface '%s'; did you mean '%s'?", name, near ? near : names[0]);
 }
 
 static bool check_request(const struct platform_request *request, const struct preset *preset, struct fault *fault)
@@ -130,7 +127,7 @@ static void name_interfaces(struct design *designs, uint32_t count, struct arena
 static const struct design_library *library_of(const struct preset *preset, const struct fabric *fabric,
                                                struct arena *arena)
 {
-    if (preset->library != &library_torus)
+    if (!preset->library || !preset->library->torus_of_fabric)
         return preset->library;
     struct design_library *library = arena_alloc(arena, sizeof *library);
     uint32_t count = fabric->dimensions[2] ? 3 : 2;
@@ -221,7 +218,7 @@ bool preset_design(const struct platform_request *request, struct arena *arena, 
     if (request->oversubscription != 0)
         design->fabric.oversubscription = request->oversubscription;
     design->fabric.rails = request->rails;
-    struct node_graph *node = preset->build(preset, devices, arena);
+    struct node_graph *node = preset_node(preset, devices, arena);
     design->node = node;
     design->library = library_of(preset, &design->fabric, arena);
     if (design->library && request->one_process)

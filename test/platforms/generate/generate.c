@@ -168,7 +168,7 @@ Test(generate, dgx_1v_pairs)
         {0, 0, 1, 0, 0, 2, 1, 2}, {0, 0, 0, 1, 2, 0, 2, 1}, {2, 0, 0, 0, 1, 2, 0, 1}, {0, 2, 0, 0, 2, 1, 1, 0}};
     static const unsigned order[8] = {0, 3, 2, 1, 7, 4, 5, 6};
     struct arena *arena = arena_create();
-    const struct node_graph *node = build_dgx_1v(preset_find("dgx-1v"), 8, arena);
+    const struct node_graph *node = preset_node(preset_find("dgx-1v"), 8, arena);
     for (unsigned a = 0; a < 8; a++)
         for (unsigned b = 0; b < 8; b++) {
             double width;
@@ -190,7 +190,7 @@ Test(generate, frontier_pairs)
         {0, 0, 2, 0, 0, 4, 1, 0}, {0, 1, 0, 0, 4, 0, 0, 1}, {2, 0, 0, 0, 1, 0, 0, 4}, {0, 0, 0, 1, 0, 1, 4, 0}};
     static const unsigned order[8] = {0, 1, 5, 4, 2, 3, 7, 6};
     struct arena *arena = arena_create();
-    const struct node_graph *node = build_frontier(preset_find("frontier"), 8, arena);
+    const struct node_graph *node = preset_node(preset_find("frontier"), 8, arena);
     for (unsigned a = 0; a < 8; a++)
         for (unsigned b = 0; b < 8; b++) {
             double width, best = 0;

@@ -64,7 +64,7 @@ ParameterizedTestParameters(preset_platform, equals_the_file)
 {
     static int cases[1024];
     size_t presets, count = 0;
-    preset_table(&presets);
+    preset_table(&presets, &(struct diag){0});
     for (size_t i = 0; i < presets * VARIANTS; i++) /* a preset's variants, another half of them for the next one */
         if (in_sample((unsigned)(i + i / VARIANTS)))
             cases[count++] = (int)i;
@@ -74,7 +74,7 @@ ParameterizedTestParameters(preset_platform, equals_the_file)
 ParameterizedTest(int *number, preset_platform, equals_the_file, .timeout = 120)
 {
     size_t presets;
-    const struct preset *preset = &preset_table(&presets)[*number / VARIANTS];
+    const struct preset *preset = preset_table(&presets, &(struct diag){0})[*number / VARIANTS];
     struct arena *arena = arena_create();
     struct platform_request request;
     struct fault fault = {""}, other = {""};

@@ -94,7 +94,7 @@ ParameterizedTestParameters(rates, stated)
 {
     static int cases[256];
     size_t presets, count = 0;
-    preset_table(&presets);
+    preset_table(&presets, &(struct diag){0});
     for (size_t i = 0; i < presets * PATTERNS; i++)
         if (in_sample((unsigned)(i + i / PATTERNS)))
             cases[count++] = (int)i;
@@ -104,12 +104,10 @@ ParameterizedTestParameters(rates, stated)
 ParameterizedTest(int *number, rates, stated)
 {
     size_t presets;
-    const struct preset *preset = &preset_table(&presets)[*number / PATTERNS];
+    const struct preset *preset = preset_table(&presets, &(struct diag){0})[*number / PATTERNS];
     enum pattern pattern = (enum pattern)(*number % PATTERNS);
-    double stated = (pattern == PEER   ? preset->peer_rate
-                     : pattern == RING ? preset->ring_rate
-                                       : preset->network_rate) *
-                    1e9;
+    const struct preset_rates known = preset_rates(preset);
+    double stated = (pattern == PEER ? known.peer : pattern == RING ? known.ring : known.network) * 1e9;
     if (stated <= 0) {
         cr_assert(pattern != NETWORK && preset->devices == 1, "%s states no rate", preset->name);
         return;
@@ -127,4 +125,70 @@ ParameterizedTest(int *number, rates, stated)
     cr_assert(fabs(shared / stated - 1) < 1e-9, "%s, pattern %d: %g stated, %g shared", preset->name, (int)pattern,
               stated, shared);
     arena_destroy(arena);
+}
+
+/* By hand, from the figures of each cable. */
+static const struct {
+    const char *name;
+    struct preset_rates rates;
+} by_hand[] = {
+    {"dgx-1v", {40, 40, 11.25}},
+    {"dgx-2", {120, 120, 11.25}},
+    {"dgx-a100", {240, 240, 22.5}},
+    {"dgx-h100", {370.8, 370.8, 45}},
+    {"hgx-h800", {164.8, 164.8, 45}},
+    {"dgx-h200", {370.8, 370.8, 45}},
+    {"dgx-b200", {721.8, 721.8, 45}},
+    {"gb200-nvl72", {721.8, 721.8, 45}},
+    {"summit", {40, 32, 11.5}},
+    {"perlmutter", {80, 80, 22.5}},
+    {"polaris", {80, 80, 22.5}},
+    {"frontier", {160, 40, 22.5}},
+    {"alps", {123.6, 123.6, 22.5}},
+    {"piz-daint", {0, 0, 10}},
+    {"aws-p4d", {240, 240, 10.4}},
+    {"aws-p5", {370.8, 370.8, 35}},
+    {"aws-p3dn", {40, 40, 10.4}},
+    {"aws-p5en", {370.8, 370.8, 35}},
+    {"aws-p6-b200", {721.8, 721.8, 35}},
+    {"gb300-nvl72", {721.8, 721.8, 90}},
+    {"mi300x", {48, 48, 45}},
+    {"mi325x", {48, 48, 45}},
+    {"mi355x", {57.5, 57.5, 48}},
+    {"azure-nd-h100", {370.8, 370.8, 45}},
+    {"azure-nd-mi300x", {48, 48, 45}},
+    {"gcp-a3-mega", {370.8, 370.8, 22.5}},
+    {"leonardo", {80, 80, 11.25}},
+    {"juwels-booster", {80, 80, 22.5}},
+    {"aurora", {23, 23, 48}},
+    {"el-capitan", {96, 96, 22.5}},
+    {"pcie-v100", {12, 10, 11.25}},
+    {"pcie-a100", {24, 16, 22.5}},
+    {"tpu-v3", {73.8, 73.8, 73.8}},
+    {"tpu-v4", {40.5, 40.5, 40.5}},
+    {"graphcore-pod64", {102.4, 102.4, 25.6}},
+    {"bow-pod", {102.4, 25.6, 10}},
+    {"gaudi2", {31.875, 31.875, 31.875}},
+    {"ascend-910", {24, 24, 10.625}},
+    {"cerebras-cs2", {0, 0, 135}},
+    {"ideal", {0, 0, 1000000}},
+    {"mesh", {0, 0, 100}},
+    {"ring", {0, 0, 100}},
+};
+
+Test(rates, by_hand)
+{
+    struct diag diag = {.out = stderr};
+    size_t count;
+    const struct preset *const *presets = preset_table(&count, &diag);
+    cr_assert_eq(diag.errors, 0);
+    cr_assert_eq(count, sizeof by_hand / sizeof *by_hand);
+    for (size_t i = 0; i < count; i++) {
+        struct preset_rates found = preset_rates(presets[i]), stated = by_hand[i].rates;
+        cr_assert_str_eq(presets[i]->name, by_hand[i].name);
+        cr_expect(fabs(found.peer - stated.peer) <= 1e-9 * stated.peer, "%s: pair %g", presets[i]->name, found.peer);
+        cr_expect(fabs(found.ring - stated.ring) <= 1e-9 * stated.ring, "%s: ring %g", presets[i]->name, found.ring);
+        cr_expect(fabs(found.network - stated.network) <= 1e-9 * stated.network, "%s: out %g", presets[i]->name,
+                  found.network);
+    }
 }
