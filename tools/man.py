@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 ENVIRONMENT = [
-    ("STAGESIM_PLATFORMS", "directories, separated by colons, in which a scenario's platform is looked for by name"),
+    ("STAGESIM_PLATFORMS", "directories, separated by colons, in which a scenario's platform, or a product's file, is "
+                           "looked for by name"),
     ("STAGESIM_PLUGINS", "the same for workload plug-ins"),
     ("STAGESIM_MODELS", "the same for models"),
     ("STAGESIM_FRAMEWORKS", "the same for the defaults of frameworks"),

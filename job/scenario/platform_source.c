@@ -83,8 +83,8 @@ bool platform_source_check(const struct platform_source *source, struct fault *f
     return sound;
 }
 
-bool platform_source_parse(const char *text, const char *directory, struct platform_source *source, struct arena *arena,
-                           struct fault *fault)
+bool platform_source_parse(const char *text, const char *directory, bool typed, struct platform_source *source,
+                           struct arena *arena, struct fault *fault)
 {
     char *name = arena_copy(arena, text), *nodes = strchr(name, ':'), *nic = nodes ? strchr(nodes + 1, ':') : NULL;
     uint64_t count = 0;
@@ -93,7 +93,7 @@ bool platform_source_parse(const char *text, const char *directory, struct platf
         *nic++ = '\0';
     if (nodes)
         *nodes++ = '\0';
-    const char *preset = platform_source_product(name, directory, false, arena);
+    const char *preset = platform_source_product(name, directory, typed, arena);
     if (!platform_source_knows(preset, fault))
         return false;
     struct quantity_reason reason;
@@ -107,7 +107,7 @@ bool platform_source_parse(const char *text, const char *directory, struct platf
 bool platform_source_typed(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault)
 {
     if (platform_source_is_preset(text, ".", arena))
-        return platform_source_parse(text, ".", source, arena, fault);
+        return platform_source_parse(text, ".", true, source, arena, fault);
     *source = (struct platform_source){.text = path_platform(text, arena)};
     source->file = source->text;
     return path_check_platform(source->file, fault);

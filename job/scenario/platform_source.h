@@ -41,10 +41,10 @@ bool platform_source_is_product(const struct platform_source *source);
 const char *platform_source_named(const char *word);
 /* Whether the preset of the source comes in that shape, and the fabric has room for it. False with the fault filled. */
 bool platform_source_check(const struct platform_source *source, struct fault *fault);
-/* PRESET:NODES or PRESET:NODES:NIC, a product's file seen from `directory`; the texts live in the arena. False with the
- * fault filled, also for a preset that does not come in that shape. */
-bool platform_source_parse(const char *text, const char *directory, struct platform_source *source, struct arena *arena,
-                           struct fault *fault);
+/* PRESET:NODES or PRESET:NODES:NIC, a product's file as platform_source_product finds it; the texts live in the
+ * arena. False with the fault filled, also for a preset that does not come in that shape. */
+bool platform_source_parse(const char *text, const char *directory, bool typed, struct platform_source *source,
+                           struct arena *arena, struct fault *fault);
 /* The same for what is typed on the command line, where it may be a file as well: that can be read. The text is
  * borrowed. */
 bool platform_source_typed(const char *text, struct platform_source *source, struct arena *arena, struct fault *fault);

@@ -194,7 +194,8 @@ void scenario_read_platform(struct loader *loader, const char *text, enum platfo
     else if (!platform_source_is_preset(text, loader->scenario->directory, loader->fields.arena))
         read_file(loader, text, node->at);
     else if (read_product(loader, arena_copy_part(loader->fields.arena, text, strcspn(text, ":")), node->at) &&
-             !platform_source_parse(text, loader->scenario->directory, source, loader->fields.arena, &fault))
+             !platform_source_parse(text, loader->scenario->directory, node->at.line == 0, source, loader->fields.arena,
+                                    &fault))
         diag_error(loader->fields.diag, node->at, "platform: %s", fault.text);
     source->loader = which;
 }

@@ -96,14 +96,16 @@ static bool read_plan(struct product_file *file, const struct node *map, struct 
 {
     struct node_plan *plan = &file->preset.plan;
     const struct node *device = node_get(map, "device"), *steps = node_get(map, "node");
-    bool good = read_cables(plan, map, diag);
     plan->devices = (uint32_t)file->devices;
     plan->labels = file->labels.texts;
     plan->label_count = file->labels.count;
     plan->device = device ? device_value("device", device, diag) : NULL;
     plan->steps = steps;
+    bool good = read_cables(plan, map, diag);
     if (!device)
         report(diag, map, "product has no 'device'; expected the name of one, or a map that describes it");
+    if (plan->label_count && plan->label_count < plan->devices)
+        good = report(diag, node_get(map, "labels"), "labels: there are fewer than devices");
     if (steps && steps->kind != NODE_LIST)
         return report(diag, steps, "node: expected a list of steps (doc/hardware.md)");
     return good && plan->device;

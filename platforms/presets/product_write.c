@@ -91,18 +91,18 @@ static void write_cables(struct writing *writing)
 static void write_device(struct writing *writing, const struct device_model *model, const char *memory)
 {
     FILE *out = writing->out;
-    const struct device_model *known = device_find(model->name);
-    if (known == model && !memory) {
+    bool known = hardware_has(HARDWARE_DEVICE, model->name) && device_find(model->name) == model; /* it has a file */
+    if (known && !memory) {
         fprintf(out, "device: %s\n", model->name);
         return;
     }
     fputs("device:\n", out);
     write_text(out, 2, "name", model->name);
-    if (known == model)
+    if (known)
         fprintf(out, "  from: %s\n", model->name);
     if (memory || model->memory)
         fprintf(out, "  memory: %s\n", memory ? memory : model->memory);
-    if (known != model) {
+    if (!known) {
         const char *separator = "";
         fprintf(out, "  precision: %s\n  peak: {", precision_name(model->precision));
         for (int i = 0; i < PRECISIONS; i++)
@@ -181,11 +181,12 @@ static bool check_devices(const struct node_graph *node, struct fault *fault)
 
 static void write_labels(FILE *out, const struct node_graph *node)
 {
-    if (!node->parts[0].label)
-        return;
+    for (uint32_t i = 0; i < node_device_count(node); i++)
+        if (!node->parts[i].label || !*node->parts[i].label)
+            return;
     fputs("labels:\n", out);
     for (uint32_t i = 0; i < node_device_count(node); i++) {
-        write_quoted(out, "  - ", node->parts[i].label ? node->parts[i].label : "");
+        write_quoted(out, "  - ", node->parts[i].label);
     }
 }
 

@@ -117,7 +117,7 @@ def check_journal(check, binary, folder):
     result = tool.run(binary, *COMMANDS["search"], "-o", "found", cwd=folder, expect=None)
     check.that(result.returncode and "found.journal: there is a file that is no journal" in result.stderr,
                f"exit code {result.returncode}: {result.stderr}")
-    check.that((folder / "found.journal").read_text() == MINE and not (folder / "found").exists(), "the journal's place")
+    check.that((folder / "found.journal").read_text() == MINE and not (folder / "found").exists(), "the journal")
 
 
 def main():

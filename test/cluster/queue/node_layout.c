@@ -22,7 +22,7 @@ static void load(void)
     struct fault fault = {""};
     const char *why = NULL;
     arena = arena_create();
-    cr_assert(platform_source_parse("dgx-h100:64", ".", &source, arena, &fault), "%s", fault.text);
+    cr_assert(platform_source_parse("dgx-h100:64", ".", true, &source, arena, &fault), "%s", fault.text);
     struct platform *platform = platform_source_native(&source, arena, &why, &fault);
     cr_assert(platform != NULL, "%s", fault.text);
     node_layout_create(&layout, platform, arena);

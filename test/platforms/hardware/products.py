@@ -58,6 +58,7 @@ BAD = {
     "fabric": ("from: dgx-h100\nfabric: {kind: torus}\n", "2:9", ["no 'cable'"]),
     "shape": ("from: tpu-v4\ndevices: 8\nfabric: {nodes_max: 9}\n", "3:9",
               ["shape cubes is of a torus with 4 devices"]),
+    "labels": ("from: dgx-h100\nlabels: [a, b]\n", "2:9", ["fewer than devices"]),
     "steps": ("from: dgx-h100\nnode: star\n", "2:7", ["a list of steps"]),
     "key": ("from: dgx-h100\ngpu: 3\n", "2:1", ["'gpu' is not a key of product"]),
 }
