@@ -46,6 +46,19 @@ struct stagesim_job {
 __attribute__((format(printf, 3, 4))) void job_error(struct stagesim_job *job, const char *key, const char *format,
                                                      ...);
 
+/* ---- job_pipeline.c ---- */
+
+/* Lowers the workload's pipeline; false after a mistake was reported. */
+bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs);
+/* Reads the plan of a schedule file, before the workload asks for the number of stages. False after a mistake was
+ * reported. */
+bool job_read_plan(struct stagesim_job *job);
+/* Whether so many operations are more than are to be evaluated, which is then reported. */
+bool job_refuse_operations(struct stagesim_job *job, double operations);
+/* The calls of struct stagesim_api that ask where stages are, and what of one is recomputed. */
+uint32_t job_stage_workers(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
+double job_recomputed(struct stagesim_job *job, uint32_t stage);
+
 /* ---- job_operations.c: the calls of struct stagesim_api that add to the program ---- */
 
 /* The builder trusts its caller, who may be a plug-in: what it asks for is looked at first. Where it is not fine the

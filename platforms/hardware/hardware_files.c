@@ -2,6 +2,7 @@
 #include "platforms/hardware/hardware_files.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/paths.h"
 
 #include <stdlib.h>
@@ -77,9 +78,13 @@ struct node *hardware_load(enum hardware kind, const char *name, struct place at
     *known = path || own;
     if (path)
         return hardware_load_file(path, at, diag);
-    return own ? hardware_load_text(arena_print(hardware_arena(), "%s%s/%s.yaml", built_in, folders[kind], name),
-                                    own->text, own->size, diag)
-               : NULL;
+    if (!own)
+        return NULL;
+    const char *place = arena_print(hardware_arena(), "%s%s/%s.yaml", built_in, folders[kind], name);
+    struct node *map = hardware_load_text(place, own->text, own->size, diag);
+    if (!map) /* tests have read each of them: nothing else can be wrong */
+        die_of_memory(own->size);
+    return map;
 }
 
 bool hardware_has(enum hardware kind, const char *name)

@@ -64,6 +64,7 @@ def platform(folder, row, own):
     if not own:
         return f"{row['platform']}:{nodes}", min(count, int(row["gpus"]))
     file = folder / f"{row['platform']}-{nodes}.xml"
+    file.unlink(missing_ok=True)  # it was changed since stagesim wrote it
     subprocess.run([STAGESIM, "platform", "generate", row["platform"], "--nodes", str(nodes), "-o", file], check=True,
                    capture_output=True, env=ENVIRONMENT)
     text = file.read_text()
