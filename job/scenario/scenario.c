@@ -278,35 +278,6 @@ static void read_communication(struct loader *loader, const char *const *section
     loader->scenario->messages = (enum scenario_messages)values.messages;
 }
 
-enum { PATHS_MAX = 512 };
-
-static size_t add_paths(const char **paths, size_t count, const char *section, const struct stagesim_field *field,
-                        struct arena *arena)
-{
-    for (; field && field->key && count < PATHS_MAX; field++)
-        paths[count++] = strchr(field->key, '.') ? field->key : arena_print(arena, "%s.%s", section, field->key);
-    return count;
-}
-
-/* What is said where a key stands in the wrong section. */
-static const char *const *list_paths(void *user)
-{
-    const struct loader *loader = user;
-    static const struct fields_section *const sections[] = {&parallel_section, &batch_section,  &schedule_section,
-                                                            &platform_section, &memory_section, &power_section,
-                                                            &output_section};
-    const struct stagesim_workload *workload = loader->scenario->workload;
-    struct arena *arena = loader->fields.arena;
-    const char **paths = arena_array(arena, PATHS_MAX + 1, sizeof *paths);
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        count = add_paths(paths, count, sections[i]->name, sections[i]->fields, arena);
-    if (workload)
-        count = add_paths(paths, count, workload->name, workload->fields, arena);
-    paths[count] = NULL;
-    return paths;
-}
-
 static void read_root(struct loader *loader)
 {
     struct scenario *scenario = loader->scenario;
@@ -359,33 +330,6 @@ static void read_memory(struct loader *loader)
                    "reserve is '%.60s'; expected a share from 0%% to 90%%, such as 6%%", values.reserve);
 }
 
-static void read_paper(struct loader *loader, const struct output_values *values)
-{
-    struct paper_mistake mistake;
-    struct scenario *scenario = loader->scenario;
-    scenario->drawn_iterations = (uint32_t)values->picture_iterations;
-    if (scenario->iterations < scenario->drawn_iterations)
-        scenario->iterations = scenario->drawn_iterations;
-    if (!paper_size_read(values->picture_width, values->font_size, &scenario->paper, &mistake))
-        diag_error(loader->fields.diag,
-                   node_place(loader->root, mistake.font ? "output.font_size" : "output.picture_width"), "%s",
-                   mistake.text);
-}
-
-static void read_output(struct loader *loader)
-{
-    struct output_values values = {0};
-    const struct node *node = node_get(loader->root, "output");
-    fields_check_keys(&loader->fields, &output_section, NULL, node);
-    fields_read(&loader->fields, &output_section, node, loader->root->at, &values);
-    loader->scenario->traces = values.traces;
-    loader->scenario->pictures = values.pictures;
-    read_paper(loader, &values);
-    loader->scenario->report = values.report;
-    loader->scenario->all_replicas = values.replicas == 1;
-}
-
-/* The values are checked here and handed on as they were written. */
 static void read_simgrid(struct loader *loader)
 {
     const struct node *node = node_get(loader->root, "simgrid");
@@ -409,7 +353,7 @@ static void read_simgrid(struct loader *loader)
 static void read_scenario(struct loader *loader, const struct scenario_request *request)
 {
     unsigned errors = loader->fields.diag->errors;
-    loader->fields.paths = list_paths;
+    loader->fields.paths = scenario_key_paths;
     loader->fields.user = loader;
     expand_section(loader, "schedule");
     scenario_read_framework(loader);
@@ -420,7 +364,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     if (sound && !request->schedule && loader->scenario->schedule && loader->scenario->micro_batches)
         scenario_check_pipeline(loader->scenario, loader->fields.diag);
     read_root(loader);
-    read_output(loader);
+    scenario_read_output_keys(loader);
     read_memory(loader);
     scenario_read_power(loader);
     scenario_read_search(loader);
@@ -483,7 +427,7 @@ void scenario_apply_set(struct node *root, const struct scenario_set *set, const
 void scenario_read_output(struct scenario *scenario, struct node *root, const struct fields_reader *fields)
 {
     struct loader loader = {.scenario = scenario, .root = root, .fields = *fields};
-    read_output(&loader);
+    scenario_read_output_keys(&loader);
 }
 
 static const struct scenario_kind *find_kind(const struct node *root)

@@ -46,5 +46,10 @@ void scenario_check_inputs(struct loader *loader);
 void scenario_read_power(struct loader *loader);
 /* search: every value is one that its key could have. */
 void scenario_read_search(struct loader *loader);
+/* output: what is written. */
+void scenario_read_output_keys(struct loader *loader);
+/* Dotted paths of all keys, NULL-terminated, for what is said where a key stands in the wrong section; `user` is the
+ * loader. */
+const char *const *scenario_key_paths(void *user);
 
 #endif

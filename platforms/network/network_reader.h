@@ -115,6 +115,9 @@ bool reader_enter(struct reader *reader, const char *element, enum content conte
 /* Forgets the host or cluster that was read. */
 void reader_clear_host(struct reader *reader);
 
+/* The beginning of <prop>. */
+void reader_start_property(struct reader *reader, const char **attributes);
+
 /* The two ends of <cluster>. */
 void reader_start_cluster(struct reader *reader, const char **attributes);
 void reader_end_cluster(struct reader *reader);

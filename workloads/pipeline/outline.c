@@ -3,33 +3,13 @@
 
 #include "base/arena.h"
 #include "base/sum.h"
-#include "schedules/best/best.h"
-#include "schedules/plan/plan_slices.h"
 #include "schedules/plan/plan_timing.h"
 #include "workloads/pipeline/lowering.h"
+#include "workloads/pipeline/outline_parts.h"
 
 #include <math.h>
 
-/* Bounds are sums in another order than the engine's: what rounding may make of them. */
-static const double slack = 1 - 1e-9;
-
 /* ---- what a stage's slots take ---- */
-
-/* Seconds of a copy of a stage, with the communication that nothing hides. */
-struct copy_times {
-    double forward, backward; /* whole */
-    double input;             /* of a split backward: its first part */
-    double weight, block;     /* block: as in struct stagesim_pipeline where that has it, with exchanges */
-    double exposed[2];        /* communication in `forward` and in `backward`, which a braid hides */
-    double before;            /* of that in `forward` the part that may come before all computing */
-    double message;           /* to the next stage of the pipeline */
-};
-
-struct outline {
-    const struct pipeline_outline_request *request;
-    struct copy_times *copies; /* [pipeline * stages + stage] */
-    bool pairs;                /* two forwards as one exist */
-};
 
 enum { BEFORE_OR_AFTER = 1 << STAGESIM_BEFORE | 1 << STAGESIM_AFTER };
 
@@ -108,7 +88,7 @@ static double least_factor(const struct outline *o, const struct stagesim_part *
 }
 
 /* Computation alone; parts that vary as where they take least. */
-static struct copy_times stage_computes(const struct outline *o, uint32_t stage)
+struct copy_times outline_stage_computes(const struct outline *o, uint32_t stage)
 {
     const struct stagesim_pipeline *costs = o->request->costs;
     struct copy_times times = {.forward = at(costs->forward, stage),
@@ -130,7 +110,7 @@ static struct copy_times time_copy(const struct outline *o, uint32_t pipeline, u
 {
     const struct pipeline_outline_request *r = o->request;
     uint32_t worker = plan_worker(r->plan, pipeline, stage);
-    struct copy_times times = stage_computes(o, stage);
+    struct copy_times times = outline_stage_computes(o, stage);
     double forward, backward;
     stage_exchanges(o, worker, stage, &forward, &backward);
     times.forward += forward;
@@ -167,7 +147,7 @@ static bool has_braids(const struct plan *plan)
     return false;
 }
 
-static struct outline outline_create(const struct pipeline_outline_request *request, struct arena *arena)
+struct outline outline_create(const struct pipeline_outline_request *request, struct arena *arena)
 {
     const struct plan *plan = request->plan;
     struct outline o = {.request = request, .pairs = has_pairs(plan)};
@@ -178,13 +158,13 @@ static struct outline outline_create(const struct pipeline_outline_request *requ
     return o;
 }
 
-static const struct copy_times *copy_of(const struct outline *o, uint32_t pipeline, uint32_t stage)
+const struct copy_times *outline_copy(const struct outline *o, uint32_t pipeline, uint32_t stage)
 {
     return &o->copies[(size_t)pipeline * o->request->plan->stages + stage];
 }
 
 /* Iterations are one after the other, and stages take the times that are given. */
-static bool is_synchronous(const struct plan *plan)
+bool outline_is_synchronous(const struct plan *plan)
 {
     return plan->iterations == 1 && plan->slices == 1 && !plan->asynchronous && !plan->steps_each;
 }
@@ -193,7 +173,7 @@ static bool is_synchronous(const struct plan *plan)
 
 static double slot_seconds(const struct outline *o, const struct slot *slot)
 {
-    const struct copy_times *times = copy_of(o, slot->pipeline, slot->stage);
+    const struct copy_times *times = outline_copy(o, slot->pipeline, slot->stage);
     switch ((enum slot_kind)slot->kind) {
     case SLOT_FORWARD:
         return times->forward;
@@ -214,7 +194,7 @@ static double braided_seconds(const struct outline *o, const struct slot *slot)
 {
     const struct stagesim_pipeline *costs = o->request->costs;
     uint32_t stage = slot->stage;
-    const struct copy_times *times = copy_of(o, slot->pipeline, stage);
+    const struct copy_times *times = outline_copy(o, slot->pipeline, stage);
     if (slot->kind == SLOT_WEIGHT)
         return times->weight;
     double hidden =
@@ -225,18 +205,18 @@ static double braided_seconds(const struct outline *o, const struct slot *slot)
 /* Of a forward and a backward as one. */
 static double block_seconds(const struct outline *o, const struct slot *slots)
 {
-    const struct copy_times *first = copy_of(o, slots[0].pipeline, slots[0].stage),
-                            *second = copy_of(o, slots[1].pipeline, slots[1].stage);
+    const struct copy_times *first = outline_copy(o, slots[0].pipeline, slots[0].stage),
+                            *second = outline_copy(o, slots[1].pipeline, slots[1].stage);
     if (slots[1].joined == SLOT_BRAIDED)
         return braided_seconds(o, &slots[0]) + braided_seconds(o, &slots[1]);
     if (!o->request->costs->block || slots[0].kind == slots[1].kind || slots[0].kind == SLOT_RECOMPUTE)
         return slot_seconds(o, &slots[0]) + slot_seconds(o, &slots[1]);
     const struct slot *backward = slots[0].kind == SLOT_BACKWARD ? &slots[0] : &slots[1];
-    double weight = backward->split ? copy_of(o, backward->pipeline, backward->stage)->weight : 0;
+    double weight = backward->split ? outline_copy(o, backward->pipeline, backward->stage)->weight : 0;
     return (first->block + second->block) / 2 - weight;
 }
 
-static double own_work(const struct outline *o, const struct plan_order *order)
+double outline_own_work(const struct outline *o, const struct plan_order *order)
 {
     struct sum sum = {0, 0};
     for (size_t i = 0; i < order->count; i++) {
@@ -248,13 +228,13 @@ static double own_work(const struct outline *o, const struct plan_order *order)
 }
 
 /* What comes before a worker's first slot: the forwards of the stages before. */
-static double earliest_start(const struct outline *o, const struct slot *slot)
+double outline_earliest_start(const struct outline *o, const struct slot *slot)
 {
     double sum = 0;
     if (slot_hands_on(slot))
         return 0;
     for (uint32_t stage = 0; stage < slot->stage; stage++) {
-        const struct copy_times *times = copy_of(o, slot->pipeline, stage);
+        const struct copy_times *times = outline_copy(o, slot->pipeline, stage);
         sum += times->forward + times->message;
     }
     return sum;
@@ -262,13 +242,13 @@ static double earliest_start(const struct outline *o, const struct slot *slot)
 
 /* What follows a worker's last slot at the least: the backwards of the stages before it, without what may come later,
  * and the last one's step. */
-static double shortest_tail(const struct outline *o, const struct slot *slot)
+double outline_shortest_tail(const struct outline *o, const struct slot *slot)
 {
     double sum = 0;
     if (slot->kind != SLOT_BACKWARD)
         return 0;
     for (uint32_t stage = slot->stage; stage-- > 0;) {
-        const struct copy_times *times = copy_of(o, slot->pipeline, stage);
+        const struct copy_times *times = outline_copy(o, slot->pipeline, stage);
         double least = fmin(times->input, times->backward);
         sum += slot->part == PART_WHOLE ? least + times->message : least / 2;
     }
@@ -276,7 +256,7 @@ static double shortest_tail(const struct outline *o, const struct slot *slot)
 }
 
 /* Steps of all stages that a worker holds. */
-static double own_steps(const struct outline *o, uint32_t worker)
+double outline_own_steps(const struct outline *o, uint32_t worker)
 {
     const struct plan *plan = o->request->plan;
     double sum = 0;
@@ -300,8 +280,8 @@ static double single_work(const struct outline *o)
         const struct plan_order *order = &plan->orders[worker];
         if (!order->count)
             continue;
-        double before = earliest_start(o, &order->slots[0]) + own_work(o, order);
-        double after = fmax(own_steps(o, worker), shortest_tail(o, &order->slots[order->count - 1]));
+        double before = outline_earliest_start(o, &order->slots[0]) + outline_own_work(o, order);
+        double after = fmax(outline_own_steps(o, worker), outline_shortest_tail(o, &order->slots[order->count - 1]));
         bound = fmax(bound, before + after);
     }
     return bound;
@@ -335,10 +315,10 @@ static double loose_end(const struct outline *o, uint32_t worker)
     const struct plan_order *order = &o->request->plan->orders[worker];
     const struct slot *last = &order->slots[order->count - 1];
     double loose = 0;
-    if (own_steps(o, worker) > 0)
+    if (outline_own_steps(o, worker) > 0)
         return 0;
     for (size_t i = 0; i < (order->count > 1 && last->joined ? 2 : 1); i++)
-        loose += copy_of(o, last[-(ptrdiff_t)i].pipeline, last[-(ptrdiff_t)i].stage)
+        loose += outline_copy(o, last[-(ptrdiff_t)i].pipeline, last[-(ptrdiff_t)i].stage)
                      ->exposed[last[-(ptrdiff_t)i].kind != SLOT_FORWARD];
     return loose;
 }
@@ -347,8 +327,8 @@ static double own_turn(const struct outline *o, uint32_t worker)
 {
     const struct plan_order *order = &o->request->plan->orders[worker];
     const struct slot *first = &order->slots[0];
-    double before = first->kind == SLOT_FORWARD ? copy_of(o, first->pipeline, first->stage)->before : 0;
-    return own_work(o, order) - before + own_steps(o, worker) - loose_end(o, worker);
+    double before = first->kind == SLOT_FORWARD ? outline_copy(o, first->pipeline, first->stage)->before : 0;
+    return outline_own_work(o, order) - before + outline_own_steps(o, worker) - loose_end(o, worker);
 }
 
 /* A turn of `source`, which has the first stage, through another worker; 0 where the order does not lead there and
@@ -366,9 +346,9 @@ static double turn_through(const struct outline *o, uint32_t source, uint32_t wo
         return 0;
     const struct slot *last = &slots[end - 1];
     struct plan_order own = {.slots = plan->orders[worker].slots, .count = end + (end < count && slots[end].joined)};
-    double loose = own_steps(o, source) > 0 ? 0 : copy_of(o, last->pipeline, 0)->exposed[1];
-    return earliest_start(o, &slots[0]) - copy_of(o, slots[0].pipeline, 0)->before + own_work(o, &own) +
-           shortest_tail(o, last) + own_steps(o, source) - loose;
+    double loose = outline_own_steps(o, source) > 0 ? 0 : outline_copy(o, last->pipeline, 0)->exposed[1];
+    return outline_earliest_start(o, &slots[0]) - outline_copy(o, slots[0].pipeline, 0)->before +
+           outline_own_work(o, &own) + outline_shortest_tail(o, last) + outline_own_steps(o, source) - loose;
 }
 
 static bool has_moment(const struct stagesim_exchanges *exchanges, enum stagesim_moment moment)
@@ -424,152 +404,12 @@ static double shortest_turn(const struct outline *o)
 
 double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena)
 {
-    if (!is_synchronous(request->plan))
+    if (!outline_is_synchronous(request->plan))
         return 0;
     struct outline o = outline_create(request, arena);
     double bound = single_work(&o);
     if (request->repeated)
         bound = fmin(bound, shortest_turn(&o));
-    return bound * slack;
-}
-
-/* ---- the bound of any order ---- */
-
-/* Whether a worker can end with weight gradients, which nothing waits for. */
-static bool can_split(const struct outline *o)
-{
-    return o->request->costs->weight != NULL;
-}
-
-/* Before the first and behind the last of a worker's own stages, at the least. */
-static void find_ends(const struct outline *o, uint32_t worker, double *before, double *after)
-{
-    const struct plan *plan = o->request->plan;
-    *before = *after = INFINITY;
-    for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
-        for (uint32_t stage = 0; stage < plan->stages; stage++) {
-            if (plan_worker(plan, pipeline, stage) != worker)
-                continue;
-            struct slot slot = {.kind = SLOT_BACKWARD, .pipeline = pipeline, .stage = stage, .part = PART_WHOLE};
-            *before = fmin(*before, earliest_start(o, &slot));
-            *after = fmin(*after, can_split(o) ? 0 : shortest_tail(o, &slot));
-        }
-}
-
-/* One micro-batch through all stages and back. */
-static double longest_way(const struct outline *o, uint32_t pipeline)
-{
-    double sum = 0;
-    for (uint32_t stage = 0; stage < o->request->plan->stages; stage++) {
-        const struct copy_times *times = copy_of(o, pipeline, stage);
-        sum += times->forward + fmin(times->input, times->backward) + 2 * times->message;
-    }
-    return sum;
-}
-
-/* What the search for the best order knows of such a pipeline before it looks at any order, without a limit. */
-static double search_bound(const struct outline *o, struct arena *arena)
-{
-    const struct plan *plan = o->request->plan;
-    double *times[3], message = INFINITY;
-    uint32_t *worker_of = arena_array(arena, plan->stages, sizeof *worker_of);
-    for (unsigned kind = 0; kind < 3; kind++)
-        times[kind] = arena_array(arena, plan->stages, sizeof(double));
-    for (uint32_t stage = 0; stage < plan->stages; stage++) {
-        const struct copy_times *copy = copy_of(o, 0, stage);
-        worker_of[stage] = plan_worker(plan, 0, stage);
-        times[0][stage] = copy->forward;
-        times[1][stage] = fmax(copy->backward, copy->weight);
-        times[2][stage] = copy->weight;
-        if (stage + 1 < plan->stages && plan_worker(plan, 0, stage + 1) != worker_of[stage])
-            message = fmin(message, copy->message);
-    }
-    return best_bound(&(struct instance_request){.workers = plan->workers,
-                                                 .stages = plan->stages,
-                                                 .batches = plan->micro_batches,
-                                                 .worker_of = worker_of,
-                                                 .forward = times[0],
-                                                 .backward = times[1],
-                                                 .weight = can_split(o) ? times[2] : NULL,
-                                                 .latency = isfinite(message) ? message : 0});
-}
-
-/* Blocks of two take less than their parts; moved stashes are not among the search's operations. */
-static bool is_plain(const struct plan *plan)
-{
-    bool plain = plan->pipelines == 1 && plan->partners == NULL;
-    for (uint32_t worker = 0; plain && worker < plan->workers; worker++)
-        for (size_t i = 0; i < plan->orders[worker].count; i++)
-            plain = plain && !plan->orders[worker].slots[i].joined;
-    return plain;
-}
-
-/* Where iterations cross each other: none comes sooner behind another than the busiest worker does its own part. */
-static double crossing_bound(const struct outline *o)
-{
-    const struct plan *plan = o->request->plan;
-    double bound = 0;
-    for (uint32_t worker = 0; worker < plan->workers; worker++)
-        bound = fmax(bound, own_work(o, &plan->orders[worker]) / plan->iterations);
-    return bound;
-}
-
-/* Of a stage's forward or backward what a slice computes. */
-static double slice_seconds(const struct outline *o, enum slot_kind kind, uint32_t stage, uint32_t slice)
-{
-    const struct stagesim_pipeline *costs = o->request->costs;
-    const struct plan *plan = o->request->plan;
-    struct copy_times times = stage_computes(o, stage);
-    const double *attention =
-        kind == SLOT_BACKWARD && costs->attention_backward ? costs->attention_backward : costs->attention;
-    return (kind == SLOT_FORWARD ? times.forward : times.backward) * plan_slice_work(plan, slice, at(attention, stage));
-}
-
-/* Of sequences in slices: the first slice through the stages before the earliest of a worker's own, all its computing,
- * and the first slice back, which is the last then. Collectives of slices do not count. */
-static double slices_bound(const struct outline *o, uint32_t worker)
-{
-    const struct pipeline_outline_request *r = o->request;
-    double work = 0, before = INFINITY, after = INFINITY, forwards = 0, backwards = 0, messages = 0;
-    for (uint32_t stage = 0; stage < r->plan->stages; stage++) {
-        uint32_t home = plan_worker(r->plan, 0, stage);
-        if (home == worker) {
-            before = fmin(before, forwards + messages);
-            after = fmin(after, can_split(o) ? 0 : backwards + messages);
-            for (uint32_t slice = 0; slice < r->plan->slices; slice++)
-                work += slice_seconds(o, SLOT_FORWARD, stage, slice) + slice_seconds(o, SLOT_BACKWARD, stage, slice);
-        }
-        forwards += slice_seconds(o, SLOT_FORWARD, stage, 0);
-        backwards += slice_seconds(o, SLOT_BACKWARD, stage, 0);
-        if (stage + 1 < r->plan->stages && plan_worker(r->plan, 0, stage + 1) != home)
-            messages += r->message(r->user, home, plan_worker(r->plan, 0, stage + 1),
-                                   at(r->costs->message, stage) * plan_slice_length(r->plan, 0));
-    }
-    work *= (double)r->plan->micro_batches / r->plan->slices;
-    return work > 0 ? before + work + fmax(own_steps(o, worker), after) : 0;
-}
-
-double pipeline_outline_any(const struct pipeline_outline_request *request, struct arena *arena)
-{
-    const struct plan *plan = request->plan;
-    double bound = 0;
-    struct outline o = outline_create(request, arena);
-    if (plan->slices > 1) {
-        for (uint32_t worker = 0; worker < plan->workers && plan->pipelines == 1; worker++)
-            bound = fmax(bound, slices_bound(&o, worker));
-        return bound * slack;
-    }
-    if (!is_synchronous(plan))
-        return crossing_bound(&o) * slack;
-    for (uint32_t worker = 0; worker < plan->workers; worker++) {
-        double before, after;
-        if (!plan->orders[worker].count)
-            continue;
-        find_ends(&o, worker, &before, &after);
-        bound = fmax(bound, before + own_work(&o, &plan->orders[worker]) + fmax(own_steps(&o, worker), after));
-    }
-    if (is_plain(plan))
-        bound = fmax(bound, fmax(longest_way(&o, 0), search_bound(&o, arena)));
     return bound * slack;
 }
 
@@ -592,24 +432,24 @@ static double turn_by_order(const struct outline *o, const struct plan_timing *t
     size_t count = plan->orders[first].count;
     if (plan->pipelines > 1 || plan->partners || plan_travels(plan) || !count || !follows_from_first(o))
         return 0;
-    return plan_timing_span(timing, first, count - 1).end - copy_of(o, 0, 0)->before + own_steps(o, first) -
-           loose_end(o, first);
+    return plan_timing_span(timing, first, count - 1).end - outline_copy(o, 0, 0)->before +
+           outline_own_steps(o, first) - loose_end(o, first);
 }
 
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena)
 {
     const struct plan *plan = request->plan;
     double *arrays[4], latency = INFINITY;
-    if (!is_synchronous(plan))
+    if (!outline_is_synchronous(plan))
         return 0;
     struct outline o = outline_create(request, arena);
     bool braids = has_braids(plan);
     for (int i = 0; i < 4; i++)
         arrays[i] = arena_array(arena, plan->stages, sizeof **arrays);
     for (uint32_t stage = 0; stage < plan->stages; stage++) {
-        struct copy_times least = *copy_of(&o, 0, stage);
+        struct copy_times least = *outline_copy(&o, 0, stage);
         for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++) {
-            const struct copy_times *times = copy_of(&o, pipeline, stage);
+            const struct copy_times *times = outline_copy(&o, pipeline, stage);
             least.forward = fmin(least.forward, times->forward);
             least.backward = fmin(least.backward, times->backward);
             least.block = fmin(least.block, times->block);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run inside the process that it has for itself; for simulation*.c only. */
+#ifndef STAGESIM_SIMULATION_RUN_H
+#define STAGESIM_SIMULATION_RUN_H
+
+#include "base/isolate.h"
+#include "job/job.h"
+#include "studies/simulation.h"
+
+struct class_store;
+struct timeline;
+
+/* How far a child came, to tell bad input from a failed simulation when SimGrid ends the process. */
+enum stage { STAGE_CONFIGURING = 1, STAGE_LOADING, STAGE_RUNNING };
+
+/* One run inside the child. */
+struct run {
+    const struct simulation_request *request;
+    const struct scenario *scenario;
+    struct isolated *self;
+    struct arena *arena;
+    struct diag diag;
+    struct platform *platform;
+    struct job *job;
+    struct class_store *classes;
+    struct timeline *alone; /* the analytic timeline, kept until it is compared; NULL: none */
+};
+
+/* The body of the process: user is a struct simulation_request. An exit code. */
+int run_child(void *user, struct isolated *self);
+/* Loads the platform, with SimGrid where the run `simulates` on it, and does the rest. An exit code. */
+int run_prepared(int (*rest)(struct run *run), bool simulates, struct run *run, struct isolated *self);
+/* What is no job: runs it, or without a request checks it. */
+int run_visit_kind(const struct simulation_request *request, const struct scenario *scenario, bool simulates,
+                   struct isolated *self);
+/* What messages call the platform. */
+const char *run_platform_name(const struct platform_source *source);
+/* The platform into the run; an exit code. */
+int run_load_platform(struct run *run, bool simulates);
+/* The job of the scenario; an exit code. */
+int run_build(struct run *run);
+/* Reports what the fault says of the input; EXIT_BAD_INPUT. */
+int run_refuse(struct run *run, const struct fault *fault);
+
+#endif
